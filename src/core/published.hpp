@@ -1,0 +1,84 @@
+/// A value that one thread replaces while many read it, without a lock on the reading side.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace seriesgate {
+
+/// Holds one current T. Readers pin the slot that holds it for as long as they look (a request's lookups, some
+/// microseconds); the writer puts a new T into a slot that nobody pins and makes it current.
+///
+/// Why not std::atomic<std::shared_ptr>: libstdc++ implements it with a lock bit, and every copy of the pointer
+/// writes the control block. Here a reader writes one counter, once a request.
+///
+/// Threads: read() any; publish() and reclaim() one at a time (the caller serialises them).
+template <class T>
+class published {
+    struct alignas(64) slot {
+        std::atomic<std::uint32_t> readers{0};
+        std::unique_ptr<const T> value;
+    };
+    // One current, the others are free or about to lose their last reader.
+    static constexpr std::size_t slot_count = 4;
+
+  public:
+    /// Keeps the value alive and unchanged until destroyed. Short-lived: a writer may wait for it.
+    class reader {
+        slot* slot_;
+
+      public:
+        explicit reader(slot& pinned) noexcept : slot_(&pinned) {}
+        reader(const reader&) = delete;
+        reader& operator=(const reader&) = delete;
+        ~reader() { slot_->readers.fetch_sub(1, std::memory_order_release); }
+
+        const T& operator*() const noexcept { return *slot_->value; }
+        const T* operator->() const noexcept { return slot_->value.get(); }
+    };
+
+    explicit published(std::unique_ptr<const T> first) { slots_[0].value = std::move(first); }
+
+    /// Pins the current value. Lock-free: it tries again only if a publish came in between.
+    [[nodiscard]] reader read() const noexcept {
+        for (;;) {
+            const auto index = current_.load();
+            slot& pinned = slots_[index];
+            // Pin first, then look again: the writer empties a slot only if it saw no reader after the slot had
+            // ceased to be current. Sequential consistency orders the two steps of both sides.
+            pinned.readers.fetch_add(1);
+            if (current_.load() == index) return reader{pinned};
+            pinned.readers.fetch_sub(1);
+        }
+    }
+
+    /// Makes `next` current. Readers that came before keep what they saw.
+    void publish(std::unique_ptr<const T> next) {
+        const auto old = current_.load();
+        for (auto index = (old + 1) % slot_count;; index = (index + 1) % slot_count) {
+            if (index == old || slots_[index].readers.load() != 0) continue;
+            slots_[index].value = std::move(next);
+            current_.store(index);
+            return;
+        }
+    }
+
+    /// Takes out the values that are no longer current and that nobody reads, for the caller to destroy at leisure,
+    /// outside of whatever lock serialises the writers. Call it now and then.
+    [[nodiscard]] std::array<std::unique_ptr<const T>, slot_count> reclaim() noexcept {
+        std::array<std::unique_ptr<const T>, slot_count> retired;
+        for (std::size_t index = 0; index < slot_count; ++index)
+            if (index != current_.load() && slots_[index].readers.load() == 0)
+                retired[index] = std::move(slots_[index].value);
+        return retired;
+    }
+
+  private:
+    mutable std::array<slot, slot_count> slots_;
+    std::atomic<std::size_t> current_{0};
+};
+
+}  // namespace seriesgate

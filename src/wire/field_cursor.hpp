@@ -1,0 +1,178 @@
+/// Pull cursor over the fields of one Protocol Buffers message.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/bytes.hpp"
+#include "wire/varint.hpp"
+#include "wire/wire_error.hpp"
+
+namespace seriesgate {
+
+enum class wire_type : std::uint8_t { varint = 0, fixed64 = 1, len = 2, group_start = 3, group_end = 4, fixed32 = 5 };
+
+/// A tag as it stands on the wire: field number and wire type in one number, usable as a `case`.
+constexpr std::uint32_t tag_of(std::uint32_t field, wire_type type) {
+    return field << 3 | static_cast<std::uint32_t>(type);
+}
+
+/// The field numbers that a message defines, below 64, as a bit set.
+template <class... Fields>
+constexpr std::uint64_t known_fields(Fields... fields) {
+    return ((std::uint64_t{1} << fields) | ...);
+}
+
+/// Walks one message field by field:
+///
+///     field_cursor fields{message};
+///     while (fields.next())
+///         switch (fields.tag()) {
+///             case tag_of(1, wire_type::len): name = fields.read_bytes(); break;
+///             default: fields.skip_unknown(known_fields(1));
+///         }
+///     if (fields.failed()) ...
+///
+/// Strict where parsers differ, because a field that we skip and the store reads is a way around the limit: tags must
+/// be minimal and below 2^32, groups and a known field with another wire type are errors. Errors stick: after one,
+/// next() says false. Lengths may be padded to at most five bytes, as libprotobuf accepts them.
+///
+/// Every field that next() announced must be read or skipped once before the next one.
+class field_cursor {
+    const char* at_;
+    const char* end_;
+    const char* field_start_ = nullptr;
+    std::uint32_t tag_ = 0;
+    wire_errc error_ = wire_errc::none;
+
+  public:
+    explicit field_cursor(bytes_view message) noexcept : at_(message.data()), end_(message.data() + message.size()) {}
+
+    /// Reads the next tag. @return false at the end of the message or after an error.
+    bool next() noexcept {
+        if (at_ == end_) return false;
+        field_start_ = at_;
+        const auto first = static_cast<unsigned char>(*at_);
+        if (first < 0x80) [[likely]] {
+            ++at_;
+            tag_ = first;
+        } else if (!read_long_tag()) {
+            return false;
+        }
+        if (tag_ < 8) return fail(wire_errc::field_number_zero);
+        return true;
+    }
+
+    [[nodiscard]] std::uint32_t tag() const noexcept { return tag_; }
+    /// First byte of the current field's tag.
+    [[nodiscard]] const char* field_start() const noexcept { return field_start_; }
+    /// The byte after what has been read.
+    [[nodiscard]] const char* position() const noexcept { return at_; }
+    [[nodiscard]] bool failed() const noexcept { return error_ != wire_errc::none; }
+    [[nodiscard]] wire_errc error() const noexcept { return error_; }
+
+    /// Continues at `at`, which must lie between position() and the end: for callers that read a field by themselves.
+    void resume_at(const char* at) noexcept { at_ = at; }
+
+    bytes_view read_bytes() noexcept {
+        std::uint64_t size = 0;
+        const char* const start = at_;
+        const char* payload = read_varint(at_, end_, size);
+        if (payload == nullptr) return fail_view(varint_error());
+        if (payload - start > 5) return fail_view(wire_errc::varint_too_long);
+        if (size > static_cast<std::uint64_t>(end_ - payload)) return fail_view(wire_errc::truncated);
+        at_ = payload + size;
+        return {payload, static_cast<std::size_t>(size)};
+    }
+
+    std::uint64_t read_varint_value() noexcept {
+        std::uint64_t value = 0;
+        const char* after = read_varint(at_, end_, value);
+        if (after == nullptr) {
+            fail(varint_error());
+            return 0;
+        }
+        at_ = after;
+        return value;
+    }
+
+    /// Little-endian 64 bits; a double's bit pattern is never touched by a floating-point register.
+    std::uint64_t read_fixed64() noexcept {
+        if (end_ - at_ < 8) {
+            fail(wire_errc::truncated);
+            return 0;
+        }
+        std::uint64_t value = 0;
+        std::memcpy(&value, at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+
+    /// Skips a field that the message does not define.
+    /// @param known the numbers it does define: one of those came here with a wrong wire type, which is an error.
+    void skip_unknown(std::uint64_t known) noexcept {
+        const auto field = tag_ >> 3;
+        const auto type = static_cast<wire_type>(tag_ & 7);
+        if (type == wire_type::group_start || type == wire_type::group_end) {
+            fail(wire_errc::group);
+        } else if (field < 64 && (known >> field & 1) != 0) {
+            fail(wire_errc::wrong_wire_type);
+        } else {
+            skip(type);
+        }
+    }
+
+    /// Marks the message as wrong at the current field.
+    bool fail(wire_errc code) noexcept {
+        error_ = code;
+        at_ = end_;
+        return false;
+    }
+
+  private:
+    bool read_long_tag() noexcept {
+        std::uint64_t tag = 0;
+        const char* after = read_varint(at_, end_, tag);
+        if (after == nullptr) return fail(varint_error());
+        if (tag > UINT32_MAX || after - at_ != varint_size(tag)) return fail(wire_errc::tag_not_canonical);
+        at_ = after;
+        tag_ = static_cast<std::uint32_t>(tag);
+        return true;
+    }
+
+    void skip(wire_type type) noexcept {
+        switch (type) {
+            case wire_type::varint:
+                read_varint_value();
+                return;
+            case wire_type::fixed64:
+                read_fixed64();
+                return;
+            case wire_type::len:
+                read_bytes();
+                return;
+            case wire_type::fixed32:
+                if (end_ - at_ < 4) {
+                    fail(wire_errc::truncated);
+                } else {
+                    at_ += 4;
+                }
+                return;
+            default:
+                fail(wire_errc::unknown_wire_type);
+        }
+    }
+
+    /// Why the varint at at_ could not be read: the input ended, or it goes on for too long.
+    [[nodiscard]] wire_errc varint_error() const noexcept {
+        const bool ends_inside = at_ == end_ || (end_ - at_ < varint_bytes_max && (end_[-1] & 0x80) != 0);
+        return ends_inside ? wire_errc::truncated : wire_errc::varint_too_long;
+    }
+
+    bytes_view fail_view(wire_errc code) noexcept {
+        fail(code);
+        return {};
+    }
+};
+
+}  // namespace seriesgate

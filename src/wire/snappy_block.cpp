@@ -1,0 +1,64 @@
+#include "wire/snappy_block.hpp"
+
+#include <snappy.h>
+
+#include <algorithm>
+
+#include "wire/varint.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Best case of the format: a copy element with a two-byte offset makes 64 bytes out of 3.
+constexpr std::uint64_t ratio_max = 22;
+
+/// First chunk of the framing format: stream identifier, length 6.
+constexpr bytes_view framed_magic{"\xff\x06\x00\x00sNaPpY", 10};
+
+}  // namespace
+
+char* decode_buffer::reserve(std::size_t size) {
+    if (size > capacity_) {
+        const std::size_t grown = std::max(size, capacity_ + capacity_ / 2);
+        bytes_.reset();  // the old contents are not needed: never hold both
+        capacity_ = 0;
+        bytes_ = std::make_unique_for_overwrite<char[]>(grown);
+        capacity_ = grown;
+    }
+    return bytes_.get();
+}
+
+void decode_buffer::shrink(std::size_t size) {
+    if (capacity_ <= size) return;
+    bytes_.reset();
+    capacity_ = 0;
+}
+
+result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
+    if (compressed.starts_with(framed_magic)) return wire_error{wire_errc::snappy_framed, 0};
+    std::uint64_t declared = 0;
+    const char* const end = compressed.data() + compressed.size();
+    if (read_varint(compressed.data(), end, declared) == nullptr) return wire_error{wire_errc::snappy_corrupt, 0};
+    if (declared > std::min(decoded_bytes_max, decoded_bytes_limit))
+        return wire_error{wire_errc::declared_size_over_limit, 0};
+    if (declared > ratio_max * compressed.size()) return wire_error{wire_errc::declared_size_implausible, 0};
+    return static_cast<std::size_t>(declared);
+}
+
+result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
+                                             decode_buffer& buffer) {
+    const auto size = snappy_decoded_size(compressed, decoded_bytes_max);
+    if (!size) return size.error();
+    char* const decoded = buffer.reserve(*size);
+    // RawUncompress checks that exactly the declared number of bytes comes out.
+    if (!snappy::RawUncompress(compressed.data(), compressed.size(), decoded))
+        return wire_error{wire_errc::snappy_corrupt, 0};
+    return bytes_view{decoded, *size};
+}
+
+void snappy_encode(bytes_view raw, std::string& out) {
+    snappy::Compress(raw.data(), raw.size(), &out);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,48 @@
+/// Base-128 varints of the Protocol Buffers wire format.
+/// Source: protobuf.dev/programming-guides/encoding, "Base 128 Varints".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace seriesgate {
+
+inline constexpr int varint_bytes_max = 10;  // ceil(64 / 7)
+
+/// Reads one varint at `at`.
+/// @return the byte after it, or nullptr if the input ends inside it, it has more than ten bytes, or its value does
+///         not fit 64 bits (parsers disagree about those: some cut, some refuse). Over-long zero padding is fine.
+inline const char* read_varint(const char* at, const char* end, std::uint64_t& value) noexcept {
+    std::uint64_t sum = 0;
+    for (unsigned shift = 0; at != end && shift < 7 * varint_bytes_max; shift += 7) {
+        const auto byte = static_cast<unsigned char>(*at++);
+        if (shift == 63 && byte > 1) return nullptr;
+        sum |= std::uint64_t{byte & 0x7fu} << shift;
+        if (byte < 0x80) {
+            value = sum;
+            return at;
+        }
+    }
+    return nullptr;
+}
+
+/// Number of bytes of the shortest encoding.
+inline int varint_size(std::uint64_t value) noexcept {
+    int size = 1;
+    while (value >= 0x80) {
+        value >>= 7;
+        ++size;
+    }
+    return size;
+}
+
+/// Appends the shortest encoding.
+inline void append_varint(std::string& out, std::uint64_t value) {
+    while (value >= 0x80) {
+        out.push_back(static_cast<char>(value | 0x80));
+        value >>= 7;
+    }
+    out.push_back(static_cast<char>(value));
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,61 @@
+#include "wire/wire_error.hpp"
+
+#include "wire/write_request.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::string reason(wire_errc code) {
+    switch (code) {
+        case wire_errc::none:
+            return "no error";
+        case wire_errc::empty_body:
+            return "empty body: not a snappy block";
+        case wire_errc::snappy_framed:
+            return "snappy framing format: remote write wants the snappy block format";
+        case wire_errc::snappy_corrupt:
+            return "not a valid snappy block";
+        case wire_errc::declared_size_over_limit:
+            return "snappy declares more than maxDecodedBytes";
+        case wire_errc::declared_size_implausible:
+            return "snappy declares more bytes than a block of this size can hold";
+        case wire_errc::truncated:
+            return "malformed protobuf: field runs past the end of its message";
+        case wire_errc::varint_too_long:
+            return "malformed protobuf: varint too long";
+        case wire_errc::tag_not_canonical:
+            return "malformed protobuf: tag not in canonical form";
+        case wire_errc::field_number_zero:
+            return "malformed protobuf: field number 0";
+        case wire_errc::group:
+            return "malformed protobuf: groups are not part of remote write";
+        case wire_errc::unknown_wire_type:
+            return "malformed protobuf: unknown wire type";
+        case wire_errc::wrong_wire_type:
+            return "malformed protobuf: wrong wire type for a known field";
+        case wire_errc::packed_truncated:
+            return "malformed protobuf: packed field ends inside an element";
+        case wire_errc::label_without_name:
+            return "label without a name";
+        case wire_errc::series_over_limit:
+            return "request with more than " + std::to_string(series_per_request_max) + " series";
+        case wire_errc::labels_over_limit:
+            return "series with more than " + std::to_string(labels_per_series_max) + " labels";
+        case wire_errc::label_bytes_over_limit:
+            return "label name or value of more than " + std::to_string(label_bytes_max) + " bytes";
+    }
+    return "unknown error";
+}
+
+bool is_compression(wire_errc code) {
+    return code <= wire_errc::declared_size_implausible;
+}
+
+}  // namespace
+
+std::string to_string(const wire_error& error) {
+    if (is_compression(error.code)) return reason(error.code);
+    return reason(error.code) + " at byte " + std::to_string(error.offset);
+}
+
+}  // namespace seriesgate

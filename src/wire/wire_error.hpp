@@ -1,0 +1,42 @@
+/// What can be wrong with bytes from outside.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace seriesgate {
+
+enum class wire_errc : std::uint8_t {
+    none,
+    // compression
+    empty_body,
+    snappy_framed,
+    snappy_corrupt,
+    declared_size_over_limit,
+    declared_size_implausible,
+    // Protocol Buffers
+    truncated,
+    varint_too_long,
+    tag_not_canonical,
+    field_number_zero,
+    group,
+    unknown_wire_type,
+    wrong_wire_type,
+    packed_truncated,
+    // remote write
+    label_without_name,
+    series_over_limit,
+    labels_over_limit,
+    label_bytes_over_limit,
+};
+
+/// An error and the byte of the input where it was found (of the decoded body for Protocol Buffers errors).
+struct wire_error {
+    wire_errc code = wire_errc::none;
+    std::uint64_t offset = 0;
+};
+
+/// One readable line without a line end, for the sender and the log: "truncated field at byte 17".
+std::string to_string(const wire_error& error);
+
+}  // namespace seriesgate

@@ -1,0 +1,94 @@
+/// Walks a remote-write request without building messages, and cuts series out of it.
+///
+/// Remote write 1 (`prometheus.WriteRequest`): every top-level record of field 1 is one complete series entry, so it
+/// can be kept or removed as a byte range. Formats: proto/remote_write_v1.proto.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "wire/field_cursor.hpp"
+#include "wire/wire_error.hpp"
+
+namespace seriesgate {
+
+/// Bounds that no real sender comes near (Prometheus sends 2,000 series a request, vmagent 10,000; stores allow 30 to
+/// 40 labels and values of 1 to 16 KiB by default). They bound what a small hostile body can make us remember.
+inline constexpr std::size_t series_per_request_max = 1 << 20;
+inline constexpr std::size_t labels_per_series_max = 1024;
+inline constexpr std::size_t label_bytes_max = 64 * 1024;
+
+/// One label as raw bytes; receivers do not check UTF-8, so neither do we.
+struct label_view {
+    bytes_view name;
+    bytes_view value;
+};
+
+/// One series entry of a request; everything points into the request's body or the reader.
+struct series_view {
+    byte_range record;  ///< tag, length and payload within the body
+    std::span<const label_view> labels;
+    /// All label records as one run of bytes, when they stand together, each in the shortest encoding (name, then a
+    /// value that is not empty, nothing else). Otherwise empty while `labels` is not.
+    bytes_view label_run;
+    std::uint32_t samples = 0;
+    std::uint32_t histograms = 0;
+    std::uint32_t exemplars = 0;
+    /// Holds a sample or histogram other than a stale marker: what may admit a new series.
+    bool admits = false;
+};
+
+/// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.
+/// Source: prometheus/prometheus model/value/value.go, StaleNaN.
+inline constexpr std::uint64_t stale_marker_bits = 0x7ff0000000000002;
+
+/// Pulls the series entries out of a v1 WriteRequest, in order. Strict (see field_cursor): whatever it accepts,
+/// libprotobuf, gogo and easyproto decode to the same series. Exemplars, histograms and metadata are checked too.
+///
+///     write_request_reader reader{body};
+///     while (reader.next()) use(reader.series());
+///     if (reader.failed()) return reader.error();
+///
+/// One reader serves many requests (reset), so that its label buffer is allocated once.
+/// Threads: one at a time.
+class write_request_reader {
+    bytes_view body_;
+    field_cursor fields_{{}};
+    series_view series_;
+    std::vector<label_view> labels_;
+    std::uint32_t series_count_ = 0;
+    std::uint32_t metadata_ = 0;
+    wire_error error_;
+
+  public:
+    write_request_reader() = default;
+    explicit write_request_reader(bytes_view body) { reset(body); }
+
+    /// Starts on a new body, which must outlive the reading. At most decoded_bytes_limit bytes.
+    void reset(bytes_view body) noexcept;
+
+    /// Goes to the next series entry. @return false at the end or at the first error.
+    bool next();
+    /// Valid until the next call of next().
+    [[nodiscard]] const series_view& series() const noexcept { return series_; }
+    /// Metadata entries passed so far.
+    [[nodiscard]] std::uint32_t metadata_count() const noexcept { return metadata_; }
+    [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
+    [[nodiscard]] wire_error error() const noexcept { return error_; }
+
+  private:
+    bool read_series(bytes_view payload);
+    const char* read_plain_label(const char* at, const char* end);
+    bool read_label(bytes_view payload, bool& canonical);
+    bool fail(wire_errc code, const char* at) noexcept;
+};
+
+/// What is left of `body` after `removed` is cut out.
+/// @param removed ranges inside the body, ascending and disjoint.
+/// @param out cleared, then filled; its capacity is reused.
+void splice(bytes_view body, std::span<const byte_range> removed, std::string& out);
+
+}  // namespace seriesgate
