@@ -1,0 +1,90 @@
+#include "filter/admitted_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+/// Below this the chain grows to four times its capacity, to have few segments; above, to twice, to waste no memory.
+constexpr std::uint64_t large_capacity = 1 << 20;
+
+/// A segment is made when less than this is left in the newest one: more than requests can fill between two rounds of
+/// maintenance, so that it is there in time, and little enough that a window sized by the last one never asks.
+std::uint64_t reserve_of(std::uint64_t capacity) { return std::max<std::uint64_t>(98'304, capacity / 16); }
+
+std::unique_ptr<admitted_set::segment> make_segment(const filter_spec& spec) {
+    return std::unique_ptr<admitted_set::segment>(
+        new admitted_set::segment{split_block{blocks_for(spec)}, spec.capacity});
+}
+
+/// The share of the promised rate that the segment at `position` may use: 3/4, 1/8, 1/16, ... , in sum at most 1.
+/// The first takes most of it because it is the only one in every window but the first after a start.
+double rate_share(double promised, std::size_t position) {
+    return position == 0 ? promised * 0.75 : std::ldexp(promised, -static_cast<int>(position) - 2);
+}
+
+}  // namespace
+
+admitted_set::admitted_set(const filter_spec& first, std::uint64_t capacity_max)
+    : promised_rate_(first.false_positive_rate), capacity_max_(capacity_max) {
+    segments_[0] = make_segment({std::max<std::uint64_t>(first.capacity, 1), rate_share(promised_rate_, 0)});
+    segment_count_.store(1, std::memory_order_release);
+}
+
+void admitted_set::insert(std::uint64_t fingerprint) noexcept {
+    std::size_t last = segment_count_.load(std::memory_order_relaxed) - 1;
+    if (segments_[last]->count.load(std::memory_order_relaxed) >= segments_[last]->capacity && spare_) {
+        segments_[++last] = std::move(spare_);
+        segment_count_.store(last + 1, std::memory_order_release);
+        has_spare_.store(false, std::memory_order_release);  // after the count: see wants_segment()
+    }
+    segments_[last]->filter.insert(fingerprint);
+    segments_[last]->count.fetch_add(1, std::memory_order_relaxed);
+    size_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool admitted_set::wants_segment() const noexcept {
+    // In this order: a spare that has just been taken into use must be seen as the newest segment.
+    if (has_spare_.load(std::memory_order_acquire)) return false;
+    const std::size_t count = segment_count_.load(std::memory_order_acquire);
+    if (count == segments_max || (capacity_max_ != 0 && chain_capacity() >= capacity_max_)) return false;
+    const segment& last = *segments_[count - 1];
+    return last.count.load(std::memory_order_relaxed) + reserve_of(last.capacity) >= last.capacity;
+}
+
+std::uint64_t admitted_set::chain_capacity() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = segment_count_.load(std::memory_order_acquire); i-- > 0;) sum += segments_[i]->capacity;
+    return sum;
+}
+
+std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
+    const std::uint64_t chain = chain_capacity();
+    std::uint64_t capacity = chain < large_capacity ? 3 * chain : chain;
+    if (capacity_max_ != 0) capacity = std::min(capacity, capacity_max_ - std::min(capacity_max_, chain));
+    return make_segment({std::max<std::uint64_t>(capacity, 1),
+                         rate_share(promised_rate_, segment_count_.load(std::memory_order_acquire))});
+}
+
+void admitted_set::adopt(std::unique_ptr<segment> next) noexcept {
+    spare_ = std::move(next);
+    has_spare_.store(true, std::memory_order_release);
+}
+
+std::size_t admitted_set::bytes() const noexcept {
+    std::size_t sum = spare_ ? spare_->filter.bytes() : 0;
+    for (std::size_t i = segment_count_.load(std::memory_order_acquire); i-- > 0;) sum += segments_[i]->filter.bytes();
+    return sum;
+}
+
+double admitted_set::false_positive_rate() const {
+    double passes_all = 1;
+    for (std::size_t i = segment_count_.load(std::memory_order_acquire); i-- > 0;)
+        passes_all *= 1 - expected_false_positive_rate(segments_[i]->count.load(std::memory_order_relaxed),
+                                                       segments_[i]->filter.block_count());
+    return 1 - passes_all;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,87 @@
+/// The series admitted in one window: Bloom segments that grow with their number.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "filter/sizing.hpp"
+#include "filter/split_block.hpp"
+
+namespace seriesgate {
+
+/// A chain of split-block filters. When one is full, inserts go to the next, larger one; lookups ask all, newest
+/// first. The false-positive rate over the whole chain stays below the one it was made for: the segments get shares of
+/// it that fall geometrically and sum to 1.
+/// Source: Almeida et al., "Scalable Bloom Filters", 2007 (growth 4, tightening 1/2).
+///
+/// Growing never happens inside insert(): memory is allocated and zeroed by prepare_segment(), called ahead of need by
+/// whoever does maintenance. If that falls behind a whole segment (no memory, a stopped thread), inserts go on into
+/// the full one: nothing is lost, the rate rises, and false_positive_rate() tells so.
+///
+/// Threads: contains() and prefetch() any, without a lock. insert() and adopt() under the commit lock.
+/// wants_segment() and prepare_segment() by the one maintenance thread, without the lock.
+class admitted_set {
+  public:
+    struct segment {
+        split_block filter;
+        std::uint64_t capacity;
+        std::atomic<std::uint64_t> count{0};
+    };
+
+    /// @param first what the first segment is sized for; its rate is the promise for the whole chain.
+    /// @param capacity_max series that can come at most (the window's limit), so that no memory is made for more; 0 is
+    ///        unlimited.
+    explicit admitted_set(const filter_spec& first, std::uint64_t capacity_max = 0);
+
+    [[nodiscard]] bool contains(std::uint64_t fingerprint) const noexcept {
+        for (std::size_t i = segment_count_.load(std::memory_order_acquire); i-- > 0;)
+            if (segments_[i]->filter.contains(fingerprint)) return true;
+        return false;
+    }
+
+    /// Starts loading what contains() will look at first.
+    void prefetch(std::uint64_t fingerprint) const noexcept {
+        segments_[segment_count_.load(std::memory_order_acquire) - 1]->filter.prefetch(fingerprint);
+    }
+
+    /// Adds a series that contains() did not find.
+    void insert(std::uint64_t fingerprint) noexcept;
+
+    /// Whether the newest segment is nearly full, more may come, and no other is waiting behind it.
+    [[nodiscard]] bool wants_segment() const noexcept;
+    /// Allocates the next segment. Small chains grow to four times their capacity, large ones to twice.
+    [[nodiscard]] std::unique_ptr<segment> prepare_segment() const;
+    /// Puts a prepared segment at the end of the chain, to be used when the one before it is full.
+    void adopt(std::unique_ptr<segment> next) noexcept;
+
+    /// What the first segment is sized for.
+    [[nodiscard]] std::uint64_t first_capacity() const noexcept { return segments_[0]->capacity; }
+    /// Series inserted.
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+    /// Memory of all segments, a waiting one included. Under the commit lock.
+    [[nodiscard]] std::size_t bytes() const noexcept;
+    /// Expected now, from what is in the segments: at most the promised rate unless growth fell behind.
+    [[nodiscard]] double false_positive_rate() const;
+
+  private:
+    // Each at least doubles the chain: 2^31 times the first capacity is beyond any memory.
+    static constexpr std::size_t segments_max = 32;
+
+    /// Of all segments in the chain. By the maintenance thread, or under the commit lock.
+    [[nodiscard]] std::uint64_t chain_capacity() const noexcept;
+
+    double promised_rate_;
+    std::uint64_t capacity_max_;
+    std::array<std::unique_ptr<segment>, segments_max> segments_;
+    /// Segments that may hold something: the last one takes the inserts.
+    std::atomic<std::size_t> segment_count_{0};
+    /// Adopted and still empty, or null; guarded by the commit lock, its presence is told by has_spare_.
+    std::unique_ptr<segment> spare_;
+    std::atomic<bool> has_spare_{false};
+    std::atomic<std::uint64_t> size_{0};
+};
+
+}  // namespace seriesgate
