@@ -1,0 +1,83 @@
+/// One decoded request in, one plan out: what goes upstream and what is left out, and why.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "core/result.hpp"
+#include "limit/admission.hpp"
+#include "series/fingerprint.hpp"
+#include "wire/write_request.hpp"
+
+namespace seriesgate {
+
+struct entry_counts {
+    std::uint64_t samples = 0;     ///< samples and histograms
+    std::uint64_t histograms = 0;  ///< part of samples
+    std::uint64_t exemplars = 0;
+
+    entry_counts& operator+=(const entry_counts& other) noexcept {
+        samples += other.samples;
+        histograms += other.histograms;
+        exemplars += other.exemplars;
+        return *this;
+    }
+};
+
+/// A series that was left out, for the log and the sender.
+struct refusal {
+    byte_range record;
+    verdict reason = verdict::refused_hourly;
+};
+
+enum class forwarding : std::uint8_t {
+    unchanged,  ///< nothing refused: the sender's own bytes
+    spliced,    ///< the request without the `removed` ranges
+    nothing,    ///< all series refused, and no metadata is left
+};
+
+struct plan {
+    forwarding forward = forwarding::unchanged;
+    entry_counts received;
+    entry_counts refused;
+    std::uint64_t refused_series = 0;           ///< distinct within the request
+    std::uint64_t refused_unknown_entries = 0;  ///< entries dropped as verdict::refused_unknown
+    std::uint32_t metadata = 0;
+    std::span<const byte_range> removed;   ///< ascending, disjoint; valid until the planner's next request
+    std::optional<refusal> first_refusal;  ///< of a series that a budget refused
+};
+
+/// Walks a request, fingerprints its series, has them decided and says what to forward.
+/// Reuses its buffers: one a worker. Threads: one at a time; planners of different threads share one admission.
+class planner {
+    /// What the decision does not need to know about an entry.
+    struct entry {
+        byte_range record;
+        std::uint32_t histograms;
+        std::uint32_t exemplars;
+    };
+
+    write_request_reader reader_;
+    fingerprinter fingerprint_;
+    std::vector<offered_series> offered_;
+    std::vector<entry> entries_;  // as long as offered_
+    std::vector<verdict> verdicts_;
+    std::vector<byte_range> removed_;
+    std::vector<std::uint64_t> refused_fingerprints_;
+    admission_scratch scratch_;
+
+  public:
+    /// @param body a decoded prometheus.WriteRequest.
+    /// @return the plan, or what is wrong with the body; then nothing has been decided or counted.
+    result<plan, wire_error> operator()(bytes_view body, admission& limits, time_point now);
+
+  private:
+    result<std::uint32_t, wire_error> read(bytes_view body);
+    plan collect(std::uint32_t metadata);
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,74 @@
+/// Exact memory of recent refusals, so that a refused series is refused again without a lock or a rule.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace seriesgate {
+
+/// Which window's budget said no.
+enum class refusing_window : std::uint8_t { hourly, daily };
+
+/// A fixed table of fingerprints, eight to a cache line. A full line forgets its oldest, which costs time (the series
+/// goes through the commit again), never correctness: nothing is refused that was not refused before.
+///
+/// Threads: lookup() and prefetch() any, without a lock; insert() and clear() under the commit lock.
+class refused_cache {
+    static constexpr std::size_t ways = 8;
+    struct alignas(64) line {
+        std::array<std::atomic<std::uint64_t>, ways> entries;
+    };
+    std::unique_ptr<line[]> lines_;
+    std::uint64_t line_mask_;
+    /// XORed into every entry: another salt makes all entries foreign at once, without touching the table. An old
+    /// entry then equals a new key with the probability of a fingerprint collision.
+    std::atomic<std::uint64_t> salt_{0};
+
+  public:
+    enum class answer : std::uint8_t { unknown, refused_hourly, refused_daily };
+
+    /// @param capacity_log2 2^capacity_log2 series, 8 bytes each.
+    explicit refused_cache(unsigned capacity_log2)
+        : lines_(std::make_unique<line[]>((std::size_t{1} << capacity_log2) / ways)),
+          line_mask_((std::uint64_t{1} << capacity_log2) / ways - 1) {}
+
+    [[nodiscard]] answer lookup(std::uint64_t fingerprint) const noexcept {
+        const std::uint64_t wanted = key(fingerprint);
+        for (const auto& entry : lines_[fingerprint & line_mask_].entries) {
+            const std::uint64_t difference = entry.load(std::memory_order_relaxed) ^ wanted;
+            if (difference <= 1) return difference == 0 ? answer::refused_hourly : answer::refused_daily;
+        }
+        return answer::unknown;
+    }
+
+    void insert(std::uint64_t fingerprint, refusing_window window) noexcept {
+        // Twice in a request, or refused for two requests at once: an entry more would push out another series.
+        if (lookup(fingerprint) != answer::unknown) return;
+        // First in, first out within the line: what a clear() has left behind goes first. A lookup in the middle of the
+        // shift may miss an entry, which costs that series a commit.
+        auto& entries = lines_[fingerprint & line_mask_].entries;
+        for (std::size_t i = ways - 1; i > 0; --i)
+            entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
+        entries[0].store(key(fingerprint) ^ (window == refusing_window::daily ? 1 : 0), std::memory_order_relaxed);
+    }
+
+    /// Forgets everything: budgets may have room again.
+    void clear() noexcept { salt_.store(salt_.load(std::memory_order_relaxed) + salt_step, std::memory_order_relaxed); }
+
+    [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
+
+  private:
+    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7c16;  // even: the low bit belongs to the window
+
+    /// The low bit tells the window, so 63 bits of the fingerprint identify the series. Never 0 or 1: a zero entry is
+    /// one that was never written.
+    [[nodiscard]] std::uint64_t key(std::uint64_t fingerprint) const noexcept {
+        const std::uint64_t salted = (fingerprint ^ salt_.load(std::memory_order_relaxed)) & ~std::uint64_t{1};
+        return salted == 0 ? ~std::uint64_t{1} : salted;
+    }
+};
+
+}  // namespace seriesgate

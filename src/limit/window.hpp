@@ -1,0 +1,28 @@
+/// Hour and day, aligned to the UTC wall clock, so that replicas and restarts agree on them.
+#pragma once
+
+#include <chrono>
+
+namespace seriesgate {
+
+/// A moment as the edges pass it in; nothing in the core asks a clock.
+using time_point = std::chrono::sys_time<std::chrono::nanoseconds>;
+
+/// [start, end)
+struct window_span {
+    std::chrono::sys_seconds start;
+    std::chrono::sys_seconds end;
+    friend bool operator==(const window_span&, const window_span&) = default;
+};
+
+inline window_span hour_of(time_point now) {
+    const auto start = std::chrono::floor<std::chrono::hours>(now);
+    return {start, start + std::chrono::hours{1}};
+}
+
+inline window_span day_of(time_point now) {
+    const auto start = std::chrono::floor<std::chrono::days>(now);
+    return {start, start + std::chrono::days{1}};
+}
+
+}  // namespace seriesgate
