@@ -1,0 +1,138 @@
+#include "app/app.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <condition_variable>
+#include <csignal>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "config/version.hpp"
+#include "http/server.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at whether a filter wants to grow or a window's end is near. Far shorter than it takes a request
+/// flood to fill the filter's spare room.
+constexpr auto maintenance_interval = 20ms;
+constexpr auto drain_poll_interval = 5ms;
+
+limit_settings limits_of(const config& settings) {
+    return {.series_hourly_max = settings.series_hourly_max,
+            .series_daily_max = settings.series_daily_max,
+            .false_positive_rate = settings.false_positive_rate,
+            .incumbent_grace = settings.incumbent_grace};
+}
+
+std::vector<std::unique_ptr<worker>> make_workers(shared_state& shared) {
+    const unsigned wanted = shared.settings.server.threads;
+    const unsigned count = wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::unique_ptr<worker>> workers;
+    for (unsigned i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(shared));
+    return workers;
+}
+
+/// The limiter's own thread: it allocates, so it is nobody's request.
+void maintain(const std::stop_token& stop, admission& limits) {
+    std::mutex idle;
+    std::condition_variable_any wake;
+    std::unique_lock lock{idle};
+    while (!stop.stop_requested()) {
+        try {
+            limits.maintain(wall_clock_now());
+        } catch (const std::bad_alloc&) {
+            // The filters go on in what they have, at a rising false-positive rate, which /stats shows.
+            spdlog::error("no memory for a larger series filter");
+            wake.wait_for(lock, stop, 1s, [] { return false; });
+        }
+        wake.wait_for(lock, stop, maintenance_interval, [] { return false; });
+    }
+}
+
+net::awaitable<void> announce_ready(const std::vector<std::unique_ptr<worker>>& workers, shared_state& shared) {
+    net::steady_timer timer{co_await net::this_coro::executor};
+    const auto started = [](const auto& each) { return each->upstream.started(); };
+    while (!shared.settings.upstream.discard && !std::ranges::all_of(workers, started)) {
+        timer.expires_after(drain_poll_interval);
+        co_await timer.async_wait(no_throw);
+    }
+    shared.ready = true;
+}
+
+/// Waits for the first signal, stops listening, and lets what is being worked on end, for a bounded time.
+/// A second signal ends the wait.
+net::awaitable<void> drain_on_signal(net::io_context& control, server& front, shared_state& shared) {
+    net::signal_set signals{control, SIGTERM, SIGINT};
+    auto [error, signal] = co_await signals.async_wait(no_throw);
+    if (error) co_return;
+    spdlog::info("{}: draining", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+    shared.draining = true;
+    front.close();
+
+    bool impatient = false;
+    signals.async_wait([&impatient](error_code failed, int) { impatient = !failed; });
+    const auto limit = std::chrono::steady_clock::now() + shared.settings.server.drain_timeout;
+    const gauge& working = shared.metrics.inflight_requests;
+    net::steady_timer timer{control};
+    while (working.value() != 0 && !impatient && std::chrono::steady_clock::now() < limit) {
+        timer.expires_after(drain_poll_interval);
+        co_await timer.async_wait(no_throw);
+    }
+    if (working.value() != 0)
+        spdlog::warn("{} requests were not finished; their senders will try again", working.value());
+    control.stop();
+}
+
+void log_start(const config& settings, const server& front, std::size_t workers) {
+    const auto limit = [](std::uint64_t max) { return max == 0 ? std::string{"none"} : std::to_string(max); };
+    spdlog::info("seriesgate {} listening on {}, upstream {}, maxHourlySeries {}, maxDailySeries {}, {} threads",
+                 version(), front.address(), settings.upstream.url, limit(settings.series_hourly_max),
+                 limit(settings.series_daily_max), workers);
+}
+
+}  // namespace
+
+void run(const config& settings) {
+    admission limits{limits_of(settings), wall_clock_now()};
+    gate_metrics metrics;
+    refusal_log refusals;
+    shared_state shared{.settings = settings,
+                        .limits = limits,
+                        .metrics = metrics,
+                        .refusals = refusals,
+                        .started = std::chrono::steady_clock::now()};
+    const auto workers = make_workers(shared);
+    net::io_context control{1};
+    server front{control, settings.listen, workers};
+
+    // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
+    std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
+    std::vector<std::jthread> threads;
+    for (const auto& each : workers) {
+        if (!settings.upstream.discard) net::co_spawn(each->io, each->upstream.maintain(), net::detached);
+        threads.emplace_back([&io = each->io] { io.run(); });
+    }
+    net::co_spawn(control, announce_ready(workers, shared), net::detached);
+    net::co_spawn(control, front.accept(), net::detached);
+    net::co_spawn(control, drain_on_signal(control, front, shared), net::detached);
+    log_start(settings, front, workers.size());
+    control.run();
+
+    for (const auto& each : workers) each->io.stop();
+    threads.clear();
+    spdlog::info("stopped");
+}
+
+}  // namespace seriesgate

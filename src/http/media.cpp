@@ -1,0 +1,52 @@
+#include "http/media.hpp"
+
+#include <boost/beast/core/string.hpp>
+
+namespace seriesgate {
+namespace {
+
+using boost::beast::iequals;
+
+std::string_view trim(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Takes the text up to `separator` off the front.
+std::string_view take_until(std::string_view& text, char separator) {
+    const auto at = text.find(separator);
+    const std::string_view front = text.substr(0, at);
+    text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
+    return trim(front);
+}
+
+std::string_view unquoted(std::string_view text) {
+    return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
+}
+
+std::string_view type_fault(std::string_view parameters) {
+    if (!iequals(take_until(parameters, ';'), "application/x-protobuf"))
+        return "unsupported Content-Type: remote write wants application/x-protobuf";
+    while (!parameters.empty()) {
+        std::string_view value = take_until(parameters, ';');
+        const std::string_view name = take_until(value, '=');
+        if (iequals(name, "proto") && unquoted(trim(value)) != "prometheus.WriteRequest")
+            return "unsupported protobuf message in Content-Type: this receiver knows prometheus.WriteRequest (remote "
+                   "write 1)";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view media_fault(const http::fields& headers) {
+    if (const auto type = headers.find(http::field::content_type); type != headers.end())
+        if (const auto fault = type_fault(type->value()); !fault.empty()) return fault;
+    const auto encoding = headers.find(http::field::content_encoding);
+    if (encoding != headers.end() && !iequals(trim(encoding->value()), "snappy"))
+        return "unsupported Content-Encoding: remote write wants snappy";
+    return {};
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,18 @@
+/// The answer of GET /stats.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "limit/admission.hpp"
+#include "metrics/metrics.hpp"
+
+namespace seriesgate {
+
+/// JSON with the keys of docs/operation.md.
+/// Threads: any.
+std::string stats_json(std::string_view version, std::chrono::seconds uptime, const gate_metrics& metrics,
+                       const admission_figures& figures);
+
+}  // namespace seriesgate

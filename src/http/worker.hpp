@@ -1,0 +1,50 @@
+/// One thread's belongings: what a session may reach.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "config/config.hpp"
+#include "gate/plan.hpp"
+#include "http/refusal_log.hpp"
+#include "limit/admission.hpp"
+#include "metrics/metrics.hpp"
+#include "upstream/client.hpp"
+#include "wire/snappy_block.hpp"
+
+namespace seriesgate {
+
+/// What all workers share. Everything in it may be used by any thread at any time.
+struct shared_state {
+    const config& settings;
+    admission& limits;
+    gate_metrics& metrics;
+    refusal_log& refusals;
+    std::chrono::steady_clock::time_point started;
+    std::atomic<bool> ready{false};
+    std::atomic<bool> draining{false};
+};
+
+/// The wall clock as the core wants it.
+inline time_point wall_clock_now() { return std::chrono::time_point_cast<time_point::duration>(std::chrono::system_clock::now()); }
+
+/// One thread, one io_context, its own connections to the upstream and its own buffers. A session never leaves it.
+/// Threads: everything but `io` belongs to the thread that runs `io`.
+struct worker {
+    // First, so that it is destroyed last: the frames of unfinished sessions go with it and use nothing else.
+    net::io_context io{1};
+    net::executor_work_guard<net::io_context::executor_type> keep_running{io.get_executor()};
+
+    shared_state& shared;
+    upstream_client upstream;
+    planner plan_request;
+    decode_buffer decoded;
+    std::string spliced;
+
+    explicit worker(shared_state& state) : shared(state), upstream(io, state.settings.upstream, state.metrics) {}
+};
+
+}  // namespace seriesgate

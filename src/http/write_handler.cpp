@@ -1,0 +1,168 @@
+#include "http/write_handler.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "http/media.hpp"
+#include "series/text.hpp"
+#include "upstream/headers.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Keeps buffers of usual requests (Prometheus 1 MB, vmagent 8 MiB decoded), gives those of giants back.
+constexpr std::size_t kept_buffer_bytes = 16u << 20;
+
+/// What is to be sent upstream for one request.
+struct outgoing {
+    plan decided;
+    bytes_view body;      ///< the sender's own, or `recompressed`
+    std::string recompressed;
+};
+
+/// Older vmagents ask this way whether the zstd protocol is spoken; "0" means no.
+/// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
+bool is_version_handshake(const write_request& request) {
+    constexpr std::string_view question = "get_vm_proto_version=1";
+    return request.body.empty() && request.query.find(question) != std::string_view::npos;
+}
+
+reply malformed(const wire_error& error, worker& self) {
+    const bool too_large = error.code == wire_errc::declared_size_over_limit ||
+                           error.code == wire_errc::series_over_limit ||
+                           error.code == wire_errc::labels_over_limit ||
+                           error.code == wire_errc::label_bytes_over_limit;
+    return rejection(self.shared.metrics, too_large ? reject_reason::too_large : reject_reason::malformed, 400,
+                     to_string(error));
+}
+
+void count(const plan& decided, gate_metrics& metrics) {
+    metrics.samples_received.add(decided.received.samples);
+    metrics.samples_accepted.add(decided.received.samples - decided.refused.samples);
+    metrics.samples_refused.add(decided.refused.samples);
+    metrics.unknown_dropped.add(decided.refused_unknown_entries);
+    metrics.histograms_received.add(decided.received.histograms);
+    metrics.exemplars_received.add(decided.received.exemplars);
+    metrics.metadata_received.add(decided.metadata);
+}
+
+/// The labels of one series entry that has been walked before.
+std::string text_of(bytes_view record) {
+    write_request_reader reader{record};
+    return reader.next() ? to_text(reader.series().labels) : std::string{};
+}
+
+void log_refusal(const plan& decided, bytes_view decoded, worker& self) {
+    if (!decided.first_refusal) return;
+    const auto samples = self.shared.refusals.count(decided.refused.samples, std::chrono::steady_clock::now());
+    if (!samples) return;
+    const bool hourly = decided.first_refusal->reason == verdict::refused_hourly;
+    const admission_figures figures = self.shared.limits.figures();
+    const window_figures& window = hourly ? figures.hourly : figures.daily;
+    spdlog::warn("refused {} samples of new series since the last such line, for example {}: {} {} is spent ({} series admitted)",
+                 *samples, text_of(slice(decoded, decided.first_refusal->record)),
+                 hourly ? "maxHourlySeries" : "maxDailySeries", window.series_max, window.series_current);
+}
+
+/// The synchronous part: everything between the body and the plan. Nothing is counted for a body that is no request.
+result<outgoing, wire_error> prepare(bytes_view body, bytes_view decoded, worker& self) {
+    auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now());
+    if (!decided) return decided.error();
+    outgoing made{.decided = *decided, .body = body, .recompressed = {}};
+    if (made.decided.forward == forwarding::spliced) {
+        splice(decoded, made.decided.removed, self.spliced);
+        snappy_encode(self.spliced, made.recompressed);
+    }
+    count(made.decided, self.shared.metrics);
+    log_refusal(made.decided, decoded, self);
+    return made;
+}
+
+/// Tells who looks what was left out. Senders ignore the headers: a refusal does not heal by retrying.
+void tell_refused(const plan& decided, reply& answer) {
+    if (decided.refused_series == 0) return;
+    answer.headers.set("X-Seriesgate-Refused-Series", std::to_string(decided.refused_series));
+    answer.headers.set("X-Seriesgate-Refused-Samples", std::to_string(decided.refused.samples));
+}
+
+reply gateway_error(upstream_error_reason reason, const config& settings) {
+    switch (reason) {
+        case upstream_error_reason::unreachable:
+            return text_reply(502, "cannot reach the upstream " + settings.upstream.authority);
+        case upstream_error_reason::timeout:
+            return text_reply(504, "no answer from the upstream " + settings.upstream.authority + " within upstream.timeout");
+        default:
+            return text_reply(502, "the upstream " + settings.upstream.authority + " broke off");
+    }
+}
+
+net::awaitable<reply> forward(const write_request& request, const outgoing& sent, worker& self) {
+    gate_metrics& metrics = self.shared.metrics;
+    const bool spliced = sent.decided.forward == forwarding::spliced;
+    metrics.requests_forwarded[spliced ? forward_kind::spliced : forward_kind::unchanged].add();
+    if (self.shared.settings.upstream.discard) {
+        metrics.requests_discarded.add();
+        co_return reply{.status = 204};
+    }
+    const upstream_request message{.headers = request.headers,
+                                   .query = request.query,
+                                   .body = spliced ? bytes_view{sent.recompressed} : sent.body,
+                                   .body_changed = spliced};
+    const auto begin = std::chrono::steady_clock::now();
+    auto answer = co_await self.upstream.post(message);
+    metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
+    if (!answer) {
+        metrics.upstream_errors[answer.error()].add();
+        co_return gateway_error(answer.error(), self.shared.settings);
+    }
+    reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
+    copy_end_to_end(answer->headers, relayed.headers);
+    co_return relayed;
+}
+
+}  // namespace
+
+net::awaitable<reply> handle_write(write_request request, worker& self) {
+    gate_metrics& metrics = self.shared.metrics;
+    const server_config& bounds = self.shared.settings.server;
+    metrics.received_bytes.add(request.body.size());
+
+    if (is_version_handshake(request)) co_return text_reply(200, "0");
+    if (const auto fault = media_fault(request.headers); !fault.empty())
+        co_return rejection(metrics, reject_reason::unsupported_media, 415, fault);
+
+    const auto size = snappy_decoded_size(request.body, bounds.decoded_bytes_max);
+    if (!size) co_return malformed(size.error(), self);
+    if (!request.memory.grow(*size)) co_return overloaded(metrics);
+    const auto decoded = snappy_decode(request.body, bounds.decoded_bytes_max, self.decoded);
+    if (!decoded) co_return malformed(decoded.error(), self);
+    metrics.decoded_bytes.add(decoded->size());
+
+    const auto prepared = prepare(request.body, *decoded, self);
+    self.decoded.shrink(kept_buffer_bytes);  // nothing below looks at the decoded body
+    if (!prepared) co_return malformed(prepared.error(), self);
+
+    reply answer{.status = 204};
+    if (prepared->decided.forward == forwarding::nothing) {
+        metrics.requests_forwarded[forward_kind::none].add();
+    } else {
+        answer = co_await forward(request, *prepared, self);
+    }
+    tell_refused(prepared->decided, answer);
+    co_return answer;
+}
+
+reply rejection(gate_metrics& metrics, reject_reason reason, unsigned status, std::string_view line) {
+    metrics.requests_rejected[reason].add();
+    return text_reply(status, line);
+}
+
+reply overloaded(gate_metrics& metrics) {
+    reply made = rejection(metrics, reject_reason::overloaded, 503,
+                           "over server.maxInflightBytes: too much is being worked on, try again");
+    made.headers.set(http::field::retry_after, "1");
+    return made;
+}
+
+}  // namespace seriesgate

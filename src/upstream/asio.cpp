@@ -1,0 +1,3 @@
+// The one translation unit that compiles Asio's and Beast's own code (BOOST_*_SEPARATE_COMPILATION).
+#include <boost/asio/impl/src.hpp>
+#include <boost/beast/src.hpp>

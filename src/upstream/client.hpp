@@ -1,0 +1,68 @@
+/// One worker's way to the upstream: POST with deadlines over kept-alive connections.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "core/bytes.hpp"
+#include "core/result.hpp"
+#include "metrics/metrics.hpp"
+#include "upstream/net.hpp"
+#include "upstream/pool.hpp"
+
+namespace seriesgate {
+
+/// What to send. Everything must outlive the exchange.
+struct upstream_request {
+    const http::fields& headers;  ///< the sender's, as they came
+    std::string_view query;       ///< the sender's query string, without '?'; may be empty
+    bytes_view body;
+    bool body_changed = false;  ///< not the sender's own bytes
+};
+
+/// What came back. The body is cut after response_bytes_max.
+struct upstream_answer {
+    unsigned status = 0;
+    http::fields headers;  ///< as they came
+    std::string body;
+};
+
+/// Stores answer with an empty body or some error lines; senders read 1 KiB of it.
+inline constexpr std::size_t response_bytes_max = 256 * 1024;
+
+/// Threads: the one of its io_context.
+class upstream_client {
+    const upstream_config& settings_;
+    gate_metrics& metrics_;
+    tcp::resolver resolver_;
+    bool resolve_ended_ = false;  ///< the first attempt at least
+    std::vector<tcp::endpoint> endpoints_;
+    connection_pool pool_;
+
+  public:
+    upstream_client(net::io_context& io, const upstream_config& settings, gate_metrics& metrics);
+
+    /// Resolves the upstream's name now and then, and clears the pool of connections that nobody uses. Runs until the
+    /// io_context stops; spawn it once.
+    net::awaitable<void> maintain();
+
+    /// Whether the upstream's name has been looked up, with or without success.
+    [[nodiscard]] bool started() const noexcept { return resolve_ended_; }
+
+    /// One exchange, at most settings.timeout long. A pooled connection that turns out to be closed before the
+    /// first byte of an answer is replaced once; nothing else is retried: retries belong to the sender.
+    net::awaitable<result<upstream_answer, upstream_error_reason>> post(upstream_request request);
+
+  private:
+    using time_limit = std::chrono::steady_clock::time_point;
+    struct attempt;
+
+    net::awaitable<void> resolve();
+    net::awaitable<void> wait_for_addresses(time_limit limit);
+    net::awaitable<bool> connect(tcp::socket& socket, time_limit limit);
+    net::awaitable<attempt> exchange(tcp::socket& socket, const upstream_request& request, time_limit limit);
+};
+
+}  // namespace seriesgate
