@@ -1,0 +1,111 @@
+#include "config/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "config/version.hpp"
+#include "config/wording.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::string_view purpose =
+    "A cardinality gate for Prometheus remote write: known series pass, new series need room in the limits.";
+
+constexpr std::string_view footer =
+    "Flags override the file. Without a file the defaults apply and --upstream.url is needed.\n"
+    "Every key of the file: docs/configuration.md.";
+
+std::string unknown_argument(const CLI::App& app, const std::string& argument) {
+    if (!argument.starts_with("-")) return in_quotes(argument) + ": unexpected argument, see --help";
+    const std::string flag = argument.substr(0, argument.find('='));
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+    const std::vector<std::string_view> candidates{names.begin(), names.end()};
+    const auto meant = closest(flag, candidates);
+    const std::string hint = meant.empty() ? ", see --help" : ", did you mean " + std::string{meant} + "?";
+    return printable(flag, 80) + ": unknown flag" + hint;
+}
+
+struct valued_option {
+    std::string name;
+    std::string value = {};
+    CLI::Option* option = nullptr;
+};
+
+// A missing value is accepted here as an empty one and found by missing_value(): CLI11's own words for it
+// ("1 required ADDR missing") change from version to version.
+void add_valued(CLI::App& app, valued_option& target, std::string_view value_name, std::string_view help) {
+    target.option = app.add_option("--" + target.name, target.value, std::string{help});
+    target.option->type_name(std::string{value_name})->expected(0, 1);
+}
+
+void add_options(CLI::App& app, std::vector<valued_option>& options, bool& check_config) {
+    options.push_back({.name = "config.file"});
+    for (const config_key& key : config_keys()) {
+        if (!key.flag_value.empty()) options.push_back({.name = std::string{key.name}});
+    }
+    add_valued(app, options.front(), "FILE", "the configuration, YAML");
+    for (valued_option& option : options) {
+        const auto key = std::ranges::find(config_keys(), option.name, &config_key::name);
+        if (key != config_keys().end()) add_valued(app, option, key->flag_value, key->flag_help);
+    }
+    app.add_flag("--check-config", check_config, "check the configuration, print every error, and exit");
+    app.set_version_flag("--version", "seriesgate " + std::string{version()}, "print the version and exit");
+    app.set_help_flag("--help,-h", "print this and exit");
+}
+
+std::string missing_value(const std::vector<valued_option>& options) {
+    for (const valued_option& option : options) {
+        if (*option.option && option.value.empty()) return "--" + option.name + ": has no value";
+    }
+    return "";
+}
+
+command_line parse(CLI::App& app, int argc, const char* const* argv) {
+    command_line result;
+    std::vector<valued_option> options;  // CLI11 keeps pointers into it
+    add_options(app, options, result.check_config);
+    app.parse(argc, argv);
+    if (const auto rest = app.remaining(); !rest.empty()) {
+        result.error = unknown_argument(app, rest.front());
+        return result;
+    }
+    result.error = missing_value(options);
+    for (const valued_option& option : options) {
+        if (!*option.option) continue;
+        if (option.name == "config.file") {
+            result.config_file = option.value;
+        } else {
+            result.flags.push_back({option.name, option.value});
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+command_line parse_command_line(int argc, const char* const* argv) {
+    CLI::App app{std::string{purpose}, "seriesgate"};
+    app.allow_extras();
+    app.footer(std::string{footer});
+    command_line result;
+    try {
+        return parse(app, argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        result.print = app.help();
+    } catch (const CLI::CallForVersion& version_text) {
+        result.print = version_text.what() + std::string{"\n"};
+    } catch (const CLI::ArgumentMismatch& error) {  // "--listen: At Most 1 required but received 2"
+        const std::string_view text = error.what();
+        result.error = printable(text.substr(0, text.find(':')), 80) + ": is given twice";
+    } catch (const std::exception& error) {
+        result.error = printable(error.what(), 200);
+    }
+    return result;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What the process is told to do: plain values, checked once at the start, never changed after.
+/// Every key is described in docs/configuration.md and stands with its default in config/seriesgate.yaml.
+namespace seriesgate {
+
+struct listen_address {
+    std::string host = "0.0.0.0";  ///< IPv4 or IPv6 address (without brackets) or a name
+    std::uint16_t port = 9201;     ///< 0: any free port
+
+    bool operator==(const listen_address&) const = default;
+};
+
+struct upstream_config {
+    std::string url;         ///< as written; the rest is read from it
+    bool discard = false;    ///< `discard:`: accept and count, forward nothing; host to authority are then empty
+    std::string host;        ///< IPv4 or IPv6 address (without brackets) or a name
+    std::uint16_t port = 0;  ///< 80 when the URL names none
+    std::string target;      ///< path and query as they go into the request line; starts with '/', may hold one '?'
+    std::string authority;   ///< the Host header: as in the URL
+    std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
+
+    bool operator==(const upstream_config&) const = default;
+};
+
+struct server_config {
+    std::uint64_t body_bytes_max = 32 << 20;                             ///< maxRequestBytes: one body as sent
+    std::uint64_t decoded_bytes_max = 128 << 20;                         ///< maxDecodedBytes: the same, decompressed
+    std::uint64_t inflight_bytes_max = 512 << 20;                        ///< maxInflightBytes: all requests together
+    unsigned threads = 0;                                                ///< 0: one per core
+    std::chrono::milliseconds read_timeout = std::chrono::seconds{30};   ///< first byte to last byte of a request
+    std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};    ///< a connection between requests
+    std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};  ///< SIGTERM to exit, at most
+
+    bool operator==(const server_config&) const = default;
+};
+
+struct config {
+    listen_address listen;
+    upstream_config upstream;
+    std::uint64_t series_hourly_max = 0;  ///< maxHourlySeries; 0: counted, not limited
+    std::uint64_t series_daily_max = 0;   ///< maxDailySeries; 0: counted, not limited
+    double false_positive_rate = 0.0001;
+    std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
+    server_config server;
+
+    bool operator==(const config&) const = default;
+};
+
+/// One thing wrong with the configuration.
+struct config_error {
+    std::string where;  ///< `FILE:LINE`, `FILE` when no line applies, `--flag`, or empty
+    std::string key;    ///< dotted, such as `upstream.timeout`; empty for a flag and for the file as a whole
+    std::string message;
+
+    /// `FILE:LINE: KEY: MESSAGE` on one line, without what is empty.
+    std::string text() const;
+};
+
+/// A key given on the command line, as text: it goes through the same checks as the file. The flag is `--` + key.
+struct override_value {
+    std::string key;
+    std::string value;
+};
+using overrides = std::vector<override_value>;
+
+struct load_outcome {
+    config value;                      ///< to be used only when there are no errors
+    std::vector<config_error> errors;  ///< all of them, not only the first
+
+    bool ok() const noexcept { return errors.empty(); }
+};
+
+/// Reads the file, applies the overrides and checks everything.
+/// @param file no file means defaults; upstream.url must then come from the overrides.
+/// Threads: any. Does not throw on any content of the file.
+load_outcome load_config(const std::optional<std::string>& file, const overrides& flags);
+
+/// The same for a text in memory.
+/// @param name what errors call the file; empty means there is none.
+load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags);
+
+/// One key of the configuration.
+struct config_key {
+    std::string_view name;        ///< dotted
+    std::string_view flag_value;  ///< what --help calls the value of the flag `--name`; empty: there is no flag
+    std::string_view flag_help;   ///< one line for --help
+
+    /// Checks the text and writes it into the configuration.
+    /// @return what is wrong, or an empty string.
+    std::string (*assign)(std::string_view text, config& target);
+};
+
+/// Every key there is, in the order of config/seriesgate.yaml. The loader, the command line and the tests of the
+/// documentation go by this table: a new key is a line here, one in the example file and one in docs/configuration.md.
+std::span<const config_key> config_keys() noexcept;
+
+}  // namespace seriesgate

@@ -1,0 +1,135 @@
+#include "config/endpoint.hpp"
+
+#include <boost/url/authority_view.hpp>
+#include <boost/url/parse.hpp>
+#include <boost/url/scheme.hpp>
+#include <boost/url/url_view.hpp>
+#include <charconv>
+#include <optional>
+#include <system_error>
+
+#include "config/wording.hpp"
+
+namespace seriesgate {
+namespace {
+
+namespace urls = boost::urls;
+
+constexpr std::string_view listen_forms = "an address such as 0.0.0.0:9201, :9201 or [::1]:9201";
+constexpr std::string_view url_form = "a URL such as http://127.0.0.1:8428/api/v1/write";
+constexpr std::string_view supported = "only http:// and discard: are supported";
+
+std::string_view to_std(boost::core::string_view text) noexcept {
+    return {text.data(), text.size()};
+}
+
+std::string to_std(const urls::pct_string_view& text) {
+    return std::string{text.data(), text.size()};
+}
+
+std::optional<std::uint16_t> parse_port(std::string_view text) noexcept {
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return port;
+}
+
+bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+
+bool is_name_character(char c) noexcept {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+}
+
+// The URL grammar calls "300.1.1.1" a name, and lets a name hold `%41` or `!`. Resolvers do not see it that way.
+bool is_host_name(std::string_view text) noexcept {
+    if (text.empty()) return false;
+    for (const char c : text) {
+        if (!is_name_character(c)) return false;
+    }
+    return !is_digit(text[text.rfind('.') + 1]);
+}
+
+// The host without brackets; nothing if it is none that can be resolved.
+std::optional<std::string> host_of(const urls::authority_view& authority) {
+    std::string host = to_std(authority.encoded_host_address());
+    switch (authority.host_type()) {
+        case urls::host_type::ipv4:
+        case urls::host_type::ipv6:
+            return host;
+        case urls::host_type::name:
+            if (is_host_name(host)) return host;
+            break;
+        case urls::host_type::none:
+        case urls::host_type::ipvfuture:
+            break;
+    }
+    return std::nullopt;
+}
+
+std::string bad_port(std::string_view port, unsigned min) {
+    return "port " + in_quotes(port) + " is not between " + std::to_string(min) + " and 65535";
+}
+
+std::string check_scheme(const urls::url_view& url) {
+    const std::string_view scheme = to_std(url.scheme());
+    if (url.scheme_id() == urls::scheme::http) return "";
+    if (url.scheme_id() == urls::scheme::https) return "https:// is not supported yet, " + std::string{supported};
+    if (scheme == "discard") return "discard: takes nothing after the colon";
+    return in_quotes(scheme) + " is not supported, " + std::string{supported};
+}
+
+}  // namespace
+
+std::string parse_listen(std::string_view text, listen_address& target) {
+    const std::string wrong = in_quotes(text) + " is not " + std::string{listen_forms};
+    const auto authority = urls::parse_authority(text);
+    if (!authority || authority->has_userinfo() || to_std(authority->port()).empty()) return wrong;
+    const auto port = parse_port(to_std(authority->port()));
+    if (!port) return bad_port(to_std(authority->port()), 0);
+    if (authority->encoded_host().empty()) {
+        target = {.host = listen_address{}.host, .port = *port};
+        return "";
+    }
+    auto host = host_of(*authority);
+    if (!host) return wrong;
+    target = {.host = std::move(*host), .port = *port};
+    return "";
+}
+
+std::string parse_upstream_url(std::string_view text, upstream_config& target) {
+    if (text == "discard:") {
+        const auto timeout = target.timeout;
+        target = {};
+        target.url = text;
+        target.discard = true;
+        target.timeout = timeout;
+        return "";
+    }
+    // The messages do not repeat the URL: it may hold credentials.
+    const auto url = urls::parse_uri(text);
+    if (!url) return "is not " + std::string{url_form};
+    if (auto wrong = check_scheme(*url); !wrong.empty()) return wrong;
+    if (!url->has_authority()) return "is not " + std::string{url_form};
+    if (url->has_userinfo()) return "must not hold credentials; the sender's own Authorization header is passed on";
+    auto host = host_of(url->authority());
+    if (!host) return "has no valid host; expected " + std::string{url_form};
+    const std::string_view port_text = to_std(url->port());
+    const auto port = port_text.empty() ? std::uint16_t{80} : parse_port(port_text);
+    if (!port || *port == 0) return bad_port(port_text, 1);
+    if (url->has_fragment()) return "must not hold a fragment ('#...')";
+    if (url->encoded_path().empty()) return "has no path; expected " + std::string{url_form};
+
+    target = {.url = std::string{text},
+              .discard = false,
+              .host = std::move(*host),
+              .port = *port,
+              .target = to_std(url->encoded_target()),
+              .authority = to_std(url->encoded_host()),
+              .timeout = target.timeout};
+    if (!port_text.empty()) target.authority.append(":").append(port_text);
+    return "";
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,74 @@
+#include "config/wording.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace seriesgate {
+namespace {
+
+constexpr std::size_t quoted_max = 80;
+
+std::string folded(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        if (c != '-' && c != '_') result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return result;
+}
+
+std::string_view last_part(std::string_view dotted) noexcept {
+    return dotted.substr(dotted.rfind('.') + 1);
+}
+
+// Levenshtein: insertions, deletions and replacements from one text to the other.
+std::size_t distance(std::string_view from, std::string_view to) {
+    std::vector<std::size_t> row(to.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < to.size(); ++j) {
+            const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t shown_max) {
+    std::string result{text.substr(0, shown_max)};
+    for (char& c : result) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    }
+    if (text.size() > shown_max) result += "...";
+    return result;
+}
+
+std::string in_quotes(std::string_view text) {
+    return "'" + printable(text, quoted_max) + "'";
+}
+
+std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
+    if (word.size() > quoted_max) return {};
+    const std::string whole = folded(word);
+    const std::string last = folded(last_part(word));
+    std::string_view best;
+    std::size_t best_distance = whole.size() / 3 + 2;  // exclusive: a third of the letters and one more may differ
+    for (const std::string_view candidate : candidates) {
+        const std::size_t by_whole = distance(whole, folded(candidate));
+        const std::size_t by_last = distance(last, folded(last_part(candidate))) + 1;
+        const std::size_t nearest = std::min(by_whole, by_last);
+        if (nearest < best_distance) {
+            best = candidate;
+            best_distance = nearest;
+        }
+    }
+    return best;
+}
+
+}  // namespace seriesgate
