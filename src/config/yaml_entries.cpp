@@ -1,9 +1,11 @@
 #include "config/yaml_entries.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <exception>
+#include <sstream>
 
 namespace seriesgate {
 namespace {
@@ -44,13 +46,7 @@ void read_map(const YAML::Node& map, const std::string& prefix, std::span<const 
     }
 }
 
-void read_documents(const std::vector<YAML::Node>& documents, std::span<const std::string_view> sections,
-                    yaml_entries& out) {
-    if (documents.empty()) return;
-    if (documents.size() > 1) {
-        out.faults.push_back({line_of(documents[1].Mark()), "only one YAML document is allowed in a file"});
-    }
-    const YAML::Node& root = documents.front();
+void read_document(const YAML::Node& root, std::span<const std::string_view> sections, yaml_entries& out) {
     switch (kind_of(root)) {
         case yaml_kind::map:
             read_map(root, "", sections, out);
@@ -62,6 +58,32 @@ void read_documents(const std::vector<YAML::Node>& documents, std::span<const st
             out.faults.push_back({line_of(root.Mark()), "expected lines of 'key: value' at the top level"});
             break;
     }
+}
+
+// Sees where the current document starts, and nothing else.
+class start_finder : public YAML::EventHandler {
+  public:
+    std::size_t line = 0;
+
+    void OnDocumentStart(const YAML::Mark& mark) override { line = line_of(mark); }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+};
+
+// YAML::Load reads the first document and ignores what follows, be it a second document or a stray bracket.
+// YAML::LoadAll is no way out: up to yaml-cpp 0.8.0 it never ends on a stray ',' (jbeder/yaml-cpp#1319).
+void check_end(const std::string& text, yaml_entries& out) {
+    std::istringstream stream{text};
+    YAML::Parser parser{stream};
+    start_finder document;
+    if (!parser.HandleNextDocument(document) || !parser.HandleNextDocument(document)) return;
+    out.faults.push_back({document.line, "expected the end of the file: only one YAML document is allowed"});
 }
 
 // The one mistake that this configuration invites: `url: discard:` without quotes.
@@ -76,7 +98,9 @@ std::string explain(const YAML::Exception& error) {
 yaml_entries read_yaml(std::string_view text, std::span<const std::string_view> sections) {
     yaml_entries out;
     try {
-        read_documents(YAML::LoadAll(std::string{text}), sections, out);
+        const std::string copy{text};
+        read_document(YAML::Load(copy), sections, out);
+        check_end(copy, out);
     } catch (const YAML::Exception& error) {
         out.faults.push_back({line_of(error.mark), explain(error)});
     } catch (const std::exception& error) {

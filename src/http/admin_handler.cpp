@@ -13,7 +13,9 @@ namespace {
 
 using handler = reply (*)(const shared_state&);
 
-reply healthy(const shared_state&) { return text_reply(200, "OK"); }
+reply healthy(const shared_state&) {
+    return text_reply(200, "OK");
+}
 
 reply ready(const shared_state& shared) {
     if (shared.draining) return text_reply(503, "draining: shutting down");
@@ -50,8 +52,9 @@ void write(exposition& out, const admission_figures& figures) {
     write_windows(out, "seriesgate_series_refused",
                   "Distinct series refused by the window's limit in the current window, estimated within 2 %.", gauge,
                   figures, &window_figures::series_refused);
-    write_windows(out, "seriesgate_window_samples_refused", "Samples refused by the window's limit in the current window.",
-                  gauge, figures, &window_figures::samples_refused);
+    write_windows(out, "seriesgate_window_samples_refused",
+                  "Samples refused by the window's limit in the current window.", gauge, figures,
+                  &window_figures::samples_refused);
     write_windows(out, "seriesgate_filter_false_positive_ratio",
                   "Share of new series that pass uncounted because the filter takes them for known, expected now.",
                   gauge, figures, &window_figures::false_positive_rate);
@@ -89,8 +92,12 @@ const route* find_route(std::string_view path) {
 
 }  // namespace
 
-bool is_admin_path(std::string_view path) { return find_route(path) != nullptr; }
+bool is_admin_path(std::string_view path) {
+    return find_route(path) != nullptr;
+}
 
-reply handle_admin(std::string_view path, const shared_state& shared) { return find_route(path)->answer(shared); }
+reply handle_admin(std::string_view path, const shared_state& shared) {
+    return find_route(path)->answer(shared);
+}
 
 }  // namespace seriesgate

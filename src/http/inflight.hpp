@@ -20,6 +20,11 @@ class inflight_lease {
     inflight_lease& operator=(const inflight_lease&) = delete;
     ~inflight_lease() { held_by_all_.sub(held_); }
 
+    /// Whether `bytes` more would fit now. Takes nothing.
+    [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
+        return held_by_all_.value() + static_cast<std::int64_t>(bytes) <= limit_;
+    }
+
     /// Takes `bytes` more. @return false if all requests together would then hold more than the limit; nothing has
     /// been taken then.
     [[nodiscard]] bool grow(std::uint64_t bytes) noexcept {

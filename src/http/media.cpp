@@ -41,6 +41,9 @@ std::string_view type_fault(std::string_view parameters) {
 }  // namespace
 
 std::string_view media_fault(const http::fields& headers) {
+    // The store might believe the other one of two statements.
+    if (headers.count(http::field::content_type) > 1) return "more than one Content-Type";
+    if (headers.count(http::field::content_encoding) > 1) return "more than one Content-Encoding";
     if (const auto type = headers.find(http::field::content_type); type != headers.end())
         if (const auto fault = type_fault(type->value()); !fault.empty()) return fault;
     const auto encoding = headers.find(http::field::content_encoding);

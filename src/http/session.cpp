@@ -79,11 +79,14 @@ net::awaitable<bool> wait_for_request(connection& peer) {
 /// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
 /// answered with 408.
 reply too_slow(worker& self) {
-    return rejection(self.shared.metrics, reject_reason::timeout, 503, "request not complete within server.readTimeout");
+    return rejection(self.shared.metrics, reject_reason::timeout, 503,
+                     "request not complete within server.readTimeout");
 }
 
 /// The sender has closed or the network failed: nobody to answer to.
-reply gone() { return {.status = 0}; }
+reply gone() {
+    return {.status = 0};
+}
 
 /// Bytes that are not HTTP, as against a connection that ended.
 bool is_senders_fault(error_code error) {
@@ -108,7 +111,9 @@ net::awaitable<std::optional<reply>> read_header(connection& peer, exchange& cur
     co_return gone();
 }
 
-bool is_known_write(std::string_view path) { return std::ranges::find(write_paths, path) != write_paths.end(); }
+bool is_known_write(std::string_view path) {
+    return std::ranges::find(write_paths, path) != write_paths.end();
+}
 
 /// Turns away what need not be read to the end. Decided by the header alone.
 std::optional<reply> check_header(exchange& current, worker& self) {
@@ -128,12 +133,17 @@ std::optional<reply> check_header(exchange& current, worker& self) {
         return made;
     }
     const auto coding = header.find(http::field::transfer_encoding);
-    if (coding != header.end() && !iequals(coding->value(), "chunked"))
-        return rejection(metrics, reject_reason::malformed, 400, "Transfer-Encoding other than chunked");
+    if (coding != header.end() && !iequals(coding->value(), "chunked")) {
+        // Where such a body ends is unknown, and Beast before 1.92 believes that there is none.
+        reply made = rejection(metrics, reject_reason::malformed, 400, "Transfer-Encoding other than chunked");
+        made.close = true;
+        return made;
+    }
     if (const auto length = current.parser.content_length()) {
         if (*length > bounds.body_bytes_max)
             return rejection(metrics, reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
-        if (!current.memory.grow(*length)) return overloaded(metrics);
+        // Only what has come is taken (read_body): announced bytes that never come must not keep others out.
+        if (!current.memory.has_room(*length)) return overloaded(metrics);
     }
     return std::nullopt;
 }
@@ -154,7 +164,6 @@ net::awaitable<bool> send_continue(connection& peer, const exchange& current) {
 net::awaitable<std::optional<reply>> read_body(connection& peer, exchange& current) {
     const server_config& bounds = peer.self.shared.settings.server;
     gate_metrics& metrics = peer.self.shared.metrics;
-    const bool length_known = current.parser.content_length().has_value();
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
         auto [error, bytes] = co_await http::async_read_some(peer.socket, peer.buffer, current.parser, no_throw);
@@ -163,7 +172,6 @@ net::awaitable<std::optional<reply>> read_body(connection& peer, exchange& curre
         if (error && is_senders_fault(error)) co_return malformed_http(peer.self, error);
         if (error) co_return gone();
         const std::size_t size = current.parser.get().body().size();
-        if (length_known) continue;
         if (size > bounds.body_bytes_max)
             co_return rejection(metrics, reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
         if (!current.memory.grow(size - counted)) co_return overloaded(metrics);
@@ -183,7 +191,7 @@ net::awaitable<reply> answer_one(connection& peer, exchange& current) {
     }
     if (refused) {
         // What of the request has not been read cannot be told from the next one.
-        refused->close = !current.parser.is_done();
+        refused->close = refused->close || !current.parser.is_done();
         co_return std::move(*refused);
     }
     if (!current.is_write) co_return handle_admin(current.path(), peer.self.shared);
@@ -254,13 +262,10 @@ net::awaitable<void> serve(tcp::socket socket, worker& self) {
         exchange current{metrics.inflight_bytes, self.shared.settings.server.inflight_bytes_max};
         reply answer = co_await answer_one(peer, current);
         if (answer.status == 0) co_return;
-        const unsigned status = answer.status;
         const bool unread = answer.close;
+        if (current.is_write) metrics.requests[answer.status].add();
         const bool again = co_await send(peer, current, std::move(answer));
-        if (current.is_write) {
-            metrics.requests[status].add();
-            metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
-        }
+        if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
         if (again) continue;
         if (unread) co_await linger(peer);
         co_return;

@@ -29,18 +29,17 @@ json::object to_json(const window_figures& window) {
 
 std::string stats_json(std::string_view version, std::chrono::seconds uptime, const gate_metrics& metrics,
                        const admission_figures& figures) {
-    const json::object stats{
-        {"version", version},
-        {"uptimeSeconds", uptime.count()},
-        {"requests",
-         {{"total", metrics.requests_answered()},
-          {"rejected", metrics.requests_rejected_4xx()},
-          {"upstreamErrors", metrics.upstream_errors_total()}}},
-        {"samples",
-         {{"received", metrics.samples_received.value()},
-          {"accepted", metrics.samples_accepted.value()},
-          {"refused", metrics.samples_refused.value()}}},
-        {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}}};
+    const json::object stats{{"version", version},
+                             {"uptimeSeconds", uptime.count()},
+                             {"requests",
+                              {{"total", metrics.requests_answered()},
+                               {"rejected", metrics.requests_rejected_4xx()},
+                               {"upstreamErrors", metrics.upstream_errors_total()}}},
+                             {"samples",
+                              {{"received", metrics.samples_received.value()},
+                               {"accepted", metrics.samples_accepted.value()},
+                               {"refused", metrics.samples_refused.value()}}},
+                             {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}}};
     return json::serialize(stats);
 }
 

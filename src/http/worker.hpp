@@ -29,7 +29,9 @@ struct shared_state {
 };
 
 /// The wall clock as the core wants it.
-inline time_point wall_clock_now() { return std::chrono::time_point_cast<time_point::duration>(std::chrono::system_clock::now()); }
+inline time_point wall_clock_now() {
+    return std::chrono::time_point_cast<time_point::duration>(std::chrono::system_clock::now());
+}
 
 /// One thread, one io_context, its own connections to the upstream and its own buffers. A session never leaves it.
 /// Threads: everything but `io` belongs to the thread that runs `io`.

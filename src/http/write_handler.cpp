@@ -17,7 +17,7 @@ constexpr std::size_t kept_buffer_bytes = 16u << 20;
 /// What is to be sent upstream for one request.
 struct outgoing {
     plan decided;
-    bytes_view body;      ///< the sender's own, or `recompressed`
+    bytes_view body;  ///< the sender's own, or `recompressed`
     std::string recompressed;
 };
 
@@ -30,8 +30,7 @@ bool is_version_handshake(const write_request& request) {
 
 reply malformed(const wire_error& error, worker& self) {
     const bool too_large = error.code == wire_errc::declared_size_over_limit ||
-                           error.code == wire_errc::series_over_limit ||
-                           error.code == wire_errc::labels_over_limit ||
+                           error.code == wire_errc::series_over_limit || error.code == wire_errc::labels_over_limit ||
                            error.code == wire_errc::label_bytes_over_limit;
     return rejection(self.shared.metrics, too_large ? reject_reason::too_large : reject_reason::malformed, 400,
                      to_string(error));
@@ -60,9 +59,11 @@ void log_refusal(const plan& decided, bytes_view decoded, worker& self) {
     const bool hourly = decided.first_refusal->reason == verdict::refused_hourly;
     const admission_figures figures = self.shared.limits.figures();
     const window_figures& window = hourly ? figures.hourly : figures.daily;
-    spdlog::warn("refused {} samples of new series since the last such line, for example {}: {} {} is spent ({} series admitted)",
-                 *samples, text_of(slice(decoded, decided.first_refusal->record)),
-                 hourly ? "maxHourlySeries" : "maxDailySeries", window.series_max, window.series_current);
+    spdlog::warn(
+        "refused {} samples of new series since the last such line, for example {}: {} {} is spent ({} series "
+        "admitted)",
+        *samples, text_of(slice(decoded, decided.first_refusal->record)), hourly ? "maxHourlySeries" : "maxDailySeries",
+        window.series_max, window.series_current);
 }
 
 /// The synchronous part: everything between the body and the plan. Nothing is counted for a body that is no request.
@@ -91,7 +92,8 @@ reply gateway_error(upstream_error_reason reason, const config& settings) {
         case upstream_error_reason::unreachable:
             return text_reply(502, "cannot reach the upstream " + settings.upstream.authority);
         case upstream_error_reason::timeout:
-            return text_reply(504, "no answer from the upstream " + settings.upstream.authority + " within upstream.timeout");
+            return text_reply(
+                504, "no answer from the upstream " + settings.upstream.authority + " within upstream.timeout");
         default:
             return text_reply(502, "the upstream " + settings.upstream.authority + " broke off");
     }
@@ -128,7 +130,10 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
     const server_config& bounds = self.shared.settings.server;
     metrics.received_bytes.add(request.body.size());
 
-    if (is_version_handshake(request)) co_return text_reply(200, "0");
+    if (is_version_handshake(request)) {
+        reply no{.status = 200, .body = "0"};
+        co_return no;
+    }
     if (const auto fault = media_fault(request.headers); !fault.empty())
         co_return rejection(metrics, reject_reason::unsupported_media, 415, fault);
 

@@ -126,8 +126,7 @@ void admission::follow(std::span<const offered_series> offered, std::span<verdic
     const bool limited = hourly_.limits() || daily_.limits();
     const auto current = windows_.read();
     for (const std::uint32_t i : followers)
-        verdicts[i] =
-            !limited || current->knows(offered[i].fingerprint) ? verdict::accepted : verdict::refused_unknown;
+        verdicts[i] = !limited || current->knows(offered[i].fingerprint) ? verdict::accepted : verdict::refused_unknown;
 }
 
 verdict admission::admit(const windows& current, const offered_series& series) {
@@ -253,9 +252,12 @@ admission_figures admission::figures() const {
             .commits = commits_};
 }
 
-/// An empty set for a window of `counted` after one of `series_count` series: it will hold about as many, and some more.
+/// An empty set for a window of `counted` after one of `series_count` series: it will hold about as many, and some
+/// more.
 std::shared_ptr<admitted_set> admission::make_set(const budget& counted, std::uint64_t series_count) const {
-    const std::uint64_t capacity = std::max(capacity_min, series_count + series_count / 8);
+    std::uint64_t capacity = series_count + series_count / 8;
+    if (counted.limits()) capacity = std::min(capacity, counted.max());
+    capacity = std::max(capacity_min, capacity);
     return std::make_shared<admitted_set>(filter_spec{capacity, settings_.false_positive_rate}, counted.max());
 }
 

@@ -1,6 +1,9 @@
 /// Kept-alive connections of one worker to the upstream.
 #pragma once
 
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -39,11 +42,14 @@ class connection_pool {
     /// More requests at once than this open and close their connections.
     static constexpr std::size_t idle_max = 256;
 
+    /// The youngest connection that is still quiet.
     std::optional<upstream_connection> take() {
-        if (idle_.empty()) return std::nullopt;
-        std::optional<upstream_connection> taken{std::move(idle_.back().connection)};
-        idle_.pop_back();
-        return taken;
+        while (!idle_.empty()) {
+            std::optional<upstream_connection> taken{std::move(idle_.back().connection)};
+            idle_.pop_back();
+            if (is_quiet(taken->socket)) return taken;
+        }
+        return std::nullopt;
     }
 
     void give(upstream_connection connection) {
@@ -56,6 +62,15 @@ class connection_pool {
         std::size_t old = 0;
         while (old < idle_.size() && idle_[old].since < limit) ++old;
         idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(old));
+    }
+
+  private:
+    /// Nothing may come on an idle connection. An end means that the upstream has closed it; bytes would be an answer
+    /// that nobody asked for (some servers say 408 before they close), to be taken for the next request's.
+    static bool is_quiet(tcp::socket& socket) {
+        char byte = 0;
+        return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+               (errno == EAGAIN || errno == EWOULDBLOCK);
     }
 };
 

@@ -1,0 +1,54 @@
+#include "http/media.hpp"
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+bool readable(const char* type, const char* encoding) {
+    http::fields headers;
+    if (type != nullptr) headers.set(http::field::content_type, type);
+    if (encoding != nullptr) headers.set(http::field::content_encoding, encoding);
+    return media_fault(headers).empty();
+}
+
+}  // namespace
+
+TEST_CASE("what senders of remote write 1 declare is readable") {
+    CHECK(readable("application/x-protobuf", "snappy"));
+    CHECK(readable("application/x-protobuf;proto=prometheus.WriteRequest", "snappy"));
+    CHECK(readable("application/x-protobuf; proto=prometheus.WriteRequest", "snappy"));
+    CHECK(readable("Application/X-Protobuf ;\tPROTO = \"prometheus.WriteRequest\" ; charset=utf-8", " Snappy "));
+    CHECK(readable("application/x-protobuf;", "snappy"));
+}
+
+TEST_CASE("absent headers mean snappy and remote write 1") {
+    CHECK(readable(nullptr, nullptr));
+    CHECK(readable(nullptr, "snappy"));
+    CHECK(readable("application/x-protobuf", nullptr));
+}
+
+TEST_CASE("other types, messages and encodings are not readable") {
+    CHECK_FALSE(readable("application/json", "snappy"));
+    CHECK_FALSE(readable("", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf2", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto=io.prometheus.write.v2.Request", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf; proto=io.prometheus.write.v2.Request", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto=", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf", "gzip"));
+    CHECK_FALSE(readable("application/x-protobuf", "zstd"));
+    CHECK_FALSE(readable("application/x-protobuf", "snappy, gzip"));
+    CHECK_FALSE(readable("application/x-protobuf", ""));
+}
+
+TEST_CASE("two statements about one body are a fault, even if they agree") {
+    http::fields types;
+    types.insert(http::field::content_type, "application/x-protobuf");
+    types.insert(http::field::content_type, "application/x-protobuf");
+    CHECK(media_fault(types) == "more than one Content-Type");
+    http::fields encodings;
+    encodings.insert(http::field::content_encoding, "snappy");
+    encodings.insert(http::field::content_encoding, "zstd");
+    CHECK(media_fault(encodings) == "more than one Content-Encoding");
+}

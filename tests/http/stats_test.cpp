@@ -1,0 +1,61 @@
+#include "http/stats.hpp"
+
+#include "http/inflight.hpp"
+#include "http/refusal_log.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+TEST_CASE("stats have the documented keys, in order") {
+    gate_metrics metrics;
+    metrics.requests[204].add(7);
+    metrics.requests[400].add(2);
+    metrics.requests_rejected[reject_reason::malformed].add(2);
+    metrics.upstream_errors[upstream_error_reason::timeout].add(3);
+    metrics.samples_received.add(9);
+    metrics.samples_accepted.add(8);
+    metrics.samples_refused.add(1);
+    const auto start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1} + 10h;
+    admission_figures figures;
+    figures.hourly = {.span = {start, start + 1h},
+                      .series_max = 1'000'000,
+                      .series_current = 7,
+                      .series_refused = 1,
+                      .samples_refused = 1,
+                      .false_positive_rate = 0.5,
+                      .filter_bytes = 65536};
+    figures.daily.span = {start - 10h, start + 14h};
+    CHECK(stats_json("1.2.3", 12s, metrics, figures) ==
+          R"({"version":"1.2.3","uptimeSeconds":12,"requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
+          R"("samples":{"received":9,"accepted":8,"refused":1},)"
+          R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
+          R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"falsePositiveRate":5E-1,"filterBytes":65536},)"
+          R"("daily":{"start":"2026-01-01T00:00:00Z","end":"2026-01-02T00:00:00Z","maxSeries":0,)"
+          R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"falsePositiveRate":0E0,"filterBytes":0}}})");
+}
+
+TEST_CASE("requests together never hold more than the limit, and give back what they held") {
+    gauge held;
+    {
+        inflight_lease one{held, 100};
+        inflight_lease two{held, 100};
+        CHECK(one.grow(60));
+        CHECK_FALSE(two.grow(41));
+        CHECK(held.value() == 60);
+        CHECK(two.grow(40));
+        CHECK_FALSE(one.grow(1));
+        CHECK(held.value() == 100);
+    }
+    CHECK(held.value() == 0);
+}
+
+TEST_CASE("refusals are told at once, then at most every ten seconds, none forgotten") {
+    refusal_log log;
+    const auto start = std::chrono::steady_clock::time_point{} + 1h;
+    CHECK(log.count(5, start) == 5);
+    CHECK_FALSE(log.count(7, start + 1s));
+    CHECK_FALSE(log.count(1, start + refusal_log::interval - 1ns));
+    CHECK(log.count(2, start + refusal_log::interval) == 10);
+    CHECK_FALSE(log.count(1, start + refusal_log::interval + 1s));
+}
