@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <set>
@@ -18,6 +17,10 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t file_bytes_max = 1 << 20;
+
+constexpr std::string_view body_key = "server.maxRequestBytes";
+constexpr std::string_view decoded_key = "server.maxDecodedBytes";
+constexpr std::string_view inflight_key = "server.maxInflightBytes";
 
 std::string_view section_of(std::string_view key) noexcept {
     const auto dot = key.find('.');
@@ -46,6 +49,13 @@ std::string unknown_key(std::string_view name, std::span<const std::string_view>
     return meant.empty() ? "unknown key" : "unknown key, did you mean '" + std::string{meant} + "'?";
 }
 
+// `upstream.url: x` at the top level: the dots are only our way to speak of a key.
+std::string misplaced_key(std::string_view name) {
+    const auto dot = name.find('.');
+    return "must stand as '" + std::string{name.substr(dot + 1)} + ":' below '" + std::string{name.substr(0, dot)} +
+           ":'";
+}
+
 // The words for a config_error without its message: where the value of a key came from.
 struct origin {
     std::string where;
@@ -69,7 +79,7 @@ class loader {
     void assign(const config_key& key, std::string_view text, const origin& from);
     void check_upstream();
     void check_sizes();
-    void require(bool holds, std::initializer_list<std::string_view> keys, std::string message);
+    bool tell_at(std::string_view key, std::string message);
     void add_error(const origin& from, std::string message) {
         outcome_.errors.push_back({from.where, from.key, std::move(message)});
     }
@@ -100,11 +110,13 @@ void loader::read_text(std::string_view text) {
 }
 
 void loader::read_entry(const yaml_entry& entry) {
-    const origin from{at_line(entry.line), printable(entry.key, 80)};
-    const bool section = std::ranges::count(sections_, entry.key) != 0;
-    const config_key* key = find_key(entry.key);
-    if (!section && key == nullptr) return add_error(from, unknown_key(entry.key, sections_));
-    if (const auto [first, fresh] = lines_.emplace(entry.key, entry.line); !fresh) {
+    const std::string name = entry.key();
+    const origin from{at_line(entry.line), name.empty() ? "''" : printable(name, 80)};
+    const bool section = entry.section.empty() && std::ranges::count(sections_, name) != 0;
+    const config_key* key = find_key(name);
+    if (!section && key == nullptr) return add_error(from, unknown_key(name, sections_));
+    if (key != nullptr && entry.section != section_of(name)) return add_error(from, misplaced_key(name));
+    if (const auto [first, fresh] = lines_.emplace(name, entry.line); !fresh) {
         return add_error(from, "is set twice, first on line " + std::to_string(first->second));
     }
     if (auto wrong = wrong_kind(entry, section); !wrong.empty()) {
@@ -162,25 +174,36 @@ void loader::check_upstream() {
               "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
 }
 
+// Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.
 void loader::check_sizes() {
+    for (const auto key : {body_key, decoded_key, inflight_key}) {
+        if (bad_.contains(key)) return;
+    }
     const server_config& server = outcome_.value.server;
-    require(server.body_bytes_max <= server.decoded_bytes_max, {"server.maxRequestBytes", "server.maxDecodedBytes"},
-            "server.maxRequestBytes (" + format_size(server.body_bytes_max) +
-                ") is more than server.maxDecodedBytes (" + format_size(server.decoded_bytes_max) + ")");
+    if (server.body_bytes_max > server.decoded_bytes_max) {
+        tell_at(decoded_key,
+                "must be at least server.maxRequestBytes, which is " + format_size(server.body_bytes_max)) ||
+            tell_at(body_key,
+                    "must be at most server.maxDecodedBytes, which is " + format_size(server.decoded_bytes_max));
+        return;
+    }
+    // A request within its own bounds must fit, or its sender would be told "503, come again" for ever.
     const std::uint64_t request_max = server.body_bytes_max + server.decoded_bytes_max;
-    require(server.inflight_bytes_max >= request_max,
-            {"server.maxInflightBytes", "server.maxDecodedBytes", "server.maxRequestBytes"},
-            "server.maxInflightBytes (" + format_size(server.inflight_bytes_max) +
-                ") is less than server.maxRequestBytes + server.maxDecodedBytes (" + format_size(request_max) +
-                "): a large request would be told to come again for ever");
+    if (request_max <= server.inflight_bytes_max) return;
+    const std::string without_end = "a large request is told to come again for ever";
+    const std::string makes = " makes " + format_size(request_max) + ", more than server.maxInflightBytes, which is " +
+                              format_size(server.inflight_bytes_max) + "; " + without_end;
+    tell_at(inflight_key, "must be at least server.maxRequestBytes plus server.maxDecodedBytes, which is " +
+                              format_size(request_max) + ", or " + without_end) ||
+        tell_at(decoded_key, "with server.maxRequestBytes" + makes) ||
+        tell_at(body_key, "with server.maxDecodedBytes" + makes);
 }
 
-// Told at the first of the keys that the user wrote; the defaults alone are in order.
-void loader::require(bool holds, std::initializer_list<std::string_view> keys, std::string message) {
-    if (holds || std::ranges::any_of(keys, [&](auto key) { return bad_.contains(key); })) return;
-    for (const std::string_view key : keys) {
-        if (const auto from = set_.find(key); from != set_.end()) return add_error(from->second, std::move(message));
-    }
+bool loader::tell_at(std::string_view key, std::string message) {
+    const auto from = set_.find(key);
+    if (from == set_.end()) return false;
+    add_error(from->second, std::move(message));
+    return true;
 }
 
 struct file_closer {

@@ -29,7 +29,7 @@ yaml_kind kind_of(const YAML::Node& node) {
     return yaml_kind::nothing;
 }
 
-void read_map(const YAML::Node& map, const std::string& prefix, std::span<const std::string_view> sections,
+void read_map(const YAML::Node& map, const std::string& section, std::span<const std::string_view> sections,
               yaml_entries& out) {
     for (const auto& pair : map) {
         const YAML::Node& key = pair.first;
@@ -38,11 +38,12 @@ void read_map(const YAML::Node& map, const std::string& prefix, std::span<const 
             out.faults.push_back({line_of(key.Mark()), "a key must be plain text"});
             continue;
         }
-        std::string name = prefix + key.Scalar();
+        const std::string& name = key.Scalar();
         const yaml_kind kind = kind_of(value);
-        const bool descend = kind == yaml_kind::map && prefix.empty() && std::ranges::count(sections, name) != 0;
-        out.entries.push_back({name, kind == yaml_kind::text ? value.Scalar() : "", kind, line_of(key.Mark())});
-        if (descend) read_map(value, name + ".", sections, out);
+        out.entries.push_back(
+            {section, name, kind == yaml_kind::text ? value.Scalar() : "", kind, line_of(key.Mark())});
+        const bool is_section = section.empty() && std::ranges::count(sections, name) != 0;
+        if (is_section && kind == yaml_kind::map) read_map(value, name, sections, out);
     }
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-/// YAML to a flat list of dotted keys and texts. Knows nothing of what the keys mean.
+/// YAML to a flat list of keys and texts. Knows nothing of what the keys mean.
 namespace seriesgate {
 
 enum class yaml_kind : std::uint8_t {
@@ -19,10 +19,14 @@ enum class yaml_kind : std::uint8_t {
 };
 
 struct yaml_entry {
-    std::string key;    ///< dotted, such as `upstream.timeout`; the keys of a section follow the section itself
-    std::string value;  ///< of kind text
+    std::string section;  ///< empty at the top level; the keys of a section follow the section itself
+    std::string name;     ///< as written
+    std::string value;    ///< of kind text
     yaml_kind kind;
     std::size_t line;  ///< of the key, from 1
+
+    /// Dotted, such as `upstream.timeout`.
+    std::string key() const { return section.empty() ? name : section + "." + name; }
 };
 
 struct yaml_fault {

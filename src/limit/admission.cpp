@@ -137,14 +137,8 @@ verdict admission::admit(const windows& current, const offered_series& series) {
     // Every budget must have room before any is touched: a refusal consumes nothing.
     const bool incumbent = current.in_grace() && current.is_incumbent(fingerprint);
     const bool new_in_day = !current.day->contains(fingerprint);
-    if (!hourly_.has_room(incumbent)) {
-        refuse(series, refusing_window::hourly);
-        return verdict::refused_hourly;
-    }
-    if (new_in_day && !daily_.has_room(incumbent)) {
-        refuse(series, refusing_window::daily);
-        return verdict::refused_daily;
-    }
+    if (!hourly_.has_room(incumbent)) return refuse(series, refusing_window::hourly);
+    if (new_in_day && !daily_.has_room(incumbent)) return refuse(series, refusing_window::daily);
 
     hourly_.take(incumbent);
     current.hour->insert(fingerprint);
@@ -155,11 +149,13 @@ verdict admission::admit(const windows& current, const offered_series& series) {
     return verdict::accepted;
 }
 
-void admission::refuse(const offered_series& series, refusing_window window) {
-    budget& spent = window == refusing_window::hourly ? hourly_ : daily_;
+verdict admission::refuse(const offered_series& series, refusing_window window) {
+    // A series keeps the reason that it was first given, though the other budget may be spent by now too.
+    const bool by_hour = refused_.insert(series.fingerprint, window) == refusing_window::hourly;
+    budget& spent = by_hour ? hourly_ : daily_;
     spent.refuse(series.fingerprint);
     spent.count_refused_samples(series.samples);
-    refused_.insert(series.fingerprint, window);
+    return by_hour ? verdict::refused_hourly : verdict::refused_daily;
 }
 
 void admission::advance(time_point now) {

@@ -117,7 +117,7 @@ class admission {
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts,
                 std::span<const std::uint32_t> followers) const;
     verdict admit(const windows& current, const offered_series& series);
-    void refuse(const offered_series& series, refusing_window window);
+    verdict refuse(const offered_series& series, refusing_window window);
 
     void advance(time_point now);
     void roll_over(windows& next, time_point now);

@@ -44,15 +44,18 @@ class refused_cache {
         return answer::unknown;
     }
 
-    void insert(std::uint64_t fingerprint, refusing_window window) noexcept {
+    /// @return the window whose refusal is remembered: that of the first one, if the series is here already.
+    refusing_window insert(std::uint64_t fingerprint, refusing_window window) noexcept {
         // Twice in a request, or refused for two requests at once: an entry more would push out another series.
-        if (lookup(fingerprint) != answer::unknown) return;
+        if (const answer before = lookup(fingerprint); before != answer::unknown)
+            return before == answer::refused_hourly ? refusing_window::hourly : refusing_window::daily;
         // First in, first out within the line: what a clear() has left behind goes first. A lookup in the middle of the
         // shift may miss an entry, which costs that series a commit.
         auto& entries = lines_[fingerprint & line_mask_].entries;
         for (std::size_t i = ways - 1; i > 0; --i)
             entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
         entries[0].store(key(fingerprint) ^ (window == refusing_window::daily ? 1 : 0), std::memory_order_relaxed);
+        return window;
     }
 
     /// Forgets everything: budgets may have room again.
