@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <set>
@@ -79,7 +80,7 @@ class loader {
     void assign(const config_key& key, std::string_view text, const origin& from);
     void check_upstream();
     void check_sizes();
-    bool tell_at(std::string_view key, std::string message);
+    void tell_at_first(std::initializer_list<std::pair<std::string_view, std::string>> places);
     void add_error(const origin& from, std::string message) {
         outcome_.errors.push_back({from.where, from.key, std::move(message)});
     }
@@ -115,7 +116,10 @@ void loader::read_entry(const yaml_entry& entry) {
     const bool section = entry.section.empty() && std::ranges::count(sections_, name) != 0;
     const config_key* key = find_key(name);
     if (!section && key == nullptr) return add_error(from, unknown_key(name, sections_));
-    if (key != nullptr && entry.section != section_of(name)) return add_error(from, misplaced_key(name));
+    if (key != nullptr && entry.section != section_of(name)) {
+        bad_.insert(key->name);
+        return add_error(from, misplaced_key(name));
+    }
     if (const auto [first, fresh] = lines_.emplace(name, entry.line); !fresh) {
         return add_error(from, "is set twice, first on line " + std::to_string(first->second));
     }
@@ -180,30 +184,30 @@ void loader::check_sizes() {
         if (bad_.contains(key)) return;
     }
     const server_config& server = outcome_.value.server;
-    if (server.body_bytes_max > server.decoded_bytes_max) {
-        tell_at(decoded_key,
-                "must be at least server.maxRequestBytes, which is " + format_size(server.body_bytes_max)) ||
-            tell_at(body_key,
-                    "must be at most server.maxDecodedBytes, which is " + format_size(server.decoded_bytes_max));
-        return;
-    }
-    // A request within its own bounds must fit, or its sender would be told "503, come again" for ever.
     const std::uint64_t request_max = server.body_bytes_max + server.decoded_bytes_max;
-    if (request_max <= server.inflight_bytes_max) return;
-    const std::string without_end = "a large request is told to come again for ever";
-    const std::string makes = " makes " + format_size(request_max) + ", more than server.maxInflightBytes, which is " +
-                              format_size(server.inflight_bytes_max) + "; " + without_end;
-    tell_at(inflight_key, "must be at least server.maxRequestBytes plus server.maxDecodedBytes, which is " +
-                              format_size(request_max) + ", or " + without_end) ||
-        tell_at(decoded_key, "with server.maxRequestBytes" + makes) ||
-        tell_at(body_key, "with server.maxDecodedBytes" + makes);
+    const std::string body = format_size(server.body_bytes_max);
+    const std::string decoded = format_size(server.decoded_bytes_max);
+    const std::string inflight = format_size(server.inflight_bytes_max);
+    const std::string request = format_size(request_max);
+    if (server.body_bytes_max > server.decoded_bytes_max) {
+        tell_at_first({{decoded_key, "must be at least server.maxRequestBytes, which is " + body},
+                       {body_key, "must be at most server.maxDecodedBytes, which is " + decoded}});
+    } else if (request_max > server.inflight_bytes_max) {
+        // A request within its own bounds has to fit, or its sender is told "503, come again" for ever.
+        const std::string why = "a large request is told to come again for ever";
+        const std::string makes = " makes " + request + ", more than server.maxInflightBytes, which is " + inflight;
+        tell_at_first({{inflight_key, "must be at least server.maxRequestBytes plus server.maxDecodedBytes, which is " +
+                                          request + ", or " + why},
+                       {decoded_key, "with server.maxRequestBytes" + makes + "; " + why},
+                       {body_key, "with server.maxDecodedBytes" + makes + "; " + why}});
+    }
 }
 
-bool loader::tell_at(std::string_view key, std::string message) {
-    const auto from = set_.find(key);
-    if (from == set_.end()) return false;
-    add_error(from->second, std::move(message));
-    return true;
+// Of several places where one thing could be told, the first that the user wrote.
+void loader::tell_at_first(std::initializer_list<std::pair<std::string_view, std::string>> places) {
+    for (const auto& [key, message] : places) {
+        if (const auto from = set_.find(key); from != set_.end()) return add_error(from->second, message);
+    }
 }
 
 struct file_closer {

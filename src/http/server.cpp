@@ -53,13 +53,16 @@ std::string server::address() const {
 }
 
 net::awaitable<void> server::accept() {
+    sparse_log failures;
     for (std::size_t next = 0; acceptor_.is_open(); next = (next + 1) % workers_.size()) {
         worker& chosen = *workers_[next];
         auto [error, socket] = co_await acceptor_.async_accept(chosen.io, no_throw);
         if (error == net::error::operation_aborted) co_return;
         if (error) {
             // Out of descriptors, most likely: some will be given back.
-            spdlog::error("cannot accept a connection: {}", error.message());
+            if (const auto times = failures.count(1))
+                spdlog::error("cannot accept a connection: {} ({} times since the last such line)", error.message(),
+                              *times);
             net::steady_timer pause{acceptor_.get_executor(), 100ms};
             co_await pause.async_wait(no_throw);
             continue;

@@ -9,7 +9,7 @@
 
 #include "config/config.hpp"
 #include "gate/plan.hpp"
-#include "http/refusal_log.hpp"
+#include "http/sparse_log.hpp"
 #include "limit/admission.hpp"
 #include "metrics/metrics.hpp"
 #include "upstream/client.hpp"
@@ -22,8 +22,9 @@ struct shared_state {
     const config& settings;
     admission& limits;
     gate_metrics& metrics;
-    refusal_log& refusals;
     std::chrono::steady_clock::time_point started;
+    sparse_log refusals{};
+    sparse_log upstream_failures{};
     std::atomic<bool> ready{false};
     std::atomic<bool> draining{false};
 };

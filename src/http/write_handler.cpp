@@ -54,7 +54,7 @@ std::string text_of(bytes_view record) {
 
 void log_refusal(const plan& decided, bytes_view decoded, worker& self) {
     if (!decided.first_refusal) return;
-    const auto samples = self.shared.refusals.count(decided.refused.samples, std::chrono::steady_clock::now());
+    const auto samples = self.shared.refusals.count(decided.refused.samples);
     if (!samples) return;
     const bool hourly = decided.first_refusal->reason == verdict::refused_hourly;
     const admission_figures figures = self.shared.limits.figures();
@@ -87,16 +87,24 @@ void tell_refused(const plan& decided, reply& answer) {
     answer.headers.set("X-Seriesgate-Refused-Samples", std::to_string(decided.refused.samples));
 }
 
-reply gateway_error(upstream_error_reason reason, const config& settings) {
+std::string describe(upstream_error_reason reason, const upstream_config& upstream) {
     switch (reason) {
         case upstream_error_reason::unreachable:
-            return text_reply(502, "cannot reach the upstream " + settings.upstream.authority);
+            return "cannot reach the upstream " + upstream.authority;
         case upstream_error_reason::timeout:
-            return text_reply(
-                504, "no answer from the upstream " + settings.upstream.authority + " within upstream.timeout");
+            return "no answer from the upstream " + upstream.authority + " within upstream.timeout";
         default:
-            return text_reply(502, "the upstream " + settings.upstream.authority + " broke off");
+            return "the upstream " + upstream.authority + " broke off";
     }
+}
+
+/// The sender keeps the data and comes again.
+reply gateway_error(upstream_error_reason reason, shared_state& shared) {
+    shared.metrics.upstream_errors[reason].add();
+    const std::string line = describe(reason, shared.settings.upstream);
+    if (const auto requests = shared.upstream_failures.count(1))
+        spdlog::warn("{} ({} requests failed since the last such line)", line, *requests);
+    return text_reply(reason == upstream_error_reason::timeout ? 504 : 502, line);
 }
 
 net::awaitable<reply> forward(const write_request& request, const outgoing& sent, worker& self) {
@@ -114,10 +122,7 @@ net::awaitable<reply> forward(const write_request& request, const outgoing& sent
     const auto begin = std::chrono::steady_clock::now();
     auto answer = co_await self.upstream.post(message);
     metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
-    if (!answer) {
-        metrics.upstream_errors[answer.error()].add();
-        co_return gateway_error(answer.error(), self.shared.settings);
-    }
+    if (!answer) co_return gateway_error(answer.error(), self.shared);
     reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
     copy_end_to_end(answer->headers, relayed.headers);
     co_return relayed;

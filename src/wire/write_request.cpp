@@ -205,8 +205,6 @@ bool write_request_reader::read_series(bytes_view payload) {
 
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len): {
-                // Before it is kept: a body of nothing but labels must not become six times its size in memory.
-                if (labels_.size() == labels_per_series_max) return fail(wire_errc::labels_over_limit, payload.data());
                 const char* const start = fields.field_start();
                 if (const char* after = read_plain_label(start, end)) {
                     fields.resume_at(after);
