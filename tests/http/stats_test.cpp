@@ -1,7 +1,7 @@
 #include "http/stats.hpp"
 
 #include "http/inflight.hpp"
-#include "http/refusal_log.hpp"
+#include "http/sparse_log.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -50,12 +50,12 @@ TEST_CASE("requests together never hold more than the limit, and give back what 
     CHECK(held.value() == 0);
 }
 
-TEST_CASE("refusals are told at once, then at most every ten seconds, none forgotten") {
-    refusal_log log;
+TEST_CASE("events are told at once, then at most every ten seconds, none forgotten") {
+    sparse_log log;
     const auto start = std::chrono::steady_clock::time_point{} + 1h;
     CHECK(log.count(5, start) == 5);
     CHECK_FALSE(log.count(7, start + 1s));
-    CHECK_FALSE(log.count(1, start + refusal_log::interval - 1ns));
-    CHECK(log.count(2, start + refusal_log::interval) == 10);
-    CHECK_FALSE(log.count(1, start + refusal_log::interval + 1s));
+    CHECK_FALSE(log.count(1, start + sparse_log::interval - 1ns));
+    CHECK(log.count(2, start + sparse_log::interval) == 10);
+    CHECK_FALSE(log.count(1, start + sparse_log::interval + 1s));
 }
