@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Installs what building seriesgate needs; with --test also what its tests need.
+#
+# Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
+# alone: on a prepared machine this neither calls apt-get nor needs a network. No service is installed or started;
+# the Prometheus and VictoriaMetrics of the tests are only unpacked under build/ (see fetch-servers.sh).
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+usage() {
+    cat <<EOF
+usage: scripts/install-deps.sh [--test]
+  --test   also install what scripts/test.sh needs, and fetch the servers that the tests talk to
+EOF
+}
+
+with_tests=no
+for argument in "$@"; do
+    case $argument in
+        --test) with_tests=yes ;;
+        -h | --help) usage; exit 0 ;;
+        *) usage >&2; exit 1 ;;
+    esac
+done
+
+# Tools as command:package (any way to have the command will do), libraries as package names.
+tools=(g++:g++ cmake:cmake ninja:ninja-build curl:curl)
+libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev)
+if [ "$with_tests" = yes ]; then
+    tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler)
+    libraries+=(catch2 libprotobuf-dev libbenchmark-dev libclang-rt-dev ca-certificates
+                python3 python3-pytest python3-pytest-timeout python3-snappy python3-protobuf)
+fi
+
+boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version
+    echo "libboost$1-dev" "libboost-json$1-dev" "libboost-system$1-dev" "libboost-url$1-dev"
+}
+boost_versions=(1.81 1.83) # Debian 12 carries the first beside an older default, Debian 13 the second
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "install-deps: no apt-get here, nothing installed. By their Debian names, these are needed:" >&2
+    echo "  ${tools[*]#*:} ${libraries[*]} libboost (1.81 or newer, with json and url)" >&2
+    exit 0 # they may well be there under other names; CMake will tell
+fi
+
+is_installed() { # PACKAGE...: whether all of them are
+    local package
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || return 1
+    done
+}
+
+missing=()
+for tool in "${tools[@]}"; do
+    command -v "${tool%%:*}" >/dev/null || missing+=("${tool#*:}")
+done
+for library in "${libraries[@]}"; do
+    is_installed "$library" || missing+=("$library")
+done
+has_boost=no
+for version in "${boost_versions[@]}"; do
+    # shellcheck disable=SC2046 # the words are the package names
+    if is_installed $(boost_packages "$version"); then has_boost=yes; fi
+done
+
+if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
+    as_root=()
+    if [ "$(id -u)" != 0 ]; then
+        as_root=(sudo)
+        if ! command -v sudo >/dev/null; then
+            echo "install-deps: there is no sudo here; run this as root once: scripts/install-deps.sh $*" >&2
+            exit 1
+        fi
+    fi
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    echo "install-deps: reading the package lists ..."
+    "${as_root[@]}" apt-get update >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+
+    if [ "$has_boost" = no ]; then
+        for version in "${boost_versions[@]}"; do
+            if [ -n "$(apt-cache madison "libboost-url$version-dev" 2>/dev/null)" ]; then
+                read -r -a boost <<<"$(boost_packages "$version")"
+                missing+=("${boost[@]}")
+                has_boost=found
+                break
+            fi
+        done
+        if [ "$has_boost" = no ]; then
+            echo "install-deps: no Boost ${boost_versions[*]} packages on this system (Debian 12 and 13 have them)" >&2
+            exit 1
+        fi
+    fi
+
+    echo "install-deps: installing ${missing[*]}"
+    # --no-remove: Debian 12's default Boost headers exclude the newer ones, and throwing out what somebody
+    # installed is not ours to decide.
+    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends --no-remove "${missing[@]}" >"$log" 2>&1 </dev/null; then
+        tail -n 25 "$log" >&2
+        if grep -q 'remove is disabled' "$log"; then
+            echo "install-deps: an installed package is in the way (often libboost1.74-dev); remove it first" >&2
+        fi
+        exit 1
+    fi
+fi
+
+if [ "$with_tests" = yes ]; then "$here/fetch-servers.sh"; fi

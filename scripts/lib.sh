@@ -1,0 +1,80 @@
+# Shared by run.sh, demo.sh and test.sh: build the binary, read its /stats, end a process. Sourced, not run, by a
+# script that has set `root` to the top of the repository.
+# shellcheck shell=bash disable=SC2154
+
+# Where the binary of a preset is.
+gate_binary() { # PRESET
+    echo "$root/build/$1/seriesgate"
+}
+
+# Builds the release binary alone, configured for what is installed: the tests need Catch2, Protocol Buffers and
+# Google Benchmark, the binary does not.
+build_release() {
+    local tests=ON package log=$root/build/configure.log
+    for package in catch2 libprotobuf-dev libbenchmark-dev; do
+        dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || tests=OFF
+    done
+    command -v protoc >/dev/null || tests=OFF
+
+    mkdir -p "$root/build"
+    if ! (cd "$root" && cmake --preset release -DSERIESGATE_TESTS=$tests) >"$log" 2>&1 </dev/null; then
+        cat "$log" >&2
+        return 1
+    fi
+    cmake --build "$root/build/release" --target seriesgate </dev/null
+}
+
+# One number out of the gate's /stats, read from standard input; nothing if it is not there. Finds KEY in the first
+# object of that name, among the members before any nested one: enough for /stats, and a JSON parser is no build need.
+json_number() { # OBJECT KEY
+    tr -d ' \t\n' | awk -v pattern="\"$1\":{[^{}]*\"$2\":[0-9.]+" '
+        match($0, pattern) { found = substr($0, RSTART, RLENGTH); sub(/.*:/, "", found); print found }'
+}
+
+# Indents JSON from standard input, two spaces a level.
+json_indent() {
+    awk '
+        function newline(   i) { printf "\n"; for (i = 0; i < depth; i++) printf "  " }
+        {
+            count = length($0)
+            for (at = 1; at <= count; at++) {
+                c = substr($0, at, 1)
+                if (in_string) {
+                    printf "%s", c
+                    if (escaped) escaped = 0
+                    else if (c == "\\") escaped = 1
+                    else if (c == "\"") in_string = 0
+                } else if (c == "\"") { in_string = 1; printf "%s", c }
+                else if (c == "{" || c == "[") { depth++; printf "%s", c; newline() }
+                else if (c == "}" || c == "]") { depth--; newline(); printf "%s", c }
+                else if (c == ",") { printf "%s", c; newline() }
+                else if (c == ":") printf ": "
+                else if (c !~ /[ \t\r]/) printf "%s", c
+            }
+        }
+        END { printf "\n" }'
+}
+
+# Waits until URL answers 200, at most SECONDS; gives up at once when PID has ended.
+wait_ready() { # URL PID SECONDS
+    local deadline=$((SECONDS + $3))
+    while ! curl -fsS -o /dev/null -m 2 "$1" 2>/dev/null; do
+        kill -0 "$2" 2>/dev/null || return 1
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.1
+    done
+}
+
+# Ends a child: SIGTERM, and SIGKILL if it is still there after SECONDS.
+stop_child() { # PID SECONDS
+    local deadline=$((SECONDS + $2))
+    kill -TERM "$1" 2>/dev/null || return 0
+    while kill -0 "$1" 2>/dev/null; do
+        if [ $SECONDS -ge $deadline ]; then
+            kill -KILL "$1" 2>/dev/null || true
+            break
+        fi
+        sleep 0.1
+    done
+    wait "$1" 2>/dev/null || true
+}

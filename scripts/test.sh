@@ -1,0 +1,256 @@
+#!/usr/bin/env bash
+# Runs every test of seriesgate: scripts/test.sh [--quick]
+#
+# Installs what is missing, builds the release, ASan+UBSan, TSan and fuzz presets, and runs the unit tests and the
+# end-to-end tests on each, the fuzz targets for a short while, and the checks of style and example configuration.
+# --quick: the release preset only. The last line is the count, `N passed, N failed`; exit 0 only if none failed.
+#
+# From the environment:
+#   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (30)
+#   SERIESGATE_TEST_MINUTES   when everything has to be over (80); what is left by then fails
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+
+quick=no
+for argument in "$@"; do
+    case $argument in
+        --quick) quick=yes ;;
+        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+        *) echo "usage: scripts/test.sh [--quick]" >&2; exit 1 ;;
+    esac
+done
+
+jobs=$(nproc)
+fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-30}
+deadline=$((60 * ${SERIESGATE_TEST_MINUTES:-80}))
+reports=$root/build/reports
+rm -rf "$reports"
+mkdir -p "$reports"
+
+passed=0 failed=0 skipped=0
+failures=()
+
+pass() { passed=$((passed + 1)); }
+fail() { # WHAT
+    failed=$((failed + 1))
+    failures+=("$1")
+    echo "FAILED: $1"
+}
+
+section_title='' section_start=0
+end_section() {
+    if [ -n "$section_title" ]; then echo "--- $section_title: $((SECONDS - section_start)) s"; fi
+    section_title=''
+}
+section() { # TITLE
+    end_section
+    section_title=$1 section_start=$SECONDS
+    printf '\n=== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60))
+}
+
+running=''
+interrupted() {
+    trap - INT TERM HUP
+    if [ -n "$running" ]; then kill -TERM "$running" 2>/dev/null || true; wait "$running" 2>/dev/null || true; fi
+    echo "test: interrupted" >&2
+    exit 130
+}
+trap interrupted INT TERM HUP
+
+# Runs a command with at most so many seconds, and never past the deadline of the whole run: nothing here may hang.
+bounded() { # SECONDS COMMAND...
+    local limit=$1 left=$((deadline - SECONDS)) status=0
+    shift
+    if [ "$left" -lt 1 ]; then
+        echo "no time left for: $*"
+        return 124
+    fi
+    if [ "$left" -lt "$limit" ]; then limit=$left; fi
+    # A process group of its own, so that its end ends all it started; job control, because a plain background
+    # job of a script has SIGINT ignored, and tests send it.
+    set -m
+    timeout --kill-after=20 "$limit" "$@" </dev/null &
+    running=$!
+    set +m
+    wait "$running" || status=$?
+    running=''
+    if [ "$status" = 124 ] || [ "$status" = 137 ]; then echo "ended after $limit s: $*"; fi
+    return "$status"
+}
+
+# Adds the counts of a JUnit file to ours, both ctest's and pytest's form. What ended without writing one has failed.
+count_report() { # FILE WHAT STATUS
+    local file=$1 what=$2 status=$3 tests bad skips
+    if [ ! -s "$file" ]; then
+        fail "$what (exit $status, no report)"
+        return
+    fi
+    total() { # ATTRIBUTE: summed over the <testsuite> elements
+        { grep -o '<testsuite [^>]*' || true; } < <(tr '\n\t' '  ' <"$file") |
+            sed -n "s/.* $1=\"\([0-9]*\)\".*/\1/p" | awk '{ sum += $1 } END { print sum + 0 }'
+    }
+    tests=$(total tests) bad=$(($(total failures) + $(total errors))) skips=$(($(total skipped) + $(total disabled)))
+    passed=$((passed + tests - bad - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
+    if [ "$bad" -gt 0 ]; then
+        failures+=("$what: $bad of $tests")
+    elif [ "$status" != 0 ]; then
+        fail "$what (exit $status)"
+    elif [ "$tests" = 0 ]; then
+        fail "$what ran no test"
+    fi
+}
+
+# Configures and builds a preset. PREFIX runs the build, and with it the test programs that it asks for their tests.
+build() { # PRESET TARGET [PREFIX...]
+    local preset=$1 target=$2 tests=ON
+    shift 2
+    section "build $preset"
+    if [ "$preset" = fuzz ]; then tests=OFF; fi # said each time: run.sh may have left OFF in the release's cache
+    if ! bounded 300 cmake --preset "$preset" -DSERIESGATE_TESTS=$tests >"$reports/configure-$preset.log" 2>&1; then
+        tail -n 40 "$reports/configure-$preset.log"
+        fail "configure $preset"
+        return 1
+    fi
+    if ! bounded 2400 "$@" cmake --build "build/$preset" --target "$target" -j "$jobs"; then
+        fail "build $preset"
+        return 1
+    fi
+}
+
+unit_tests() { # PRESET [PREFIX...]
+    local preset=$1 status=0
+    shift
+    section "unit tests, $preset"
+    bounded 1800 "$@" ctest --preset "$preset" -j "$jobs" --no-tests=error --output-on-failure \
+        --output-junit "$reports/ctest-$preset.xml" || status=$?
+    count_report "$reports/ctest-$preset.xml" "unit tests, $preset" "$status"
+}
+
+end_to_end_tests() { # PRESET MARKERS [PREFIX...]
+    local preset=$1 markers=$2 status=0
+    shift 2
+    section "end-to-end tests, $preset"
+    # Debian's own Python, for that is the one which has Debian's python3-pytest, -snappy and -protobuf.
+    SERIESGATE_BIN=$(gate_binary "$preset") bounded 1800 "$@" /usr/bin/python3 -m pytest tests/e2e -m "$markers" \
+        -q -ra --timeout=300 --junitxml="$reports/pytest-$preset.xml" || status=$?
+    count_report "$reports/pytest-$preset.xml" "end-to-end tests, $preset" "$status"
+}
+
+check_style() {
+    section "style"
+    local files
+    mapfile -t files < <(find src tests bench proto -name '*.cpp' -o -name '*.hpp' 2>/dev/null | sort)
+    # Releases of clang-format disagree on details; the one of Debian 12 decides.
+    if ! clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+        echo "clang-format 14 is not here: formatting not checked"
+        skipped=$((skipped + 1))
+    elif bounded 120 clang-format --dry-run -Werror "${files[@]}" >"$reports/clang-format.log" 2>&1; then
+        pass
+    else
+        head -n 20 "$reports/clang-format.log"
+        fail "clang-format"
+    fi
+}
+
+check_example_configuration() {
+    section "example configuration"
+    local file
+    for file in config/seriesgate.yaml docker/seriesgate.yaml; do
+        if bounded 10 "$(gate_binary release)" --config.file="$file" --check-config; then
+            pass
+        else
+            fail "$file"
+        fi
+    done
+}
+
+# The two scripts that a newcomer meets first: figures appear, and everything ends well.
+check_scripts() {
+    section "run.sh and demo.sh"
+    local log=$reports/run.log
+    # shellcheck disable=SC2016 # the inner shell expands these
+    if bounded 120 bash -c '
+            scripts/run.sh --listen=127.0.0.1:0 >"$1" 2>&1 & run=$!
+            until grep -q "^run: up" "$1" || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
+            kill -TERM $run && wait $run' - "$log" && grep "of 31817 distinct series" "$log"; then
+        pass
+    else
+        tail -n 20 "$log"
+        fail "run.sh"
+    fi
+    if bounded 180 scripts/demo.sh --seconds 10 >"$reports/demo.log" 2>&1; then
+        tail -n 2 "$reports/demo.log"
+        pass
+    else
+        tail -n 20 "$reports/demo.log"
+        fail "demo.sh"
+    fi
+}
+
+fuzz() {
+    local target name seeds found=no
+    build fuzz tests/fuzz/all || return 0
+    section "fuzz targets, $fuzz_seconds s each"
+    mkdir -p build/fuzz-finds
+    while IFS= read -r target; do
+        found=yes
+        name=${target##*/}
+        mkdir -p "build/fuzz-corpus/$name"
+        seeds=()
+        for seed in "tests/fuzz/corpus/$name" tests/golden; do
+            if [ -d "$seed" ]; then seeds+=("$seed"); fi
+        done
+        if bounded $((fuzz_seconds + 120)) "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
+            -artifact_prefix=build/fuzz-finds/ "build/fuzz-corpus/$name" "${seeds[@]}" \
+            >"$reports/$name.log" 2>&1; then
+            echo "$name: $(tail -n 1 "$reports/$name.log")"
+            pass
+        else
+            tail -n 40 "$reports/$name.log"
+            fail "$name (input kept in build/fuzz-finds)"
+        fi
+    done < <(find build/fuzz -type f -name 'fuzz_*' -perm -u+x | sort)
+    if [ "$found" = no ]; then fail "no fuzz target was built"; fi
+}
+
+export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+# Kernels that scatter addresses widely break the TSan runtimes of GCC 12 and clang 14 ("unexpected memory mapping").
+fixed_addresses=()
+if setarch "$(uname -m)" -R true 2>/dev/null; then fixed_addresses=(setarch "$(uname -m)" -R); fi
+
+section "packages"
+if ! bounded 1200 scripts/install-deps.sh --test; then
+    fail "install-deps"
+else
+    check_style
+    if build release all; then
+        unit_tests release
+        check_example_configuration
+        check_scripts
+        end_to_end_tests release ""
+    fi
+    if [ "$quick" = no ]; then
+        if build asan all; then
+            unit_tests asan
+            end_to_end_tests asan "not slow"
+        fi
+        if build tsan all "${fixed_addresses[@]}"; then
+            unit_tests tsan "${fixed_addresses[@]}"
+            end_to_end_tests tsan "not slow" "${fixed_addresses[@]}"
+        fi
+        fuzz
+    fi
+fi
+end_section
+
+printf '\n=== result after %d:%02d\n' $((SECONDS / 60)) $((SECONDS % 60))
+for what in "${failures[@]}"; do echo "failed: $what"; done
+closing="$passed passed, $failed failed"
+if [ "$skipped" -gt 0 ]; then closing+=", $skipped skipped"; fi
+echo "$closing"
+[ "$failed" = 0 ]
