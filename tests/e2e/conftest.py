@@ -1,0 +1,76 @@
+"""Fixtures of the end-to-end tests. Where the binary and the servers are found: gate.py and servers.py."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from gate import BINARY, REPOSITORY, Gate
+from upstream import Upstream
+from waiting import wait_out_the_hour
+
+
+def pytest_sessionstart(session):
+    if not BINARY.exists() and not session.config.option.collectonly:
+        pytest.exit(f"no binary at {BINARY}: build it, or set SERIESGATE_BIN", returncode=2)
+
+
+@pytest.fixture(autouse=True)
+def _within_one_hour(request):
+    """Every test sees one hour window from beginning to end."""
+    wait_out_the_hour(90 if request.node.get_closest_marker("slow") else 20)
+
+
+@pytest.fixture(scope="session")
+def pb(tmp_path_factory):
+    """The generated classes of proto/remote_write_v1.proto: the reference for what a request means."""
+    out = tmp_path_factory.mktemp("proto")
+    source = REPOSITORY / "proto"
+    subprocess.run(["protoc", f"-I{source}", f"--python_out={out}", "remote_write_v1.proto"], check=True)
+    sys.path.insert(0, str(out))
+    try:
+        return importlib.import_module("remote_write_v1_pb2")
+    finally:
+        sys.path.remove(str(out))
+
+
+@pytest.fixture
+def upstream():
+    stub = Upstream()
+    yield stub
+    stub.stop()
+
+
+@pytest.fixture
+def start_gate(tmp_path):
+    """start_gate(*flags, config=text): a running gate; stopped after the test, and it has to stop well."""
+    started = []
+
+    def start(*flags, config=None):
+        if config is not None:
+            file = tmp_path / f"gate-{len(started)}.yaml"
+            file.write_text(config)
+            flags = (f"--config.file={file}", *flags)
+        gate = Gate(*flags)
+        started.append(gate)
+        return gate
+
+    yield start
+    _stop_all(started)
+
+
+@pytest.fixture
+def gate(start_gate, upstream):
+    """A gate without limits in front of the stub upstream."""
+    return start_gate(f"--upstream.url={upstream.url}")
+
+
+def _stop_all(gates):
+    failures = []
+    for gate in gates:
+        try:
+            gate.stop()
+        except AssertionError as failure:
+            failures.append(str(failure))
+    assert not failures, "\n".join(failures)

@@ -1,0 +1,76 @@
+"""The examples of README.md and docs/: fenced blocks, console sessions, and running them."""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+from gate import BINARY, REPOSITORY
+
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MARK = "----- that was command"
+JOB_NOTICE = re.compile(r"\[\d+\][+-]? .*")
+
+
+@dataclass
+class Block:
+    language: str
+    text: str
+    where: str  # FILE:LINE
+    following: "Block" = field(default=None, repr=False)  # the next one in the same file
+
+
+def blocks(language):
+    """All fenced blocks of a language in README.md and docs/*.md."""
+    return [block for file in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+            for block in _blocks_of(file) if block.language == language]
+
+
+def _blocks_of(file):
+    text = file.read_text()
+    found = [Block(match[1], match[2], f"{file.relative_to(REPOSITORY)}:{text.count(chr(10), 0, match.start()) + 1}")
+             for match in FENCE.finditer(text)]
+    for block, following in zip(found, found[1:]):
+        block.following = following
+    return found
+
+
+def session(text):
+    """A console session as (command, expected output) pairs: `$ ` begins a command, `> ` goes on with it."""
+    steps = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            steps.append((line[2:], []))
+        elif line.startswith("> "):
+            steps[-1] = (steps[-1][0] + "\n" + line[2:], steps[-1][1])
+        else:
+            steps[-1][1].append(line)
+    return steps
+
+
+def sandbox(folder):
+    """Makes the folder look like the repository to a reader who has built it and has the binary in the PATH."""
+    for name in ("config", "docs", "tests"):
+        (folder / name).symlink_to(REPOSITORY / name)
+    (folder / "seriesgate.yaml").symlink_to(REPOSITORY / "config/seriesgate.yaml")
+    for name in ("build/release", "bin"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "seriesgate").symlink_to(BINARY)
+
+
+def run(steps, folder, seconds=60):
+    """Runs the commands in one shell in a sandbox. @return the output of each, as lines"""
+    script = ["set -m", "trap 'kill $(jobs -p) 2>/dev/null' EXIT"]
+    for command, _ in steps:
+        script += [command, f"echo; echo '{MARK}'"]
+    shell = subprocess.run(["bash", "-c", "\n".join(script)], cwd=folder, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds,
+                           env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
+    return [[line for line in output.splitlines() if line and not JOB_NOTICE.fullmatch(line)]
+            for output in shell.stdout.split(f"{MARK}\n")[:-1]]
+
+
+def matches(expected, actual):
+    """Whether the lines are the expected ones, where `...` stands for anything within a line."""
+    patterns = [".*".join(re.escape(part) for part in line.split("...")) for line in expected if line]
+    return len(patterns) == len(actual) and all(map(re.fullmatch, patterns, actual))

@@ -1,0 +1,134 @@
+"""Real servers from the Debian packages that scripts/fetch-servers.sh unpacks: not installed, on free ports."""
+
+import json
+import math
+import os
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from gate import REPOSITORY
+from waiting import eventually
+
+FOLDER = Path(os.environ.get("SERIESGATE_SERVERS", REPOSITORY / "build/servers/usr/bin")).resolve()
+
+
+def binary(name):
+    path = FOLDER / name
+    assert path.exists(), f"no {path}: run scripts/fetch-servers.sh, or set SERIESGATE_SERVERS"
+    return path
+
+
+class Server:
+    """A process with an HTTP port; __init__ returns when `ready_path` answers 200."""
+
+    def __init__(self, name, flags_for, folder, ready_path):
+        self.log_path = Path(folder) / f"{name}.log"
+        for _ in range(5):  # another process may take the free port first
+            self.port = free_port()
+            self.url = f"http://127.0.0.1:{self.port}"
+            with open(self.log_path, "wb") as log:
+                self.process = subprocess.Popen([binary(name), *flags_for(self.port)], stdout=log, stderr=log)
+            try:
+                eventually(lambda: self._ready(ready_path), f"{name} is ready", 30, every=0.05)
+                return
+            except ChildProcessError:
+                continue
+        raise AssertionError(f"{name} does not start:\n{self.log_path.read_text()}")
+
+    def _ready(self, path):
+        if self.process.poll() is not None:
+            raise ChildProcessError
+        try:
+            return self.get(path) is not None
+        except OSError:
+            return False
+
+    def get(self, path, **query):
+        target = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        with urllib.request.urlopen(target, timeout=60) as answer:
+            return answer.read()
+
+    def metric(self, name):
+        """The sum of one metric of the server's own /metrics."""
+        lines = self.get("/metrics").decode().splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.split("{")[0].split(" ")[0] == name)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+class VictoriaMetrics(Server):
+    def __init__(self, folder):
+        super().__init__("victoria-metrics", lambda port: [
+            f"-storageDataPath={folder}/victoria-metrics", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=1",
+            "-search.latencyOffset=0s", "-maxLabelsPerTimeseries=100", "-memory.allowedBytes=268435456",
+        ], folder, "/health")
+        self.write_url = f"{self.url}/api/v1/write"
+
+    def samples(self):
+        """Everything stored: {labels as sorted pairs: {timestamp in ms: value}}."""
+        self.get("/internal/force_flush")
+        stored = {}
+        everything = {"match[]": '{__name__!=""}', "start": 0, "end": int(time.time()) + 86_400}
+        for line in self.get("/api/v1/export", **everything).splitlines():
+            series = json.loads(line)
+            labels = tuple(sorted((n.encode(), v.encode()) for n, v in series["metric"].items()))
+            assert labels not in stored, f"{labels} twice"
+            values = [math.nan if value is None else float(value) for value in series["values"]]
+            stored[labels] = dict(zip(series["timestamps"], values, strict=True))
+            assert len(stored[labels]) == len(values), f"{labels}: a timestamp twice"
+        return stored
+
+
+class Prometheus(Server):
+    """`config`: the text of its configuration, or a function from its own port to that text."""
+
+    def __init__(self, folder, config, *flags):
+        self.data = f"{folder}/prometheus"
+        file = Path(folder) / "prometheus.yml"
+
+        def flags_for(port):
+            file.write_text(config(port) if callable(config) else config)
+            return [f"--config.file={file}", f"--storage.tsdb.path={self.data}",
+                    f"--web.listen-address=127.0.0.1:{port}", *flags]
+
+        super().__init__("prometheus", flags_for, folder, "/-/ready")
+
+    def dump(self):
+        """What its database holds, read after it has ended: {labels as sorted pairs: {timestamp in ms: value}}."""
+        assert self.process.poll() is not None
+        text = subprocess.run([binary("promtool"), "tsdb", "dump", self.data], check=True, capture_output=True,
+                              text=True, timeout=60).stdout
+        stored = {}
+        for line in text.splitlines():
+            labels, value, timestamp = line.rsplit(" ", 2)
+            stored.setdefault(_labels(labels), {})[int(timestamp)] = float(value)
+        return stored
+
+
+def _labels(text):
+    """{__name__="up", job="a"} as sorted pairs; the quoting is Go's, which JSON reads for all but exotic values."""
+    pairs, at = [], 1
+    decode = json.JSONDecoder().raw_decode
+    while text[at] != "}":
+        equals = text.index("=", at)
+        value, end = decode(text, equals + 1)
+        pairs.append((text[at:equals].encode(), value.encode()))
+        at = end + 2 if text[end] == "," else end
+    return tuple(sorted(pairs))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,364 @@
+"""Bad input: a status, a readable first line, nothing upstream, nothing counted, and the process as well as before."""
+
+import pytest
+
+import malformed
+import recorded
+import wire
+from client import WRITE, head, post
+from gate import Gate
+from upstream import Upstream
+
+GOOD = wire.pack(malformed.GOOD)
+MEBIBYTE = 1 << 20
+
+
+class Served:
+    """One gate for many bad requests, and what must not have changed after each."""
+
+    def __init__(self, gate, upstream):
+        self.gate = gate
+        self.upstream = upstream
+
+    def counted(self):
+        stats = self.gate.stats
+        return stats["samples"], {name: window["currentSeries"] for name, window in stats["windows"].items()}
+
+    def refuses(self, status, send):
+        """send() returns the reply to a bad request: `status`, and all is as before."""
+        before, rejected = self.counted(), self.gate.stats["requests"]["rejected"]
+        self.upstream.clear()
+        reply = send()
+        assert reply.status == status, reply
+        assert_explained(reply)
+        assert self.upstream.requests == []
+        assert self.counted() == before
+        assert self.gate.stats["requests"]["rejected"] == rejected + 1
+        self.serves()
+        return reply
+
+    def serves(self):
+        assert self.gate.running
+        assert self.gate.get("/health").status == 200
+        self.upstream.clear()
+        assert self.gate.send(GOOD).status == 204
+        assert self.upstream.bodies == [GOOD]
+
+
+def assert_explained(reply):
+    """A reason for people on the first line, and no browser takes it for anything but text."""
+    assert reply.get("Content-Type") == "text/plain; charset=utf-8"
+    assert reply.get("X-Content-Type-Options") == "nosniff"
+    line = reply.first_line
+    assert 10 <= len(line) <= 300 and line.isascii() and line.isprintable(), reply.body[:300]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A gate with bounds small enough to step over."""
+    upstream = Upstream()
+    config = tmp_path_factory.mktemp("config") / "gate.yaml"
+    config.write_text(f"upstream: {{url: '{upstream.url}'}}\n"
+                      "maxHourlySeries: 1000\n"
+                      "server: {maxRequestBytes: 2MiB, maxDecodedBytes: 4MiB}\n")
+    gate = Gate(f"--config.file={config}")
+    gate.send(GOOD)
+    yield Served(gate, upstream)
+    gate.stop()
+    upstream.stop()
+
+
+# --- bodies
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in malformed.snappy_bodies()])
+def test_a_body_that_is_no_snappy_block_is_400(served, body):
+    served.refuses(400, lambda: served.gate.send(body))
+
+
+@pytest.mark.parametrize("raw", [pytest.param(raw, id=name) for name, raw in malformed.messages()])
+def test_a_malformed_message_is_400(served, raw):
+    served.refuses(400, lambda: served.gate.send(wire.pack(raw)))
+
+
+@pytest.mark.parametrize("raw", [pytest.param(raw, id=name) for name, raw in malformed.messages()])
+def test_a_malformed_message_after_good_series_is_400_and_counts_none_of_them(served, raw):
+    served.refuses(400, lambda: served.gate.send(wire.pack(wire.sampled("never_counted") + raw)))
+
+
+def test_a_message_truncated_at_any_byte_is_400(served):
+    raw, ends = malformed.rich_request()
+    before = served.counted()
+    served.upstream.clear()
+    with served.gate.client() as client:
+        for size in range(1, len(raw)):
+            if size not in ends:
+                reply = client.write(wire.pack(raw[:size]))
+                assert reply.status == 400, f"first {size} of {len(raw)} bytes: {reply}"
+                assert_explained(reply)
+    assert served.upstream.requests == []
+    assert served.counted() == before
+    assert served.gate.send(wire.pack(raw)).status == 204
+
+
+def test_a_snappy_block_truncated_at_any_byte_is_400(served):
+    block = wire.pack(malformed.GOOD * 3)
+    before = served.counted()
+    served.upstream.clear()
+    with served.gate.client() as client:
+        for size in range(len(block)):
+            reply = client.write(block[:size])
+            assert reply.status == 400, f"first {size} of {len(block)} bytes: {reply}"
+            assert_explained(reply)
+    assert served.upstream.requests == []
+    assert served.counted() == before
+    served.serves()
+
+
+def test_a_block_that_decodes_to_more_than_the_bound_is_400(served):
+    raw = b"".join(wire.sampled("up", job=f"{i:06}") for i in range(100_000))
+    assert len(raw) > 4 * MEBIBYTE and len(wire.pack(raw)) < 2 * MEBIBYTE
+    served.refuses(400, lambda: served.gate.send(wire.pack(raw)))
+
+
+# --- the size of the body
+
+def test_a_body_over_the_bound_is_400(served):
+    reply = served.refuses(400, lambda: served.gate.send(b"x" * (2 * MEBIBYTE + 1)))
+    assert "server.maxRequestBytes" in reply.first_line
+
+
+def test_a_content_length_over_the_bound_is_400_before_the_body(served):
+    def send():
+        with served.gate.raw() as connection:
+            connection.send(head(headers=[*recorded.HEADERS, ("Content-Length", 3 * MEBIBYTE)]))
+            return connection.reply()
+    served.refuses(400, send)
+
+
+def test_a_sender_that_writes_all_of_a_much_too_large_body_still_reads_the_reason(served):
+    def send():
+        with served.gate.raw() as connection:
+            connection.send_what_it_takes(post(b"x" * (16 * MEBIBYTE)))
+            return connection.reply()
+    served.refuses(400, send)
+
+
+def test_a_chunked_body_over_the_bound_is_400(served):
+    def send():
+        with served.gate.raw() as connection:
+            connection.send(head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")]))
+            chunk = b"10000\r\n" + b"x" * 65_536 + b"\r\n"
+            connection.send_what_it_takes(chunk * 40 + b"0\r\n\r\n")
+            return connection.reply()
+    served.refuses(400, send)
+
+
+# --- what the body is said to be
+
+@pytest.mark.parametrize("content_type", [
+    "text/plain", "application/json", "application/octet-stream", "application/x-protobufs",
+    "application/x-protobuf;proto=io.prometheus.write.v2.Request", "application/x-protobuf;proto=prometheus.Unheard",
+    "application/x-www-form-urlencoded",
+])
+@pytest.mark.parametrize("body", [GOOD, b"not even snappy"], ids=["good body", "bad body"])
+def test_another_content_type_is_415(served, content_type, body):
+    served.refuses(415, lambda: served.gate.send(body, [("Content-Type", content_type)]))
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd", "identity", "deflate", "snappy, gzip", "x-snappy-framed"])
+@pytest.mark.parametrize("body", [GOOD, b"not even snappy"], ids=["good body", "bad body"])
+def test_another_content_encoding_is_415(served, encoding, body):
+    served.refuses(415, lambda: served.gate.send(body, [("Content-Encoding", encoding)]))
+
+
+@pytest.mark.parametrize("doubled", [
+    [("Content-Encoding", "snappy"), ("Content-Encoding", "zstd")],
+    [("Content-Type", "application/x-protobuf"),
+     ("Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request")],
+], ids=["encoding", "type"])
+def test_two_different_statements_about_the_body_are_415(served, doubled):
+    served.refuses(415, lambda: served.gate.send(GOOD, doubled))
+    served.refuses(415, lambda: served.gate.send(GOOD, doubled[::-1]))
+
+
+@pytest.mark.parametrize("left_out", [{"Content-Type"}, {"Content-Encoding"}, {"Content-Type", "Content-Encoding"}])
+def test_without_content_type_or_encoding_it_is_remote_write_1_in_snappy(served, left_out):
+    served.upstream.clear()
+    with served.gate.client() as client:
+        headers = [(name, value) for name, value in recorded.HEADERS if name not in left_out]
+        assert client.request("POST", WRITE, GOOD, headers).status == 204
+    assert served.upstream.bodies == [GOOD]
+    assert all(served.upstream.requests[0].get(name) is None for name in left_out)
+
+
+# --- methods and paths
+
+@pytest.mark.parametrize("path", ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS", "BREW"])
+def test_another_method_on_an_ingestion_path_is_405(served, method, path):
+    served.upstream.clear()
+    before = served.counted()
+    with served.gate.client() as client:
+        reply = client.request(method, path)
+    assert reply.status == 405
+    assert reply.get("Allow") == "POST"
+    assert_explained(reply)
+    assert (served.upstream.requests, served.counted()) == ([], before)
+    served.serves()
+
+
+@pytest.mark.parametrize("path", ["/health", "/-/healthy", "/-/ready", "/stats", "/metrics"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_another_method_on_an_admin_path_is_405(served, method, path):
+    with served.gate.client() as client:
+        reply = client.request(method, path)
+    assert reply.status == 405
+    assert "GET" in reply.get("Allow").replace(" ", "").split(",")
+    served.serves()
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reload", "/%2e",
+                                  "/api/v1/query", "//api/v1/write", "/API/V1/WRITE"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_path_is_404(served, method, path):
+    served.upstream.clear()
+    with served.gate.client() as client:
+        reply = client.request(method, path, GOOD if method == "POST" else b"")
+    assert reply.status == 404
+    assert_explained(reply)
+    assert served.upstream.requests == []
+    served.serves()
+
+
+# --- HTTP itself
+
+@pytest.mark.parametrize("request_bytes", [
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 64,
+    b"hello\r\n\r\n",
+    b"POST /api/v1/write HTTP/9.9\r\nHost: a\r\n\r\n",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nHost: a\r\nX-Long: " + b"x" * 200_000 + b"\r\n\r\n",
+    b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 50_000 + b"\r\n",
+], ids=["tls hello", "no http", "version", "negative length", "two lengths", "huge length", "length and chunked",
+        "gzip, chunked", "identity", "bad chunk", "huge chunk", "bad header", "long header", "long target",
+        "many headers"])
+def test_broken_http_is_answered_4xx_or_501_and_closed(served, request_bytes):
+    served.upstream.clear()
+    before = served.counted()
+    with served.gate.raw() as connection:
+        connection.send_what_it_takes(request_bytes)
+        reply = connection.reply()
+        assert 400 <= reply.status < 500 or reply.status == 501
+        assert connection.closed_within(10)
+    assert (served.upstream.requests, served.counted()) == ([], before)
+    served.serves()
+
+
+def test_a_bad_request_leaves_the_connection_usable(served):
+    served.upstream.clear()
+    with served.gate.raw() as connection:
+        zstd = head(headers=[("Content-Encoding", "zstd"), ("Content-Length", len(GOOD))]) + GOOD
+        connection.send(post(b"bad") + zstd + post(GOOD))
+        assert [connection.reply().status for _ in range(3)] == [400, 415, 204]
+
+
+# --- near misses that are fine
+
+FINE = {
+    "unknown fields": malformed.rich_request()[0],
+    "1024 labels": malformed.many_labels(1024),
+    "label value of 64 KiB": wire.series([("__name__", "up"), ("a", "v" * 65_536)],
+                                         wire.field(wire.SAMPLES, wire.sample(1.0, 1))),
+    "label name of 64 KiB": wire.series([("__name__", "up"), ("n" * 65_536, "v")],
+                                        wire.field(wire.SAMPLES, wire.sample(1.0, 1))),
+    "invalid UTF-8": wire.series([(b"__name__", b"up"), (b"a", b"\xff\xfe\x80")],
+                                 wire.field(wire.SAMPLES, wire.sample(1.0, 1))),
+    "zero bytes in a value": wire.series([("__name__", "up"), ("a", "\0\0")],
+                                         wire.field(wire.SAMPLES, wire.sample(1.0, 1))),
+    "labels in two parts": wire.series([("__name__", "up")], wire.field(wire.SAMPLES, wire.sample(1.0, 1)),
+                                       wire.field(wire.LABELS, wire.label("a", "b"))),
+    "negative timestamp": wire.sampled("up", timestamp=-1),
+    "metadata only": wire.metadata("up"),
+    "unknown fields only": wire.number_field(2, 1),
+}
+
+
+@pytest.mark.parametrize("raw", FINE.values(), ids=FINE.keys())
+def test_unusual_but_well_formed_messages_pass_unchanged(served, raw):
+    served.upstream.clear()
+    body = wire.pack(raw)
+    assert served.gate.send(body).status == 204
+    assert served.upstream.bodies == [body]
+
+
+def test_a_chunked_body_works(served):
+    served.upstream.clear()
+    body = wire.pack(malformed.GOOD * 500)
+    with served.gate.raw() as connection:
+        chunks = b"".join(b"%x;ext=1\r\n%s\r\n" % (len(part), part)
+                          for part in (body[:1], body[1:50], body[50:]))
+        connection.send(head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")]) + chunks + b"0\r\n\r\n")
+        assert connection.reply().status == 204
+    request, = served.upstream.requests
+    assert request.body == body
+    assert (request.all("Transfer-Encoding"), request.get("Content-Length")) == ([], str(len(body)))
+
+
+def test_expect_100_continue_works(served):
+    served.upstream.clear()
+    with served.gate.raw() as connection:
+        connection.send(head(headers=[*recorded.HEADERS, ("Content-Length", len(GOOD)), ("Expect", "100-continue")]))
+        connection.continues()
+        connection.send(GOOD)
+        assert connection.reply().status == 204
+    assert served.upstream.bodies == [GOOD]
+
+
+def test_a_body_over_the_bound_is_not_asked_for_with_100_continue(served):
+    def send():
+        with served.gate.raw() as connection:
+            connection.send(head(headers=[*recorded.HEADERS, ("Content-Length", 3 * MEBIBYTE),
+                                          ("Expect", "100-continue")]))
+            return connection.reply()
+    served.refuses(400, send)
+
+
+def test_pipelined_requests_are_answered_in_order(served):
+    served.upstream.clear()
+    with served.gate.raw() as connection:
+        bodies = [wire.pack(wire.sampled("up", job="a", value=float(i))) for i in range(5)]
+        connection.send(b"".join(post(body) for body in bodies) + head("GET", "/health") + head("GET", "/nowhere"))
+        assert [connection.reply().status for _ in range(5)] == [204] * 5
+        assert connection.reply("GET").status == 200
+        assert connection.reply("GET").status == 404
+    assert served.upstream.bodies == bodies
+
+
+def test_http_1_0_is_answered_and_closed(served):
+    with served.gate.raw() as connection:
+        connection.send(b"GET /health HTTP/1.0\r\n\r\n")
+        assert connection.reply("GET").status == 200
+        assert connection.closed_within(10)
+
+
+@pytest.mark.parametrize("query", ["get_vm_proto_version=1", "a=b&get_vm_proto_version=1"])
+def test_the_handshake_of_an_older_vmagent_is_answered_without_zstd(served, query):
+    served.upstream.clear()
+    before = served.counted()
+    with served.gate.client() as client:
+        reply = client.request("POST", f"{WRITE}?{query}", b"", [])
+    assert (reply.status, reply.body) == (200, b"0")
+    assert (served.upstream.requests, served.counted()) == ([], before)
+
+
+def test_the_handshake_query_does_not_let_a_body_pass_undecoded(served):
+    served.refuses(400, lambda: served.gate.send(b"\xff not snappy", path=f"{WRITE}?get_vm_proto_version=1"))

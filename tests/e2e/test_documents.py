@@ -1,0 +1,60 @@
+"""What README.md and docs/ show is what happens."""
+
+import re
+import subprocess
+
+import pytest
+
+import documents
+import servers
+from gate import BINARY
+
+CONSOLE, YAML = documents.blocks("console"), documents.blocks("yaml")
+
+
+def errors_shown(block):
+    """The lines that the block right after a faulty example shows, or none."""
+    following = block.following
+    shown = following and following.language == "text" and following.text.startswith("seriesgate.yaml:")
+    return following.text.splitlines() if shown else []
+
+
+def seriesgate(folder, *flags):
+    return subprocess.run([BINARY, *flags], cwd=folder, capture_output=True, text=True, timeout=30)
+
+
+def test_there_are_examples_to_run():
+    assert any(block.where.startswith("README.md") for block in CONSOLE)
+    assert any(errors_shown(block) for block in YAML)
+
+
+@pytest.mark.parametrize("block", CONSOLE, ids=lambda block: block.where)
+def test_a_console_example_prints_what_it_says(block, tmp_path):
+    documents.sandbox(tmp_path)
+    steps = documents.session(block.text.replace("127.0.0.1:9201", f"127.0.0.1:{servers.free_port()}"))
+    for (command, expected), actual in zip(steps, documents.run(steps, tmp_path), strict=True):
+        assert documents.matches(expected, actual), (command, expected, actual)
+
+
+@pytest.mark.parametrize("block", [block for block in YAML if not errors_shown(block)], ids=lambda block: block.where)
+def test_a_yaml_example_is_valid(block, tmp_path):
+    file = tmp_path / "seriesgate.yaml"
+    file.write_text(block.text)
+    for sign, check in (("remote_write:", "config"), ("groups:", "rules")):
+        if sign in block.text:
+            checked = subprocess.run([servers.binary("promtool"), "check", check, file], capture_output=True, text=True)
+            break
+    else:
+        missing = [] if "upstream:" in block.text else ["--upstream.url=discard:"]
+        checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *missing)
+    assert checked.returncode == 0, checked
+
+
+@pytest.mark.parametrize("block", [block for block in YAML if errors_shown(block)], ids=lambda block: block.where)
+def test_a_faulty_yaml_example_gets_the_errors_shown(block, tmp_path):
+    (tmp_path / "seriesgate.yaml").write_text(block.text)
+    shown = errors_shown(block)
+    flags = [f"{flag}={value}" for flag, value in re.findall(r"^(--\w+): '(.*?)'", "\n".join(shown), re.MULTILINE)]
+    checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *flags)
+    assert checked.stderr.splitlines() == shown
+    assert checked.returncode == 1

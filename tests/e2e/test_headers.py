@@ -1,0 +1,167 @@
+"""Headers, query strings and answers pass through both ways; what belongs to one hop does not."""
+
+import pytest
+
+import recorded
+import wire
+from upstream import Answer
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+
+END_TO_END = [
+    ("Authorization", "Basic dXNlcjpwYXNz"),
+    ("X-Scope-OrgID", "team-a"),
+    ("THANOS-TENANT", "team-b"),
+    ("Retry-Attempt", "3"),
+    ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+    ("Accept-Encoding", "gzip"),
+    ("X-Prometheus-Remote-Write-Version", "0.1.0"),
+    ("X-Unheard-Of", "  spaces  inside "),
+    ("X-Empty", ""),
+]
+
+
+# --- towards the upstream
+
+def test_end_to_end_headers_arrive_as_sent(gate, upstream):
+    gate.send(BODY, END_TO_END)
+    request = upstream.requests[0]
+    for name, text in [*END_TO_END, *recorded.HEADERS]:
+        assert request.all(name) == [text.strip()], name
+
+
+def test_a_header_sent_twice_arrives_twice_in_order(gate, upstream):
+    gate.send(BODY, [("X-Twice", "one"), ("X-Between", "x"), ("X-Twice", "two")])
+    assert upstream.requests[0].all("X-Twice") == ["one", "two"]
+
+
+@pytest.mark.parametrize("content_type", ["application/x-protobuf",
+                                          "application/x-protobuf;proto=prometheus.WriteRequest"])
+def test_the_content_type_arrives_byte_exact(gate, upstream, content_type):
+    assert gate.send(BODY, [("Content-Type", content_type)]).status == 204
+    assert upstream.requests[0].all("Content-Type") == [content_type]
+
+
+def test_hop_by_hop_headers_stay_behind(gate, upstream):
+    hop_by_hop = [("Connection", "keep-alive, X-Named"), ("Connection", "x-named-too"), ("X-Named", "1"),
+                  ("X-Named-Too", "1"), ("Keep-Alive", "timeout=5"), ("Proxy-Connection", "keep-alive"),
+                  ("TE", "trailers"), ("Trailer", "X-Checksum"), ("Upgrade", "h2c"),
+                  ("Proxy-Authorization", "Basic eDp5"), ("Proxy-Authenticate", "Basic")]
+    gate.send(BODY, [*hop_by_hop, ("X-Kept", "1")])
+    request = upstream.requests[0]
+    assert request.get("X-Kept") == "1"
+    left = {name.lower() for name, _ in request.headers} & {name.lower() for name, _ in hop_by_hop}
+    assert left <= {"connection"}
+    assert (request.get("Connection") or "keep-alive").lower() == "keep-alive"
+
+
+def test_a_sender_that_closes_does_not_close_the_upstream_connection(start_gate, upstream):
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{threads: 1}}\n")
+    for _ in range(3):
+        gate.send(BODY, [("Connection", "close")])
+    assert {request.connection for request in upstream.requests} == {1}
+
+
+def test_the_upstream_sees_one_host_one_content_length_and_the_via(gate, upstream):
+    gate.send(BODY)
+    request = upstream.requests[0]
+    assert request.method == "POST"
+    assert request.all("Host") == [upstream.host]
+    assert request.all("Content-Length") == [str(len(BODY))]
+    assert request.all("Via") == ["1.1 seriesgate"]
+    assert request.all("Transfer-Encoding") == []
+
+
+def test_the_via_is_added_to_an_earlier_one(gate, upstream):
+    gate.send(BODY, [("Via", "1.0 fred")])
+    assert upstream.requests[0].get("Via") == "1.0 fred, 1.1 seriesgate"
+
+
+@pytest.mark.parametrize("configured, sent, target", [
+    ("/api/v1/write", "/api/v1/write", "/api/v1/write"),
+    ("/some/where", "/api/v1/push", "/some/where"),
+    ("/w", "/api/prom/push?extra_label=a%3Db&x=%20", "/w?extra_label=a%3Db&x=%20"),
+    ("/w?tenant=1", "/api/v1/receive", "/w?tenant=1"),
+    ("/w?tenant=1", "/api/v1/write?extra_label=a=b", "/w?tenant=1&extra_label=a=b"),
+    ("/", "/api/v1/write?a=1", "/?a=1"),
+])
+def test_the_path_is_the_upstreams_and_the_query_both(start_gate, upstream, configured, sent, target):
+    gate = start_gate(f"--upstream.url=http://{upstream.host}{configured}")
+    assert gate.send(BODY, path=sent).status == 204
+    assert upstream.requests[0].target == target
+
+
+def test_an_upstream_given_by_name_is_resolved_and_named_in_host(start_gate, upstream):
+    gate = start_gate(f"--upstream.url=http://localhost:{upstream.port}/w")
+    assert gate.send(BODY).status == 204
+    assert upstream.requests[0].get("Host") == f"localhost:{upstream.port}"
+
+
+# --- back to the sender
+
+ANSWERS = [
+    (200, [], b""),
+    (202, [("X-Info", "deduplicated")], b"kept elsewhere\n"),
+    (400, [("Content-Type", "text/plain; charset=utf-8")], b"out of order sample\nsecond line\n"),
+    (409, [], b"conflict"),
+    (429, [("Retry-After", "7")], b"slow down\n"),
+    (429, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")], b"slow down\n"),
+    (500, [], b"it broke"),
+    (503, [("Retry-After", "120")], b"storage is read-only\n"),
+    (302, [("Location", "http://127.0.0.1:1/elsewhere")], b""),
+]
+
+
+@pytest.mark.parametrize("status, headers, body, framing",
+                         [(204, [("X-Info", "stored")], b"", "length")] +
+                         [(*answer, framing) for answer in ANSWERS for framing in ("length", "chunked", "close")])
+def test_status_headers_and_body_of_the_answer_pass(gate, upstream, status, headers, body, framing):
+    upstream.default = Answer(status, headers, body, framing)
+    reply = gate.send(BODY)
+    assert (reply.status, reply.body) == (status, body)
+    for name, value in headers:
+        assert reply.all(name) == [value]
+    assert len(upstream.requests) == 1
+
+
+def test_end_to_end_headers_of_the_answer_pass_and_hop_by_hop_ones_do_not(gate, upstream):
+    upstream.default = Answer(200, [
+        ("X-Prometheus-Remote-Write-Samples-Written", "2000"), ("Server-Timing", "db;dur=53"),
+        ("X-Twice", "one"), ("X-Twice", "two"), ("Content-Encoding", "gzip"),
+        ("Connection", "keep-alive, X-Named"), ("X-Named", "1"), ("Keep-Alive", "timeout=5"),
+        ("Proxy-Connection", "keep-alive"), ("Trailer", "X-Checksum"), ("Upgrade", "h2c")], b"\x1f\x8b not really")
+    reply = gate.send(BODY)
+    assert reply.get("X-Prometheus-Remote-Write-Samples-Written") == "2000"
+    assert reply.get("Server-Timing") == "db;dur=53"
+    assert reply.all("X-Twice") == ["one", "two"]
+    assert reply.get("Content-Encoding") == "gzip"
+    assert reply.body == b"\x1f\x8b not really"
+    for name in ("X-Named", "Keep-Alive", "Proxy-Connection", "Trailer", "Upgrade"):
+        assert reply.get(name) is None, name
+
+
+def test_a_refusal_is_told_on_top_of_the_upstreams_answer(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
+    upstream.default = Answer(503, [("Retry-After", "9")], b"try later\n")
+    reply = gate.send(wire.pack(wire.sampled("up", job="a") + wire.sampled("up", job="b")))
+    assert (reply.status, reply.get("Retry-After"), reply.body) == (503, "9", b"try later\n")
+    assert reply.refused == (1, 1)
+
+
+def test_an_interim_answer_of_the_upstream_is_not_taken_for_the_answer(gate, upstream):
+    upstream.default.before = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+    reply = gate.send(BODY)
+    assert reply.status == 204
+    assert gate.send(BODY).status == 204
+
+
+def test_a_long_error_body_passes_and_an_endless_one_is_cut(gate, upstream):
+    line = b"one line for each bad series\n"
+    upstream.default = Answer(400, [], line * 8_000)
+    assert gate.send(BODY).body == upstream.default.body
+    upstream.default = Answer(400, [], line * 800_000)
+    reply = gate.send(BODY)
+    assert reply.status == 400
+    assert upstream.default.body.startswith(reply.body) and 200_000 < len(reply.body) < 1_000_000
+    upstream.default = Answer(204)
+    assert gate.send(BODY).status == 204

@@ -1,0 +1,180 @@
+"""The main job with real servers: Prometheus, the gate, VictoriaMetrics; and what was accepted is in the store."""
+
+import math
+import time
+
+import pytest
+
+import recorded
+import tee
+import wire
+from recorded import SAMPLES, SERIES
+from servers import Prometheus, VictoriaMetrics
+from test_recorded import leaks_allowed
+from waiting import eventually
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+def victoria_metrics(tmp_path):
+    server = VictoriaMetrics(tmp_path)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def recorder(victoria_metrics):
+    """What the gate sends on its way to VictoriaMetrics."""
+    stub = tee.Tee(victoria_metrics.write_url)
+    yield stub
+    stub.stop()
+
+
+def storable(samples):
+    """Without NaNs: VictoriaMetrics keeps no ordinary NaN, and its export leaves stale markers out."""
+    kept = {labels: {at: value for at, value in values.items() if not math.isnan(value)}
+            for labels, values in samples.items()}
+    return {labels: values for labels, values in kept.items() if values}
+
+
+def assert_found(sent, stored):
+    """Equal labels, timestamps and values. VictoriaMetrics stores decimals: the 13th digit of a value may differ."""
+    sent, stored = storable(sent), storable(stored)
+    assert stored.keys() == sent.keys()
+    for labels, values in sent.items():
+        assert stored[labels].keys() == values.keys(), labels
+        for at, value in values.items():
+            assert stored[labels][at] == pytest.approx(value, rel=1e-11, abs=0), (labels, at)
+
+
+def prometheus_config(gate, port):
+    return f"""
+global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: prometheus
+    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
+  - job_name: seriesgate
+    static_configs: [{{targets: ['127.0.0.1:{gate.address[1]}']}}]
+remote_write:
+  - url: {gate.url}/api/v1/write
+    queue_config: {{batch_send_deadline: 200ms}}
+    metadata_config: {{send_interval: 1s}}
+"""
+
+
+def up_of_the_gate(found):
+    return next((values for labels, values in found.items()
+                 if {(b"__name__", b"up"), (b"job", b"seriesgate")} <= set(labels)), {})
+
+
+@pytest.mark.parametrize("limit, outage", [(0, False), (0, True), (200, False)], ids=["no limit", "outage", "limit"])
+def test_what_a_real_prometheus_writes_through_the_gate_is_in_victoria_metrics(
+        start_gate, recorder, victoria_metrics, pb, tmp_path, limit, outage):
+    gate = start_gate(f"--upstream.url={recorder.url}", f"--maxHourlySeries={limit}")
+    recorder.away = outage
+    prometheus = Prometheus(tmp_path, lambda port: prometheus_config(gate, port))
+    try:
+        if outage:
+            eventually(lambda: len(recorder.requests) >= 6, "requests have been refused and tried again", 60)
+            assert recorder.taken == []
+            recorder.away = False
+        eventually(lambda: _span(tee.samples(pb, recorder.taken)) >= 7000, "seven scrapes have come through", 60,
+                   every=0.5)
+        eventually(lambda: tee.metadata_names(pb, recorder.taken), "metadata has come through", 30, every=0.5)
+    finally:
+        prometheus.stop()
+
+    stats = gate.stats
+    sent = tee.samples(pb, recorder.taken)
+    assert stats["requests"]["upstreamErrors"] == stats["requests"]["rejected"] == 0
+    assert outage or tee.sample_count(sent) == stats["samples"]["accepted"]  # what is tried again is counted again
+    assert_found(sent, victoria_metrics.samples())
+
+    # Both ends agree with what Prometheus itself holds, but for the seconds in which it started and ended.
+    scraped = prometheus.dump()
+    times = [at for values in sent.values() for at in values]
+    first, last = min(times) + 2000, max(times) - 2000
+    for labels, values in sent.items():
+        assert _between(values, first, last) == _between(scraped[labels], first, last), labels
+    if limit:
+        assert limit <= len(sent) <= limit + leaks_allowed(len(scraped) - limit)
+        assert stats["windows"]["hourly"]["currentSeries"] == limit
+        assert stats["samples"]["refused"] > 0
+    else:
+        assert {labels for labels, values in scraped.items() if _between(values, first, last)} <= sent.keys()
+        assert stats["windows"]["hourly"]["currentSeries"] == len(sent)
+        assert stats["samples"]["refused"] == 0
+        assert set(up_of_the_gate(sent).values()) == {1.0}
+    assert {b"prometheus_build_info", b"seriesgate_requests_total"} <= tee.metadata_names(pb, recorder.taken)
+
+
+def _span(found):
+    """Milliseconds between the first and the last sample."""
+    times = [at for values in found.values() for at in values]
+    return max(times, default=0) - min(times, default=0)
+
+
+def _between(values, first, last):
+    """The samples from first to last; NaNs as text, for a NaN is not equal to itself."""
+    return {at: "NaN" if math.isnan(value) else value for at, value in values.items() if first <= at <= last}
+
+
+@pytest.fixture
+def recent_bodies(pb):
+    """The recorded requests, their newest sample a minute ago."""
+    messages = [pb.WriteRequest.FromString(wire.unpack(body)) for body in recorded.bodies()]
+    recorded.moved_to(messages, int(time.time() * 1000) - 60_000)
+    return [wire.pack(message.SerializeToString()) for message in messages]
+
+
+def test_all_recorded_samples_are_found_in_victoria_metrics(start_gate, recorder, victoria_metrics, pb, recent_bodies):
+    gate = start_gate(f"--upstream.url={recorder.url}")
+    for body in recent_bodies:
+        assert gate.send(body).status == 204
+    metadata = recorded.bodies("metadata-v1")[0]
+    assert gate.send(metadata).status == 204
+    assert [request.body for request in recorder.taken] == [*recent_bodies, metadata]
+    sent, stored = tee.samples(pb, recorder.taken), victoria_metrics.samples()
+    assert (len(sent), tee.sample_count(sent)) == (SERIES, SAMPLES)
+    # 52 of the recorded samples are the NaN of a summary without observations, in as many series.
+    assert (len(stored), tee.sample_count(stored)) == (SERIES - 52, SAMPLES - 52)
+    assert_found(sent, stored)
+
+
+def test_with_a_limit_exactly_what_the_gate_accepted_is_found(start_gate, recorder, victoria_metrics, pb,
+                                                              recent_bodies):
+    gate = start_gate(f"--upstream.url={recorder.url}", "--maxHourlySeries=10000")
+    for body in recent_bodies:
+        assert gate.send(body).status == 204
+    sent, stored = tee.samples(pb, recorder.taken), victoria_metrics.samples()
+    assert 10_000 <= len(sent) <= 10_000 + leaks_allowed(SERIES - 10_000)
+    assert_found(sent, stored)
+    assert gate.current() == 10_000
+
+
+def test_a_prometheus_as_the_store_creates_no_series_over_the_limit(start_gate, tmp_path, recent_bodies):
+    store = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver")
+    try:
+        gate = start_gate(f"--upstream.url={store.url}/api/v1/write", "--maxHourlySeries=10000")
+        with gate.client() as client:
+            for body in recent_bodies:
+                assert client.write(body).status == 204
+        created = store.metric("prometheus_tsdb_head_series_created_total")
+        assert 10_000 <= created <= 10_000 + leaks_allowed(SERIES - 10_000)
+        assert store.metric("prometheus_tsdb_head_samples_appended_total") == gate.stats["samples"]["accepted"]
+    finally:
+        store.stop()
+
+
+def test_a_refusal_of_the_store_reaches_the_sender(start_gate, tmp_path):
+    store = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver")
+    try:
+        gate = start_gate(f"--upstream.url={store.url}/api/v1/write")
+        now = int(time.time() * 1000)
+        assert gate.send(wire.pack(wire.sampled("up", timestamp=now))).status == 204
+        reply = gate.send(wire.pack(wire.sampled("up", timestamp=now - 60_000)))
+        assert reply.status == 400
+        assert b"out of order" in reply.body
+    finally:
+        store.stop()

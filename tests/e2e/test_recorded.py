@@ -1,0 +1,112 @@
+"""The recorded requests of a real Prometheus: 16 requests, 32,000 samples, 31,817 distinct series."""
+
+import math
+
+import pytest
+
+import recorded
+from recorded import SAMPLES, SERIES
+from upstream import distinct_series
+from waiting import eventually
+
+LIMIT = 10_000
+FALSE_POSITIVE_RATE = 0.0001
+
+
+def leaks_allowed(refused_series):
+    """False positives that p allows among so many refused series: the mean and four standard deviations."""
+    mean = refused_series * FALSE_POSITIVE_RATE
+    return math.ceil(mean + 4 * math.sqrt(mean))
+
+
+def replay(gate, upstream):
+    """Sends all recorded requests once. @return the distinct series that arrived and the (series, samples) refused"""
+    upstream.clear()
+    series = samples = 0
+    with gate.client() as client:
+        for body in recorded.bodies():
+            reply = client.write(body)
+            assert reply.status == 204
+            if reply.refused:
+                series += reply.refused[0]
+                samples += reply.refused[1]
+    return distinct_series(upstream.bodies), (series, samples)
+
+
+def test_without_a_limit_all_arrive_and_are_counted(gate, upstream):
+    arrived, refused = replay(gate, upstream)
+    assert len(arrived) == SERIES
+    assert refused == (0, 0)
+    eventually(lambda: gate.stats["requests"]["total"] == 16, "the last one is counted, too")
+    stats = gate.stats
+    assert stats["requests"] == {"total": 16, "rejected": 0, "upstreamErrors": 0}
+    assert stats["samples"] == {"received": SAMPLES, "accepted": SAMPLES, "refused": 0}
+    for window in stats["windows"].values():
+        assert (window["maxSeries"], window["currentSeries"], window["refusedSeries"]) == (0, SERIES, 0)
+
+
+def test_replays_count_no_series_twice(gate, upstream):
+    for _ in range(3):
+        replay(gate, upstream)
+    windows = gate.stats["windows"]
+    assert [windows[name]["currentSeries"] for name in ("hourly", "daily")] == [SERIES, SERIES]
+
+
+@pytest.mark.parametrize("flag, window", [("maxHourlySeries", "hourly"), ("maxDailySeries", "daily")])
+def test_a_limit_admits_exactly_its_number_of_series_and_the_same_ones_again(start_gate, upstream, flag, window):
+    gate = start_gate(f"--upstream.url={upstream.url}", f"--{flag}={LIMIT}")
+    first, (_, refused_samples) = replay(gate, upstream)
+    arrived_samples = recorded.sample_count(upstream.bodies)
+
+    assert LIMIT <= len(first) <= LIMIT + leaks_allowed(SERIES - LIMIT)
+    stats = gate.stats
+    other = "daily" if window == "hourly" else "hourly"
+    assert stats["windows"][window]["maxSeries"] == LIMIT
+    assert stats["windows"][other]["maxSeries"] == 0
+    assert stats["windows"][window]["currentSeries"] == LIMIT
+    assert stats["windows"][other]["currentSeries"] == LIMIT
+    assert arrived_samples + refused_samples == SAMPLES
+    assert stats["samples"] == {"received": SAMPLES, "accepted": arrived_samples, "refused": refused_samples}
+    assert stats["windows"][window]["refusedSamples"] == refused_samples
+    assert stats["windows"][window]["refusedSeries"] == pytest.approx(SERIES - LIMIT, rel=0.02)
+    assert stats["windows"][other]["refusedSeries"] == stats["windows"][other]["refusedSamples"] == 0
+
+    for _ in range(2):
+        again, _ = replay(gate, upstream)
+        assert again == first
+    stats = gate.stats
+    assert stats["windows"][window]["currentSeries"] == LIMIT
+    assert stats["windows"][window]["refusedSeries"] == pytest.approx(SERIES - LIMIT, rel=0.02)
+    assert stats["windows"][window]["refusedSamples"] == 3 * refused_samples
+
+
+def test_the_first_series_offered_are_the_ones_admitted(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", f"--maxHourlySeries={LIMIT}")
+    replay(gate, upstream)
+    assert upstream.bodies[:5] == recorded.bodies()[:5]
+
+
+def test_a_refusal_by_the_day_burns_no_slot_of_the_hour(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", f"--maxHourlySeries={LIMIT}", "--maxDailySeries=4000")
+    arrived, _ = replay(gate, upstream)
+    assert 4000 <= len(arrived) <= 4000 + leaks_allowed(SERIES - 4000)
+    windows = gate.stats["windows"]
+    assert windows["hourly"]["currentSeries"] == windows["daily"]["currentSeries"] == 4000
+    assert windows["daily"]["refusedSeries"] == pytest.approx(SERIES - 4000, rel=0.02)
+    assert windows["hourly"]["refusedSeries"] == 0
+
+
+def test_a_refusal_by_the_hour_burns_no_slot_of_the_day(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=4000", f"--maxDailySeries={LIMIT}")
+    replay(gate, upstream)
+    windows = gate.stats["windows"]
+    assert windows["hourly"]["currentSeries"] == windows["daily"]["currentSeries"] == 4000
+    assert windows["hourly"]["refusedSeries"] == pytest.approx(SERIES - 4000, rel=0.02)
+    assert windows["daily"]["refusedSeries"] == 0
+
+
+def test_native_histograms_and_samples_share_one_count_of_series(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=2000")
+    for body in recorded.bodies("native-histograms-v1") * 2:
+        assert gate.send(body).refused is None
+    assert gate.current() == 1096

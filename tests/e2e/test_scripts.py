@@ -1,0 +1,88 @@
+"""The scripts that a newcomer runs first. They build what is missing; here it has been built already."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.request
+
+import pytest
+
+from gate import REPOSITORY
+from waiting import eventually
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+def script(tmp_path):
+    """script(name, *arguments): the running script, in a process group of its own, and a reader of its output."""
+    started = []
+
+    def start(name, *arguments):
+        output = tmp_path / "output"
+        with open(output, "wb") as sink:
+            process = subprocess.Popen([REPOSITORY / "scripts" / name, *arguments], stdin=subprocess.DEVNULL,
+                                       stdout=sink, stderr=sink, start_new_session=True)
+        started.append(process)
+        return process, lambda: output.read_text(errors="replace")
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def serves(url):
+    try:
+        return urllib.request.urlopen(url, timeout=5).status == 200
+    except OSError:
+        return False
+
+
+def addresses(output):
+    """The http addresses that a script has printed, without their paths."""
+    return sorted(set(re.findall(r"http://127\.0\.0\.1:\d+", output)))
+
+
+def test_the_demo_brings_samples_into_the_store_and_ends_what_it_started(script):
+    process, output = script("demo.sh", "--seconds", "10")
+    assert process.wait(150) == 0, output()
+    figures = re.findall(r"samples (\d+) received, (\d+) accepted, (\d+) refused .* store (\d+) series", output())
+    received, accepted, refused, stored = map(int, figures[-1])
+    assert received == accepted + refused
+    assert min(accepted, refused, stored) > 100
+    assert len(addresses(output())) == 3
+    assert not any(serves(address + "/metrics") for address in addresses(output()))
+
+
+def test_the_demo_ends_on_ctrl_c_and_takes_its_children_along(script):
+    process, output = script("demo.sh")
+    eventually(lambda: re.search(r"samples \d+ received", output()), "a first line of figures", 90, every=0.2)
+    started = addresses(output())
+    assert len(started) == 3 and all(serves(address + "/metrics") for address in started)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(40) == 0, output()
+    assert not any(serves(address + "/metrics") for address in started)
+
+
+def test_run_replays_the_recorded_requests_and_stays_up(script):
+    process, output = script("run.sh", "--listen=127.0.0.1:0")
+    eventually(lambda: "run: up" in output(), "the replay is over", 90, every=0.2)
+    assert "32000 samples of 31817 distinct series, 0 samples refused" in output()
+    address, = addresses(output())
+    stats = json.load(urllib.request.urlopen(address + "/stats", timeout=10))
+    assert stats["windows"]["hourly"]["currentSeries"] == 31817
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(40) == 0, output()
+    assert not serves(address + "/health")
+
+
+def test_run_with_a_limit_shows_refusals(script):
+    process, output = script("run.sh", "--listen=127.0.0.1:0", "--maxHourlySeries=10000")
+    eventually(lambda: "run: up" in output(), "the replay is over", 90, every=0.2)
+    assert re.search(r"32000 samples of 10000 distinct series, 2\d{4} samples refused", output())
+    process.send_signal(signal.SIGINT)
+    assert process.wait(40) == 0, output()

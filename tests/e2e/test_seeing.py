@@ -1,0 +1,251 @@
+"""What the gate tells about itself: health, /stats, /metrics and the log."""
+
+import re
+import subprocess
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+import recorded
+import servers
+import wire
+from gate import run
+from waiting import eventually
+
+
+@pytest.fixture
+def busy(start_gate, upstream):
+    """A gate that has seen accepted, refused and malformed requests."""
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=3000", "--maxDailySeries=100000")
+    for body in recorded.bodies()[:3]:
+        gate.send(body)
+    gate.send(b"bad")
+    eventually(lambda: gate.stats["requests"]["total"] == 4, "all are counted: a request is when it has been answered")
+    return gate
+
+
+# --- health
+
+@pytest.mark.parametrize("path", ["/health", "/-/healthy", "/-/ready"])
+def test_health_and_readiness_are_ok(gate, path):
+    eventually(lambda: gate.get("/-/ready").status == 200, "ready")
+    reply = gate.get(path)
+    assert (reply.status, reply.body.strip()) == (200, b"OK")
+    assert gate.get(path + "?probe=1").status == 200
+    with gate.client() as client:
+        reply = client.request("HEAD", path)
+        assert (reply.status, reply.body) == (200, b"")
+        assert client.get(path).status == 200
+
+
+def test_a_dead_upstream_does_not_make_the_gate_unhealthy(gate, upstream):
+    upstream.stop()
+    gate.send(wire.pack(wire.sampled("up")))
+    assert gate.get("/health").status == 200
+    eventually(lambda: gate.get("/-/ready").status == 200, "ready")
+
+
+# --- /stats
+
+WINDOW = {"start": str, "end": str, "maxSeries": int, "currentSeries": int, "refusedSeries": int, "refusedSamples": int,
+          "falsePositiveRate": float, "filterBytes": int}
+STATS = {
+    "version": str, "uptimeSeconds": int,
+    "requests": {"total": int, "rejected": int, "upstreamErrors": int},
+    "samples": {"received": int, "accepted": int, "refused": int},
+    "windows": {"hourly": WINDOW, "daily": WINDOW},
+}
+
+
+def shape(value):
+    return {key: shape(inner) for key, inner in value.items()} if isinstance(value, dict) else type(value)
+
+
+def test_stats_have_exactly_the_documented_keys(busy):
+    reply = busy.get("/stats")
+    assert reply.get("Content-Type").startswith("application/json")
+    stats = busy.stats
+    for window in stats["windows"].values():
+        window["falsePositiveRate"] = float(window["falsePositiveRate"])
+    assert shape(stats) == STATS
+
+
+def test_stats_of_a_fresh_gate_are_zero(gate):
+    stats = gate.stats
+    assert set(stats["requests"].values()) == set(stats["samples"].values()) == {0}
+    assert stats["uptimeSeconds"] <= 60
+    for window in stats["windows"].values():
+        counts = [window[key] for key in ("maxSeries", "currentSeries", "refusedSeries", "refusedSamples")]
+        assert counts == [0, 0, 0, 0]
+        assert window["falsePositiveRate"] == 0
+
+
+def test_windows_are_the_current_utc_hour_and_day(gate):
+    now = datetime.now(timezone.utc)
+    windows = gate.stats["windows"]
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    day = hour.replace(hour=0)
+    for name, start, length in (("hourly", hour, timedelta(hours=1)), ("daily", day, timedelta(days=1))):
+        assert windows[name]["start"] == start.strftime("%Y-%m-%dT%H:%M:%SZ")
+        assert windows[name]["end"] == (start + length).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_stats_count_what_was_sent(busy):
+    stats = busy.stats
+    assert stats["requests"] == {"total": 4, "rejected": 1, "upstreamErrors": 0}
+    offered = len(recorded.distinct(recorded.bodies()[:3]))
+    assert stats["samples"]["received"] == 6000
+    assert stats["samples"]["accepted"] + stats["samples"]["refused"] == 6000
+    hourly, daily = stats["windows"]["hourly"], stats["windows"]["daily"]
+    assert (hourly["maxSeries"], daily["maxSeries"]) == (3000, 100_000)
+    assert (hourly["currentSeries"], daily["currentSeries"]) == (3000, 3000)
+    assert hourly["refusedSeries"] == pytest.approx(offered - 3000, rel=0.02)
+    assert hourly["refusedSamples"] == stats["samples"]["refused"]
+    assert 0 < hourly["falsePositiveRate"] <= 0.0001
+    assert 3 * 3000 <= hourly["filterBytes"] < 1 << 20
+
+
+def test_the_version_is_the_one_of_the_command_line(gate):
+    assert gate.stats["version"] in run("--version").stdout
+
+
+# --- /metrics
+
+SAMPLE_LINE = re.compile(r'^(?P<name>[a-z_]+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$')
+
+
+def scrape(gate):
+    """The text of /metrics as {(name, labels as text): value}."""
+    reply = gate.get("/metrics")
+    assert reply.status == 200
+    assert reply.get("Content-Type").startswith("text/plain; version=0.0.4")
+    found = {}
+    for line in reply.body.decode().splitlines():
+        if line and not line.startswith("#"):
+            match = SAMPLE_LINE.match(line)
+            assert match, line
+            key = match["name"], match["labels"] or ""
+            assert key not in found, f"{key} twice"
+            found[key] = float(match["value"])
+    return found
+
+
+@pytest.mark.parametrize("state", ["gate", "busy"])
+def test_metrics_pass_promtool(request, state):
+    gate = request.getfixturevalue(state)
+    result = subprocess.run([servers.binary("promtool"), "check", "metrics"], input=gate.get("/metrics").body,
+                            capture_output=True, timeout=30)
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+
+
+def test_metrics_agree_with_stats(busy):
+    metrics, stats = scrape(busy), busy.stats
+    by_code = {labels: value for (name, labels), value in metrics.items()
+               if name == "seriesgate_requests_total" and value}
+    assert by_code == {'code="204"': 3, 'code="400"': 1}
+    for key in ("received", "accepted", "refused"):
+        assert metrics[f"seriesgate_samples_{key}_total", ""] == stats["samples"][key]
+    rejected = sum(value for (name, _), value in metrics.items() if name == "seriesgate_requests_rejected_total")
+    assert rejected == stats["requests"]["rejected"]
+    for window, figures in stats["windows"].items():
+        label = f'window="{window}"'
+        assert metrics["seriesgate_series_current", label] == figures["currentSeries"]
+        assert metrics["seriesgate_series_max", label] == figures["maxSeries"]
+        assert metrics["seriesgate_series_refused", label] == figures["refusedSeries"]
+
+
+def test_durations_are_histograms_that_add_up(busy):
+    metrics = scrape(busy)
+    for name, expected in (("seriesgate_request_duration_seconds", 4),
+                           ("seriesgate_upstream_request_duration_seconds", 2)):
+        buckets = [(labels, value) for (metric, labels), value in metrics.items() if metric == f"{name}_bucket"]
+        assert buckets[-1] == ('le="+Inf"', metrics[f"{name}_count", ""])
+        values = [value for _, value in buckets]
+        assert values == sorted(values) and len(values) > 5
+        assert metrics[f"{name}_count", ""] == expected
+        assert 0 < metrics[f"{name}_sum", ""] < 60
+
+
+def test_upstream_errors_have_a_reason(gate, upstream):
+    upstream.stop()
+    gate.send(wire.pack(wire.sampled("up")))
+    errors = {labels: value for (name, labels), value in scrape(gate).items()
+              if name == "seriesgate_upstream_errors_total" and value}
+    assert list(errors.values()) == [1]
+    assert re.fullmatch(r'reason="[a-z_]+"', *errors)
+
+
+def test_process_metrics_have_the_names_of_the_client_libraries(gate):
+    metrics = scrape(gate)
+    assert abs(metrics["process_start_time_seconds", ""] - time.time()) < 120
+    assert metrics["process_cpu_seconds_total", ""] >= 0
+    assert metrics["process_resident_memory_bytes", ""] > 1 << 20
+    assert metrics["process_virtual_memory_bytes", ""] > 1 << 20
+    assert 3 < metrics["process_open_fds", ""] <= metrics["process_max_fds", ""]
+
+
+# --- the log
+
+def refusal_lines(gate):
+    return [line for line in gate.log.splitlines() if "refused" in line]
+
+
+def test_a_refusal_is_logged_with_its_series_and_its_limit_once_in_a_while(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
+    gate.send(wire.pack(wire.sampled("up", job="first")))
+    started = time.monotonic()
+    for at in range(50):
+        gate.send(wire.pack(wire.sampled("up", job="second", at=str(at))))
+    assert time.monotonic() - started < 10, "the machine is too slow for this test"
+    gate.stop()
+    line, = refusal_lines(gate)
+    assert 'up{at="0",job="second"}' in line.replace(", ", ",")
+    assert "maxHourlySeries 1" in line
+    assert "maxDailySeries" not in line
+
+
+def test_a_refusal_by_the_day_names_the_daily_limit(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=5", "--maxDailySeries=1")
+    gate.send(wire.pack(wire.sampled("up", job="first") + wire.sampled("up", job="second")))
+    gate.stop()
+    line, = refusal_lines(gate)
+    assert "maxDailySeries 1" in line
+
+
+def test_hostile_label_values_cannot_forge_log_lines(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
+    gate.send(wire.pack(wire.sampled("up", job="first")))
+    gate.send(wire.pack(wire.sampled("up", job='x"}\n2026-01-01 forged line refused \x1b[31m\x00' + "y" * 50_000)))
+    gate.stop()
+    line, = refusal_lines(gate)
+    assert "\x1b" not in gate.log and "\x00" not in gate.log
+    assert len(line) < 4096
+
+
+def test_an_ordinary_run_logs_only_a_few_lines(gate):
+    for body in recorded.bodies():
+        gate.send(body)
+    gate.send(b"bad")
+    gate.stop()
+    assert 1 <= len(gate.log.splitlines()) <= 10
+
+
+def test_an_upstream_that_is_away_is_logged_once_in_a_while(gate, upstream):
+    upstream.stop()
+    with gate.client() as client:
+        for _ in range(20):
+            assert client.write(wire.pack(wire.sampled("up"))).status == 502
+    gate.stop()
+    line, = (line for line in gate.log.splitlines() if upstream.host in line and "listening" not in line)
+    assert f"cannot reach the upstream {upstream.host}" in line
+
+
+def test_neither_bad_requests_nor_a_dead_upstream_flood_the_log(gate, upstream):
+    upstream.stop()
+    with gate.client() as client:
+        for _ in range(200):
+            assert client.write(b"bad").status == 400
+            assert client.write(wire.pack(wire.sampled("up"))).status == 502
+    gate.stop()
+    assert len(gate.log.splitlines()) <= 20

@@ -1,0 +1,220 @@
+"""Senders that are slow, silent or many: a deadline for each request, a bound for all of them together."""
+
+import resource
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import recorded
+import wire
+from client import head, post
+from upstream import Answer
+from waiting import eventually
+
+GOOD = wire.pack(wire.sampled("up", job="a"))
+
+
+@pytest.fixture
+def hasty(start_gate, upstream):
+    """A gate that gives a request one second."""
+    return start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{readTimeout: 1s, idleTimeout: 2s}}\n")
+
+
+def drip(connection, data, every, seconds):
+    """Sends one byte at a time until the peer closes or `seconds` are over."""
+    deadline = time.monotonic() + seconds
+    for at in range(len(data)):
+        if time.monotonic() > deadline:
+            return
+        try:
+            connection.socket.sendall(data[at:at + 1])
+        except OSError:
+            return
+        connection.socket.settimeout(every)
+        try:
+            if connection.socket.recv(1, 0x02):  # 0x02: MSG_PEEK
+                return
+        except TimeoutError:
+            continue
+        finally:
+            connection.socket.settimeout(20)
+
+
+def assert_timed_out(gate, upstream, connection, started):
+    reply = connection.reply()
+    assert reply.status == 503  # and not 408: a Prometheus drops what is answered 4xx
+    assert "server.readTimeout" in reply.first_line
+    assert connection.closed_within(5)
+    assert 0.8 <= time.monotonic() - started <= 8
+    assert upstream.requests == []
+    assert gate.current() == 0
+    assert gate.send(GOOD).status == 204
+
+
+def test_half_a_body_and_then_silence_is_503(hasty, upstream):
+    with hasty.raw() as connection:
+        started = time.monotonic()
+        connection.send(post(GOOD)[:-10])
+        assert_timed_out(hasty, upstream, connection, started)
+
+
+def test_half_a_head_and_then_silence_is_503(hasty, upstream):
+    with hasty.raw() as connection:
+        started = time.monotonic()
+        connection.send(head()[:20])
+        assert_timed_out(hasty, upstream, connection, started)
+
+
+def test_half_a_chunk_and_then_silence_is_503(hasty, upstream):
+    with hasty.raw() as connection:
+        started = time.monotonic()
+        connection.send(head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")]) + b"5\r\nab")
+        assert_timed_out(hasty, upstream, connection, started)
+
+
+@pytest.mark.parametrize("start", [b"", post(GOOD)[:-40]], ids=["from the first byte", "from inside the body"])
+def test_one_byte_at_a_time_does_not_buy_time(hasty, upstream, start):
+    with hasty.raw() as connection:
+        started = time.monotonic()
+        connection.send(start)
+        drip(connection, post(GOOD)[len(start):], every=0.25, seconds=10)
+        assert_timed_out(hasty, upstream, connection, started)
+
+
+def test_the_second_request_of_a_connection_has_its_own_deadline(hasty, upstream):
+    with hasty.raw() as connection:
+        for _ in range(3):
+            connection.send(post(GOOD))
+            assert connection.reply().status == 204
+            assert not connection.closed_within(0.6)
+        upstream.clear()
+        connection.send(post(GOOD)[:-10])
+        assert connection.reply().status == 503
+
+
+def test_an_idle_connection_is_closed_without_a_word(hasty):
+    with hasty.raw() as silent, hasty.raw() as after_a_request:
+        started = time.monotonic()
+        after_a_request.send(head("GET", "/health"))
+        assert after_a_request.reply("GET").status == 200
+        for connection in (silent, after_a_request):
+            connection.socket.settimeout(15)
+            assert connection.socket.recv(1) == b""
+        assert 1.0 <= time.monotonic() - started <= 12
+
+
+def test_a_sender_that_never_reads_its_answers_is_given_up(start_gate, upstream):
+    upstream.default = Answer(400, [], b"x" * (8 << 20))
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{readTimeout: 1s, idleTimeout: 1s}}\n")
+    with gate.raw() as connection:
+        connection.send(post(GOOD) * 4)
+        eventually(lambda: upstream.requests, "the first of them is forwarded")
+        assert gate.send(GOOD).status == 400
+        assert gate.get("/health").status == 200
+
+
+def test_hundreds_of_open_connections_keep_nobody_waiting(gate, upstream):
+    connections = []
+    try:
+        for at in range(400):
+            connections.append(gate.raw())
+            if at % 2:
+                connections[-1].send(post(GOOD)[:at % len(post(GOOD))])
+        for _ in range(20):
+            assert gate.send(GOOD).status == 204
+        connections[0].send(post(GOOD))
+        assert connections[0].reply().status == 204
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def test_connections_that_end_inside_a_request_leave_nothing_behind(gate, upstream):
+    whole = post(GOOD)
+    for size in range(0, len(whole), 7):
+        with gate.raw() as connection:
+            connection.send(whole[:size])
+    assert gate.send(GOOD).status == 204
+    assert upstream.bodies == [GOOD]
+
+
+def test_running_out_of_descriptors_is_survived(gate, upstream):
+    assert gate.send(GOOD).status == 204
+    resource.prlimit(gate.process.pid, resource.RLIMIT_NOFILE, (48, 48))
+    connections = [gate.raw() for _ in range(64)]  # the kernel accepts them; the gate cannot, not all
+    try:
+        eventually(lambda: "cannot accept" in gate.log, "a line that says so")
+    finally:
+        for connection in connections:
+            connection.close()
+    assert gate.send(GOOD).status == 204
+    assert gate.get("/health").status == 200
+
+
+def test_a_sender_that_has_sent_all_and_closes_its_side_still_gets_its_answer(gate, upstream):
+    with gate.raw() as connection:
+        connection.send(post(GOOD))
+        connection.socket.shutdown(socket.SHUT_WR)
+        assert connection.reply().status == 204
+    assert upstream.bodies == [GOOD]
+
+
+def test_a_sender_that_leaves_before_the_answer_does_not_disturb(gate, upstream):
+    held = threading.Event()
+    upstream.answers.append(Answer(hold=held))
+    with gate.raw() as connection:
+        connection.send(post(GOOD))
+        eventually(lambda: upstream.requests, "the request is upstream")
+    held.set()
+    assert gate.send(GOOD).status == 204
+
+
+def test_announced_bytes_that_never_come_take_no_room_from_others(start_gate, upstream):
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\n"
+                             "server: {maxInflightBytes: 2MiB, maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB}\n")
+    silent = [gate.raw() for _ in range(8)]
+    try:
+        for connection in silent:
+            connection.send(head(headers=[*recorded.HEADERS, ("Content-Length", 1 << 20)]) + b"x")
+        for _ in range(8):
+            assert gate.send(GOOD).status == 204
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+def test_over_the_bytes_in_flight_is_503_with_retry_after(start_gate, upstream):
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\n"
+                             "server: {maxInflightBytes: 2MiB, maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB}\n")
+    held = threading.Event()
+    upstream.default = Answer(hold=held)
+    body = recorded.bodies()[0]  # 60 KiB, 570 KiB decoded
+    statuses, replies = [], []
+
+    def write():
+        reply = gate.send(body)
+        replies.append(reply)
+        statuses.append(reply.status)
+
+    with ThreadPoolExecutor(64) as pool:
+        sent = 0
+        try:
+            while 503 not in statuses:
+                assert sent < 60, "60 requests in flight and none refused"
+                pool.submit(write)
+                sent += 1
+                eventually(lambda: len(upstream.requests) + statuses.count(503) >= sent,
+                           "it has been answered or is upstream")
+            assert gate.get("/health").status == 200
+            assert gate.get("/-/ready").status == 200
+        finally:
+            held.set()
+    refused = [reply for reply in replies if reply.status == 503]
+    assert statuses.count(204) == len(replies) - len(refused) == len(upstream.requests)
+    assert int(refused[0].get("Retry-After")) >= 1
+    assert refused[0].first_line.isprintable() and len(refused[0].first_line) > 10
+    assert gate.stats["samples"]["received"] == 2000 * statuses.count(204)
+    assert gate.send(body).status == 204

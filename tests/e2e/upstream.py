@@ -1,0 +1,188 @@
+"""A stub upstream: records what arrives, byte for byte, and answers as the test scripts it."""
+
+import socket
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+
+import wire
+
+
+@dataclass
+class Request:
+    method: str
+    target: str
+    headers: list
+    body: bytes
+    connection: int  # ordinal of the connection it came on
+
+    def all(self, name):
+        return [value for key, value in self.headers if key.lower() == name.lower()]
+
+    def get(self, name):
+        values = self.all(name)
+        return ", ".join(values) if values else None
+
+    @property
+    def raw(self):
+        return wire.unpack(self.body)
+
+
+@dataclass
+class Answer:
+    status: int = 204
+    headers: list = field(default_factory=list)
+    body: bytes = b""
+    framing: str = "length"  # length | chunked | close: how the end of the body is told
+    before: bytes = b""  # sent ahead of the answer, such as an interim 1xx answer
+    hold: threading.Event = None  # answer only when it is set
+    cut: int = None  # send only so many bytes of the answer, then close
+    close_after: bool = False  # close after the answer without having said so
+    parting: tuple = None  # (event, bytes): when the event is set, send the bytes unasked, and close
+
+    def encode(self):
+        lines = [f"HTTP/1.1 {self.status} Because", *(f"{name}: {value}" for name, value in self.headers)]
+        body = self.body
+        if self.framing == "chunked":
+            lines.append("Transfer-Encoding: chunked")
+            chunks = [body[at:at + 7] for at in range(0, len(body), 7)]
+            body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+        elif self.framing == "length" and self.status not in (204, 304):
+            lines.append(f"Content-Length: {len(body)}")
+        return self.before + ("\r\n".join(lines) + "\r\n\r\n").encode() + body
+
+
+class Upstream:
+    """Listens on 127.0.0.1 until stop(). Each connection has a thread; requests are recorded before they are answered.
+
+    `answers`: one-time answers, taken first in, first out; `default` answers the rest. `handler`, when given, is
+    called with each Request instead and returns its Answer (from any connection's thread).
+    """
+
+    def __init__(self, port=0, handler=None):
+        self.requests = []
+        self.answers = deque()
+        self.default = Answer()
+        self.handler = handler
+        self._lock = threading.Lock()
+        self._connections = set()
+        self._accepted = 0
+        self._listener = socket.socket()
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._listener.bind(("127.0.0.1", port))
+        self._listener.listen(128)
+        self.address = self._listener.getsockname()
+        self.port = self.address[1]
+        self.host = f"127.0.0.1:{self.port}"
+        self.url = f"http://{self.host}/api/v1/write"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def bodies(self):
+        return [request.body for request in self.requests]
+
+    @property
+    def connections_open(self):
+        with self._lock:
+            return len(self._connections)
+
+    def clear(self):
+        self.requests.clear()
+
+    def stop(self):
+        """Closes the listener and every connection: from here on the port refuses."""
+        _close(self._listener)
+        with self._lock:
+            connections = list(self._connections)
+        for connection in connections:
+            _close(connection)
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self._accepted += 1
+                self._connections.add(connection)
+                ordinal = self._accepted
+            threading.Thread(target=self._serve, args=(connection, ordinal), daemon=True).start()
+
+    def _serve(self, connection, ordinal):
+        stream = connection.makefile("rb")
+        try:
+            while (request := _read_request(stream, connection, ordinal)) and self._answer(connection, request):
+                pass
+        except (OSError, ValueError):
+            pass  # the gate went away, or stop() closed the socket
+        finally:
+            with self._lock:
+                self._connections.discard(connection)
+            _close(connection)
+
+    def _answer(self, connection, request):
+        """@return whether the connection stays open."""
+        with self._lock:
+            self.requests.append(request)
+            answer = self.answers.popleft() if self.answers else self.default
+        if self.handler:
+            answer = self.handler(request)
+        if answer.hold:
+            answer.hold.wait(60)
+        data = answer.encode()
+        if answer.cut is not None:
+            connection.sendall(data[:answer.cut])
+            return False
+        connection.sendall(data)
+        if answer.parting:
+            answer.parting[0].wait(60)
+            connection.sendall(answer.parting[1])
+            return False
+        return not answer.close_after and answer.framing != "close"
+
+
+def distinct_series(bodies):
+    """The set of distinct series in compressed bodies that arrived."""
+    return {series for body in bodies for series in wire.series_of(wire.unpack(body))}
+
+
+def _read_request(stream, connection, ordinal):
+    """One request, or None at the end of the connection. A body is told by Content-Length or chunked."""
+    line = stream.readline()
+    if not line:
+        return None
+    method, target, _ = line.decode("latin-1").split(" ", 2)
+    headers = []
+    while (line := stream.readline().decode("latin-1").rstrip("\r\n")):
+        name, value = line.split(":", 1)
+        headers.append((name, value.strip()))
+    lower = {name.lower(): value for name, value in headers}
+    if lower.get("expect", "").lower() == "100-continue":
+        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+    if "transfer-encoding" in lower:
+        body = _read_chunked(stream)
+    else:
+        size = int(lower.get("content-length", 0))
+        body = stream.read(size)
+        if len(body) < size:
+            raise ValueError("connection ended inside a body")
+    return Request(method, target, headers, body, ordinal)
+
+
+def _read_chunked(stream):
+    body = b""
+    while size := int(stream.readline().split(b";")[0], 16):
+        body += stream.read(size)
+        stream.readline()
+    while stream.readline().strip():
+        pass
+    return body
+
+
+def _close(open_socket):
+    try:
+        open_socket.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    open_socket.close()
