@@ -90,7 +90,8 @@ void check_end(const std::string& text, yaml_entries& out) {
 // The one mistake that this configuration invites: `url: discard:` without quotes.
 std::string explain(const YAML::Exception& error) {
     std::string message = "not valid YAML: " + error.msg;
-    if (error.msg == YAML::ErrorMsg::MAP_VALUE) message += " (a value that ends in ':' needs quotes, \"discard:\")";
+    if (error.msg == YAML::ErrorMsg::MAP_VALUE)
+        message += " (one that holds ': ' or ends in ':' needs quotes, such as \"discard:\")";
     return message;
 }
 

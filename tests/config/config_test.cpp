@@ -1,0 +1,326 @@
+#include "config/config.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+using lines = std::vector<std::string>;
+
+const overrides discard{{"upstream.url", "discard:"}};
+
+// All errors of a text, with an upstream so that only the text's own errors remain.
+lines errors_of(std::string_view text, const overrides& flags = discard) {
+    lines result;
+    for (const config_error& error : load_config_text(text, "c.yaml", flags).errors) result.push_back(error.text());
+    return result;
+}
+
+config loaded(std::string_view text, const overrides& flags = discard) {
+    const auto outcome = load_config_text(text, "c.yaml", flags);
+    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
+    return outcome.value;
+}
+
+}  // namespace
+
+TEST_CASE("an empty file means the defaults") {
+    config expected;
+    expected.upstream.url = "discard:";
+    expected.upstream.discard = true;
+    for (const std::string_view text : {"", "\n\n", "# only a comment\n", "---\n", "~\n", "upstream:\nserver:\n"}) {
+        CAPTURE(text);
+        CHECK(loaded(text) == expected);
+    }
+    CHECK(expected.listen == listen_address{.host = "0.0.0.0", .port = 9201});
+    CHECK(expected.upstream.timeout == 25s);
+    CHECK(expected.series_hourly_max == 0);
+    CHECK(expected.series_daily_max == 0);
+    CHECK(expected.false_positive_rate == 0.0001);
+    CHECK(expected.incumbent_grace == 10min);
+    CHECK(expected.server.body_bytes_max == 33'554'432);
+    CHECK(expected.server.decoded_bytes_max == 134'217'728);
+    CHECK(expected.server.inflight_bytes_max == 536'870'912);
+    CHECK(expected.server.threads == 0);
+    CHECK(expected.server.read_timeout == 30s);
+    CHECK(expected.server.idle_timeout == 6min);
+    CHECK(expected.server.drain_timeout == 30s);
+}
+
+TEST_CASE("every key of the file arrives in its place") {
+    const config read = loaded(
+        "listen: '[::1]:1234'\n"
+        "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms}\n"
+        "maxHourlySeries: 10000\n"
+        "maxDailySeries: \"20000\"\n"
+        "falsePositiveRate: 1e-6\n"
+        "incumbentGrace: 1m30s\n"
+        "server:\n"
+        "  maxRequestBytes: 1MB\n"
+        "  maxDecodedBytes: 2MiB\n"
+        "  maxInflightBytes: 1GiB\n"
+        "  threads: 3\n"
+        "  readTimeout: 5s\n"
+        "  idleTimeout: 2h\n"
+        "  drainTimeout: 1m\n",
+        {});
+    CHECK(read.listen == listen_address{.host = "::1", .port = 1234});
+    CHECK(read.upstream.host == "store");
+    CHECK(read.upstream.port == 8428);
+    CHECK(read.upstream.target == "/w?a=b");
+    CHECK(read.upstream.timeout == 1500ms);
+    CHECK(read.series_hourly_max == 10'000);
+    CHECK(read.series_daily_max == 20'000);
+    CHECK(read.false_positive_rate == 1e-6);
+    CHECK(read.incumbent_grace == 90s);
+    CHECK(read.server.body_bytes_max == 1'000'000);
+    CHECK(read.server.decoded_bytes_max == 2'097'152);
+    CHECK(read.server.inflight_bytes_max == 1'073'741'824);
+    CHECK(read.server.threads == 3);
+    CHECK(read.server.read_timeout == 5s);
+    CHECK(read.server.idle_timeout == 2h);
+    CHECK(read.server.drain_timeout == 1min);
+}
+
+TEST_CASE("flags override the file") {
+    const config read = loaded("listen: :1\nupstream: {url: http://a/b, timeout: 3s}\nmaxHourlySeries: 5\n",
+                               {{"listen", "127.0.0.1:0"}, {"upstream.url", "http://c/d"}, {"maxHourlySeries", "7"}});
+    CHECK(read.listen == listen_address{.host = "127.0.0.1", .port = 0});
+    CHECK(read.upstream.host == "c");
+    CHECK(read.upstream.timeout == 3s);
+    CHECK(read.series_hourly_max == 7);
+}
+
+TEST_CASE("anchors and aliases may be used") {
+    CHECK(loaded("maxHourlySeries: &n 12\nmaxDailySeries: *n\n").series_daily_max == 12);
+}
+
+TEST_CASE("an unknown key is an error and the likely key is named") {
+    CHECK(errors_of("listen: :1\nmaxHourlySerie: 5\n") ==
+          lines{"c.yaml:2: maxHourlySerie: unknown key, did you mean 'maxHourlySeries'?"});
+    CHECK(errors_of("server:\n  max_request_bytes: 5\n") ==
+          lines{"c.yaml:2: server.max_request_bytes: unknown key, did you mean 'server.maxRequestBytes'?"});
+    CHECK(errors_of("timeout: 5s\n") == lines{"c.yaml:1: timeout: unknown key, did you mean 'upstream.timeout'?"});
+    CHECK(errors_of("upstreams: {url: x}\n") == lines{"c.yaml:1: upstreams: unknown key, did you mean 'upstream'?"});
+    CHECK(errors_of("tenants: {header: X-Scope-OrgID}\n") == lines{"c.yaml:1: tenants: unknown key"});
+    CHECK(errors_of("upstream.url: http://a/b\n") ==
+          lines{"c.yaml:1: upstream.url: must stand as 'url:' below 'upstream:'"});
+    CHECK(errors_of("\"\": 1\n") == lines{"c.yaml:1: '': unknown key"});
+    CHECK(errors_of("? [a, b]\n: c\n") == lines{"c.yaml:1: a key must be plain text"});
+}
+
+TEST_CASE("a key set twice is an error on its second line") {
+    CHECK(errors_of("maxHourlySeries: 5\n\nmaxHourlySeries: 5\n") ==
+          lines{"c.yaml:3: maxHourlySeries: is set twice, first on line 1"});
+    CHECK(errors_of("server: {threads: 1}\nserver: {threads: 2}\n") ==
+          lines{"c.yaml:2: server: is set twice, first on line 1",
+                "c.yaml:2: server.threads: is set twice, first on line 1"});
+}
+
+TEST_CASE("a value of the wrong kind is an error") {
+    CHECK(errors_of("maxHourlySeries: [1, 2]\n") == lines{"c.yaml:1: maxHourlySeries: expected one value, got a list"});
+    CHECK(errors_of("maxHourlySeries: {a: b}\n") ==
+          lines{"c.yaml:1: maxHourlySeries: expected one value, got keys and values"});
+    CHECK(errors_of("maxHourlySeries:\n") == lines{"c.yaml:1: maxHourlySeries: has no value"});
+    CHECK(errors_of("maxHourlySeries: null\n") == lines{"c.yaml:1: maxHourlySeries: has no value"});
+    CHECK(errors_of("server: 5\n") == lines{"c.yaml:1: server: expected keys below it, got '5'"});
+    CHECK(errors_of("server: [threads]\n") == lines{"c.yaml:1: server: expected keys below it, got a list"});
+    CHECK(errors_of("- listen\n") == lines{"c.yaml:1: expected lines of 'key: value' at the top level"});
+    CHECK(errors_of("\nlisten=:9201\n") == lines{"c.yaml:2: expected lines of 'key: value' at the top level"});
+}
+
+TEST_CASE("a count that is none is an error") {
+    const auto error_of = [](const std::string& value) { return errors_of("maxDailySeries: " + value + "\n"); };
+    const std::string at = "c.yaml:1: maxDailySeries: ";
+    CHECK(error_of("abc") == lines{at + "'abc' is not a whole number"});
+    CHECK(error_of("1.5") == lines{at + "'1.5' is not a whole number"});
+    CHECK(error_of("1e6") == lines{at + "'1e6' is not a whole number"});
+    CHECK(error_of("1_000") == lines{at + "'1_000' is not a whole number"});
+    CHECK(error_of("010") == lines{at + "'010' is not a whole number"});
+    CHECK(error_of("0x10") == lines{at + "'0x10' is not a whole number"});
+    CHECK(error_of("''") == lines{at + "'' is not a whole number"});
+    CHECK(error_of("-5") == lines{at + "'-5' is negative"});
+    CHECK(error_of("1000000000001") == lines{at + "'1000000000001' is too large, at most 1000000000000"});
+    CHECK(error_of("18446744073709551617") == lines{at + "'18446744073709551617' is too large, at most 1000000000000"});
+    CHECK(error_of("1000000000000").empty());
+    CHECK(errors_of("server: {threads: 1025}\n") ==
+          lines{"c.yaml:1: server.threads: '1025' is too large, at most 1024"});
+}
+
+TEST_CASE("a false-positive rate out of bounds is an error") {
+    const auto error_of = [](const std::string& value) { return errors_of("falsePositiveRate: " + value + "\n"); };
+    const std::string at = "c.yaml:1: falsePositiveRate: ";
+    for (const std::string value : {"0", "-0.1", "0.51", "1", "1e-10", "1e-999", "nan", "inf", "1e999"}) {
+        CHECK(error_of(value) == lines{at + "'" + value + "' is not between 0.000000001 and 0.5"});
+    }
+    for (const std::string value : {"abc", "0.01%", "1/100", "0,01", "''"}) {
+        const std::string shown = value == "''" ? "" : value;
+        CHECK(error_of(value) == lines{at + "'" + shown + "' is not a number such as 0.0001"});
+    }
+    CHECK(error_of("0.5").empty());
+    CHECK(error_of("1e-9").empty());
+    CHECK(error_of(".25").empty());
+}
+
+TEST_CASE("a duration out of bounds or without a unit is an error") {
+    const std::string form = "is not a duration such as 500ms, 25s, 10m or 1h30m";
+    CHECK(errors_of("upstream: {timeout: 25}\n") == lines{"c.yaml:1: upstream.timeout: '25' " + form});
+    CHECK(errors_of("upstream: {timeout: 25 s}\n") == lines{"c.yaml:1: upstream.timeout: '25 s' " + form});
+    CHECK(errors_of("upstream: {timeout: -5s}\n") == lines{"c.yaml:1: upstream.timeout: '-5s' is negative"});
+    for (const std::string key : {"readTimeout", "idleTimeout", "drainTimeout"}) {
+        CHECK(errors_of("server: {" + key + ": 0s}\n") ==
+              lines{"c.yaml:1: server." + key + ": '0s' is too short, at least 1ms"});
+        CHECK(
+            errors_of("server: {" + key + ": 25h}\n") ==
+            lines{"c.yaml:1: server." + key + ": '25h' is too long, at most " + (key == "idleTimeout" ? "1d" : "1h")});
+    }
+    CHECK(errors_of("incumbentGrace: 61m\n") == lines{"c.yaml:1: incumbentGrace: '61m' is too long, at most 1h"});
+    CHECK(errors_of("incumbentGrace: 1s500ms\n") ==
+          lines{"c.yaml:1: incumbentGrace: '1s500ms' is not in whole seconds"});
+    CHECK(loaded("incumbentGrace: 0\n").incumbent_grace == 0s);
+    CHECK(loaded("incumbentGrace: 1h\n").incumbent_grace == 1h);
+}
+
+TEST_CASE("a size out of bounds or in a strange unit is an error") {
+    const std::string form = "is not a size such as 4096, 512KiB, 32MiB or 1GB";
+    CHECK(errors_of("server: {maxRequestBytes: 32M}\n") == lines{"c.yaml:1: server.maxRequestBytes: '32M' " + form});
+    CHECK(errors_of("server: {maxRequestBytes: -1}\n") == lines{"c.yaml:1: server.maxRequestBytes: '-1' is negative"});
+    CHECK(errors_of("server: {maxRequestBytes: 0}\n") ==
+          lines{"c.yaml:1: server.maxRequestBytes: '0' is too small, at least 1B"});
+    CHECK(errors_of("server: {maxDecodedBytes: 2GiB}\n") ==
+          lines{"c.yaml:1: server.maxDecodedBytes: '2GiB' is too large, at most 1GiB"});
+    CHECK(errors_of("server: {maxInflightBytes: 99999GiB}\n") ==
+          lines{"c.yaml:1: server.maxInflightBytes: '99999GiB' is too large, at most 1024GiB"});
+}
+
+TEST_CASE("sizes that contradict each other are told where the user set one") {
+    CHECK(errors_of("server:\n  maxDecodedBytes: 16MiB\n") ==
+          lines{"c.yaml:2: server.maxDecodedBytes: must be at least server.maxRequestBytes, which is 32MiB"});
+    CHECK(errors_of("server:\n  maxRequestBytes: 256MiB\n  threads: 1\n") ==
+          lines{"c.yaml:2: server.maxRequestBytes: must be at most server.maxDecodedBytes, which is 128MiB"});
+    CHECK(errors_of("server:\n  maxInflightBytes: 100MiB\n") ==
+          lines{"c.yaml:2: server.maxInflightBytes: must be at least server.maxRequestBytes plus "
+                "server.maxDecodedBytes, which is 160MiB, or a large request is told to come again for ever"});
+    CHECK(errors_of("server:\n  maxDecodedBytes: 1GiB\n") ==
+          lines{"c.yaml:2: server.maxDecodedBytes: with server.maxRequestBytes makes 1056MiB, more than "
+                "server.maxInflightBytes, which is 512MiB; a large request is told to come again for ever"});
+    CHECK(errors_of("server:\n  maxDecodedBytes: 16MiB\n  maxRequestBytes: x\n").size() == 1);
+}
+
+TEST_CASE("a file without upstream.url needs the flag") {
+    const std::string message =
+        "upstream.url: is required, in the file or as --upstream.url=URL: "
+        "http://host:port/path, or discard: to only count";
+    CHECK(errors_of("", {}) == lines{"c.yaml: " + message});
+    CHECK(errors_of("listen: :1\nupstream:\n  timeout: 5s\n", {}) == lines{"c.yaml:2: " + message});
+    CHECK(load_config(std::nullopt, {}).errors.at(0).text() == message);
+    CHECK(load_config(std::nullopt, discard).ok());
+    CHECK(errors_of("upstream: {url: x}\n", {}) ==
+          lines{"c.yaml:1: upstream.url: is not a URL such as http://127.0.0.1:8428/api/v1/write"});
+}
+
+TEST_CASE("an https upstream is told to be not supported yet") {
+    CHECK(errors_of("upstream: {url: 'https://a/b'}\n", {}) ==
+          lines{"c.yaml:1: upstream.url: https:// is not supported yet, only http:// and discard: are supported"});
+}
+
+TEST_CASE("a bad flag is told by its name") {
+    overrides flags = discard;
+    flags.push_back({"maxHourlySeries", "-1"});
+    flags.push_back({"listen", "here"});
+    flags.push_back({"speed", "high"});
+    CHECK(errors_of("", flags) == lines{"--maxHourlySeries: '-1' is negative",
+                                        "--listen: 'here' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
+                                        "--speed: unknown flag"});
+}
+
+TEST_CASE("text that is not YAML is told with its line, and nothing is said of what is then missing") {
+    CHECK(errors_of("listen: :1\nserver: [\n", {}) ==
+          lines{"c.yaml:3: not valid YAML: end of sequence flow not found"});
+    CHECK(errors_of("listen: :1\n\tthreads: 1\n", {}).size() == 1);
+    const auto unknown_anchor = errors_of("a: *nowhere\n", {});
+    REQUIRE(unknown_anchor.size() == 1);
+    CHECK(unknown_anchor[0].starts_with("c.yaml:1: not valid YAML: the referenced anchor is not defined"));
+    CHECK(errors_of("upstream:\n  url: discard:\n", {}) ==
+          lines{"c.yaml:2: not valid YAML: illegal map value (one that holds ': ' or ends in ':' needs quotes, such as "
+                "\"discard:\")"});
+    CHECK(errors_of("listen: :1\n---\nlisten: :2\n", {}) ==
+          lines{"c.yaml:2: expected the end of the file: only one YAML document is allowed"});
+    CHECK(errors_of(",\n", {}) == lines{"c.yaml:1: expected the end of the file: only one YAML document is allowed"});
+}
+
+TEST_CASE("all errors are told, in the order of the file, then the flags") {
+    overrides flags;
+    flags.push_back({"maxDailySeries", "many"});
+    CHECK(errors_of("listen: 9201\n"
+                    "upstream:\n"
+                    "  timout: 5s\n"
+                    "maxHourlySeries: -3\n"
+                    "server:\n"
+                    "  readTimeout: 25\n",
+                    flags) ==
+          lines{"c.yaml:1: listen: '9201' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
+                "c.yaml:3: upstream.timout: unknown key, did you mean 'upstream.timeout'?",
+                "c.yaml:4: maxHourlySeries: '-3' is negative",
+                "c.yaml:6: server.readTimeout: '25' is not a duration such as 500ms, 25s, 10m or 1h30m",
+                "--maxDailySeries: 'many' is not a whole number",
+                "c.yaml:2: upstream.url: is required, in the file or as --upstream.url=URL: "
+                "http://host:port/path, or discard: to only count"});
+}
+
+TEST_CASE("an error is one short line whatever the file holds") {
+    const auto errors = errors_of("\"a\\nb\": 1\nlisten: \"x\\ny\\e[31m\"\n" + std::string(500, 'k') + ": 1\n");
+    REQUIRE(errors.size() == 3);
+    CHECK(errors[0] == "c.yaml:1: a?b: unknown key");
+    CHECK(errors[1] == "c.yaml:2: listen: 'x?y?[31m' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201");
+    CHECK(errors[2] == "c.yaml:3: " + std::string(80, 'k') + "...: unknown key");
+}
+
+TEST_CASE("a file that cannot be read is one clear line") {
+    const auto only_error = [](const std::string& path) {
+        const auto errors = load_config(path, {}).errors;
+        REQUIRE(errors.size() == 1);
+        return errors.front().text();
+    };
+    CHECK(only_error("/nowhere/seriesgate.yaml") ==
+          "/nowhere/seriesgate.yaml: cannot be read: No such file or directory");
+    CHECK(only_error("/") == "/: cannot be read: Is a directory");
+    CHECK(load_config_text(std::string((1 << 20) + 1, '#'), "big.yaml", {}).errors.at(0).text() ==
+          "big.yaml: is larger than 1MiB");
+    CHECK(load_config_text(std::string(1 << 20, '#'), "big.yaml", discard).ok());
+}
+
+TEST_CASE("a file is read from disk") {
+    const auto path = std::filesystem::temp_directory_path() / "seriesgate_config_test.yaml";
+    std::ofstream{path} << "upstream: {url: 'discard:'}\nmaxHourlySeries: 77\nthread: 1\n";
+    const auto outcome = load_config(path.string(), {});
+    std::filesystem::remove(path);
+    CHECK(outcome.value.series_hourly_max == 77);
+    REQUIRE(outcome.errors.size() == 1);
+    CHECK(outcome.errors.front().where == path.string() + ":3");
+    CHECK(outcome.errors.front().key == "thread");
+    CHECK(outcome.errors.front().message == "unknown key, did you mean 'server.threads'?");
+}
+
+TEST_CASE("deep nesting, cycles and broken encodings are survived") {
+    for (const std::string_view piece :
+         {"[", "{a: ", "- ", "? ", "a: ", "&a [*a, ", "!!", "%", "\xff\xfe", "'", "|\n"}) {
+        std::string text;
+        while (text.size() < 100'000) text += piece;
+        CAPTURE(piece);
+        CHECK_FALSE(load_config_text(text, "c.yaml", {}).ok());
+    }
+    CHECK_FALSE(load_config_text("server: &s {threads: *s}\n", "c.yaml", discard).ok());
+    CHECK_FALSE(load_config_text("&r\nserver: *r\n", "c.yaml", discard).ok());
+    CHECK_FALSE(load_config_text(std::string(1000, '\0'), "c.yaml", {}).ok());
+}

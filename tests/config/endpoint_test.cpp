@@ -1,0 +1,152 @@
+#include "config/endpoint.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+listen_address listen_at(std::string_view text) {
+    listen_address address{.host = "untouched", .port = 1};
+    CAPTURE(text);
+    CHECK(parse_listen(text, address) == "");
+    return address;
+}
+
+std::string listen_error(std::string_view text) {
+    listen_address address{.host = "untouched", .port = 1};
+    auto error = parse_listen(text, address);
+    CHECK(address == listen_address{.host = "untouched", .port = 1});
+    return error;
+}
+
+upstream_config upstream_at(std::string_view text) {
+    upstream_config upstream;
+    upstream.timeout = 7s;
+    CAPTURE(text);
+    CHECK(parse_upstream_url(text, upstream) == "");
+    CHECK(upstream.url == text);
+    CHECK(upstream.timeout == 7s);
+    return upstream;
+}
+
+std::string upstream_error(std::string_view text) {
+    upstream_config upstream;
+    auto error = parse_upstream_url(text, upstream);
+    CHECK(upstream == upstream_config{});
+    return error;
+}
+
+}  // namespace
+
+TEST_CASE("an address to listen on is host and port") {
+    CHECK(listen_at("127.0.0.1:9201") == listen_address{.host = "127.0.0.1", .port = 9201});
+    CHECK(listen_at("0.0.0.0:0") == listen_address{.host = "0.0.0.0", .port = 0});
+    CHECK(listen_at(":65535") == listen_address{.host = "0.0.0.0", .port = 65535});
+    CHECK(listen_at("localhost:80") == listen_address{.host = "localhost", .port = 80});
+    CHECK(listen_at("[::]:9201") == listen_address{.host = "::", .port = 9201});
+    CHECK(listen_at("[::1]:9201") == listen_address{.host = "::1", .port = 9201});
+    CHECK(listen_at("[::ffff:1.2.3.4]:1") == listen_address{.host = "::ffff:1.2.3.4", .port = 1});
+}
+
+TEST_CASE("what is no address to listen on is told with examples") {
+    const auto text =
+        GENERATE(as<std::string>{}, "", "9201", "localhost", "localhost:", ":", "::1:9201", "::", "[::1]", "[::1:9201",
+                 "[::g]:1", "1.2.3:80", "300.1.1.1:80", "user@host:80", "ho st:80", "a%20b:80", "http://0.0.0.0:9201",
+                 "0.0.0.0:9201/", ":9201 ", "host:port", ":-1", "a!b:80");
+    CHECK(listen_error(text) == "'" + text + "' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201");
+}
+
+TEST_CASE("a port out of range is told as such") {
+    CHECK(listen_error(":65536") == "port '65536' is not between 0 and 65535");
+    CHECK(listen_error("127.0.0.1:99999999999") == "port '99999999999' is not between 0 and 65535");
+    CHECK(upstream_error("http://a:65536/w") == "port '65536' is not between 1 and 65535");
+    CHECK(upstream_error("http://a:0/w") == "port '0' is not between 1 and 65535");
+}
+
+TEST_CASE("an upstream URL is taken apart") {
+    const auto upstream = upstream_at("http://127.0.0.1:8428/api/v1/write");
+    CHECK_FALSE(upstream.discard);
+    CHECK(upstream.host == "127.0.0.1");
+    CHECK(upstream.port == 8428);
+    CHECK(upstream.target == "/api/v1/write");
+    CHECK(upstream.authority == "127.0.0.1:8428");
+}
+
+TEST_CASE("an upstream URL without a port means port 80, and the Host header has none either") {
+    const auto text = GENERATE("http://victoria/api/v1/write", "http://victoria:/api/v1/write");
+    const auto upstream = upstream_at(text);
+    CHECK(upstream.host == "victoria");
+    CHECK(upstream.port == 80);
+    CHECK(upstream.authority == "victoria");
+}
+
+TEST_CASE("an upstream URL keeps its query and its escapes") {
+    CHECK(upstream_at("http://a/w?extra_label=team%3Da&b").target == "/w?extra_label=team%3Da&b");
+    CHECK(upstream_at("http://a/insert/0:1/w").target == "/insert/0:1/w");
+    CHECK(upstream_at("http://a/a%20b?").target == "/a%20b?");
+    CHECK(upstream_at("http://a/").target == "/");
+    CHECK(upstream_at("http://a//w/../x").target == "//w/../x");
+}
+
+TEST_CASE("the upstream may be an IPv6 address or any name a resolver takes") {
+    const auto upstream = upstream_at("http://[2001:db8::1]:8428/w");
+    CHECK(upstream.host == "2001:db8::1");
+    CHECK(upstream.authority == "[2001:db8::1]:8428");
+    CHECK(upstream_at("HTTP://Victoria-1.my_ns.svc.cluster.local:8428/w").host == "Victoria-1.my_ns.svc.cluster.local");
+    CHECK(upstream_at("http://victoria.:8428/w").host == "victoria.");
+}
+
+TEST_CASE("discard: is an upstream of its own") {
+    const auto upstream = upstream_at("discard:");
+    CHECK(upstream.discard);
+    CHECK(upstream.host.empty());
+    CHECK(upstream.target.empty());
+}
+
+TEST_CASE("another upstream read over a former one leaves nothing of it") {
+    upstream_config upstream;
+    REQUIRE(parse_upstream_url("http://a:1/b", upstream).empty());
+    REQUIRE(parse_upstream_url("discard:", upstream).empty());
+    CHECK(upstream.host.empty());
+    CHECK(upstream.port == 0);
+    REQUIRE(parse_upstream_url("http://c/d", upstream).empty());
+    CHECK_FALSE(upstream.discard);
+    CHECK(upstream.authority == "c");
+}
+
+TEST_CASE("what is no upstream URL is told, each with its reason") {
+    const std::string no_url = "is not a URL such as http://127.0.0.1:8428/api/v1/write";
+    const std::string no_host = "has no valid host; expected a URL such as http://127.0.0.1:8428/api/v1/write";
+    const std::string only = ", only http:// and discard: are supported";
+    CHECK(upstream_error("") == no_url);
+    CHECK(upstream_error("discard") == no_url);
+    CHECK(upstream_error("127.0.0.1:8428/api/v1/write") == no_url);
+    CHECK(upstream_error("/api/v1/write") == no_url);
+    CHECK(upstream_error("http://a b/w") == no_url);
+    CHECK(upstream_error("http://a/w\r\nX: y") == no_url);
+    CHECK(upstream_error("http:/w") == no_url);
+    CHECK(upstream_error("http:///w") == no_host);
+    CHECK(upstream_error("http://:8428/w") == no_host);
+    CHECK(upstream_error("http://300.1.1.1/w") == no_host);
+    CHECK(upstream_error("http://a%41/w") == no_host);
+    CHECK(upstream_error("http://[v1.x]/w") == no_host);
+    CHECK(upstream_error("https://a/w") == "https:// is not supported yet" + only);
+    CHECK(upstream_error("HTTPS://a/w") == "https:// is not supported yet" + only);
+    CHECK(upstream_error("ftp://a/w") == "'ftp' is not supported" + only);
+    CHECK(upstream_error("localhost:8428/w") == "'localhost' is not supported" + only);
+    CHECK(upstream_error("discard:x") == "discard: takes nothing after the colon");
+    CHECK(upstream_error("http://a:8428") == "has no path; expected a URL such as http://127.0.0.1:8428/api/v1/write");
+    CHECK(upstream_error("http://a/w#x") == "must not hold a fragment ('#...')");
+}
+
+TEST_CASE("credentials in an upstream URL are refused and not repeated") {
+    CHECK(upstream_error("http://user:secret@a/w") ==
+          "must not hold credentials; the sender's own Authorization header is passed on");
+    CHECK(upstream_error("http://user:secret@a b/w").find("secret") == std::string::npos);
+}

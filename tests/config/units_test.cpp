@@ -1,0 +1,99 @@
+#include "config/units.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+TEST_CASE("durations are read in their units") {
+    CHECK(parse_duration("500ms") == 500ms);
+    CHECK(parse_duration("25s") == 25s);
+    CHECK(parse_duration("10m") == 10min);
+    CHECK(parse_duration("1h") == 1h);
+    CHECK(parse_duration("2d") == 48h);
+    CHECK(parse_duration("0s") == 0s);
+    CHECK(parse_duration("0") == 0s);
+}
+
+TEST_CASE("durations combine from large to small, each unit once") {
+    CHECK(parse_duration("1h30m") == 90min);
+    CHECK(parse_duration("1d2h3m4s5ms") == 26h + 3min + 4s + 5ms);
+    CHECK(parse_duration("1s500ms") == 1500ms);
+    CHECK(parse_duration("90m") == 90min);
+    CHECK_FALSE(parse_duration("30m1h"));
+    CHECK_FALSE(parse_duration("1h1h"));
+    CHECK_FALSE(parse_duration("5ms1s"));
+}
+
+TEST_CASE("what is no duration is not read") {
+    const auto text = GENERATE(as<std::string_view>{}, "", " ", "25", "s", "ms", "-5s", "+5s", "1.5h", "25 s", " 25s",
+                               "25s ", "25S", "1H", "25sec", "1h30", "1hh", "h1", "5us", "1w", "0x5s", "five seconds");
+    CAPTURE(text);
+    CHECK_FALSE(parse_duration(text));
+}
+
+TEST_CASE("durations beyond 64 bits are not read") {
+    CHECK(parse_duration("9223372036854775807ms") == std::chrono::milliseconds::max());
+    CHECK_FALSE(parse_duration("9223372036854775808ms"));
+    CHECK_FALSE(parse_duration("9223372036854775s808ms"));
+    CHECK_FALSE(parse_duration("99999999999999999999s"));
+    CHECK_FALSE(parse_duration("9223372036854775807d"));
+}
+
+TEST_CASE("sizes are read in their units") {
+    CHECK(parse_size("0") == 0u);
+    CHECK(parse_size("4096") == 4096u);
+    CHECK(parse_size("4096B") == 4096u);
+    CHECK(parse_size("1KiB") == 1024u);
+    CHECK(parse_size("32MiB") == 33'554'432u);
+    CHECK(parse_size("2GiB") == 2'147'483'648u);
+    CHECK(parse_size("1KB") == 1'000u);
+    CHECK(parse_size("5MB") == 5'000'000u);
+    CHECK(parse_size("1GB") == 1'000'000'000u);
+}
+
+TEST_CASE("what is no size is not read") {
+    const auto text = GENERATE(as<std::string_view>{}, "", " ", "MiB", "-1", "+1", "1.5MiB", "32 MiB", "32mib", "32M",
+                               "32Mi", "1kb", "1TiB", " 1", "1 ", "1B2B", "0x10", "1e6");
+    CAPTURE(text);
+    CHECK_FALSE(parse_size(text));
+}
+
+TEST_CASE("sizes beyond 64 bits are not read") {
+    CHECK(parse_size("18446744073709551615") == std::numeric_limits<std::uint64_t>::max());
+    CHECK_FALSE(parse_size("18446744073709551616"));
+    CHECK(parse_size("17179869183GiB") == 17'179'869'183ull << 30);
+    CHECK_FALSE(parse_size("17179869184GiB"));
+}
+
+TEST_CASE("durations are written so that people like to read them") {
+    CHECK(format_duration(0ms) == "0s");
+    CHECK(format_duration(1ms) == "1ms");
+    CHECK(format_duration(25s) == "25s");
+    CHECK(format_duration(90min) == "1h30m");
+    CHECK(format_duration(24h) == "1d");
+}
+
+TEST_CASE("sizes are written so that people like to read them") {
+    CHECK(format_size(0) == "0B");
+    CHECK(format_size(1000) == "1000B");
+    CHECK(format_size(1024) == "1KiB");
+    CHECK(format_size(32u << 20) == "32MiB");
+    CHECK(format_size(160u << 20) == "160MiB");
+    CHECK(format_size(1u << 30) == "1GiB");
+}
+
+TEST_CASE("what was written reads back the same") {
+    const auto number = GENERATE(as<std::uint64_t>{}, 0, 1, 999, 1000, 1023, 1024, 86'400'000, 86'400'001, 123'456'789,
+                                 1ull << 40, std::numeric_limits<std::int64_t>::max());
+    CAPTURE(number);
+    CHECK(parse_size(format_size(number)) == number);
+    const std::chrono::milliseconds duration{number};
+    CHECK(parse_duration(format_duration(duration)) == duration);
+}
