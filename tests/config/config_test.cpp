@@ -1,5 +1,7 @@
 #include "config/config.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -301,7 +303,8 @@ TEST_CASE("a file that cannot be read is one clear line") {
 }
 
 TEST_CASE("a file is read from disk") {
-    const auto path = std::filesystem::temp_directory_path() / "seriesgate_config_test.yaml";
+    const auto path =
+        std::filesystem::temp_directory_path() / ("seriesgate_config_test_" + std::to_string(::getpid()) + ".yaml");
     std::ofstream{path} << "upstream: {url: 'discard:'}\nmaxHourlySeries: 77\nthread: 1\n";
     const auto outcome = load_config(path.string(), {});
     std::filesystem::remove(path);
