@@ -73,8 +73,8 @@ net::awaitable<void> announce_ready(const std::vector<std::unique_ptr<worker>>& 
 
 /// Waits for the first signal, stops listening, and lets what is being worked on end, for a bounded time.
 /// A second signal ends the wait.
-net::awaitable<void> drain_on_signal(net::io_context& control, server& front, shared_state& shared) {
-    net::signal_set signals{control, SIGTERM, SIGINT};
+net::awaitable<void> drain_on_signal(net::io_context& control, net::signal_set& signals, server& front,
+                                     shared_state& shared) {
     auto [error, signal] = co_await signals.async_wait(no_throw);
     if (error) co_return;
     spdlog::info("{}: draining", signal == SIGTERM ? "SIGTERM" : "SIGINT");
@@ -114,6 +114,8 @@ void run(const config& settings) {
     const auto workers = make_workers(shared);
     net::io_context control{1};
     server front{control, settings.listen, workers};
+    // Before there are threads and before anyone is told that we are up: a signal must find its handler.
+    net::signal_set signals{control, SIGTERM, SIGINT};
 
     // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
     std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
@@ -124,7 +126,7 @@ void run(const config& settings) {
     }
     net::co_spawn(control, announce_ready(workers, shared), net::detached);
     net::co_spawn(control, front.accept(), net::detached);
-    net::co_spawn(control, drain_on_signal(control, front, shared), net::detached);
+    net::co_spawn(control, drain_on_signal(control, signals, front, shared), net::detached);
     log_start(settings, front, workers.size());
     control.run();
 

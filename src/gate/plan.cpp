@@ -57,8 +57,9 @@ plan planner::collect(std::uint32_t metadata) {
     }
 
     std::ranges::sort(refused_fingerprints_);
-    made.refused_series =
-        static_cast<std::uint64_t>(std::ranges::unique(refused_fingerprints_).begin() - refused_fingerprints_.begin());
+    // std::unique: clang 14 cannot compile libstdc++ 12's std::ranges::unique.
+    const auto end = std::unique(refused_fingerprints_.begin(), refused_fingerprints_.end());
+    made.refused_series = static_cast<std::uint64_t>(end - refused_fingerprints_.begin());
     made.removed = removed_;
     if (removed_.empty()) {
         made.forward = forwarding::unchanged;

@@ -128,7 +128,7 @@ enum class reject_reason : std::uint8_t {
     unsupported_media,   ///< 415: content type or encoding
     method_not_allowed,  ///< 405
     unknown_path,        ///< 404: not an ingestion request, so neither in requests_total nor in requests_rejected_4xx()
-    timeout,             ///< 408: not complete within readTimeout
+    timeout,             ///< 503: not complete within readTimeout
     overloaded,          ///< 503: over maxInflightBytes
     draining,            ///< 503: the process is going down
     count_

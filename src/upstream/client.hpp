@@ -1,6 +1,7 @@
 /// One worker's way to the upstream: POST with deadlines over kept-alive connections.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ class upstream_client {
     const upstream_config& settings_;
     gate_metrics& metrics_;
     tcp::resolver resolver_;
-    bool resolve_ended_ = false;  ///< the first attempt at least
+    std::atomic<bool> resolve_ended_{false};  ///< the first attempt at least
     std::vector<tcp::endpoint> endpoints_;
     connection_pool pool_;
 
@@ -48,7 +49,7 @@ class upstream_client {
     /// io_context stops; spawn it once.
     net::awaitable<void> maintain();
 
-    /// Whether the upstream's name has been looked up, with or without success.
+    /// Whether the upstream's name has been looked up, with or without success. Threads: any.
     [[nodiscard]] bool started() const noexcept { return resolve_ended_; }
 
     /// One exchange, at most settings.timeout long. A pooled connection that turns out to be closed before the
