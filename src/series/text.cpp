@@ -1,22 +1,25 @@
 #include "series/text.hpp"
 
+#include "series/utf8.hpp"
+
 namespace seriesgate {
 namespace {
 
+/// Control characters would break the line, bytes that are no UTF-8 whoever reads the log.
 void append_escaped(std::string& out, bytes_view text) {
     constexpr char digits[] = "0123456789abcdef";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (byte < 0x20 || byte == 0x7f) {
+    while (!text.empty()) {
+        const std::size_t size = utf8_size(text);
+        const auto byte = static_cast<unsigned char>(text.front());
+        if (size == 0 || byte < 0x20 || byte == 0x7f) {
             out += "\\x";
             out += digits[byte >> 4];
             out += digits[byte & 15];
         } else {
-            out += c;  // UTF-8 as it is
+            if (byte == '"' || byte == '\\') out += '\\';
+            out += text.substr(0, size);
         }
+        text.remove_prefix(size == 0 ? 1 : size);
     }
 }
 

@@ -139,7 +139,9 @@ net::awaitable<upstream_client::attempt> upstream_client::exchange(tcp::socket& 
         made.timed_out = time.expired();
         made.answer_began = made.answer_began || header_bytes != 0 || buffer.size() != 0;
         if (header_error) co_return made;
-        if (parser.get().result_int() / 100 == 1) continue;  // interim, the answer is still to come
+        const unsigned status = parser.get().result_int();
+        if (status / 100 == 1) continue;                   // interim, the answer is still to come
+        if (status < 200 || status > 599) co_return made;  // not HTTP
 
         upstream_answer answer;
         while (!parser.is_done() && answer.body.size() < response_bytes_max) {
@@ -153,7 +155,7 @@ net::awaitable<upstream_client::attempt> upstream_client::exchange(tcp::socket& 
                 co_return made;
             }
         }
-        answer.status = parser.get().result_int();
+        answer.status = status;
         made.reusable = parser.is_done() && parser.keep_alive() && !write_error && buffer.size() == 0;
         answer.headers = std::move(parser.release().base());
         made.answer = std::move(answer);

@@ -28,8 +28,8 @@ class Gate:
     def __init__(self, *flags):
         if not any(flag.startswith("--listen=") for flag in flags):
             flags = ("--listen=127.0.0.1:0", *flags)
-        self.process = subprocess.Popen([BINARY, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        errors="replace")
+        self.process = subprocess.Popen([BINARY, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        encoding="utf-8", errors="replace")
         self._log = []
         self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)
                          for pipe in (self.process.stderr, self.process.stdout)]

@@ -24,7 +24,7 @@ def replay_shuffled(gate, bodies, seed):
 def replay_from_all(gate, bodies):
     with ThreadPoolExecutor(THREADS) as pool:
         senders = [pool.submit(replay_shuffled, gate, bodies, seed) for seed in range(THREADS)]
-        return [reply for sender in senders for reply in sender.result(50)]
+        return [reply for sender in senders for reply in sender.result(200)]
 
 
 def test_without_a_limit_senders_that_overlap_count_every_series_once(gate, upstream):

@@ -223,6 +223,17 @@ def test_hostile_label_values_cannot_forge_log_lines(start_gate, upstream):
     assert len(line) < 4096
 
 
+def test_the_log_is_valid_utf_8(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
+    gate.send(wire.pack(wire.sampled("up", job="first")))
+    labels = [("__name__", "up"), ("cafe", "caf\u00e9"), ("bytes", b"\xe9\xff")]
+    gate.send(wire.pack(wire.series(labels, wire.field(wire.SAMPLES, wire.sample(1.0, 1)))))
+    gate.stop()
+    line, = refusal_lines(gate)
+    assert "caf\u00e9" in line
+    assert "\ufffd" not in line  # what the harness reads for a byte that is no UTF-8
+
+
 def test_an_ordinary_run_logs_only_a_few_lines(gate):
     for body in recorded.bodies():
         gate.send(body)

@@ -141,6 +141,13 @@ def test_an_upstream_that_does_not_speak_http_is_502(start_gate, upstream):
     assert gate.get("/health").status == 200
 
 
+@pytest.mark.parametrize("status", ["000", "099", "600", "999"])
+def test_an_upstream_with_a_status_that_does_not_exist_is_502(start_gate, upstream, status):
+    upstream.default.before = f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode()
+    gate = start_gate(config=one_worker(upstream.url))
+    assert gate.send(BODY).status == 502
+
+
 def test_an_upstream_with_endless_headers_is_502(start_gate, upstream):
     upstream.default = Answer(200, [("X-Long", "x" * 1000)] * 1000)
     gate = start_gate(config=one_worker(upstream.url))

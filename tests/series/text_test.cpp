@@ -1,0 +1,61 @@
+#include "series/text.hpp"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::string_literals;
+
+namespace {
+
+std::string text_of(const std::vector<label_view>& labels) {
+    return to_text(labels);
+}
+
+}  // namespace
+
+TEST_CASE("a series is written as PromQL shows it") {
+    CHECK(text_of({{"__name__", "up"}}) == "up");
+    CHECK(text_of({{"__name__", "up"}, {"job", "a"}}) == R"(up{job="a"})");
+    CHECK(text_of({{"__name__", "up"}, {"instance", "b:9100"}, {"job", "a"}}) == R"(up{instance="b:9100",job="a"})");
+    CHECK(text_of({{"job", "a"}}) == R"({job="a"})");
+    CHECK(text_of({}) == "{}");
+}
+
+TEST_CASE("the metric's name comes first, wherever it stands") {
+    CHECK(text_of({{"job", "a"}, {"__name__", "up"}, {"zone", "z"}}) == R"(up{job="a",zone="z"})");
+}
+
+TEST_CASE("labels without a value are left out") {
+    CHECK(text_of({{"__name__", "up"}, {"job", ""}, {"zone", "z"}}) == R"(up{zone="z"})");
+    CHECK(text_of({{"__name__", "up"}, {"job", ""}}) == "up");
+}
+
+TEST_CASE("what would break a line of the log is escaped") {
+    CHECK(text_of({{"job", "a\"b\\c"}}) == R"({job="a\"b\\c"})");
+    CHECK(text_of({{"job", "a\nb\r\0\x1b\x7f"s}}) == R"({job="a\x0ab\x0d\x00\x1b\x7f"})");
+    CHECK(text_of({{"__name__", "u\np"}, {"j\tb", "x"}}) == R"(u\x0ap{j\x09b="x"})");
+    SECTION("UTF-8 stays") {
+        CHECK(text_of({{"stadt", "Zürich"}}) == R"({stadt="Zürich"})");
+    }
+    SECTION("bytes that are no UTF-8 do not") {
+        CHECK(text_of({{"bytes", "\xe9\xffü"}}) == R"({bytes="\xe9\xffü"})");
+    }
+}
+
+TEST_CASE("the text is cut to about the size asked for") {
+    std::vector<label_view> labels{{"__name__", "up"}};
+    labels.resize(1000, label_view{"name", "value"});
+    const std::string text = to_text(labels, 100);
+    CHECK(text.size() < 150);
+    CHECK(text.find(R"(up{name="value",)") == 0);
+    CHECK(text.substr(text.size() - 5) == ",...}");
+
+    SECTION("one huge label included") {
+        const std::string huge(1 << 20, 'x');
+        CHECK(to_text(std::vector<label_view>{{huge, huge}}, 100).size() < 300);
+        CHECK(to_text(std::vector<label_view>{{"__name__", huge}, {"job", huge}}, 100).size() < 300);
+    }
+}
