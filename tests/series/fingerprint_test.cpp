@@ -1,0 +1,233 @@
+#include "series/fingerprint.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <set>
+#include <string>
+#include <unordered_set>
+
+#include "series/reference_fingerprint.hpp"
+#include "support/catch.hpp"
+#include "wire/snappy_block.hpp"
+#include "wire/wire_bytes.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::string_literals;
+
+namespace {
+
+/// Fingerprint of the one series in a request that is given as bytes.
+std::uint64_t fingerprint_of_request(const std::string& text, std::uint64_t seed = 0) {
+    // Memory of exactly its size, so that a sanitizer sees one byte too many.
+    const std::vector<char> bytes(text.begin(), text.end());
+    write_request_reader reader{{bytes.data(), bytes.size()}};
+    fingerprinter fingerprint;
+    REQUIRE(reader.next());
+    const auto value = fingerprint(reader.series(), seed);
+    REQUIRE_FALSE(reader.next());
+    REQUIRE_FALSE(reader.failed());
+    return value;
+}
+
+std::string request_of(const label_texts& labels) {
+    std::string payload;
+    for (const auto& [name, value] : labels) payload += label(name, value);
+    return len_field(1, payload);
+}
+
+std::uint64_t fingerprint_of(const label_texts& labels, std::uint64_t seed = 0) {
+    return fingerprint_of_request(request_of(labels), seed);
+}
+
+/// Whether the labels, as they stand and in every order, hash to what the book says.
+void check_by_the_book(label_texts labels) {
+    const auto expected = reference_fingerprint(labels, 0);
+    std::sort(labels.begin(), labels.end());
+    do {
+        CHECK(fingerprint_of(labels) == expected);
+    } while (std::next_permutation(labels.begin(), labels.end()));
+}
+
+/// Distinct series of recorded requests: by fingerprint and by canonical text.
+struct distinct_series {
+    std::unordered_set<std::uint64_t> fingerprints;
+    std::set<std::string> texts;
+};
+
+void collect(const std::string& path, distinct_series& distinct) {
+    decode_buffer buffer;
+    const std::string compressed = read_test_file(path);
+    const auto body = snappy_decode(compressed, 32 << 20, buffer);
+    REQUIRE(body.has_value());
+    write_request_reader reader{*body};
+    fingerprinter fingerprint;
+    while (reader.next()) {
+        label_texts labels;
+        for (const label_view& label : reader.series().labels) labels.emplace_back(label.name, label.value);
+        distinct.fingerprints.insert(fingerprint(reader.series(), 0));
+        distinct.texts.insert(canonical_text(labels));
+    }
+    REQUIRE_FALSE(reader.failed());
+}
+
+}  // namespace
+
+TEST_CASE("a fingerprint does not depend on the order of labels") {
+    check_by_the_book({{"__name__", "up"}, {"instance", "a:9100"}, {"job", "node"}, {"pod", "p"}});
+}
+
+TEST_CASE("a label with an empty value is as good as none") {
+    const label_texts plain{{"__name__", "up"}, {"job", "a"}};
+    const auto expected = fingerprint_of(plain);
+    CHECK(fingerprint_of({{"__name__", "up"}, {"instance", ""}, {"job", "a"}}) == expected);
+    CHECK(fingerprint_of({{"__name__", "up"}, {"job", "a"}, {"zone", ""}}) == expected);
+    CHECK(fingerprint_of({{"zone", ""}, {"job", "a"}, {"a", ""}, {"__name__", "up"}}) == expected);
+    SECTION("also when it is all there is") {
+        CHECK(fingerprint_of({{"zone", ""}}) == fingerprint_of({}));
+        CHECK(fingerprint_of({}) == reference_fingerprint({}, 0));
+    }
+}
+
+TEST_CASE("a fingerprint does not depend on how the labels are written") {
+    const auto expected = fingerprint_of({{"__name__", "up"}, {"job", "a"}});
+    const std::string name = label("__name__", "up");
+    const std::string job = label("job", "a");
+    const std::string name_field = len_field(1, "job");
+    const std::string value_field = len_field(2, "a");
+    CHECK(fingerprint_of_request(series({sample(1), name, job})) == expected);
+    CHECK(fingerprint_of_request(series({name, sample(1), job, exemplar()})) == expected);
+    CHECK(fingerprint_of_request(series({job, sample(1), name})) == expected);
+    CHECK(fingerprint_of_request(series({name, len_field(1, value_field + name_field)})) == expected);
+    CHECK(fingerprint_of_request(series({name, len_field(1, len_field(1, "x") + value_field + name_field)})) ==
+          expected);
+    CHECK(fingerprint_of_request(series({name, padded_len_field(1, name_field + value_field, 5)})) == expected);
+    CHECK(fingerprint_of_request(series({name, len_field(1, padded_len_field(1, "job", 3) + value_field)})) ==
+          expected);
+    CHECK(fingerprint_of_request(series({name, len_field(1, name_field + value_field + varint_field(9, 1))})) ==
+          expected);
+    CHECK(fingerprint_of_request(series({varint_field(9, 1), name, varint_field(9, 1), job})) == expected);
+}
+
+TEST_CASE("label sets that only look alike have different fingerprints") {
+    const std::vector<label_texts> all_different{
+        {{"a", "b"}, {"c", "d"}},
+        {{"a", "bc=d"}},
+        {{"a", "b,c=d"}},
+        {{"a", "b\",c=\"d"}},
+        {{"ab", ""}, {"c", "d"}},
+        {{"a", "bc"}, {"d", "e"}},
+        {{"a", "b"}, {"cd", "e"}},
+        {{"ab", "c"}, {"d", "e"}},
+        {{"a", "b"}, {"c", "de"}},
+        {{"a", "b\x0a\x06\x0a\x01"s + "c\x12\x01" + "d"}},
+        {{"a", "B"}, {"c", "d"}},
+        {{"a", "b"}, {"c", "d "}},
+        {{"a", "b\0"s}, {"c", "d"}},
+        {{"a\0"s, "b"}, {"c", "d"}},
+        {{"a", "b"}},
+        {{"b", "a"}},
+        {{"__name__", "a"}},
+        {{"a", "a"}},
+        {},
+    };
+    std::set<std::uint64_t> fingerprints;
+    for (const auto& labels : all_different) fingerprints.insert(fingerprint_of(labels));
+    CHECK(fingerprints.size() == all_different.size());
+}
+
+TEST_CASE("the seed tells tenants apart") {
+    const label_texts labels{{"__name__", "up"}, {"job", "a"}};
+    const label_texts unsorted{{"job", "a"}, {"__name__", "up"}};
+    std::set<std::uint64_t> fingerprints;
+    for (const std::uint64_t seed : {0ull, 1ull, 2ull, ~0ull}) {
+        CAPTURE(seed);
+        CHECK(fingerprint_of(labels, seed) == reference_fingerprint(labels, seed));
+        CHECK(fingerprint_of(unsorted, seed) == reference_fingerprint(labels, seed));
+        fingerprints.insert(fingerprint_of(labels, seed));
+        fingerprints.insert(fingerprint_of({}, seed));
+    }
+    CHECK(fingerprints.size() == 8);
+}
+
+TEST_CASE("names that share their first bytes are ordered by all of them") {
+    // The order of names is decided by eight bytes at once where that is enough.
+    check_by_the_book({{"node_cpu", "1"}, {"node_cpu_", "2"}, {"node_cpu_a", "3"}, {"node_cpu_b", "4"}});
+    check_by_the_book({{"12345678a", "1"}, {"12345678", "2"}, {"12345678b", "3"}});
+    check_by_the_book({{"1234567", "1"}, {"12345678", "2"}, {"123456789", "3"}, {"123456", "4"}});
+    check_by_the_book({{"a", "1"}, {"aa", "2"}, {"aaa", "3"}, {"aaaaaaaa", "4"}, {"aaaaaaaaa", "5"}});
+}
+
+TEST_CASE("names with NUL bytes and with bytes above 127 are ordered as bytes") {
+    check_by_the_book({{"a", "1"}, {"a\0"s, "2"}, {"a\0\0"s, "3"}, {"a\0b"s, "4"}, {"ab", "5"}});
+    check_by_the_book({{"\0"s, "1"}, {"\0\0"s, "2"}, {"\0\0\0\0\0\0\0\0"s, "3"}, {"\0\0\0\0\0\0\0\0\0"s, "4"}});
+    check_by_the_book({{"1234567", "1"}, {"1234567\0"s, "2"}, {"1234567\0\0"s, "3"}, {"1234567\0a"s, "4"}});
+    check_by_the_book(
+        {{"\x7f", "1"}, {"\x80", "2"}, {"\xff", "3"}, {"\xff\xff\xff\xff\xff\xff\xff\xff", "4"}, {"z", "5"}});
+}
+
+TEST_CASE("a short last label at the very end of the body is compared without reading on") {
+    for (const std::string last : {"b", "bb", "bbb", "bbbb", "bbbbb", "bbbbbb", "bbbbbbb", "bbbbbbbb"}) {
+        CAPTURE(last);
+        check_by_the_book({{"a", "1"}, {last, "2"}});
+        check_by_the_book({{last, "2"}});
+        check_by_the_book({{"c", "1"}, {last, "2"}});
+    }
+}
+
+TEST_CASE("labels of one name twice keep their order: stores differ in what they make of them") {
+    const label_texts one{{"a", "1"}, {"a", "2"}, {"b", "3"}};
+    const label_texts other{{"a", "2"}, {"a", "1"}, {"b", "3"}};
+    CHECK(fingerprint_of(one) == reference_fingerprint(one, 0));
+    CHECK(fingerprint_of(other) == reference_fingerprint(other, 0));
+    CHECK(fingerprint_of(one) != fingerprint_of(other));
+    CHECK(fingerprint_of({{"b", "3"}, {"a", "1"}, {"a", "2"}}) == fingerprint_of(one));
+}
+
+TEST_CASE("random label sets hash as by the book, in order and shuffled") {
+    std::mt19937_64 random{6};
+    const auto text = [&random](std::size_t size_max, std::size_t size_min, unsigned alphabet) {
+        std::string out(size_min + random() % (size_max - size_min + 1), '\0');
+        for (char& byte : out) byte = static_cast<char>(alphabet == 256 ? random() : 'a' + random() % alphabet);
+        return out;
+    };
+    fingerprinter fingerprint;  // one for all: nothing may be left over from the series before
+    for (int round = 0; round < 20000; ++round) {
+        label_texts labels;
+        const unsigned alphabet = std::vector<unsigned>{1, 2, 26, 256}[random() % 4];
+        for (auto count = random() % 8; count > 0; --count)
+            labels.emplace_back(text(random() % 16 == 0 ? 200 : 12, 1, alphabet),
+                                text(random() % 16 == 0 ? 300 : 6, 0, 256));
+        const auto seed = random() % 2 == 0 ? 0 : random();
+        if (random() % 2 == 0) {
+            std::stable_sort(labels.begin(), labels.end(),
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
+        }
+        const std::string body = request_of(labels);
+        const std::vector<char> bytes(body.begin(), body.end());
+        write_request_reader reader{{bytes.data(), bytes.size()}};
+        REQUIRE(reader.next());
+        REQUIRE(fingerprint(reader.series(), seed) == reference_fingerprint(labels, seed));
+    }
+}
+
+TEST_CASE("the recorded requests hold 31,817 distinct series") {
+    distinct_series distinct;
+    for (int number = 0; number < 16; ++number) {
+        char path[64];
+        std::snprintf(path, sizeof path, "data/prometheus-3.5-v1/%05d.snappy", number);
+        collect(path, distinct);
+    }
+    CHECK(distinct.fingerprints.size() == 31817);
+    CHECK(distinct.texts.size() == 31817);
+}
+
+TEST_CASE("the recorded native histograms hold 1,096 distinct series") {
+    distinct_series distinct;
+    collect("data/native-histograms-v1/00000.snappy", distinct);
+    collect("data/native-histograms-v1/00005.snappy", distinct);
+    CHECK(distinct.fingerprints.size() == 1096);
+    CHECK(distinct.texts.size() == 1096);
+}

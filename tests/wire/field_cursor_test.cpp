@@ -1,0 +1,188 @@
+#include "wire/field_cursor.hpp"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "wire/wire_bytes.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::string_literals;
+
+namespace {
+
+constexpr auto no_known_fields = std::uint64_t{0};
+
+/// Skips through all of `text`, in memory of exactly its size, so that a sanitizer sees one byte too many.
+wire_errc skip_all(const std::string& text, std::uint64_t known = no_known_fields) {
+    const std::vector<char> bytes(text.begin(), text.end());
+    field_cursor fields{{bytes.data(), bytes.size()}};
+    while (fields.next()) fields.skip_unknown(known);
+    return fields.error();
+}
+
+/// Reads the payload of the one length-delimited field in `text`.
+wire_errc read_payload(const std::string& text, std::string& payload) {
+    const std::vector<char> bytes(text.begin(), text.end());
+    field_cursor fields{{bytes.data(), bytes.size()}};
+    if (fields.next()) payload = fields.read_bytes();
+    return fields.error();
+}
+
+}  // namespace
+
+TEST_CASE("the cursor reads each kind of field") {
+    const std::string message = varint_field(1, 300) + fixed64_field(2, 0x7ff0000000000002) + len_field(3, "payload");
+    field_cursor fields{message};
+
+    REQUIRE(fields.next());
+    CHECK(fields.tag() == tag_of(1, wire_type::varint));
+    CHECK(fields.field_start() == message.data());
+    CHECK(fields.read_varint_value() == 300);
+
+    REQUIRE(fields.next());
+    CHECK(fields.tag() == tag_of(2, wire_type::fixed64));
+    CHECK(fields.field_start() == message.data() + 3);
+    CHECK(fields.read_fixed64() == 0x7ff0000000000002);
+
+    REQUIRE(fields.next());
+    CHECK(fields.tag() == tag_of(3, wire_type::len));
+    CHECK(fields.read_bytes() == "payload");
+    CHECK(fields.position() == message.data() + message.size());
+
+    CHECK_FALSE(fields.next());
+    CHECK_FALSE(fields.failed());
+    CHECK(fields.error() == wire_errc::none);
+}
+
+TEST_CASE("an empty message has no fields and no error") {
+    field_cursor fields{{}};
+    CHECK_FALSE(fields.next());
+    CHECK_FALSE(fields.failed());
+}
+
+TEST_CASE("unknown fields of every wire type are skipped") {
+    CHECK(skip_all(varint_field(9, 1) + fixed64_field(10, 1) + len_field(11, "x") + fixed32_field(12, "abcd")) ==
+          wire_errc::none);
+    SECTION("field numbers above 63 are never known") {
+        CHECK(skip_all(varint_field(64, 1), ~0ull) == wire_errc::none);
+    }
+    SECTION("the largest field number") {
+        CHECK(skip_all(varint_field((1u << 29) - 1, 1), ~0ull) == wire_errc::none);
+    }
+}
+
+TEST_CASE("a known field with another wire type is an error, not an unknown field") {
+    constexpr auto known = known_fields(1, 63);
+    static_assert(known == ((1ull << 63) | 2));
+    CHECK(skip_all(varint_field(1, 1), known) == wire_errc::wrong_wire_type);
+    CHECK(skip_all(fixed64_field(1, 1), known) == wire_errc::wrong_wire_type);
+    CHECK(skip_all(fixed32_field(63, "abcd"), known) == wire_errc::wrong_wire_type);
+    CHECK(skip_all(varint_field(2, 1), known) == wire_errc::none);
+}
+
+TEST_CASE("groups are refused, known field or not") {
+    CHECK(skip_all("\x0b\x0c"s) == wire_errc::group);
+    CHECK(skip_all("\x0c"s) == wire_errc::group);
+    CHECK(skip_all("\x0b\x0c"s, known_fields(1)) == wire_errc::group);
+}
+
+TEST_CASE("wire types that do not exist are refused") {
+    CHECK(skip_all("\x0e"s) == wire_errc::unknown_wire_type);
+    CHECK(skip_all("\x0f\x01"s) == wire_errc::unknown_wire_type);
+}
+
+TEST_CASE("field number 0 is refused with every wire type") {
+    for (const char tag_byte : "\x01\x02\x03\x04\x05\x06\x07"s)
+        CHECK(skip_all(tag_byte + "\x01"s) == wire_errc::field_number_zero);
+    CHECK(skip_all("\0\x01"s) == wire_errc::field_number_zero);
+}
+
+TEST_CASE("a tag is accepted only in its shortest form and below 2^32") {
+    const std::string payload = varint(1) + "x";
+    for (std::size_t size = 2; size <= 10; ++size) {
+        CAPTURE(size);
+        CHECK(skip_all(varint(0x0a, size) + payload) == wire_errc::tag_not_canonical);
+        CHECK(skip_all(varint(0x02, size) + payload) == wire_errc::tag_not_canonical);
+    }
+    SECTION("padded by one byte from two") {
+        CHECK(skip_all(varint(0x82, 3) + payload) == wire_errc::tag_not_canonical);
+    }
+    SECTION("2^32 and more, which libprotobuf reads as field 1") {
+        CHECK(skip_all(varint(0x10000000a) + payload) == wire_errc::tag_not_canonical);
+    }
+    SECTION("2^35 and more, which gogo reads as field 1") {
+        CHECK(skip_all(varint(0x80000000a) + payload) == wire_errc::tag_not_canonical);
+    }
+    SECTION("64 bits") {
+        CHECK(skip_all(varint(~0ull) + payload) == wire_errc::tag_not_canonical);
+    }
+    SECTION("more than ten bytes") {
+        CHECK(skip_all(varint(0x0a, 11) + payload) == wire_errc::varint_too_long);
+    }
+    SECTION("cut short") {
+        CHECK(skip_all("\x8a"s) == wire_errc::truncated);
+    }
+}
+
+TEST_CASE("a length may be padded to five bytes, as libprotobuf allows, and no further") {
+    std::string payload;
+    for (std::size_t size = 1; size <= 5; ++size) {
+        CAPTURE(size);
+        CHECK(read_payload(padded_len_field(1, "text", size), payload) == wire_errc::none);
+        CHECK(payload == "text");
+    }
+    for (std::size_t size = 6; size <= 11; ++size) {
+        CAPTURE(size);
+        CHECK(read_payload(padded_len_field(1, "text", size), payload) == wire_errc::varint_too_long);
+    }
+}
+
+TEST_CASE("a length beyond the message is refused, however large") {
+    std::string payload;
+    for (const std::uint64_t size : {5ull, 0x7fffffffull, 0x80000000ull, 0xffffffffull}) {
+        CAPTURE(size);
+        CHECK(read_payload(join({"\x0a", varint(size), "text"}), payload) == wire_errc::truncated);
+    }
+    CHECK(read_payload(join({"\x0a", varint(~0ull), "text"}), payload) == wire_errc::varint_too_long);
+}
+
+TEST_CASE("what ends inside a value is truncated") {
+    std::string payload;
+    CHECK(read_payload("\x0a"s, payload) == wire_errc::truncated);
+    CHECK(read_payload("\x0a\x80"s, payload) == wire_errc::truncated);
+    CHECK(skip_all("\x08"s) == wire_errc::truncated);
+    CHECK(skip_all("\x08\xff"s) == wire_errc::truncated);
+    CHECK(skip_all("\x09"s + "1234567") == wire_errc::truncated);
+    CHECK(skip_all("\x0d"s + "123") == wire_errc::truncated);
+}
+
+TEST_CASE("a varint value may be padded, but not beyond 64 bits or ten bytes") {
+    CHECK(skip_all("\x08" + varint(5, 10)) == wire_errc::none);
+    CHECK(skip_all("\x08" + varint(~0ull)) == wire_errc::none);
+    CHECK(skip_all("\x08" + std::string(9, '\xff') + "\x02") == wire_errc::varint_too_long);
+    CHECK(skip_all("\x08" + varint(5, 11)) == wire_errc::varint_too_long);
+}
+
+TEST_CASE("an error sticks: nothing is read after it") {
+    const std::string message = "\x0c" + varint_field(1, 1);
+    field_cursor fields{message};
+    REQUIRE(fields.next());
+    fields.skip_unknown(no_known_fields);
+    CHECK(fields.failed());
+    CHECK_FALSE(fields.next());
+    CHECK(fields.read_bytes().empty());
+    CHECK(fields.read_fixed64() == 0);
+    CHECK(fields.failed());
+}
+
+TEST_CASE("a caller may read a field by itself and resume after it") {
+    const std::string message = len_field(1, "abc") + varint_field(2, 7);
+    field_cursor fields{message};
+    REQUIRE(fields.next());
+    fields.resume_at(fields.field_start() + 5);
+    REQUIRE(fields.next());
+    CHECK(fields.tag() == tag_of(2, wire_type::varint));
+    CHECK(fields.read_varint_value() == 7);
+}

@@ -1,0 +1,85 @@
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "support/catch.hpp"
+#include "wire/snappy_block.hpp"
+#include "wire/wire_bytes.hpp"
+#include "wire/write_request.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+struct totals {
+    std::uint64_t compressed_bytes = 0;
+    std::uint64_t raw_bytes = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t histograms = 0;
+    std::uint64_t metadata = 0;
+    std::uint64_t odd_labels = 0;  ///< entries whose labels are not in the shortest encoding
+};
+
+void read_file(const std::string& path, totals& sums) {
+    decode_buffer buffer;
+    const std::string compressed = read_test_file(path);
+    const auto body = snappy_decode(compressed, 32 << 20, buffer);
+    REQUIRE(body.has_value());
+    sums.compressed_bytes += compressed.size();
+    sums.raw_bytes += body->size();
+    write_request_reader reader{*body};
+    while (reader.next()) {
+        ++sums.entries;
+        sums.samples += reader.series().samples;
+        sums.histograms += reader.series().histograms;
+        if (reader.series().label_run.empty()) ++sums.odd_labels;
+    }
+    REQUIRE_FALSE(reader.failed());
+    sums.metadata += reader.metadata_count();
+}
+
+/// Files `FOLDER/00000.snappy` and so on.
+totals read_folder(const std::string& folder, int files) {
+    totals sums;
+    for (int number = 0; number < files; ++number) {
+        char file[32];
+        std::snprintf(file, sizeof file, "/%05d.snappy", number);
+        read_file("data/" + folder + file, sums);
+    }
+    return sums;
+}
+
+}  // namespace
+
+TEST_CASE("the recorded requests hold what their README says") {
+    const totals sums = read_folder("prometheus-3.5-v1", 16);
+    CHECK(sums.samples == 32000);
+    CHECK(sums.entries == 32000);
+    CHECK(sums.histograms == 0);
+    CHECK(sums.metadata == 0);
+    CHECK(sums.compressed_bytes == 969486);
+    CHECK(sums.raw_bytes == 9163193);
+}
+
+TEST_CASE("the recorded native histograms are counted apart from samples") {
+    totals sums;
+    read_file("data/native-histograms-v1/00000.snappy", sums);
+    read_file("data/native-histograms-v1/00005.snappy", sums);
+    CHECK(sums.samples == 2903);
+    CHECK(sums.histograms == 19);
+    CHECK(sums.compressed_bytes == 69554);
+    CHECK(sums.raw_bytes == 500252);
+}
+
+TEST_CASE("the recorded metadata holds 528 entries and no series") {
+    totals sums;
+    read_file("data/metadata-v1/00058.snappy", sums);
+    CHECK(sums.metadata == 528);
+    CHECK(sums.entries == 0);
+}
+
+TEST_CASE("a real Prometheus writes every label in the shortest encoding: the way without a copy") {
+    CHECK(read_folder("prometheus-3.5-v1", 16).odd_labels == 0);
+}

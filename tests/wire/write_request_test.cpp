@@ -1,0 +1,584 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "wire/wire_bytes.hpp"
+#include "wire/write_request.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::string_literals;
+
+namespace {
+
+using label_texts = std::vector<std::pair<std::string, std::string>>;
+
+/// A series as read, owning its bytes.
+struct read_series {
+    std::string record;
+    label_texts labels;
+    std::string label_run;
+    std::uint32_t samples = 0;
+    std::uint32_t histograms = 0;
+    std::uint32_t exemplars = 0;
+    bool admits = false;
+};
+
+struct read_outcome {
+    std::vector<read_series> series;
+    std::uint32_t metadata = 0;
+    wire_errc error = wire_errc::none;
+    std::uint64_t offset = 0;
+};
+
+/// Reads all of `text`, in memory of exactly its size, so that a sanitizer sees one byte too many.
+read_outcome read(const std::string& text) {
+    const std::vector<char> bytes(text.begin(), text.end());
+    const bytes_view body{bytes.data(), bytes.size()};
+    read_outcome outcome;
+    write_request_reader reader{body};
+    while (reader.next()) {
+        const series_view& seen = reader.series();
+        read_series& series = outcome.series.emplace_back();
+        series.record = slice(body, seen.record);
+        for (const label_view& label : seen.labels) series.labels.emplace_back(label.name, label.value);
+        series.label_run = seen.label_run;
+        series.samples = seen.samples;
+        series.histograms = seen.histograms;
+        series.exemplars = seen.exemplars;
+        series.admits = seen.admits;
+    }
+    outcome.metadata = reader.metadata_count();
+    outcome.error = reader.error().code;
+    outcome.offset = reader.error().offset;
+    return outcome;
+}
+
+read_series read_one(const std::string& text) {
+    auto outcome = read(text);
+    REQUIRE(outcome.error == wire_errc::none);
+    REQUIRE(outcome.series.size() == 1);
+    return outcome.series.front();
+}
+
+const std::string job = label("job", "a");
+const std::string name = label("__name__", "up");
+const label_texts name_and_job{{"__name__", "up"}, {"job", "a"}};
+
+/// up{job="a"} 1 @1700000000000, from the fact sheet.
+const std::string documented_example =
+    "\x0a\x2c"
+    "\x0a\x0e\x0a\x08__name__\x12\x02up"
+    "\x0a\x08\x0a\x03job\x12\x01"
+    "a\x12\x10\x09\x00\x00\x00\x00\x00\x00\xf0\x3f\x10\x80\xd0\x95\xff\xbc\x31"s;
+
+}  // namespace
+
+TEST_CASE("an empty body is a request without series") {
+    const auto outcome = read("");
+    CHECK(outcome.error == wire_errc::none);
+    CHECK(outcome.series.empty());
+    CHECK(outcome.metadata == 0);
+}
+
+TEST_CASE("a series is read with its labels, its counts and its byte range") {
+    const auto series = read_one(documented_example);
+    CHECK(series.record == documented_example);
+    CHECK(series.labels == name_and_job);
+    CHECK(series.label_run == name + job);
+    CHECK(series.samples == 1);
+    CHECK(series.histograms == 0);
+    CHECK(series.exemplars == 0);
+    CHECK(series.admits);
+}
+
+TEST_CASE("series come in order, each with its own range, whatever stands between them") {
+    const std::string first = series({name, sample(1)});
+    const std::string second = series({job, sample(2), sample(3)});
+    const std::string between = varint_field(2, 1) + metadata("up") + len_field(1000, "vendor");
+    const std::string body = between + first + between + second + first + between;
+
+    const auto outcome = read(body);
+    REQUIRE(outcome.error == wire_errc::none);
+    REQUIRE(outcome.series.size() == 3);
+    CHECK(outcome.series[0].record == first);
+    CHECK(outcome.series[1].record == second);
+    CHECK(outcome.series[1].samples == 2);
+    CHECK(outcome.series[2].record == first);
+    CHECK(outcome.series[2].samples == 1);
+    CHECK(outcome.metadata == 3);
+
+    write_request_reader reader{body};
+    REQUIRE(reader.next());
+    CHECK(reader.series().record.offset == between.size());
+    CHECK(reader.series().record.end() == between.size() + first.size());
+}
+
+TEST_CASE("a reader that is reset forgets the request before") {
+    write_request_reader reader{documented_example};
+    REQUIRE(reader.next());
+    const std::string wrong = metadata("up") + "\x0a\x05";
+    reader.reset(wrong);
+    CHECK_FALSE(reader.next());
+    CHECK(reader.failed());
+    CHECK(reader.metadata_count() == 1);
+    reader.reset(documented_example);
+    CHECK_FALSE(reader.failed());
+    CHECK(reader.metadata_count() == 0);
+    CHECK(reader.next());
+    CHECK_FALSE(reader.next());
+    CHECK_FALSE(reader.failed());
+}
+
+TEST_CASE("samples, histograms and exemplars are counted apart") {
+    const auto series_read = read_one(
+        series({name, sample(1), exemplar(), histogram_bits(1), sample(2), exemplar(), exemplar(), sample(3)}));
+    CHECK(series_read.samples == 3);
+    CHECK(series_read.histograms == 1);
+    CHECK(series_read.exemplars == 3);
+}
+
+TEST_CASE("the order of fields inside a series is free") {
+    SECTION("labels after samples are a run like any other") {
+        const auto read_back = read_one(series({sample(1), name, job}));
+        CHECK(read_back.labels == name_and_job);
+        CHECK(read_back.label_run == name + job);
+    }
+    SECTION("labels split by a sample are all seen, but are no run") {
+        const auto read_back = read_one(series({name, sample(1), job}));
+        CHECK(read_back.labels == name_and_job);
+        CHECK(read_back.label_run.empty());
+    }
+    SECTION("labels split by an unknown field likewise") {
+        const auto read_back = read_one(series({name, varint_field(6, 1), job, sample(1)}));
+        CHECK(read_back.labels == name_and_job);
+        CHECK(read_back.label_run.empty());
+    }
+    SECTION("the run is the labels' bytes even if they are not sorted: sorting is the fingerprint's affair") {
+        const auto read_back = read_one(series({job, name, sample(1)}));
+        CHECK(read_back.labels == label_texts{{"job", "a"}, {"__name__", "up"}});
+        CHECK(read_back.label_run == job + name);
+    }
+}
+
+TEST_CASE("a label may be written in other ways than the shortest, and is then no run") {
+    const std::string name_field = len_field(1, "job");
+    const std::string value_field = len_field(2, "a");
+    const auto read_label = [](const std::string& payload) { return read_one(series({len_field(1, payload)})); };
+
+    SECTION("value before name") {
+        const auto seen = read_label(value_field + name_field);
+        CHECK(seen.labels == label_texts{{"job", "a"}});
+        CHECK(seen.label_run.empty());
+    }
+    SECTION("name twice: the last one counts") {
+        const auto seen = read_label(len_field(1, "other") + name_field + value_field);
+        CHECK(seen.labels == label_texts{{"job", "a"}});
+        CHECK(seen.label_run.empty());
+    }
+    SECTION("name again after the value") {
+        const auto seen = read_label(len_field(1, "other") + value_field + name_field);
+        CHECK(seen.labels == label_texts{{"job", "a"}});
+        CHECK(seen.label_run.empty());
+    }
+    SECTION("value twice: the last one counts") {
+        const auto seen = read_label(name_field + len_field(2, "other") + value_field);
+        CHECK(seen.labels == label_texts{{"job", "a"}});
+        CHECK(seen.label_run.empty());
+    }
+    SECTION("value emptied by a second one") {
+        const auto seen = read_label(name_field + value_field + len_field(2, ""));
+        CHECK(seen.labels == label_texts{{"job", ""}});
+        CHECK(seen.label_run.empty());
+    }
+    SECTION("empty value, written or not") {
+        for (const std::string& payload : {name_field, name_field + len_field(2, "")}) {
+            const auto seen = read_label(payload);
+            CHECK(seen.labels == label_texts{{"job", ""}});
+            CHECK(seen.label_run.empty());
+        }
+    }
+    SECTION("unknown field inside, in front, between and behind") {
+        const std::string unknown = len_field(7, "new");
+        for (const std::string& payload : {unknown + name_field + value_field, name_field + unknown + value_field,
+                                           name_field + value_field + unknown}) {
+            const auto seen = read_label(payload);
+            CHECK(seen.labels == label_texts{{"job", "a"}});
+            CHECK(seen.label_run.empty());
+        }
+    }
+    SECTION("padded lengths of name, value and label") {
+        for (std::size_t size = 2; size <= 5; ++size) {
+            CAPTURE(size);
+            for (const std::string& record : {len_field(1, padded_len_field(1, "job", size) + value_field),
+                                              len_field(1, name_field + padded_len_field(2, "a", size)),
+                                              padded_len_field(1, name_field + value_field, size)}) {
+                const auto seen = read_one(series({record}));
+                CHECK(seen.labels == label_texts{{"job", "a"}});
+                CHECK(seen.label_run.empty());
+            }
+        }
+    }
+    SECTION("one odd label takes the run from all") {
+        const auto seen = read_one(series({name, len_field(1, value_field + name_field), label("zone", "b")}));
+        CHECK(seen.labels.size() == 3);
+        CHECK(seen.label_run.empty());
+    }
+}
+
+TEST_CASE("labels of every length in the shortest form are a run") {
+    for (const std::size_t size :
+         {1u, 2u, 115u, 116u, 117u, 118u, 119u, 120u, 121u, 122u, 123u, 127u, 128u, 129u, 16383u, 16384u, 65536u}) {
+        CAPTURE(size);
+        const std::string text(size, 'x');
+        const std::string long_name = label(text, "v");
+        const std::string long_value = label("n", text);
+        const auto seen = read_one(series({long_name, long_value, sample(1)}));
+        CHECK((seen.labels == label_texts{{text, "v"}, {"n", text}}));
+        CHECK((seen.label_run == long_name + long_value));
+    }
+}
+
+TEST_CASE("labels are bytes: invalid UTF-8 and NUL are read as they are") {
+    const auto seen = read_one(series({label("\xff\xfe"s, "\0\x80"s), sample(1)}));
+    CHECK(seen.labels == label_texts{{"\xff\xfe"s, "\0\x80"s}});
+}
+
+TEST_CASE("a series without labels is read") {
+    const auto seen = read_one(series({sample(1)}));
+    CHECK(seen.labels.empty());
+    CHECK(seen.label_run.empty());
+    CHECK(read_one(series({})).record == "\x0a\0"s);
+}
+
+TEST_CASE("the length of a series record may be padded") {
+    const auto seen = read_one(padded_len_field(1, name + sample(1), 5));
+    CHECK(seen.record == padded_len_field(1, name + sample(1), 5));
+    CHECK(seen.samples == 1);
+}
+
+TEST_CASE("a series is admitted by a sample or histogram other than a stale marker") {
+    const std::uint64_t plain_nan = 0x7ff8000000000001;
+    SECTION("nothing") {
+        CHECK_FALSE(read_one(series({name})).admits);
+    }
+    SECTION("exemplars alone") {
+        CHECK_FALSE(read_one(series({name, exemplar()})).admits);
+    }
+    SECTION("a sample") {
+        CHECK(read_one(series({name, sample(1)})).admits);
+    }
+    SECTION("a sample without a value is 0") {
+        CHECK(read_one(series({name, len_field(2, "")})).admits);
+    }
+    SECTION("a stale marker") {
+        const auto seen = read_one(series({name, sample_bits(stale_marker_bits)}));
+        CHECK_FALSE(seen.admits);
+        CHECK(seen.samples == 1);
+    }
+    SECTION("any other NaN") {
+        CHECK(read_one(series({name, sample_bits(plain_nan)})).admits);
+        CHECK(read_one(series({name, sample_bits(stale_marker_bits | 0x8000000000000000)})).admits);
+        CHECK(read_one(series({name, sample_bits(stale_marker_bits | 0x0008000000000000)})).admits);
+    }
+    SECTION("a sample and a stale marker, in either order") {
+        CHECK(read_one(series({name, sample(1), sample_bits(stale_marker_bits)})).admits);
+        CHECK(read_one(series({name, sample_bits(stale_marker_bits), sample(1)})).admits);
+    }
+    SECTION("a value that comes twice: the last one counts") {
+        const std::string one = fixed64_field(1, 0);
+        const std::string stale = fixed64_field(1, stale_marker_bits);
+        CHECK_FALSE(read_one(series({name, len_field(2, one + stale)})).admits);
+        CHECK(read_one(series({name, len_field(2, stale + one)})).admits);
+    }
+    SECTION("a histogram") {
+        CHECK(read_one(series({name, histogram_bits(0)})).admits);
+    }
+    SECTION("a histogram without a sum is 0") {
+        CHECK(read_one(series({name, len_field(4, "")})).admits);
+    }
+    SECTION("a histogram's stale marker, in its sum") {
+        const auto seen = read_one(series({name, histogram_bits(stale_marker_bits)}));
+        CHECK_FALSE(seen.admits);
+        CHECK(seen.histograms == 1);
+    }
+    SECTION("a stale marker elsewhere in a histogram means nothing") {
+        CHECK(read_one(series({name, len_field(4, fixed64_field(2, stale_marker_bits))})).admits);
+    }
+    SECTION("a stale sample beside a live histogram") {
+        CHECK(read_one(series({name, sample_bits(stale_marker_bits), histogram_bits(0)})).admits);
+    }
+    SECTION("nothing is left over from the series before") {
+        const auto outcome = read(series({name, sample(1)}) + series({name, sample_bits(stale_marker_bits)}));
+        REQUIRE(outcome.series.size() == 2);
+        CHECK_FALSE(outcome.series[1].admits);
+    }
+}
+
+TEST_CASE("a whole histogram is walked") {
+    const std::string span = varint_field(1, 1) + varint_field(2, 4);
+    const std::string doubles = fixed64(1) + fixed64(2);
+    const std::string varints = varint(1) + varint(300) + varint(~0ull);
+    const std::string packed =
+        join({varint_field(1, 1), fixed64_field(2, 1), fixed64_field(3, 1), varint_field(4, 5), fixed64_field(5, 1),
+              varint_field(6, 1), fixed64_field(7, 1), len_field(8, span), len_field(9, varints),
+              len_field(10, doubles), len_field(11, span), len_field(12, varints), len_field(13, doubles),
+              varint_field(14, 3), varint_field(15, 1700000000000), len_field(16, doubles), varint_field(17, 1)});
+    CHECK(read_one(series({name, len_field(4, packed)})).histograms == 1);
+
+    const std::string unpacked = join(
+        {varint_field(9, 1), fixed64_field(10, 1), varint_field(12, 1), fixed64_field(13, 1), fixed64_field(16, 1)});
+    CHECK(read_one(series({name, len_field(4, unpacked)})).histograms == 1);
+}
+
+TEST_CASE("unknown fields are accepted at every depth") {
+    const std::string unknown = join({varint_field(100, 1), fixed64_field(101, 1), len_field(102, "x"),
+                                      fixed32_field(103, "abcd"), varint_field((1u << 29) - 1, 1)});
+    const std::string body =
+        join({unknown,
+              len_field(1, join({unknown, len_field(1, len_field(1, "job") + unknown + len_field(2, "a")),
+                                 len_field(2, unknown), len_field(3, unknown + len_field(1, unknown)),
+                                 len_field(4, unknown + len_field(8, unknown))})),
+              len_field(3, unknown)});
+    const auto outcome = read(body);
+    CHECK(outcome.error == wire_errc::none);
+    CHECK(outcome.metadata == 1);
+    REQUIRE(outcome.series.size() == 1);
+    CHECK(outcome.series[0].labels == label_texts{{"job", "a"}});
+    CHECK(outcome.series[0].histograms == 1);
+}
+
+TEST_CASE("a request cut short anywhere inside a record is refused as truncated") {
+    const std::string whole = documented_example + metadata("up") +
+                              series({name, exemplar(), histogram_bits(1), len_field(4, len_field(9, varint(300)))});
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        CAPTURE(size);
+        const bool between_records =
+            size == 0 || size == documented_example.size() || size == documented_example.size() + metadata("up").size();
+        CHECK(read(whole.substr(0, size)).error == (between_records ? wire_errc::none : wire_errc::truncated));
+    }
+}
+
+TEST_CASE("a length that runs past the end of its own message is refused, though the body goes on") {
+    const std::string behind = series({name, sample(1)});
+    SECTION("label in series") {
+        CHECK(read(len_field(1, "\x0a\x05") + behind).error == wire_errc::truncated);
+    }
+    SECTION("name in label") {
+        CHECK(read(series({len_field(1, "\x0a\x09x"), sample(1)}) + behind).error == wire_errc::truncated);
+    }
+    SECTION("value in label") {
+        CHECK(read(series({len_field(1, len_field(1, "job") + "\x12\x02x"), sample(1)})).error == wire_errc::truncated);
+    }
+    SECTION("number in sample") {
+        CHECK(read(series({len_field(2,
+                                     "\x09"
+                                     "1234567"),
+                           sample(1)}))
+                  .error == wire_errc::truncated);
+    }
+}
+
+TEST_CASE("each malformed request is refused with its code and the byte where it is wrong") {
+    struct example {
+        const char* what;
+        std::string before;  ///< its size is the offset expected
+        std::string wrong;
+        wire_errc code;
+    };
+    const std::string good = series({name, sample(1)});
+    // An outer record is as long as what it holds, so build inside out: the prefix up to the wrong byte, then the rest.
+    const auto nested = [&good](const char* what, std::initializer_list<std::uint32_t> path,
+                                const std::string& inside_before, const std::string& wrong, wire_errc code) {
+        std::string before = inside_before;
+        std::string all = inside_before + wrong;
+        for (const auto field : path) {
+            const std::string head = tag(field, wire_type::len) + varint(all.size());
+            before = head + before;
+            all = head + all;
+        }
+        before = good + before;
+        all = good + all;
+        return example{what, before, all.substr(before.size()), code};
+    };
+    const std::string group = "\x0b\x0c";
+    const std::string field_zero = "\x02\x01x";
+    const std::string padded_tag = "\x8a\x00\x01x"s;
+    const std::string tag_over_32_bits = varint(0x10000000a) + "\x01x";
+    const std::string tag_over_35_bits = varint(0x80000000a) + "\x01x";
+    const std::string long_value = tag(20, wire_type::varint) + varint(1, 11);
+
+    const std::vector<example> examples{
+        {"request: field 1 as varint", good, varint_field(1, 1), wire_errc::wrong_wire_type},
+        {"request: field 3 as fixed64", good, fixed64_field(3, 1), wire_errc::wrong_wire_type},
+        {"request: group", good, group, wire_errc::group},
+        {"request: end of group", good, "\x14", wire_errc::group},
+        {"request: field 0", good, field_zero, wire_errc::field_number_zero},
+        {"request: wire type 6", good, "\x16", wire_errc::unknown_wire_type},
+        {"request: wire type 7", good, "\x17", wire_errc::unknown_wire_type},
+        {"request: padded tag", good, padded_tag, wire_errc::tag_not_canonical},
+        {"request: tag of 2^32", good, tag_over_32_bits, wire_errc::tag_not_canonical},
+        {"request: tag of 2^35", good, tag_over_35_bits, wire_errc::tag_not_canonical},
+        {"request: tag of 11 bytes", good, varint(0x0a, 11) + "\x01x", wire_errc::varint_too_long},
+        {"request: series length of 6 bytes", good, padded_len_field(1, name, 6), wire_errc::varint_too_long},
+        {"request: series length of 11 bytes", good, padded_len_field(1, name, 11), wire_errc::varint_too_long},
+        {"request: unknown varint of 11 bytes", good, long_value, wire_errc::varint_too_long},
+        {"request: unknown field cut short", good, "\x7a\x05x", wire_errc::truncated},
+        {"request: series cut short", good, "\x0a\x05\x0a\x01", wire_errc::truncated},
+
+        nested("series: labels as varint", {1}, name, varint_field(1, 1), wire_errc::wrong_wire_type),
+        nested("series: samples as fixed64", {1}, name, fixed64_field(2, 1), wire_errc::wrong_wire_type),
+        nested("series: exemplars as varint", {1}, name, varint_field(3, 1), wire_errc::wrong_wire_type),
+        nested("series: histograms as fixed32", {1}, name, fixed32_field(4, "abcd"), wire_errc::wrong_wire_type),
+        nested("series: group", {1}, name, group, wire_errc::group),
+        nested("series: field 0", {1}, name, field_zero, wire_errc::field_number_zero),
+        nested("series: padded tag", {1}, name, padded_tag, wire_errc::tag_not_canonical),
+        nested("series: tag of 2^32", {1}, name, tag_over_32_bits, wire_errc::tag_not_canonical),
+        nested("series: label length of 6 bytes", {1}, name, padded_len_field(1, "x", 6), wire_errc::varint_too_long),
+
+        nested("label: name as varint", {1, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
+        nested("label: value as fixed64", {1, 1}, len_field(1, "job"), fixed64_field(2, 1), wire_errc::wrong_wire_type),
+        nested("label: group", {1, 1}, len_field(1, "job"), group, wire_errc::group),
+        nested("label: field 0", {1, 1}, len_field(1, "job"), field_zero, wire_errc::field_number_zero),
+        nested("label: padded tag", {1, 1}, len_field(2, "a"), padded_tag, wire_errc::tag_not_canonical),
+        nested("label: tag of 2^32", {1, 1}, len_field(2, "a"), tag_over_32_bits, wire_errc::tag_not_canonical),
+        nested("label: name length of 6 bytes", {1, 1}, "", padded_len_field(1, "job", 6), wire_errc::varint_too_long),
+
+        nested("sample: value as varint", {2, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
+        nested("sample: value as fixed32", {2, 1}, "", fixed32_field(1, "abcd"), wire_errc::wrong_wire_type),
+        nested("sample: timestamp as fixed64", {2, 1}, fixed64_field(1, 0), fixed64_field(2, 1),
+               wire_errc::wrong_wire_type),
+        nested("sample: timestamp as bytes", {2, 1}, fixed64_field(1, 0), len_field(2, "x"),
+               wire_errc::wrong_wire_type),
+        nested("sample: timestamp of 65 bits", {2, 1}, "", "\x10" + std::string(9, '\xff') + "\x02",
+               wire_errc::varint_too_long),
+        nested("sample: group", {2, 1}, "", group, wire_errc::group),
+        nested("sample: padded tag", {2, 1}, fixed64_field(1, 0), "\x89\x00"s + fixed64(1),
+               wire_errc::tag_not_canonical),
+
+        nested("exemplar: labels as varint", {3, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
+        nested("exemplar: value as varint", {3, 1}, "", varint_field(2, 1), wire_errc::wrong_wire_type),
+        nested("exemplar: timestamp as bytes", {3, 1}, "", len_field(3, "x"), wire_errc::wrong_wire_type),
+        nested("exemplar: group", {3, 1}, label("a", "b"), group, wire_errc::group),
+        nested("exemplar label: name as varint", {1, 3, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
+        nested("exemplar label: padded tag", {1, 3, 1}, len_field(1, "x"), padded_tag, wire_errc::tag_not_canonical),
+
+        nested("histogram: count as fixed64", {4, 1}, "", fixed64_field(1, 1), wire_errc::wrong_wire_type),
+        nested("histogram: sum as varint", {4, 1}, "", varint_field(3, 1), wire_errc::wrong_wire_type),
+        nested("histogram: spans as varint", {4, 1}, "", varint_field(8, 1), wire_errc::wrong_wire_type),
+        nested("histogram: deltas as fixed64", {4, 1}, "", fixed64_field(9, 1), wire_errc::wrong_wire_type),
+        nested("histogram: counts as varint", {4, 1}, "", varint_field(13, 1), wire_errc::wrong_wire_type),
+        nested("histogram: custom values as varint", {4, 1}, "", varint_field(16, 1), wire_errc::wrong_wire_type),
+        nested("histogram: timestamp as fixed64", {4, 1}, "", fixed64_field(15, 1), wire_errc::wrong_wire_type),
+        nested("histogram: deltas end inside a varint", {4, 1}, "", len_field(9, "\x01\x80"),
+               wire_errc::packed_truncated),
+        nested("histogram: delta of 11 bytes", {4, 1}, "", len_field(12, varint(1, 11)), wire_errc::packed_truncated),
+        nested("histogram: counts end inside a double", {4, 1}, "", len_field(10, "123456789"),
+               wire_errc::packed_truncated),
+        nested("histogram: custom values likewise", {4, 1}, "", len_field(16, "1234567"), wire_errc::packed_truncated),
+        nested("histogram: group", {4, 1}, "", group, wire_errc::group),
+        nested("bucket span: offset as fixed64", {8, 4, 1}, "", fixed64_field(1, 1), wire_errc::wrong_wire_type),
+        nested("bucket span: length as bytes", {11, 4, 1}, varint_field(1, 1), len_field(2, "x"),
+               wire_errc::wrong_wire_type),
+        nested("bucket span: padded tag", {11, 4, 1}, "", "\x88\x00\x01"s, wire_errc::tag_not_canonical),
+
+        nested("metadata: type as bytes", {3}, "", len_field(1, "x"), wire_errc::wrong_wire_type),
+        nested("metadata: help as varint", {3}, varint_field(1, 1), varint_field(4, 1), wire_errc::wrong_wire_type),
+        nested("metadata: unit as fixed32", {3}, "", fixed32_field(5, "abcd"), wire_errc::wrong_wire_type),
+        nested("metadata: group", {3}, "", group, wire_errc::group),
+        nested("metadata: cut short", {3}, varint_field(1, 1), "\x12\x05x", wire_errc::truncated),
+    };
+    for (const auto& [what, before, wrong, code] : examples) {
+        INFO(what);
+        const auto outcome = read(before + wrong);
+        CHECK(outcome.error == code);
+        CHECK(outcome.offset == before.size());
+        CHECK(outcome.series.size() == 1);  // the good one in front
+    }
+}
+
+TEST_CASE("a label without a name is refused, for VictoriaMetrics takes it for the metric's name") {
+    CHECK(read(series({len_field(1, "")})).error == wire_errc::label_without_name);
+    CHECK(read(series({len_field(1, len_field(2, "up"))})).error == wire_errc::label_without_name);
+    CHECK(read(series({label("", "up"), sample(1)})).error == wire_errc::label_without_name);
+    CHECK(read(series({len_field(1, len_field(1, "job") + len_field(2, "a") + len_field(1, ""))})).error ==
+          wire_errc::label_without_name);
+    SECTION("the offset is the label's payload") {
+        CHECK(read(series({name, label("", "up")})).offset == 2 + name.size() + 2);
+    }
+    SECTION("an exemplar's labels make no series and are left to the store") {
+        CHECK(read(series({name, len_field(3, label("", "x"))})).error == wire_errc::none);
+    }
+}
+
+TEST_CASE("a request has at most 2^20 series entries") {
+    std::string most;
+    for (std::size_t i = 0; i < series_per_request_max; ++i) most += "\x0a\x00"s;
+    const std::string more = most + "\x0a\x00"s;
+    write_request_reader reader;
+    const auto count = [&reader](const std::string& body) {
+        std::size_t entries = 0;
+        reader.reset(body);
+        while (reader.next()) ++entries;
+        return entries;
+    };
+    CHECK(count(most) == series_per_request_max);
+    CHECK_FALSE(reader.failed());
+    CHECK(count(more) == series_per_request_max);
+    CHECK(reader.error().code == wire_errc::series_over_limit);
+    CHECK(reader.error().offset == most.size());
+    SECTION("counted for each request anew") {
+        CHECK(count(most) == series_per_request_max);
+        CHECK_FALSE(reader.failed());
+    }
+}
+
+TEST_CASE("a series has at most 1024 labels") {
+    const auto with_labels = [](std::size_t count) {
+        std::string labels;
+        for (std::size_t i = 0; i < count; ++i) labels += label("name" + std::to_string(i), "v");
+        return len_field(1, labels + sample(1));
+    };
+    CHECK(read_one(with_labels(labels_per_series_max)).labels.size() == 1024);
+    CHECK(read(with_labels(labels_per_series_max + 1)).error == wire_errc::labels_over_limit);
+    CHECK(read(with_labels(10000)).error == wire_errc::labels_over_limit);
+    SECTION("told at the first label too many, before more are kept") {
+        CHECK(read(with_labels(10000)).offset < with_labels(labels_per_series_max).size());
+    }
+    SECTION("counted for each series anew") {
+        CHECK(read(with_labels(1024) + with_labels(1024)).error == wire_errc::none);
+    }
+}
+
+TEST_CASE("a label's name and value have at most 64 KiB each") {
+    const std::string most(label_bytes_max, 'x');
+    const std::string more = most + 'x';
+    CHECK(read(series({label(most, most)})).error == wire_errc::none);
+    CHECK(read(series({label(more, "a")})).error == wire_errc::label_bytes_over_limit);
+    CHECK(read(series({label("job", more)})).error == wire_errc::label_bytes_over_limit);
+    CHECK(read(series({label("job", std::string(1 << 20, 'x'))})).error == wire_errc::label_bytes_over_limit);
+}
+
+TEST_CASE("a request refused for its last byte has shown the series before, and the error stays") {
+    const std::string body = series({name, sample(1)}) + series({job, sample(1)}) + "\x0c";
+    write_request_reader reader{body};
+    CHECK(reader.next());
+    CHECK(reader.next());
+    CHECK_FALSE(reader.failed());
+    for (int again = 0; again < 3; ++again) {
+        CHECK_FALSE(reader.next());
+        CHECK(reader.error().code == wire_errc::group);
+        CHECK(reader.error().offset == body.size() - 1);
+    }
+}
+
+TEST_CASE("an error deep inside keeps its byte when the reader is asked again") {
+    const std::string body = series({name, sample(1), len_field(2, varint_field(1, 1))});
+    write_request_reader reader{body};
+    for (int again = 0; again < 3; ++again) {
+        CHECK_FALSE(reader.next());
+        CHECK(reader.error().code == wire_errc::wrong_wire_type);
+        CHECK(reader.error().offset == body.size() - 2);
+    }
+}
