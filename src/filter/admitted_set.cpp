@@ -12,7 +12,9 @@ constexpr std::uint64_t large_capacity = 1 << 20;
 
 /// A segment is made when less than this is left in the newest one: more than requests can fill between two rounds of
 /// maintenance, so that it is there in time, and little enough that a window sized by the last one never asks.
-std::uint64_t reserve_of(std::uint64_t capacity) { return std::max<std::uint64_t>(98'304, capacity / 16); }
+std::uint64_t reserve_of(std::uint64_t capacity) {
+    return std::max<std::uint64_t>(98'304, capacity / 16);
+}
 
 std::unique_ptr<admitted_set::segment> make_segment(const filter_spec& spec) {
     return std::unique_ptr<admitted_set::segment>(

@@ -1,6 +1,5 @@
 #include "filter/distinct_sketch.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -42,18 +41,24 @@ void distinct_sketch::insert(std::uint64_t fingerprint) noexcept {
     // The position of the first one bit in the rest; the guard bit bounds it to 64 - index_bits + 1.
     const std::uint64_t rest = fingerprint << index_bits | std::uint64_t{1} << (index_bits - 1);
     const auto rank = static_cast<std::uint8_t>(std::countl_zero(rest) + 1);
-    registers_[index] = std::max(registers_[index], rank);
+    std::uint8_t& kept = registers_[index];
+    if (rank <= kept) return;
+    --rank_counts_[kept];
+    ++rank_counts_[rank];
+    kept = rank;
+}
+
+void distinct_sketch::clear() noexcept {
+    registers_.fill(0);
+    rank_counts_.fill(0);
+    rank_counts_[0] = static_cast<std::uint32_t>(registers_.size());
 }
 
 std::uint64_t distinct_sketch::estimate() const {
-    constexpr int rank_max = 64 - static_cast<int>(index_bits) + 1;
-    std::array<std::uint32_t, rank_max + 1> histogram{};
-    for (const std::uint8_t rank : registers_) ++histogram[rank];
-
     const auto m = static_cast<double>(registers_.size());
-    double z = m * tau(1 - histogram[rank_max] / m);
-    for (int rank = rank_max - 1; rank >= 1; --rank) z = (z + histogram[static_cast<std::size_t>(rank)]) / 2;
-    z += m * sigma(histogram[0] / m);
+    double z = m * tau(1 - rank_counts_[rank_max] / m);
+    for (int rank = rank_max - 1; rank >= 1; --rank) z = (z + rank_counts_[static_cast<std::size_t>(rank)]) / 2;
+    z += m * sigma(rank_counts_[0] / m);
     constexpr double alpha_infinity = 0.721347520444481703680;  // 1 / (2 ln 2)
     return static_cast<std::uint64_t>(std::llround(alpha_infinity * m * m / z));
 }

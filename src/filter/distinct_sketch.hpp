@@ -12,13 +12,19 @@ namespace seriesgate {
 /// Threads: one at a time.
 class distinct_sketch {
     static constexpr unsigned index_bits = 14;
-    std::array<std::uint8_t, 1u << index_bits> registers_{};
+    static constexpr int rank_max = 64 - static_cast<int>(index_bits) + 1;
+
+    std::array<std::uint8_t, 1u << index_bits> registers_;
+    /// How many registers hold each rank, so that an estimate does not have to count 16 Ki of them under a lock.
+    std::array<std::uint32_t, rank_max + 1> rank_counts_;
 
   public:
+    distinct_sketch() noexcept { clear(); }
+
     /// @param fingerprint 64-bit hash of the series.
     void insert(std::uint64_t fingerprint) noexcept;
     [[nodiscard]] std::uint64_t estimate() const;
-    void clear() noexcept { registers_.fill(0); }
+    void clear() noexcept;
 };
 
 }  // namespace seriesgate

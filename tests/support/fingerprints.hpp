@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace seriesgate::test {
+namespace seriesgate::testing {
 
 /// The fingerprint of series number `index`. A bijection (the finaliser of splitmix64), so different numbers never
 /// meet, and every bit depends on every bit, as in the hash it stands for.
@@ -28,4 +28,4 @@ class random_numbers {
     bool one_in(std::uint64_t n) noexcept { return below(n) == 0; }
 };
 
-}  // namespace seriesgate::test
+}  // namespace seriesgate::testing

@@ -1,7 +1,7 @@
 /// Whether a sanitizer slows this program down: the largest sizes are for release builds.
 #pragma once
 
-namespace seriesgate::test {
+namespace seriesgate::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
@@ -15,4 +15,4 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
-}  // namespace seriesgate::test
+}  // namespace seriesgate::testing

@@ -1,0 +1,110 @@
+#include "limit/budget.hpp"
+
+#include "support/catch.hpp"
+#include "support/fingerprints.hpp"
+
+using seriesgate::budget;
+using seriesgate::testing::fingerprint_of;
+
+namespace {
+
+/// Takes while there is room, at most `count`. @return how many had room.
+std::uint64_t take(budget& counted, std::uint64_t count, bool incumbent) {
+    std::uint64_t taken = 0;
+    for (; taken < count && counted.has_room(incumbent); ++taken) counted.take(incumbent);
+    return taken;
+}
+
+constexpr bool newcomer = false;
+constexpr bool incumbent = true;
+
+}  // namespace
+
+TEST_CASE("a budget has room for exactly its maximum") {
+    const auto max = GENERATE(std::uint64_t{1}, 2, 1'000);
+    budget counted{max};
+    CHECK(counted.limits());
+    CHECK(take(counted, 5'000, newcomer) == max);
+    CHECK(counted.current() == max);
+    CHECK_FALSE(counted.has_room(incumbent));
+}
+
+TEST_CASE("a maximum of zero counts without limiting") {
+    budget counted{0};
+    CHECK_FALSE(counted.limits());
+    counted.expect(10);
+    CHECK(take(counted, 5'000, newcomer) == 5'000);
+    CHECK(take(counted, 5'000, incumbent) == 5'000);
+    CHECK(counted.current() == 10'000);
+}
+
+TEST_CASE("newcomers get what the incumbents leave") {
+    budget counted{100};
+    counted.restart(70);
+    SECTION("newcomers first") {
+        CHECK(take(counted, 1'000, newcomer) == 30);
+        CHECK(take(counted, 1'000, incumbent) == 70);
+        CHECK(counted.current() == 100);
+    }
+    SECTION("incumbents first") {
+        CHECK(take(counted, 70, incumbent) == 70);
+        CHECK(take(counted, 1'000, newcomer) == 30);
+    }
+    SECTION("an incumbent that returns changes nothing for newcomers") {
+        CHECK(take(counted, 10, newcomer) == 10);
+        for (int returned = 0; returned < 70; ++returned) {
+            REQUIRE(counted.has_room(incumbent));
+            counted.take(incumbent);
+            CHECK(counted.has_room(newcomer));
+        }
+        CHECK(take(counted, 1'000, newcomer) == 20);
+    }
+    SECTION("a lapsed reservation is room for all") {
+        CHECK(take(counted, 20, incumbent) == 20);
+        CHECK(take(counted, 1'000, newcomer) == 30);
+        counted.expect(0);
+        CHECK(take(counted, 1'000, newcomer) == 50);
+    }
+}
+
+TEST_CASE("a spent budget with as many incumbents has no room for any newcomer") {
+    budget counted{100};
+    counted.restart(100);
+    CHECK_FALSE(counted.has_room(newcomer));
+    CHECK(take(counted, 1'000, incumbent) == 100);
+}
+
+TEST_CASE("more incumbents than the maximum leave nothing, and no number wraps") {
+    budget counted{100};
+    counted.restart(1'000);
+    CHECK_FALSE(counted.has_room(newcomer));
+    CHECK(take(counted, 1'000, incumbent) == 100);
+    CHECK_FALSE(counted.has_room(newcomer));
+}
+
+TEST_CASE("more may return than were expected") {
+    budget counted{100};
+    counted.restart(10);
+    CHECK(take(counted, 15, incumbent) == 15);
+    CHECK(take(counted, 1'000, newcomer) == 85);
+    CHECK(counted.current() == 100);
+}
+
+TEST_CASE("a new window begins with nothing counted") {
+    budget counted{100};
+    take(counted, 100, newcomer);
+    counted.refuse(fingerprint_of(1));
+    counted.refuse(fingerprint_of(2));
+    counted.refuse(fingerprint_of(2));
+    counted.count_refused_samples(5);
+    counted.count_refused_samples(6);
+    CHECK(counted.refused_series() == 2);
+    CHECK(counted.refused_samples() == 11);
+
+    counted.restart(0);
+    CHECK(counted.current() == 0);
+    CHECK(counted.refused_series() == 0);
+    CHECK(counted.refused_samples() == 0);
+    CHECK(counted.max() == 100);
+    CHECK(take(counted, 1'000, newcomer) == 100);
+}

@@ -1,0 +1,79 @@
+/// How the tests of this folder say what is offered, when, and what came of it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "limit/admission.hpp"
+#include "support/fingerprints.hpp"
+
+namespace seriesgate::testing {
+
+/// A UTC time of 2026-03-10, an ordinary Tuesday, or of `day` days after it.
+constexpr time_point at(int hour, int minute = 0, int second = 0, int day = 0) {
+    using namespace std::chrono;
+    return sys_days{year{2026} / 3 / 10} + days{day} + hours{hour} + minutes{minute} + seconds{second};
+}
+
+/// Series `first`, `first` + 1, ... with one sample each.
+inline std::vector<offered_series> series(std::uint64_t first, std::uint64_t count) {
+    std::vector<offered_series> offered;
+    offered.reserve(count);
+    for (std::uint64_t i = first; i < first + count; ++i)
+        offered.push_back({.fingerprint = fingerprint_of(i), .samples = 1, .admits = true});
+    return offered;
+}
+
+/// The same as stale markers: a sample each that admits nothing.
+inline std::vector<offered_series> stale_markers(std::uint64_t first, std::uint64_t count) {
+    auto offered = series(first, count);
+    for (auto& entry : offered) entry.admits = false;
+    return offered;
+}
+
+inline std::vector<offered_series> joined(std::vector<offered_series> first,
+                                          const std::vector<offered_series>& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
+struct verdict_counts {
+    std::uint64_t accepted = 0;
+    std::uint64_t refused_hourly = 0;
+    std::uint64_t refused_daily = 0;
+    std::uint64_t refused_unknown = 0;
+    friend bool operator==(const verdict_counts&, const verdict_counts&) = default;
+};
+
+/// An admission, and a caller with the buffers that one needs.
+struct offering {
+    admission limits;
+    admission_scratch scratch;
+    std::vector<verdict> verdicts;  ///< of the last request
+
+    offering(const limit_settings& settings, time_point now) : limits{settings, now} {}
+
+    /// One request.
+    verdict_counts offer(std::span<const offered_series> offered, time_point now) {
+        verdicts.assign(offered.size(), verdict::accepted);
+        limits.decide(offered, now, verdicts, scratch);
+        const auto of = [this](verdict wanted) {
+            return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
+        };
+        return {of(verdict::accepted), of(verdict::refused_hourly), of(verdict::refused_daily),
+                of(verdict::refused_unknown)};
+    }
+
+    std::uint64_t accepted(std::span<const offered_series> offered, time_point now) {
+        return offer(offered, now).accepted;
+    }
+
+    [[nodiscard]] window_figures hourly() const { return limits.figures().hourly; }
+    [[nodiscard]] window_figures daily() const { return limits.figures().daily; }
+    [[nodiscard]] std::uint64_t commits() const { return limits.figures().commits; }
+};
+
+}  // namespace seriesgate::testing

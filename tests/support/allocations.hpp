@@ -1,0 +1,56 @@
+/// Counts what a thread allocates. Replaces operator new: include it in one file of a test program only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace seriesgate::testing {
+
+struct allocations {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+};
+
+inline thread_local allocations allocated_by_this_thread;
+
+/// What `action` allocates in this thread.
+template <class Action>
+allocations allocations_of(Action&& action) {
+    const allocations before = allocated_by_this_thread;
+    action();
+    return {.count = allocated_by_this_thread.count - before.count,
+            .bytes = allocated_by_this_thread.bytes - before.bytes};
+}
+
+inline void* counted_allocation(std::size_t size, std::size_t alignment) {
+    ++allocated_by_this_thread.count;
+    allocated_by_this_thread.bytes += size;
+    // aligned_alloc wants a multiple of the alignment.
+    void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory == nullptr) throw std::bad_alloc{};
+    return memory;
+}
+
+}  // namespace seriesgate::testing
+
+// The array and nothrow forms of the library call these.
+void* operator new(std::size_t size) {
+    return seriesgate::testing::counted_allocation(size == 0 ? 1 : size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return seriesgate::testing::counted_allocation(size == 0 ? 1 : size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
