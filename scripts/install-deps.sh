@@ -24,8 +24,8 @@ for argument in "$@"; do
 done
 
 # Tools as command:package (any way to have the command will do), libraries as package names.
-tools=(g++:g++ cmake:cmake ninja:ninja-build curl:curl)
-libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev)
+tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
+libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libre2-dev)
 if [ "$with_tests" = yes ]; then
     tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev libclang-rt-dev ca-certificates

@@ -121,11 +121,13 @@ build() { # PRESET TARGET [PREFIX...]
 }
 
 unit_tests() { # PRESET [PREFIX...]
-    local preset=$1 status=0
+    local preset=$1 status=0 log=$reports/ctest-$1.log
     shift
     section "unit tests, $preset"
     bounded 1800 "$@" ctest --preset "$preset" -j "$jobs" --no-tests=error --output-on-failure \
-        --output-junit "$reports/ctest-$preset.xml" || status=$?
+        --output-junit "$reports/ctest-$preset.xml" >"$log" 2>&1 || status=$?
+    # Of hundreds of tests only what went wrong, and the sum.
+    grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | cat -s | tail -n 300 || true
     count_report "$reports/ctest-$preset.xml" "unit tests, $preset" "$status"
 }
 

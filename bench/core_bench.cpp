@@ -1,0 +1,144 @@
+// What a request costs in the core, step by step, on the recorded requests. `per_sample` is the figure to read.
+#include <string>
+
+#include "gate/plan.hpp"
+#include "recorded.hpp"
+#include "series/fingerprint.hpp"
+#include "wire/write_request.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::bench;
+
+namespace {
+
+/// Limits of which so many of the recorded series are admitted.
+constexpr std::uint64_t unlimited = 0;
+constexpr std::uint64_t half = 31'817 / 2;
+constexpr std::uint64_t one_series = 1;
+
+/// An admission that has seen the recorded requests already.
+struct warm_gate {
+    admission limits;
+    planner plan_request;
+
+    explicit warm_gate(std::uint64_t series_max) : limits{{.series_hourly_max = series_max}, noon} {
+        for (int round = 0; round < 2; ++round)
+            for (const auto& body : recorded().decoded) (void)plan_request(body, limits, noon);
+    }
+};
+
+void decompress(benchmark::State& state) {
+    decode_buffer buffer;
+    for (auto _ : state)
+        for (const auto& compressed : recorded().compressed)
+            benchmark::DoNotOptimize(snappy_decode(compressed, decoded_bytes_limit, buffer));
+    report_samples(state, recorded().samples);
+    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * recorded().decoded_bytes));
+}
+BENCHMARK(decompress);
+
+void walk(benchmark::State& state) {
+    write_request_reader reader;
+    for (auto _ : state)
+        for (const auto& body : recorded().decoded) {
+            reader.reset(body);
+            while (reader.next()) benchmark::DoNotOptimize(reader.series().samples);
+        }
+    report_samples(state, recorded().samples);
+}
+BENCHMARK(walk);
+
+void walk_and_fingerprint(benchmark::State& state) {
+    write_request_reader reader;
+    fingerprinter fingerprint;
+    for (auto _ : state)
+        for (const auto& body : recorded().decoded) {
+            reader.reset(body);
+            while (reader.next()) benchmark::DoNotOptimize(fingerprint(reader.series(), 0));
+        }
+    report_samples(state, recorded().samples);
+}
+BENCHMARK(walk_and_fingerprint);
+
+/// Walk, fingerprint, decide and collect, everything known to the gate: admitted, half admitted, or refused.
+void plan_known(benchmark::State& state, std::uint64_t series_max) {
+    warm_gate gate{series_max};
+    for (auto _ : state)
+        for (const auto& body : recorded().decoded)
+            benchmark::DoNotOptimize(gate.plan_request(body, gate.limits, noon));
+    report_samples(state, recorded().samples);
+}
+BENCHMARK_CAPTURE(plan_known, accepted, unlimited);
+BENCHMARK_CAPTURE(plan_known, half_refused, half);
+BENCHMARK_CAPTURE(plan_known, refused, one_series);
+
+/// The same with every series new: an hour's first requests.
+void plan_new(benchmark::State& state) {
+    planner plan_request;
+    time_point now = noon;
+    admission limits{{.incumbent_grace = std::chrono::seconds{0}}, now};
+    for (auto _ : state) {
+        state.PauseTiming();
+        now += std::chrono::days{2};
+        limits.maintain(now);
+        limits.maintain(now);
+        state.ResumeTiming();
+        for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limits, now));
+    }
+    report_samples(state, recorded().samples);
+}
+BENCHMARK(plan_new);
+
+/// Cutting the refused half out, by the ranges of a plan; per sample received.
+void splice_half(benchmark::State& state) {
+    warm_gate gate{half};
+    std::vector<std::vector<byte_range>> removed;
+    for (const auto& body : recorded().decoded) {
+        const auto made = gate.plan_request(body, gate.limits, noon);
+        removed.emplace_back(made->removed.begin(), made->removed.end());
+    }
+    std::string out;
+    for (auto _ : state)
+        for (std::size_t i = 0; i < removed.size(); ++i) {
+            splice(recorded().decoded[i], removed[i], out);
+            benchmark::DoNotOptimize(out.data());
+        }
+    report_samples(state, recorded().samples);
+}
+BENCHMARK(splice_half);
+
+void compress(benchmark::State& state) {
+    std::string out;
+    for (auto _ : state)
+        for (const auto& body : recorded().decoded) {
+            snappy_encode(body, out);
+            benchmark::DoNotOptimize(out.data());
+        }
+    report_samples(state, recorded().samples);
+    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * recorded().decoded_bytes));
+}
+BENCHMARK(compress);
+
+/// All that the core does for a request: compressed bytes in, compressed bytes out.
+void core_path(benchmark::State& state, std::uint64_t series_max) {
+    warm_gate gate{series_max};
+    decode_buffer buffer;
+    std::string spliced;
+    std::string out;
+    for (auto _ : state)
+        for (const auto& compressed : recorded().compressed) {
+            const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
+            const auto made = gate.plan_request(*body, gate.limits, noon);
+            if (made->forward == forwarding::spliced) {
+                splice(*body, made->removed, spliced);
+                snappy_encode(spliced, out);
+            }
+            benchmark::DoNotOptimize(out.data());
+        }
+    report_samples(state, recorded().samples);
+}
+BENCHMARK_CAPTURE(core_path, accepted, unlimited);
+BENCHMARK_CAPTURE(core_path, half_refused, half);
+BENCHMARK_CAPTURE(core_path, refused, one_series);
+
+}  // namespace

@@ -1,0 +1,108 @@
+#include "series/value_pattern.hpp"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "series/utf8.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Beyond this many, the automaton of RE2 is faster than comparing one by one.
+constexpr std::size_t prefixes_max = 16;
+
+enum class tail { none, any, some };  // nothing, `.*`, `.+`
+
+struct branch {
+    std::string text;
+    tail rest = tail::none;
+};
+
+constexpr bool is_punctuation(char c) {
+    return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+/// The pattern as `text`, `text.*` and `text.+` joined by `|`; nothing if it is more than that.
+std::optional<std::vector<branch>> simple_branches(bytes_view pattern) {
+    constexpr bytes_view specials = R"(\.+*?()|[]{}^$)";
+    std::vector<branch> branches(1);
+    while (!pattern.empty()) {
+        branch& current = branches.back();
+        std::size_t taken = 1;
+        if (pattern[0] == '|') {
+            branches.emplace_back();
+        } else if (current.rest != tail::none) {
+            return std::nullopt;
+        } else if (pattern.starts_with(".*") || pattern.starts_with(".+")) {
+            current.rest = pattern[1] == '*' ? tail::any : tail::some;
+            taken = 2;
+        } else if (pattern.size() > 1 && pattern[0] == '\\' && is_punctuation(pattern[1])) {
+            current.text += pattern[1];
+            taken = 2;
+        } else if (specials.find(pattern[0]) == bytes_view::npos) {
+            current.text += pattern[0];
+        } else {
+            return std::nullopt;
+        }
+        pattern.remove_prefix(taken);
+    }
+    return branches;
+}
+
+bool full_match(const re2::RE2& regex, bytes_view value) {
+    // Not a null pointer: RE2 gives it a meaning of its own.
+    const char* const text = value.empty() ? "" : value.data();
+    return regex.Match({text, value.size()}, 0, value.size(), re2::RE2::ANCHOR_BOTH, nullptr, 0);
+}
+
+}  // namespace
+
+value_pattern value_pattern::literal(std::string value) {
+    value_pattern made;
+    made.literals_.push_back(std::move(value));
+    return made;
+}
+
+result<value_pattern, std::string> value_pattern::compile(const std::string& pattern) {
+    value_pattern made;
+    if (made.read_simple(pattern)) return made;
+    re2::RE2::Options options;
+    options.set_dot_nl(true);
+    options.set_never_capture(true);
+    options.set_log_errors(false);
+    options.set_max_mem(regex_memory_max);
+    auto regex = std::make_shared<re2::RE2>(pattern, options);
+    if (!regex->ok()) return regex->error();
+    made.regex_ = std::move(regex);
+    return made;
+}
+
+bool value_pattern::read_simple(bytes_view pattern) {
+    if (!is_utf8(pattern)) return false;
+    auto branches = simple_branches(pattern);
+    if (!branches) return false;
+    if (std::ranges::count_if(*branches, [](const branch& b) { return b.rest != tail::none; }) >
+        static_cast<std::ptrdiff_t>(prefixes_max))
+        return false;
+    for (branch& each : *branches) {
+        if (each.rest == tail::none)
+            literals_.push_back(std::move(each.text));
+        else
+            prefixes_.push_back({std::move(each.text), each.rest == tail::some});
+    }
+    std::ranges::sort(literals_);
+    return true;
+}
+
+bool value_pattern::matches(bytes_view value) const {
+    if (regex_) return is_utf8(value) ? full_match(*regex_, value) : full_match(*regex_, repaired_utf8(value));
+    if (std::binary_search(literals_.begin(), literals_.end(), value, std::less<>{})) return true;
+    return std::ranges::any_of(prefixes_, [&](const prefix& start) {
+        return value.starts_with(start.text) && (!start.more || value.size() > start.text.size());
+    });
+}
+
+}  // namespace seriesgate

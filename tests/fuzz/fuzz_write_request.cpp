@@ -1,0 +1,27 @@
+// Any bytes as a request: what the walk accepts, every store's parser reads as the same series, and the fingerprint is
+// the one by the book.
+#include "fuzz/fuzz_target.hpp"
+#include "fuzz/tree_mutator.hpp"
+#include "fuzz/walk_property.hpp"
+#include "series/fingerprint.hpp"
+#include "series/reference_fingerprint.hpp"
+#include "series/text.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const bytes_view body = as_bytes(data, size);
+    const walk_check check = check_walk(body);
+    if (!check.fault.empty()) found(check.fault);
+
+    static fingerprinter fingerprint;  // as long-lived as a worker's: nothing may be left over from another request
+    write_request_reader reader{body};
+    for (const seen_series& seen : check.seen.series) {
+        require(reader.next(), "a second walk sees less");
+        require(fingerprint(reader.series(), 0) == reference_fingerprint(seen.labels, 0), "a fingerprint is wrong");
+        require(to_text(reader.series().labels, 100).find('\n') == std::string::npos, "a series' text has a line end");
+    }
+    require(!reader.next() && reader.failed() != check.accepted, "a second walk ends in another way");
+    return 0;
+}

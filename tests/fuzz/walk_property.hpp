@@ -1,0 +1,110 @@
+/// The property on which the limit stands: what our walk accepts, every store's parser reads as the same series.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fuzz/go_walk.hpp"
+#include "fuzz/seen_request.hpp"
+#include "remote_write_v1.pb.h"
+#include "wire/varint.hpp"
+#include "wire/write_request.hpp"
+
+namespace seriesgate::testing {
+
+inline std::optional<seen_request> seen_by_libprotobuf(bytes_view body) {
+    prometheus::WriteRequest message;
+    if (!message.ParseFromArray(body.data(), static_cast<int>(body.size()))) return std::nullopt;
+    seen_request request;
+    request.metadata = static_cast<std::uint32_t>(message.metadata_size());
+    for (const auto& series : message.timeseries()) {
+        seen_series& seen = request.series.emplace_back();
+        for (const auto& label : series.labels()) seen.labels.emplace_back(label.name(), label.value());
+        seen.samples = static_cast<std::uint32_t>(series.samples_size());
+        seen.histograms = static_cast<std::uint32_t>(series.histograms_size());
+        seen.exemplars = static_cast<std::uint32_t>(series.exemplars_size());
+        for (const auto& sample : series.samples())
+            seen.admits |= std::bit_cast<std::uint64_t>(sample.value()) != 0x7ff0000000000002;
+        for (const auto& histogram : series.histograms())
+            seen.admits |= std::bit_cast<std::uint64_t>(histogram.sum()) != 0x7ff0000000000002;
+    }
+    return request;
+}
+
+/// What the walk said, and what is wrong with that: nothing, as long as the property holds.
+struct walk_check {
+    bool accepted = false;
+    bool accepted_by_libprotobuf = false;
+    wire_error error;
+    seen_request seen;
+    std::string fault;
+};
+
+/// The label records in the shortest encoding, written without any of our code but the varints.
+inline std::string shortest_encoding(const seen_series& series) {
+    std::string out;
+    for (const auto& [name, value] : series.labels) {
+        std::string label = "\x0a";
+        append_varint(label, name.size());
+        label += name;
+        label += '\x12';
+        append_varint(label, value.size());
+        label += value;
+        out += '\x0a';
+        append_varint(out, label.size());
+        out += label;
+    }
+    return out;
+}
+
+/// Reads the series and checks what the reader says about their bytes.
+inline void walk(bytes_view body, walk_check& check) {
+    std::uint64_t record_end = 0;
+    write_request_reader reader{body};
+    while (reader.next()) {
+        const series_view& series = reader.series();
+        seen_series& seen = check.seen.series.emplace_back();
+        for (const label_view& label : series.labels) seen.labels.emplace_back(label.name, label.value);
+        seen.samples = series.samples;
+        seen.histograms = series.histograms;
+        seen.exemplars = series.exemplars;
+        seen.admits = series.admits;
+
+        if (series.record.offset < record_end || series.record.size < 2 ||
+            std::uint64_t{series.record.offset} + series.record.size > body.size() ||
+            body[series.record.offset] != '\x0a')
+            check.fault = "a record's range is wrong";
+        record_end = series.record.end();
+        if (!series.label_run.empty() && series.label_run != shortest_encoding(seen))
+            check.fault = "a label run is not the shortest encoding of its labels";
+    }
+    check.seen.metadata = reader.metadata_count();
+    check.error = reader.error();
+    check.accepted = !reader.failed();
+    if (check.accepted != (check.error.code == wire_errc::none)) check.fault = "failed() and error() disagree";
+    if (check.error.offset > body.size()) check.fault = "an error's offset lies outside the body";
+}
+
+/// Checks the property for one body, which may be any bytes.
+inline walk_check check_walk(bytes_view body) {
+    walk_check check;
+    walk(body, check);
+    const auto reference = seen_by_libprotobuf(body);
+    check.accepted_by_libprotobuf = reference.has_value();
+    if (!check.accepted || !check.fault.empty()) return check;  // to refuse is always safe
+
+    if (!reference) {
+        check.fault = "accepted, but libprotobuf refuses it";
+    } else if (*reference != check.seen) {
+        check.fault = "libprotobuf sees something else";
+    } else if (seen_by_go(body, go_parser::gogo) != check.seen) {
+        check.fault = "gogo sees something else";
+    } else if (seen_by_go(body, go_parser::easyproto) != check.seen) {
+        check.fault = "easyproto sees something else";
+    }
+    return check;
+}
+
+}  // namespace seriesgate::testing
