@@ -64,16 +64,16 @@ set -m # a process group of its own: Ctrl-C reaches this script only, which then
 gate=$!
 set +m
 exec {log}>&-
-asked_to_stop=no
-trap 'asked_to_stop=yes; kill -TERM "$gate" 2>/dev/null || true' INT TERM HUP
+asked_to_stop=no interrupted=no
+trap 'asked_to_stop=yes interrupted=yes; kill -TERM "$gate" 2>/dev/null || true' INT TERM HUP
 
-# Its exit status, however often a signal interrupts the waiting.
+# Its exit status. A signal interrupts the waiting with a status of its own; then ask again, bash remembers the real one.
 wait_for_gate() {
     local status
     while :; do
-        status=0
+        status=0 interrupted=no
         wait "$gate" || status=$?
-        kill -0 "$gate" 2>/dev/null || break
+        [ "$interrupted" = yes ] || break
     done
     wait "$log_watcher" || true # the last lines of the log come before our own
     return "$status"

@@ -169,29 +169,6 @@ check_example_configuration() {
     done
 }
 
-# The two scripts that a newcomer meets first: figures appear, and everything ends well.
-check_scripts() {
-    section "run.sh and demo.sh"
-    local log=$reports/run.log
-    # shellcheck disable=SC2016 # the inner shell expands these
-    if bounded 120 bash -c '
-            scripts/run.sh --listen=127.0.0.1:0 >"$1" 2>&1 & run=$!
-            until grep -q "^run: up" "$1" || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
-            kill -TERM $run && wait $run' - "$log" && grep "of 31817 distinct series" "$log"; then
-        pass
-    else
-        tail -n 20 "$log"
-        fail "run.sh"
-    fi
-    if bounded 180 scripts/demo.sh --seconds 10 >"$reports/demo.log" 2>&1; then
-        tail -n 2 "$reports/demo.log"
-        pass
-    else
-        tail -n 20 "$reports/demo.log"
-        fail "demo.sh"
-    fi
-}
-
 fuzz() {
     local target name seeds found=no
     build fuzz tests/fuzz/all || return 0
@@ -233,7 +210,6 @@ else
     if build release all; then
         unit_tests release
         check_example_configuration
-        check_scripts
         end_to_end_tests release ""
     fi
     if [ "$quick" = no ]; then

@@ -42,9 +42,10 @@ class admitted_set {
         return false;
     }
 
-    /// Starts loading what contains() will look at first.
+    /// Starts loading what contains() will look at.
     void prefetch(std::uint64_t fingerprint) const noexcept {
-        segments_[segment_count_.load(std::memory_order_acquire) - 1]->filter.prefetch(fingerprint);
+        for (std::size_t i = segment_count_.load(std::memory_order_acquire); i-- > 0;)
+            segments_[i]->filter.prefetch(fingerprint);
     }
 
     /// Adds a series that contains() did not find.

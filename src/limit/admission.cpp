@@ -67,8 +67,6 @@ void admission::decide(std::span<const offered_series> offered, time_point now, 
     assert(offered.size() == verdicts.size());
     scratch.pending.clear();
     scratch.followers.clear();
-    std::uint64_t samples_refused_hourly = 0;
-    std::uint64_t samples_refused_daily = 0;
     {
         const auto current = read_windows(now);
         const admitted_set& hour = *current->hour;
@@ -86,22 +84,11 @@ void admission::decide(std::span<const offered_series> offered, time_point now, 
                 scratch.followers.push_back(static_cast<std::uint32_t>(i));
                 continue;
             }
-            switch (refused_.lookup(series.fingerprint)) {
-                case refused_cache::answer::refused_hourly:
-                    verdicts[i] = verdict::refused_hourly;
-                    samples_refused_hourly += series.samples;
-                    break;
-                case refused_cache::answer::refused_daily:
-                    verdicts[i] = verdict::refused_daily;
-                    samples_refused_daily += series.samples;
-                    break;
-                case refused_cache::answer::unknown:
-                    scratch.pending.push_back(static_cast<std::uint32_t>(i));
-            }
+            refused_.prefetch(series.fingerprint);
+            scratch.pending.push_back(static_cast<std::uint32_t>(i));
         }
     }
-    if (samples_refused_hourly != 0) hourly_.count_refused_samples(samples_refused_hourly);
-    if (samples_refused_daily != 0) daily_.count_refused_samples(samples_refused_daily);
+    if (!scratch.pending.empty()) recall(offered, verdicts, scratch.pending);
     if (!scratch.pending.empty()) commit(offered, verdicts, scratch.pending);
     // After the others: an exemplar may stand before the sample that admits its series.
     if (!scratch.followers.empty()) follow(offered, verdicts, scratch.followers);
@@ -112,13 +99,34 @@ published<admission::windows>::reader admission::read_windows(time_point now) {
     return windows_.read();
 }
 
+/// Decides about those that were refused lately, and takes them out of `pending`.
+void admission::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                       std::vector<std::uint32_t>& pending) {
+    std::uint64_t samples_refused_hourly = 0;
+    std::uint64_t samples_refused_daily = 0;
+    std::erase_if(pending, [&](std::uint32_t i) {
+        const auto known = refused_.lookup(offered[i].fingerprint);
+        if (known == refused_cache::answer::unknown) return false;
+        const bool by_hour = known == refused_cache::answer::refused_hourly;
+        verdicts[i] = by_hour ? verdict::refused_hourly : verdict::refused_daily;
+        (by_hour ? samples_refused_hourly : samples_refused_daily) += offered[i].samples;
+        return true;
+    });
+    if (samples_refused_hourly != 0) hourly_.count_refused_samples(samples_refused_hourly);
+    if (samples_refused_daily != 0) daily_.count_refused_samples(samples_refused_daily);
+}
+
 void admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts,
                        std::span<const std::uint32_t> pending) {
     const std::scoped_lock lock{commit_lock_};
     ++commits_;
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = windows_.read();
-    for (const std::uint32_t i : pending) verdicts[i] = admit(*current, offered[i]);
+    for (std::size_t k = 0; k < pending.size(); ++k) {
+        if (k + prefetch_distance < pending.size())
+            current->day->prefetch(offered[pending[k + prefetch_distance]].fingerprint);
+        verdicts[pending[k]] = admit(*current, offered[pending[k]]);
+    }
 }
 
 void admission::follow(std::span<const offered_series> offered, std::span<verdict> verdicts,

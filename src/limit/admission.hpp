@@ -112,6 +112,8 @@ class admission {
     };
 
     [[nodiscard]] published<windows>::reader read_windows(time_point now);
+    void recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                std::vector<std::uint32_t>& pending);
     void commit(std::span<const offered_series> offered, std::span<verdict> verdicts,
                 std::span<const std::uint32_t> pending);
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts,

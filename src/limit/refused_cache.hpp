@@ -44,6 +44,9 @@ class refused_cache {
         return answer::unknown;
     }
 
+    /// Starts loading the line that lookup() will want.
+    void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
+
     /// @return the window whose refusal is remembered: that of the first one, if the series is here already.
     refusing_window insert(std::uint64_t fingerprint, refusing_window window) noexcept {
         // Twice in a request, or refused for two requests at once: an entry more would push out another series.

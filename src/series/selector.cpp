@@ -55,10 +55,10 @@ std::string quoted(bytes_view text) {
     return out += '"';
 }
 
-/// For an error message: one line, not endless.
+/// For an error message: one line of UTF-8, not endless.
 std::string shown(bytes_view text) {
     constexpr std::size_t shown_max = 120;
-    std::string out{text.substr(0, shown_max)};
+    std::string out = repaired_utf8(text.substr(0, shown_max));
     std::ranges::replace_if(out, is_control, '?');
     return text.size() > shown_max ? out + "..." : out;
 }

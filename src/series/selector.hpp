@@ -43,7 +43,7 @@ struct label_matcher {
 };
 
 struct selector_error {
-    std::string message;                ///< one line, without control characters
+    std::string message;                ///< one line of UTF-8, without control characters
     std::optional<std::size_t> offset;  ///< byte of the text, from 0; nothing if the selector as a whole is wrong
 };
 

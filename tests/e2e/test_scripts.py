@@ -12,7 +12,7 @@ import pytest
 from gate import REPOSITORY
 from waiting import eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(280)]
 
 
 @pytest.fixture
@@ -31,8 +31,12 @@ def script(tmp_path):
     yield start
     for process in started:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            os.killpg(process.pid, signal.SIGTERM)  # it ends its children, which have groups of their own
+            try:
+                process.wait(40)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
 def serves(url):
@@ -49,7 +53,7 @@ def addresses(output):
 
 def test_the_demo_brings_samples_into_the_store_and_ends_what_it_started(script):
     process, output = script("demo.sh", "--seconds", "10")
-    assert process.wait(150) == 0, output()
+    assert process.wait(200) == 0, output()
     figures = re.findall(r"samples (\d+) received, (\d+) accepted, (\d+) refused .* store (\d+) series", output())
     received, accepted, refused, stored = map(int, figures[-1])
     assert received == accepted + refused

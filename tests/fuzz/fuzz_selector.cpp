@@ -39,6 +39,7 @@ void require_readable(const selector_error& error, std::size_t size) {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
     require(!error.message.empty() && error.message.size() < 400, "an error of no length or too much");
     require(std::ranges::none_of(error.message, is_control), "an error with control characters");
+    require(is_utf8(error.message), "an error that is not UTF-8");
     require(!error.offset || *error.offset <= size, "an error outside of the text");
 }
 

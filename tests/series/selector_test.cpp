@@ -279,6 +279,7 @@ TEST_CASE("a bad regular expression is told in RE2's words") {
     CHECK(error_of(R"({a=~"(\n"})") == "bad regular expression (missing ): (?) at byte 4");
     CHECK(error_of(R"({a=~"((x{100}){100}){100}"})").starts_with("bad regular expression ("));
     CHECK(error_of("{a=~\"(" + std::string(1000, 'x') + "\"}").size() < 200);
+    CHECK(is_utf8(error_of("{a=~\"(" + std::string(118, 'x') + "ü\"}")));
     CHECK(error_of(R"({a="(",b!="[z-a]"})").empty());
 }
 
