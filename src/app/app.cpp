@@ -107,10 +107,8 @@ void log_start(const config& settings, const server& front, std::size_t workers)
 void run(const config& settings) {
     admission limits{limits_of(settings), wall_clock_now()};
     gate_metrics metrics;
-    shared_state shared{.settings = settings,
-                        .limits = limits,
-                        .metrics = metrics,
-                        .started = std::chrono::steady_clock::now()};
+    shared_state shared{
+        .settings = settings, .limits = limits, .metrics = metrics, .started = std::chrono::steady_clock::now()};
     const auto workers = make_workers(shared);
     net::io_context control{1};
     server front{control, settings.listen, workers};

@@ -50,7 +50,7 @@ std::string printable(std::string_view text, std::size_t shown_max) {
 }
 
 std::string in_quotes(std::string_view text) {
-    return "'" + printable(text, quoted_max) + "'";
+    return std::string{"'"}.append(printable(text, quoted_max)).append("'");
 }
 
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {

@@ -9,17 +9,21 @@ namespace {
 /// The rate as a function of the mean number of series in a block.
 double rate_at_load(double mean) {
     if (mean <= 0) return 0;
-    // Sum over k within twelve standard deviations: what is left out is far below any rate of interest.
+    // Sum over k within twelve standard deviations: what is left out is far below any rate of interest. Poisson weights
+    // relative to the most likely k, each from its neighbour: std::lgamma would write a global variable.
     const double spread = 12 * std::sqrt(mean) + 12;
-    const auto first = static_cast<int>(std::max(0.0, mean - spread));
-    const auto last = static_cast<int>(mean + spread);
-    double rate = 0;
-    for (int k = first; k <= last; ++k) {
-        const double probability = std::exp(k * std::log(mean) - mean - std::lgamma(k + 1.0));
-        const double bit_set = 1 - std::pow(63.0 / 64.0, k);
-        rate += probability * std::pow(bit_set, 8);
-    }
-    return std::min(rate, 1.0);
+    const double mode = std::floor(mean);
+    double weights = 0;
+    double hits = 0;
+    const auto add = [&](double k, double weight) {
+        weights += weight;
+        hits += weight * std::pow(1 - std::pow(63.0 / 64.0, k), 8);
+    };
+    double weight = 1;
+    for (double k = mode; k <= mean + spread; ++k, weight *= mean / k) add(k, weight);
+    weight = 1;
+    for (double k = mode; k >= 1 && k > mean - spread; --k) add(k - 1, weight *= k / mean);
+    return std::min(hits / weights, 1.0);
 }
 
 }  // namespace

@@ -40,9 +40,8 @@ plan planner::collect(std::uint32_t metadata) {
     removed_.clear();
     refused_fingerprints_.clear();
     for (std::size_t i = 0; i < offered_.size(); ++i) {
-        const entry_counts counts{.samples = offered_[i].samples,
-                                  .histograms = entries_[i].histograms,
-                                  .exemplars = entries_[i].exemplars};
+        const entry_counts counts{
+            .samples = offered_[i].samples, .histograms = entries_[i].histograms, .exemplars = entries_[i].exemplars};
         made.received += counts;
         if (verdicts_[i] == verdict::accepted) continue;
 

@@ -28,6 +28,7 @@ inline void* counted_allocation(std::size_t size, std::size_t alignment) {
     ++allocated_by_this_thread.count;
     allocated_by_this_thread.bytes += size;
     // aligned_alloc wants a multiple of the alignment.
+    if (size == 0) size = 1;
     void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
     if (memory == nullptr) throw std::bad_alloc{};
     return memory;
@@ -35,12 +36,30 @@ inline void* counted_allocation(std::size_t size, std::size_t alignment) {
 
 }  // namespace seriesgate::testing
 
-// The array and nothrow forms of the library call these.
+// All forms, for a sanitizer's library has its own of each and would be asked for what is left out here.
 void* operator new(std::size_t size) {
-    return seriesgate::testing::counted_allocation(size == 0 ? 1 : size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    return seriesgate::testing::counted_allocation(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-    return seriesgate::testing::counted_allocation(size == 0 ? 1 : size, static_cast<std::size_t>(alignment));
+    return seriesgate::testing::counted_allocation(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return operator new(size);
+}
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return operator new(size, alignment);
+}
+void* operator new[](std::size_t size) {
+    return operator new(size);
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return operator new(size, alignment);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return operator new(size);
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return operator new(size, alignment);
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);
@@ -52,5 +71,29 @@ void operator delete(void* memory, std::align_val_t) noexcept {
     std::free(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
     std::free(memory);
 }
