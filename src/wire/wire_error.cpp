@@ -1,9 +1,16 @@
 #include "wire/wire_error.hpp"
 
+#include <string_view>
+
 #include "wire/write_request.hpp"
 
 namespace seriesgate {
 namespace {
+
+std::string more_than(std::string_view what, std::size_t bound, std::string_view unit) {
+    std::string text{what};
+    return text.append(" with more than ").append(std::to_string(bound)).append(" ").append(unit);
+}
 
 std::string reason(wire_errc code) {
     switch (code) {
@@ -38,11 +45,11 @@ std::string reason(wire_errc code) {
         case wire_errc::label_without_name:
             return "label without a name";
         case wire_errc::series_over_limit:
-            return "request with more than " + std::to_string(series_per_request_max) + " series";
+            return more_than("request", series_per_request_max, "series");
         case wire_errc::labels_over_limit:
-            return "series with more than " + std::to_string(labels_per_series_max) + " labels";
+            return more_than("series", labels_per_series_max, "labels");
         case wire_errc::label_bytes_over_limit:
-            return "label name or value of more than " + std::to_string(label_bytes_max) + " bytes";
+            return more_than("label name or value", label_bytes_max, "bytes");
     }
     return "unknown error";
 }
@@ -55,7 +62,7 @@ bool is_compression(wire_errc code) {
 
 std::string to_string(const wire_error& error) {
     if (is_compression(error.code)) return reason(error.code);
-    return reason(error.code) + " at byte " + std::to_string(error.offset);
+    return reason(error.code).append(" at byte ").append(std::to_string(error.offset));
 }
 
 }  // namespace seriesgate

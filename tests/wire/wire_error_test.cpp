@@ -33,7 +33,7 @@ TEST_CASE("errors in the protobuf say at which byte, errors of the compression d
     CHECK(to_string({wire_errc::series_over_limit, 5}) == "request with more than 1048576 series at byte 5");
     CHECK(to_string({wire_errc::labels_over_limit, 5}) == "series with more than 1024 labels at byte 5");
     CHECK(to_string({wire_errc::label_bytes_over_limit, 5}) ==
-          "label name or value of more than 65536 bytes at byte 5");
+          "label name or value with more than 65536 bytes at byte 5");
     CHECK(to_string({wire_errc::snappy_corrupt, 0}) == "not a valid snappy block");
     CHECK(to_string({wire_errc::empty_body, 0}) == "empty body: not a snappy block");
     CHECK(to_string({wire_errc::snappy_framed, 0}) ==
