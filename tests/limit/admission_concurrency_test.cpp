@@ -38,9 +38,19 @@ class sender {
         offered_.resize(count);
         for (auto& entry : offered_)
             entry = {.fingerprint = fingerprint_of(random.below(pool)), .samples = 1, .admits = true};
-        verdicts_.resize(count);
+        decide(now);
+    }
+
+    void offer_one(std::uint64_t fingerprint, time_point now) {
+        offered_.assign(1, {.fingerprint = fingerprint, .samples = 1, .admits = true});
+        decide(now);
+    }
+
+  private:
+    void decide(time_point now) {
+        verdicts_.resize(offered_.size());
         limits_.decide(offered_, now, verdicts_, scratch_);
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < offered_.size(); ++i) {
             if (verdicts_[i] == verdict::accepted) {
                 accepted.insert(offered_[i].fingerprint);
             } else {
@@ -182,6 +192,39 @@ TEST_CASE("eight threads that meet a new hour at once roll over once, and its bu
         if (hour % 24 < 2) CHECK(accepted.size() == max);
     }
     CHECK(day.size() == daily_max);
+}
+
+TEST_CASE("threads whose requests meet a new hour in the same instant roll over once") {
+    constexpr std::uint64_t racers = 4;
+    const int hours = sanitized ? 300 : 2'000;
+    admission limits{{.series_hourly_max = racers}, at(0)};
+    sender first{limits, 0};
+    for (std::uint64_t i = 0; i < racers; ++i) first.offer_one(fingerprint_of(i), at(0));
+    std::atomic<int> hour{0};
+    std::atomic<std::uint64_t> decided{0};
+    std::atomic<std::uint64_t> wrong{0};
+    std::vector<std::thread> threads;
+    for (std::uint64_t self = 0; self < racers; ++self)
+        threads.emplace_back([&, self] {
+            sender one{limits, self};
+            for (int mine = 1; mine <= hours; ++mine) {
+                while (hour.load() < mine) std::this_thread::yield();
+                const auto now = at(0) + std::chrono::hours{mine};
+                // A newcomer, then an incumbent: had the hour begun twice, an incumbent would be forgotten or the
+                // room that is kept for it be gone.
+                one.offer_one(fingerprint_of(1'000'000 + static_cast<std::uint64_t>(mine) * racers + self), now);
+                one.offer_one(fingerprint_of(self), now);
+                if (++decided == racers * static_cast<std::uint64_t>(mine)) {
+                    if (limits.figures().hourly.series_current != racers) ++wrong;
+                    ++hour;
+                }
+            }
+            if (one.refused != static_cast<std::uint64_t>(hours)) ++wrong;
+        });
+    hour = 1;
+    for (auto& thread : threads) thread.join();
+    CHECK(wrong == 0);
+    CHECK(limits.figures().hourly.span == hour_of(at(0) + std::chrono::hours{hours}));
 }
 
 TEST_CASE("eight threads race for the incumbents' hour, and every incumbent gets its slot") {
