@@ -33,7 +33,7 @@ void decompress(benchmark::State& state) {
         for (const auto& compressed : recorded().compressed)
             benchmark::DoNotOptimize(snappy_decode(compressed, decoded_bytes_limit, buffer));
     report_samples(state, recorded().samples);
-    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * recorded().decoded_bytes));
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(recorded().decoded_bytes));
 }
 BENCHMARK(decompress);
 
@@ -115,7 +115,7 @@ void compress(benchmark::State& state) {
             benchmark::DoNotOptimize(out.data());
         }
     report_samples(state, recorded().samples);
-    state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * recorded().decoded_bytes));
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(recorded().decoded_bytes));
 }
 BENCHMARK(compress);
 

@@ -62,7 +62,7 @@ struct trace {
 }  // namespace
 
 TEST_CASE("a request of which nothing is refused goes on unchanged") {
-    gate gate{limited_to(GENERATE(0, 10))};
+    gate gate{limited_to(GENERATE(std::uint64_t{0}, std::uint64_t{10}))};
     const auto made = gate.of(request_of(0, 10));
     CHECK(made.forward == forwarding::unchanged);
     CHECK(made.received.samples == 10);
