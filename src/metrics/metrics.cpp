@@ -40,8 +40,6 @@ std::string_view name_of(reject_reason reason) noexcept {
             return "timeout";
         case reject_reason::overloaded:
             return "overloaded";
-        case reject_reason::draining:
-            return "draining";
         case reject_reason::count_:
             break;
     }
@@ -79,7 +77,7 @@ std::string_view name_of(forward_kind kind) noexcept {
 std::uint64_t gate_metrics::requests_rejected_4xx() const noexcept {
     std::uint64_t sum = 0;
     for (const auto reason : {reject_reason::malformed, reject_reason::too_large, reject_reason::unsupported_media,
-                              reject_reason::method_not_allowed, reject_reason::timeout}) {
+                              reject_reason::method_not_allowed}) {
         sum += requests_rejected[reason].value();
     }
     return sum;

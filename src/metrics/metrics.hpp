@@ -130,7 +130,6 @@ enum class reject_reason : std::uint8_t {
     unknown_path,        ///< 404: not an ingestion request, so neither in requests_total nor in requests_rejected_4xx()
     timeout,             ///< 503: not complete within readTimeout
     overloaded,          ///< 503: over maxInflightBytes
-    draining,            ///< 503: the process is going down
     count_
 };
 std::string_view name_of(reject_reason reason) noexcept;

@@ -51,6 +51,7 @@ def assert_timed_out(gate, upstream, connection, started):
     assert 0.8 <= time.monotonic() - started <= 8
     assert upstream.requests == []
     assert gate.current() == 0
+    assert gate.stats["requests"]["rejected"] == 0  # 4xx only
     assert gate.send(GOOD).status == 204
 
 

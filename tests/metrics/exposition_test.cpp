@@ -115,7 +115,6 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->requests[503].add(1);
     metrics->requests[0].add(2);
     metrics->requests_rejected[reject_reason::malformed].add(3);
-    metrics->requests_rejected[reject_reason::draining].add(4);
     metrics->requests_forwarded[forward_kind::spliced].add(5);
     metrics->requests_discarded.add(6);
     metrics->upstream_errors[upstream_error_reason::timeout].add(7);
@@ -152,7 +151,6 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_requests_rejected_total{reason=\"unknown_path\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"timeout\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"draining\"} 4\n"
           "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
           "seriesgate_requests_forwarded_total{kind=\"none\"} 0\n"
