@@ -8,28 +8,13 @@
 
 #include "filter/admitted_set.hpp"
 #include "limit/admission.hpp"
+#include "made_up.hpp"
 #include "recorded.hpp"
 
 using namespace seriesgate;
-using seriesgate::bench::noon;
+using namespace seriesgate::bench;
 
 namespace {
-
-constexpr std::uint64_t batch = 2'000;  // series in a request
-
-/// Different for every index, and spread like a hash (the finaliser of splitmix64).
-std::uint64_t fingerprint_of(std::uint64_t index) {
-    std::uint64_t z = (index + 1) * 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-void report_series(benchmark::State& state, std::uint64_t series) {
-    using benchmark::Counter;
-    state.counters["per_series"] =
-        Counter(static_cast<double>(series), Counter::kIsIterationInvariantRate | Counter::kInvert);
-}
 
 /// A set that holds series 0 to n - 1, made once.
 const admitted_set& filled_set(std::uint64_t n) {

@@ -51,7 +51,8 @@ bool admitted_set::wants_segment() const noexcept {
     // In this order: a spare that has just been taken into use must be seen as the newest segment.
     if (has_spare_.load(std::memory_order_acquire)) return false;
     const std::size_t count = segment_count_.load(std::memory_order_acquire);
-    if (count == segments_max || (capacity_max_ != 0 && chain_capacity() >= capacity_max_)) return false;
+    const std::uint64_t capacity_max = capacity_max_.load(std::memory_order_relaxed);
+    if (count == segments_max || (capacity_max != 0 && chain_capacity() >= capacity_max)) return false;
     const segment& last = *segments_[count - 1];
     return last.count.load(std::memory_order_relaxed) + reserve_of(last.capacity) >= last.capacity;
 }
@@ -65,7 +66,8 @@ std::uint64_t admitted_set::chain_capacity() const noexcept {
 std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
     const std::uint64_t chain = chain_capacity();
     std::uint64_t capacity = chain < large_capacity ? 3 * chain : chain;
-    if (capacity_max_ != 0) capacity = std::min(capacity, capacity_max_ - std::min(capacity_max_, chain));
+    const std::uint64_t capacity_max = capacity_max_.load(std::memory_order_relaxed);
+    if (capacity_max != 0) capacity = std::min(capacity, capacity_max - std::min(capacity_max, chain));
     return make_segment({std::max<std::uint64_t>(capacity, 1),
                          rate_share(promised_rate_, segment_count_.load(std::memory_order_acquire))});
 }
@@ -87,6 +89,41 @@ double admitted_set::false_positive_rate() const {
         passes_all *= 1 - expected_false_positive_rate(segments_[i]->count.load(std::memory_order_relaxed),
                                                        segments_[i]->filter.block_count());
     return 1 - passes_all;
+}
+
+bool admitted_set::save(state_encoder& out) const {
+    const std::size_t count = segment_count_.load(std::memory_order_acquire);
+    out.number(promised_rate_);
+    out.number(static_cast<std::uint64_t>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+        const segment& each = *segments_[i];
+        out.number(each.capacity);
+        out.number(each.count.load(std::memory_order_relaxed));
+        out.number(static_cast<std::uint64_t>(each.filter.block_count()));
+        each.filter.save(out);
+    }
+    return out.good();
+}
+
+std::unique_ptr<admitted_set> admitted_set::restore(state_decoder& in) {
+    // 64 TiB: a size beyond that is damage, and must not be allocated to find out.
+    constexpr std::uint64_t blocks_max = std::uint64_t{1} << 40;
+    std::unique_ptr<admitted_set> set{new admitted_set};
+    set->promised_rate_ = in.number<double>();
+    const std::uint64_t count = in.count(segments_max);
+    if (count == 0 || !(set->promised_rate_ > 0 && set->promised_rate_ < 1)) return nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto capacity = in.number<std::uint64_t>();
+        const auto series = in.number<std::uint64_t>();
+        const std::uint64_t blocks = in.count(blocks_max);
+        if (blocks == 0 || capacity == 0 || !in.has(blocks * 64)) return nullptr;
+        set->segments_[i].reset(new segment{split_block::load(in, blocks), capacity});
+        if (!in.good()) return nullptr;
+        set->segments_[i]->count.store(series, std::memory_order_relaxed);
+        set->size_.fetch_add(series, std::memory_order_relaxed);
+    }
+    set->segment_count_.store(count, std::memory_order_release);
+    return set;
 }
 
 }  // namespace seriesgate

@@ -32,8 +32,7 @@ class admitted_set {
     };
 
     /// @param first what the first segment is sized for; its rate is the promise for the whole chain.
-    /// @param capacity_max series that can come at most (the window's limit), so that no memory is made for more; 0 is
-    ///        unlimited.
+    /// @param capacity_max see set_capacity_max.
     explicit admitted_set(const filter_spec& first, std::uint64_t capacity_max = 0);
 
     [[nodiscard]] bool contains(std::uint64_t fingerprint) const noexcept {
@@ -51,12 +50,23 @@ class admitted_set {
     /// Adds a series that contains() did not find.
     void insert(std::uint64_t fingerprint) noexcept;
 
+    /// @param capacity_max series that can come at most (the window's limit), so that no memory is made for more; 0 is
+    ///        unlimited. Threads: any.
+    void set_capacity_max(std::uint64_t capacity_max) noexcept {
+        capacity_max_.store(capacity_max, std::memory_order_relaxed);
+    }
+
     /// Whether the newest segment is nearly full, more may come, and no other is waiting behind it.
     [[nodiscard]] bool wants_segment() const noexcept;
     /// Allocates the next segment. Small chains grow to four times their capacity, large ones to twice.
     [[nodiscard]] std::unique_ptr<segment> prepare_segment() const;
     /// Puts a prepared segment at the end of the chain, to be used when the one before it is full.
     void adopt(std::unique_ptr<segment> next) noexcept;
+
+    /// Writes the chain, while inserts may go on: a series that is inserted meanwhile may or may not be in it.
+    bool save(state_encoder& out) const;
+    /// A set as save() wrote it, or null if that makes no sense. Its capacity is unlimited.
+    static std::unique_ptr<admitted_set> restore(state_decoder& in);
 
     /// What the first segment is sized for.
     [[nodiscard]] std::uint64_t first_capacity() const noexcept { return segments_[0]->capacity; }
@@ -68,14 +78,16 @@ class admitted_set {
     [[nodiscard]] double false_positive_rate() const;
 
   private:
+    admitted_set() = default;
+
     // Each at least doubles the chain: 2^31 times the first capacity is beyond any memory.
     static constexpr std::size_t segments_max = 32;
 
     /// Of all segments in the chain. By the maintenance thread, or under the commit lock.
     [[nodiscard]] std::uint64_t chain_capacity() const noexcept;
 
-    double promised_rate_;
-    std::uint64_t capacity_max_;
+    double promised_rate_ = 0;
+    std::atomic<std::uint64_t> capacity_max_{0};
     std::array<std::unique_ptr<segment>, segments_max> segments_;
     /// Segments that may hold something: the last one takes the inserts.
     std::atomic<std::size_t> segment_count_{0};

@@ -1,5 +1,6 @@
 #include "filter/distinct_sketch.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -36,31 +37,88 @@ double tau(double x) {
 
 }  // namespace
 
-void distinct_sketch::insert(std::uint64_t fingerprint) noexcept {
-    const std::size_t index = fingerprint >> (64 - index_bits);
-    // The position of the first one bit in the rest; the guard bit bounds it to 64 - index_bits + 1.
+void distinct_sketch::registers::insert(std::uint64_t fingerprint) noexcept {
+    // The position of the first one bit in the rest; the guard bit bounds it to rank_max.
     const std::uint64_t rest = fingerprint << index_bits | std::uint64_t{1} << (index_bits - 1);
-    const auto rank = static_cast<std::uint8_t>(std::countl_zero(rest) + 1);
-    std::uint8_t& kept = registers_[index];
-    if (rank <= kept) return;
-    --rank_counts_[kept];
-    ++rank_counts_[rank];
-    kept = rank;
+    raise(fingerprint >> (64 - index_bits), static_cast<std::uint8_t>(std::countl_zero(rest) + 1));
 }
 
-void distinct_sketch::clear() noexcept {
-    registers_.fill(0);
-    rank_counts_.fill(0);
-    rank_counts_[0] = static_cast<std::uint32_t>(registers_.size());
+void distinct_sketch::registers::raise(std::size_t index, std::uint8_t rank) noexcept {
+    std::uint8_t& known = ranks[index];
+    if (rank <= known) return;
+    --histogram[known];
+    ++histogram[rank];
+    known = rank;
+}
+
+distinct_sketch::seen& distinct_sketch::open() {
+    if (!seen_) seen_ = std::make_unique<seen>();
+    return *seen_;
+}
+
+void distinct_sketch::use_registers() {
+    seen_->many = std::make_unique<registers>();
+    for (const std::uint64_t each : seen_->few) seen_->many->insert(each);
+    seen_->few = {};
+}
+
+void distinct_sketch::insert(std::uint64_t fingerprint) {
+    auto& [few, many] = open();
+    if (many) return many->insert(fingerprint);
+    const auto place = std::ranges::lower_bound(few, fingerprint);
+    if (place != few.end() && *place == fingerprint) return;
+    few.insert(place, fingerprint);
+    if (few.size() > exact_max) use_registers();
+}
+
+void distinct_sketch::merge(const distinct_sketch& other) {
+    if (!other.seen_) return;
+    for (const std::uint64_t each : other.seen_->few) insert(each);
+    if (!other.seen_->many) return;
+    if (!open().many) use_registers();
+    for (std::size_t i = 0; i < other.seen_->many->ranks.size(); ++i)
+        seen_->many->raise(i, other.seen_->many->ranks[i]);
 }
 
 std::uint64_t distinct_sketch::estimate() const {
-    const auto m = static_cast<double>(registers_.size());
-    double z = m * tau(1 - rank_counts_[rank_max] / m);
-    for (int rank = rank_max - 1; rank >= 1; --rank) z = (z + rank_counts_[static_cast<std::size_t>(rank)]) / 2;
-    z += m * sigma(rank_counts_[0] / m);
+    if (!seen_) return 0;
+    if (!seen_->many) return seen_->few.size();
+    const auto& histogram = seen_->many->histogram;
+    const auto m = static_cast<double>(seen_->many->ranks.size());
+    double z = m * tau(1 - histogram[rank_max] / m);
+    for (int rank = rank_max - 1; rank >= 1; --rank) z = (z + histogram[static_cast<std::size_t>(rank)]) / 2;
+    z += m * sigma(histogram[0] / m);
     constexpr double alpha_infinity = 0.721347520444481703680;  // 1 / (2 ln 2)
     return static_cast<std::uint64_t>(std::llround(alpha_infinity * m * m / z));
+}
+
+// The format: a byte (0 few, 1 registers); then a count (8 bytes) and so many fingerprints in ascending order, or a
+// byte for each register.
+void distinct_sketch::save(state_encoder& out) const {
+    const bool estimated = seen_ && seen_->many;
+    out.number(static_cast<std::uint8_t>(estimated ? 1 : 0));
+    if (estimated) {
+        out.bytes({reinterpret_cast<const char*>(seen_->many->ranks.data()), seen_->many->ranks.size()});
+        return;
+    }
+    out.number(static_cast<std::uint64_t>(seen_ ? seen_->few.size() : 0));
+    if (!seen_) return;
+    for (const std::uint64_t each : seen_->few) out.number(each);
+}
+
+void distinct_sketch::load(state_decoder& in) {
+    clear();
+    if (in.number<std::uint8_t>() == 0) {
+        // One by one: what is not in order after all (damage) is put in order.
+        for (std::uint64_t left = in.count(exact_max); left > 0; --left) insert(in.number<std::uint64_t>());
+        return;
+    }
+    open().many = std::make_unique<registers>();
+    for (std::size_t i = 0; i < seen_->many->ranks.size(); ++i) {
+        const auto rank = in.number<std::uint8_t>();
+        if (rank > rank_max) return in.fail();
+        seen_->many->raise(i, rank);
+    }
 }
 
 }  // namespace seriesgate

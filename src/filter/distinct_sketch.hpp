@@ -1,30 +1,57 @@
-/// How many different series were seen, in 16 KiB.
+/// How many different series were seen: exactly while they are few, estimated in 16 KiB when they are many.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/state_stream.hpp"
 
 namespace seriesgate {
 
-/// HyperLogLog with 2^14 registers: standard error 1.04/sqrt(2^14) = 0.8 %, near exact for small counts.
+/// The first series are remembered one by one, so that the thousands of label groups that refuse nothing, or little,
+/// cost next to nothing. Then a HyperLogLog with 2^14 registers: standard error 1.04/sqrt(2^14) = 0.8 %.
 /// Source: Flajolet et al., "HyperLogLog", 2007; estimator: Ertl, "New cardinality estimation algorithms for
 /// HyperLogLog sketches", 2017, algorithm 6 (no bias tables, no switch between ranges).
 /// Threads: one at a time.
 class distinct_sketch {
-    static constexpr unsigned index_bits = 14;
-    static constexpr int rank_max = 64 - static_cast<int>(index_bits) + 1;
-
-    std::array<std::uint8_t, 1u << index_bits> registers_;
-    /// How many registers hold each rank, so that an estimate does not have to count 16 Ki of them under a lock.
-    std::array<std::uint32_t, rank_max + 1> rank_counts_;
-
   public:
-    distinct_sketch() noexcept { clear(); }
+    static constexpr unsigned index_bits = 14;
+    /// As many as make half the memory of the registers.
+    static constexpr std::size_t exact_max = 1024;
 
     /// @param fingerprint 64-bit hash of the series.
-    void insert(std::uint64_t fingerprint) noexcept;
+    void insert(std::uint64_t fingerprint);
+    /// Afterwards it has seen what `other` has seen too.
+    void merge(const distinct_sketch& other);
     [[nodiscard]] std::uint64_t estimate() const;
-    void clear() noexcept;
+    void clear() noexcept { seen_.reset(); }
+
+    void save(state_encoder& out) const;
+    void load(state_decoder& in);
+
+  private:
+    static constexpr int rank_max = 64 - static_cast<int>(index_bits) + 1;
+
+    struct registers {
+        std::array<std::uint8_t, 1u << index_bits> ranks{};
+        /// How many registers have each rank: an estimate reads these, not 16 KiB.
+        std::array<std::uint32_t, rank_max + 1> histogram{1u << index_bits};
+
+        void insert(std::uint64_t fingerprint) noexcept;
+        void raise(std::size_t index, std::uint8_t rank) noexcept;
+    };
+    struct seen {
+        std::vector<std::uint64_t> few;  // ascending; empty once there are registers
+        std::unique_ptr<registers> many;
+    };
+
+    seen& open();
+    void use_registers();
+
+    /// Null until the first series: one pointer is all that a budget without refusals pays.
+    std::unique_ptr<seen> seen_;
 };
 
 }  // namespace seriesgate

@@ -9,6 +9,7 @@
 #include "support/fingerprints.hpp"
 #include "support/near.hpp"
 #include "support/sanitizers.hpp"
+#include "support/state_text.hpp"
 
 using namespace seriesgate;
 using testing::fingerprint_of;
@@ -232,4 +233,74 @@ TEST_CASE("lookups go on while a set is filled and grows") {
     CHECK(set.size() == count);
     for (std::uint64_t i = 0; i < count; ++i)
         if (!set.contains(fingerprint_of(i))) FAIL("forgot " << i);
+}
+
+TEST_CASE("a set reads back what it wrote, and goes on growing") {
+    const auto count = GENERATE(std::uint64_t{0}, 1, 400, 20'000);
+    admitted_set set{{.capacity = 500, .false_positive_rate = 1e-4}};
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (set.wants_segment()) set.adopt(set.prepare_segment());
+        set.insert(fingerprint_of(i));
+    }
+    testing::state_text written;
+    state_encoder out{written};
+    REQUIRE(set.save(out));
+
+    testing::state_text_source source{written.text};
+    state_decoder in{source};
+    const auto read = admitted_set::restore(in);
+    REQUIRE(read);
+    CHECK(in.good());
+    CHECK(source.intact());
+    CHECK(read->size() == count);
+    CHECK(read->first_capacity() == set.first_capacity());
+    CHECK(read->false_positive_rate() == set.false_positive_rate());
+    for (std::uint64_t i = 0; i < count; ++i)
+        if (!read->contains(fingerprint_of(i))) FAIL("forgot " << i);
+    for (std::uint64_t i = count; i < count + 100'000; ++i)
+        if (read->contains(fingerprint_of(i)) != set.contains(fingerprint_of(i))) FAIL("differs at " << i);
+    for (std::uint64_t i = count; i < count + 2'000; ++i) {
+        if (read->wants_segment()) read->adopt(read->prepare_segment());
+        read->insert(fingerprint_of(i));
+    }
+    CHECK(read->false_positive_rate() <= 1e-4);
+}
+
+TEST_CASE("a damaged set is refused before its size is believed") {
+    admitted_set set{{.capacity = 500, .false_positive_rate = 1e-4}};
+    testing::state_text written;
+    state_encoder out{written};
+    REQUIRE(set.save(out));
+    const auto restores = [](std::string_view bytes) {
+        testing::state_text_source source{bytes};
+        state_decoder in{source};
+        return admitted_set::restore(in) != nullptr;
+    };
+    REQUIRE(restores(written.text));
+    for (std::size_t size = 0; size < written.text.size(); size += size < 64 ? 1 : 61)
+        if (restores(std::string_view{written.text}.substr(0, size))) FAIL("of " << size << " bytes");
+    // Promised rate, segments, then of the first: capacity, count, blocks.
+    for (const std::size_t number : {0u, 8u, 16u, 32u}) {
+        const auto with = [&](char fill) {
+            std::string damaged = written.text;
+            damaged.replace(number, 8, 8, fill);
+            return damaged;
+        };
+        CAPTURE(number);
+        CHECK_FALSE(restores(with('\0')));
+        if (number != 16) CHECK_FALSE(restores(with('\x7f')));  // any capacity may be
+    }
+}
+
+TEST_CASE("the bound of a set may be raised and lowered while it is in use") {
+    admitted_set set{{.capacity = 1'000, .false_positive_rate = 1e-4}, 1'000};
+    for (std::uint64_t i = 0; i < 1'000; ++i) set.insert(fingerprint_of(i));
+    CHECK_FALSE(set.wants_segment());
+    set.set_capacity_max(1'500);
+    REQUIRE(set.wants_segment());
+    CHECK(set.prepare_segment()->capacity == 500);
+    set.set_capacity_max(0);
+    CHECK(set.prepare_segment()->capacity == 3'000);
+    set.set_capacity_max(10);
+    CHECK_FALSE(set.wants_segment());
 }
