@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "app/reload.hpp"
+#include "app/state.hpp"
 #include "config/version.hpp"
 #include "http/server.hpp"
 
@@ -28,13 +30,6 @@ using namespace std::chrono_literals;
 /// flood to fill the filter's spare room.
 constexpr auto maintenance_interval = 20ms;
 constexpr auto drain_poll_interval = 5ms;
-
-limit_settings limits_of(const config& settings) {
-    return {.series_hourly_max = settings.series_hourly_max,
-            .series_daily_max = settings.series_daily_max,
-            .false_positive_rate = settings.false_positive_rate,
-            .incumbent_grace = settings.incumbent_grace};
-}
 
 std::vector<std::unique_ptr<worker>> make_workers(shared_state& shared) {
     const unsigned wanted = shared.settings.server.threads;
@@ -95,6 +90,14 @@ net::awaitable<void> drain_on_signal(net::io_context& control, net::signal_set& 
     control.stop();
 }
 
+net::awaitable<void> reload_on_signal(net::signal_set& signals, shared_state& shared) {
+    for (;;) {
+        auto [error, signal] = co_await signals.async_wait(no_throw);
+        if (error) co_return;
+        shared.reload();
+    }
+}
+
 void log_start(const config& settings, const server& front, std::size_t workers) {
     const auto limit = [](std::uint64_t max) { return max == 0 ? std::string{"none"} : std::to_string(max); };
     spdlog::info("seriesgate {} listening on {}, upstream {}, maxHourlySeries {}, maxDailySeries {}, {} threads",
@@ -104,19 +107,27 @@ void log_start(const config& settings, const server& front, std::size_t workers)
 
 }  // namespace
 
-void run(const config& settings) {
+void run(const config& settings, std::function<load_outcome()> read_again) {
     admission limits{limits_of(settings), wall_clock_now()};
     gate_metrics metrics;
-    shared_state shared{
-        .settings = settings, .limits = limits, .metrics = metrics, .started = std::chrono::steady_clock::now()};
+    reloader reload{settings, std::move(read_again), limits, metrics};
+    shared_state shared{.settings = settings,
+                        .limits = limits,
+                        .metrics = metrics,
+                        .reload = [&reload] { return reload(); },
+                        .started = std::chrono::steady_clock::now()};
+    const auto state = open_state(settings, limits, metrics);
     const auto workers = make_workers(shared);
     net::io_context control{1};
     server front{control, settings.listen, workers};
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
+    net::signal_set reload_signals{control, SIGHUP};
 
     // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
     std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
+    std::jthread saving;
+    if (state) saving = std::jthread{[&](const std::stop_token& stop) { state->save_now_and_then(stop); }};
     std::vector<std::jthread> threads;
     for (const auto& each : workers) {
         if (!settings.upstream.discard) net::co_spawn(each->io, each->upstream.maintain(), net::detached);
@@ -124,12 +135,17 @@ void run(const config& settings) {
     }
     net::co_spawn(control, announce_ready(workers, shared), net::detached);
     net::co_spawn(control, front.accept(), net::detached);
+    net::co_spawn(control, reload_on_signal(reload_signals, shared), net::detached);
     net::co_spawn(control, drain_on_signal(control, signals, front, shared), net::detached);
     log_start(settings, front, workers.size());
     control.run();
 
     for (const auto& each : workers) each->io.stop();
     threads.clear();
+    if (state) {
+        saving = {};  // stopped and joined: one save at a time
+        state->save();
+    }
     spdlog::info("stopped");
 }
 

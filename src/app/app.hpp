@@ -1,11 +1,14 @@
 /// Wires everything together and runs until it is told to stop.
 #pragma once
 
+#include <functional>
+
 #include "config/config.hpp"
 
 namespace seriesgate {
 
 /// Serves until SIGTERM or SIGINT, then drains. Throws std::runtime_error with one readable line if it cannot start.
-void run(const config& settings);
+/// @param read_again reads the configuration anew, for a reload.
+void run(const config& settings, std::function<load_outcome()> read_again);
 
 }  // namespace seriesgate

@@ -37,7 +37,7 @@ int start(int argc, const char* const* argv) {
         return 0;
     }
     log_to_stderr();
-    run(loaded.value);
+    run(loaded.value, [&asked] { return load_config(asked.config_file, asked.flags); });
     return 0;
 }
 

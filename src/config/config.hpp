@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "limit/limits.hpp"
+#include "series/selector.hpp"
+
 /// What the process is told to do: plain values, checked once at the start, never changed after.
 /// Every key is described in docs/configuration.md and stands with its default in config/seriesgate.yaml.
 namespace seriesgate {
@@ -43,13 +46,27 @@ struct server_config {
     bool operator==(const server_config&) const = default;
 };
 
+struct state_config {
+    std::string dir;                                                ///< empty: nothing is kept
+    std::chrono::milliseconds interval = std::chrono::seconds{10};  ///< from one snapshot to the next
+
+    bool operator==(const state_config&) const = default;
+};
+
 struct config {
     listen_address listen;
     upstream_config upstream;
     std::uint64_t series_hourly_max = 0;  ///< maxHourlySeries; 0: counted, not limited
     std::uint64_t series_daily_max = 0;   ///< maxDailySeries; 0: counted, not limited
     double false_positive_rate = 0.0001;
+    std::vector<std::string> ignore_labels;  ///< left out of fingerprints
     std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
+    limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
+    std::string tenant_header = "X-Scope-OrgID";
+    tenant_limits tenants;
+    std::vector<label_limit> limits;
+    std::vector<selector> exempt;  ///< always admitted
+    state_config state;
     server_config server;
 
     bool operator==(const config&) const = default;
@@ -88,19 +105,25 @@ load_outcome load_config(const std::optional<std::string>& file, const overrides
 /// @param name what errors call the file; empty means there is none.
 load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags);
 
+class placed_value;
+
 /// One key of the configuration.
 struct config_key {
     std::string_view name;        ///< dotted
     std::string_view flag_value;  ///< what --help calls the value of the flag `--name`; empty: there is no flag
     std::string_view flag_help;   ///< one line for --help
 
-    /// Checks the text and writes it into the configuration.
+    /// For a key of one value: checks the text and writes it into the configuration.
     /// @return what is wrong, or an empty string.
-    std::string (*assign)(std::string_view text, config& target);
+    std::string (*assign)(std::string_view text, config& target) = nullptr;
+
+    /// For a key of lists and maps: reads what stands there and tells what is wrong.
+    void (*read)(const placed_value& at, config& target) = nullptr;
 };
 
-/// Every key there is, in the order of config/seriesgate.yaml. The loader, the command line and the tests of the
-/// documentation go by this table: a new key is a line here, one in the example file and one in docs/configuration.md.
+/// Every key there is, in the order of config/seriesgate.yaml, which is also the order in which they are read. The
+/// loader, the command line and the tests of the documentation go by this table: a new key is a line here, one in the
+/// example file and one in docs/configuration.md. Keys within `limits` and the like: see rule_keys.hpp.
 std::span<const config_key> config_keys() noexcept;
 
 }  // namespace seriesgate

@@ -22,8 +22,10 @@ std::string_view last_part(std::string_view dotted) noexcept {
     return dotted.substr(dotted.rfind('.') + 1);
 }
 
-// Levenshtein: insertions, deletions and replacements from one text to the other.
-std::size_t distance(std::string_view from, std::string_view to) {
+// Levenshtein: insertions, deletions and replacements from one text to the other. At least `enough` if the lengths
+// alone say so: a broken file has thousands of unknown keys.
+std::size_t distance(std::string_view from, std::string_view to, std::size_t enough) {
+    if (std::max(from.size(), to.size()) - std::min(from.size(), to.size()) >= enough) return enough;
     std::vector<std::size_t> row(to.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -60,8 +62,8 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
     std::string_view best;
     std::size_t best_distance = whole.size() / 3 + 2;  // exclusive: a third of the letters and one more may differ
     for (const std::string_view candidate : candidates) {
-        const std::size_t by_whole = distance(whole, folded(candidate));
-        const std::size_t by_last = distance(last, folded(last_part(candidate))) + 1;
+        const std::size_t by_whole = distance(whole, folded(candidate), best_distance);
+        const std::size_t by_last = distance(last, folded(last_part(candidate)), best_distance) + 1;
         const std::size_t nearest = std::min(by_whole, by_last);
         if (nearest < best_distance) {
             best = candidate;

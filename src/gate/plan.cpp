@@ -3,23 +3,19 @@
 #include <algorithm>
 
 namespace seriesgate {
-namespace {
-
-/// Tenants will have seeds of their own; without them there is one name space.
-constexpr std::uint64_t seed = 0;
-
-}  // namespace
-
-result<plan, wire_error> planner::operator()(bytes_view body, admission& limits, time_point now) {
-    const auto metadata = read(body);
+result<plan, wire_error> planner::operator()(bytes_view body, admission& limits, time_point now,
+                                             std::string_view tenant) {
+    const auto metadata = read(body, tenant_seed(tenant));
     if (!metadata) return metadata.error();
     verdicts_.resize(offered_.size());
-    limits.decide(offered_, now, verdicts_, scratch_);
+    const request_origin origin{.tenant = tenant, .labels = this};
+    limits.decide(offered_, now, verdicts_, scratch_, origin);
     return collect(*metadata);
 }
 
 /// The whole request is read before anything is decided: a malformed one must change nothing.
-result<std::uint32_t, wire_error> planner::read(bytes_view body) {
+result<std::uint32_t, wire_error> planner::read(bytes_view body, std::uint64_t seed) {
+    body_ = body;
     offered_.clear();
     entries_.clear();
     reader_.reset(body);
@@ -32,6 +28,12 @@ result<std::uint32_t, wire_error> planner::read(bytes_view body) {
     }
     if (reader_.failed()) return reader_.error();
     return reader_.metadata_count();
+}
+
+std::span<const label_view> planner::labels(std::size_t index) {
+    label_reader_.reset(slice(body_, entries_[index].record));
+    // The record has been walked before, so it cannot fail.
+    return label_reader_.next() ? label_reader_.series().labels : std::span<const label_view>{};
 }
 
 plan planner::collect(std::uint32_t metadata) {
@@ -51,7 +53,8 @@ plan planner::collect(std::uint32_t metadata) {
         if (verdicts_[i] == verdict::refused_unknown) {
             ++made.refused_unknown_entries;
         } else if (!made.first_refusal) {
-            made.first_refusal = refusal{.record = entries_[i].record, .reason = verdicts_[i]};
+            made.first_refusal =
+                refusal{.entry = i, .record = entries_[i].record, .series = offered_[i], .reason = verdicts_[i]};
         }
     }
 

@@ -30,7 +30,9 @@ struct entry_counts {
 
 /// A series that was left out, for the log and the sender.
 struct refusal {
+    std::size_t entry = 0;  ///< for planner::labels
     byte_range record;
+    offered_series series;
     verdict reason = verdict::refused_hourly;
 };
 
@@ -53,7 +55,7 @@ struct plan {
 
 /// Walks a request, fingerprints its series, has them decided and says what to forward.
 /// Reuses its buffers: one a worker. Threads: one at a time; planners of different threads share one admission.
-class planner {
+class planner : label_source {
     /// What the decision does not need to know about an entry.
     struct entry {
         byte_range record;
@@ -70,13 +72,23 @@ class planner {
     std::vector<std::uint64_t> refused_fingerprints_;
     admission_scratch scratch_;
 
+    write_request_reader label_reader_;  // over one record at a time
+    bytes_view body_;
+
   public:
-    /// @param body a decoded prometheus.WriteRequest.
+    /// @param ignored_labels see fingerprinter.
+    explicit planner(std::vector<std::string> ignored_labels = {}) : fingerprint_(std::move(ignored_labels)) {}
+
+    /// @param body a decoded prometheus.WriteRequest; must outlive the use of the plan.
     /// @return the plan, or what is wrong with the body; then nothing has been decided or counted.
-    result<plan, wire_error> operator()(bytes_view body, admission& limits, time_point now);
+    result<plan, wire_error> operator()(bytes_view body, admission& limits, time_point now,
+                                        std::string_view tenant = {});
+
+    /// The labels of an entry of the last body. @return valid until the next call.
+    std::span<const label_view> labels(std::size_t index) override;
 
   private:
-    result<std::uint32_t, wire_error> read(bytes_view body);
+    result<std::uint32_t, wire_error> read(bytes_view body, std::uint64_t seed);
     plan collect(std::uint32_t metadata);
 };
 

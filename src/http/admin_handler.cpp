@@ -4,6 +4,7 @@
 #include <array>
 
 #include "config/version.hpp"
+#include "http/limit_metrics.hpp"
 #include "http/stats.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/process.hpp"
@@ -34,42 +35,11 @@ reply stats(const shared_state& shared) {
     return made;
 }
 
-/// One family with a sample for each window.
-template <class Figure>
-void write_windows(exposition& out, std::string_view name, std::string_view help, metric_type type,
-                   const admission_figures& figures, Figure window_figures::*figure) {
-    out.family(name, help, type);
-    out.sample({{"window", "hourly"}}, figures.hourly.*figure);
-    out.sample({{"window", "daily"}}, figures.daily.*figure);
-}
-
-void write(exposition& out, const admission_figures& figures) {
-    constexpr auto gauge = metric_type::gauge;
-    write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", gauge, figures,
-                  &window_figures::series_max);
-    write_windows(out, "seriesgate_series_current", "Series admitted in the current window.", gauge, figures,
-                  &window_figures::series_current);
-    write_windows(out, "seriesgate_series_refused",
-                  "Distinct series refused by the window's limit in the current window, estimated within 2 %.", gauge,
-                  figures, &window_figures::series_refused);
-    write_windows(out, "seriesgate_window_samples_refused",
-                  "Samples refused by the window's limit in the current window.", gauge, figures,
-                  &window_figures::samples_refused);
-    write_windows(out, "seriesgate_filter_false_positive_ratio",
-                  "Share of new series that pass uncounted because the filter takes them for known, expected now.",
-                  gauge, figures, &window_figures::false_positive_rate);
-    write_windows(out, "seriesgate_filter_bytes", "Memory of the window's filter.", gauge, figures,
-                  &window_figures::filter_bytes);
-    out.family("seriesgate_commits_total", "Requests that held new series and went through the commit lock.",
-               metric_type::counter);
-    out.sample({}, figures.commits);
-}
-
 reply metrics(const shared_state& shared) {
     exposition out;
     out.family("seriesgate_build_info", "A constant 1, labelled with the version.", metric_type::gauge);
     out.sample({{"version", version()}}, 1);
-    write(out, shared.limits.figures());
+    seriesgate::write(out, shared.limits.figures());
     seriesgate::write(out, shared.metrics);
     seriesgate::write(out, read_process_stats());
     reply made{.status = 200, .headers = {}, .body = out.take()};
@@ -77,13 +47,20 @@ reply metrics(const shared_state& shared) {
     return made;
 }
 
+reply reload(const shared_state& shared) {
+    const reload_outcome outcome = shared.reload();
+    return text_reply(outcome.ok ? 200 : 400, outcome.text);
+}
+
 struct route {
     std::string_view path;
     handler answer;
+    std::string_view methods = "GET, HEAD";
 };
 
-constexpr std::array routes{route{"/health", healthy}, route{"/-/healthy", healthy}, route{"/-/ready", ready},
-                            route{"/stats", stats}, route{"/metrics", metrics}};
+constexpr std::array routes{route{"/health", healthy},  route{"/-/healthy", healthy},
+                            route{"/-/ready", ready},   route{"/stats", stats},
+                            route{"/metrics", metrics}, route{"/-/reload", reload, "POST"}};
 
 const route* find_route(std::string_view path) {
     const auto* const found = std::ranges::find(routes, path, &route::path);
@@ -92,8 +69,9 @@ const route* find_route(std::string_view path) {
 
 }  // namespace
 
-bool is_admin_path(std::string_view path) {
-    return find_route(path) != nullptr;
+std::string_view admin_methods(std::string_view path) {
+    const route* const found = find_route(path);
+    return found == nullptr ? std::string_view{} : found->methods;
 }
 
 reply handle_admin(std::string_view path, const shared_state& shared) {

@@ -8,10 +8,11 @@
 
 namespace seriesgate {
 
-/// Whether `path` is one of ours: /health, /-/healthy, /-/ready, /stats, /metrics.
-bool is_admin_path(std::string_view path);
+/// The methods that `path` takes, as the Allow header wants them, or nothing if it is none of ours: /health,
+/// /-/healthy, /-/ready, /stats, /metrics ("GET, HEAD"), /-/reload ("POST").
+std::string_view admin_methods(std::string_view path);
 
-/// Answers a GET of an admin path. Threads: any.
+/// Answers one of these methods on an admin path. Threads: any.
 reply handle_admin(std::string_view path, const shared_state& shared);
 
 }  // namespace seriesgate

@@ -10,6 +10,7 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
+#include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <optional>
@@ -122,11 +123,9 @@ std::optional<reply> check_header(exchange& current, worker& self) {
     const auto& header = current.parser.get();
     current.is_write = is_known_write(current.path());
 
-    if (!current.is_write && !is_admin_path(current.path()))
-        return rejection(metrics, reject_reason::unknown_path, 404, "no such path");
-    const bool readable = header.method() == http::verb::get || header.method() == http::verb::head;
-    if (current.is_write ? header.method() != http::verb::post : !readable) {
-        const std::string_view allowed = current.is_write ? "POST" : "GET, HEAD";
+    const std::string_view allowed = current.is_write ? "POST" : admin_methods(current.path());
+    if (allowed.empty()) return rejection(metrics, reject_reason::unknown_path, 404, "no such path");
+    if (!http::token_list{allowed}.exists(header.method_string())) {
         reply made = rejection(metrics, reject_reason::method_not_allowed, 405,
                                std::string{"method not allowed: this path takes "}.append(allowed));
         made.headers.set(http::field::allow, allowed);

@@ -17,11 +17,18 @@
 
 namespace seriesgate {
 
+/// What came of reading the configuration again.
+struct reload_outcome {
+    bool ok = false;
+    std::string text;  ///< lines: what is wrong, or what was taken over
+};
+
 /// What all workers share. Everything in it may be used by any thread at any time.
 struct shared_state {
     const config& settings;
     admission& limits;
     gate_metrics& metrics;
+    std::function<reload_outcome()> reload;
     std::chrono::steady_clock::time_point started;
     sparse_log refusals{};
     sparse_log upstream_failures{};
@@ -47,7 +54,10 @@ struct worker {
     decode_buffer decoded;
     std::string spliced;
 
-    explicit worker(shared_state& state) : shared(state), upstream(io, state.settings.upstream, state.metrics) {}
+    explicit worker(shared_state& state)
+        : shared(state),
+          upstream(io, state.settings.upstream, state.metrics),
+          plan_request(state.settings.ignore_labels) {}
 };
 
 }  // namespace seriesgate

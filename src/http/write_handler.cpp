@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "http/budget_text.hpp"
 #include "http/media.hpp"
 #include "series/text.hpp"
 #include "upstream/headers.hpp"
@@ -46,29 +47,26 @@ void count(const plan& decided, gate_metrics& metrics) {
     metrics.metadata_received.add(decided.metadata);
 }
 
-/// The labels of one series entry that has been walked before.
-std::string text_of(bytes_view record) {
-    write_request_reader reader{record};
-    return reader.next() ? to_text(reader.series().labels) : std::string{};
-}
-
-void log_refusal(const plan& decided, bytes_view decoded, worker& self) {
+void log_refusal(const plan& decided, std::string_view tenant, worker& self) {
     if (!decided.first_refusal) return;
     const auto samples = self.shared.refusals.count(decided.refused.samples);
     if (!samples) return;
-    const bool hourly = decided.first_refusal->reason == verdict::refused_hourly;
-    const admission_figures figures = self.shared.limits.figures();
-    const window_figures& window = hourly ? figures.hourly : figures.daily;
-    spdlog::warn(
-        "refused {} samples of new series since the last such line, for example {}: {} {} is spent ({} series "
-        "admitted)",
-        *samples, text_of(slice(decoded, decided.first_refusal->record)), hourly ? "maxHourlySeries" : "maxDailySeries",
-        window.series_max, window.series_current);
+    const refusal& first = *decided.first_refusal;
+    const auto labels = self.plan_request.labels(first.entry);
+    const auto spent = self.shared.limits.explain(first.series, labels, tenant);
+    spdlog::warn("refused {} samples of new series since the last such line, for example {}: {}", *samples,
+                 to_text(labels), spent.empty() ? "there is room again" : to_text(spent.front()));
+}
+
+/// The tenant that a request belongs to; the empty one without the header.
+std::string_view tenant_of(const write_request& request, const config& settings) {
+    const auto found = request.headers.find(settings.tenant_header);
+    return found == request.headers.end() ? std::string_view{} : std::string_view{found->value()};
 }
 
 /// The synchronous part: everything between the body and the plan. Nothing is counted for a body that is no request.
-result<outgoing, wire_error> prepare(bytes_view body, bytes_view decoded, worker& self) {
-    auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now());
+result<outgoing, wire_error> prepare(bytes_view body, bytes_view decoded, std::string_view tenant, worker& self) {
+    auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now(), tenant);
     if (!decided) return decided.error();
     outgoing made{.decided = *decided, .body = body, .recompressed = {}};
     if (made.decided.forward == forwarding::spliced) {
@@ -76,7 +74,7 @@ result<outgoing, wire_error> prepare(bytes_view body, bytes_view decoded, worker
         snappy_encode(self.spliced, made.recompressed);
     }
     count(made.decided, self.shared.metrics);
-    log_refusal(made.decided, decoded, self);
+    log_refusal(made.decided, tenant, self);
     return made;
 }
 
@@ -149,7 +147,7 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
     if (!decoded) co_return malformed(decoded.error(), self);
     metrics.decoded_bytes.add(decoded->size());
 
-    const auto prepared = prepare(request.body, *decoded, self);
+    const auto prepared = prepare(request.body, *decoded, tenant_of(request, self.shared.settings), self);
     self.decoded.shrink(kept_buffer_bytes);  // nothing below looks at the decoded body
     if (!prepared) co_return malformed(prepared.error(), self);
 

@@ -47,23 +47,42 @@ bool admission::windows::knows(std::uint64_t fingerprint) const noexcept {
            (previous_hour && previous_hour->contains(fingerprint));
 }
 
+namespace {
+
+std::shared_ptr<const limit_rules> rules_of(const limit_settings& settings) {
+    return std::make_shared<const limit_rules>(
+        limit_rules{.global = {.hourly = settings.series_hourly_max, .daily = settings.series_daily_max},
+                    .mode = settings.mode,
+                    .tenants = settings.tenants,
+                    .limits = settings.limits,
+                    .exempt = settings.exempt});
+}
+
+/// What the first segment of a set for so many series is sized for.
+std::uint64_t first_capacity(std::uint64_t series_count, std::uint64_t capacity_max) {
+    return std::max(capacity_min, capacity_max == 0 ? series_count : std::min(series_count, capacity_max));
+}
+
+}  // namespace
+
 admission::admission(const limit_settings& settings, time_point now)
-    : settings_(settings),
+    : false_positive_rate_(settings.false_positive_rate),
+      incumbent_grace_(settings.incumbent_grace),
       refused_(refused_capacity_log2),
-      hourly_(settings.series_hourly_max),
-      daily_(settings.series_daily_max),
-      next_hour_(make_set(hourly_, 0)),
-      next_day_(make_set(daily_, 0)),
+      book_(rules_of(settings)),
+      next_hour_(make_set(0, capacities_of(*book_.rules()).hourly)),
+      next_day_(make_set(0, capacities_of(*book_.rules()).daily)),
       windows_(std::make_unique<windows>(windows{.hour_span = hour_of(now),
                                                  .day_span = day_of(now),
-                                                 .hour = make_set(hourly_, 0),
-                                                 .day = make_set(daily_, 0),
+                                                 .hour = make_set(0, capacities_of(*book_.rules()).hourly),
+                                                 .day = make_set(0, capacities_of(*book_.rules()).daily),
                                                  .previous_hour = {},
                                                  .previous_day = {},
+                                                 .rules = book_.rules(),
                                                  .grace_end = hour_of(now).start})) {}
 
 void admission::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                       admission_scratch& scratch) {
+                       admission_scratch& scratch, const request_origin& origin) {
     assert(offered.size() == verdicts.size());
     scratch.pending.clear();
     scratch.followers.clear();
@@ -89,9 +108,9 @@ void admission::decide(std::span<const offered_series> offered, time_point now, 
         }
     }
     if (!scratch.pending.empty()) recall(offered, verdicts, scratch.pending);
-    if (!scratch.pending.empty()) commit(offered, verdicts, scratch.pending);
+    if (!scratch.pending.empty()) commit(offered, verdicts, scratch, origin);
     // After the others: an exemplar may stand before the sample that admits its series.
-    if (!scratch.followers.empty()) follow(offered, verdicts, scratch.followers);
+    if (!scratch.followers.empty()) follow(offered, verdicts, scratch, origin);
 }
 
 published<admission::windows>::reader admission::read_windows(time_point now) {
@@ -112,58 +131,164 @@ void admission::recall(std::span<const offered_series> offered, std::span<verdic
         (by_hour ? samples_refused_hourly : samples_refused_daily) += offered[i].samples;
         return true;
     });
-    if (samples_refused_hourly != 0) hourly_.count_refused_samples(samples_refused_hourly);
-    if (samples_refused_daily != 0) daily_.count_refused_samples(samples_refused_daily);
+    const auto count = [](refusals& of, std::uint64_t samples) {
+        if (samples != 0) of.samples.fetch_add(samples, std::memory_order_relaxed);
+    };
+    count(hourly_refusals_, samples_refused_hourly);
+    count(daily_refusals_, samples_refused_daily);
 }
 
-void admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                       std::span<const std::uint32_t> pending) {
+namespace {
+
+/// Evaluates the selectors for these entries, in their order.
+void select(const limit_rules& rules, std::span<const std::uint32_t> entries, const request_origin& origin,
+            rule_selections& selections) {
+    selections.clear();
+    const bool look = rules.look_at_labels() && origin.labels != nullptr;
+    for (const std::uint32_t entry : entries)
+        selections.append(rules, origin.tenant, look ? origin.labels->labels(entry) : std::span<const label_view>{});
+}
+
+}  // namespace
+
+void admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+                       const request_origin& origin) {
+    const auto rules = windows_.read()->rules;
+    select(*rules, scratch.pending, origin, scratch.selections);
+
     const std::scoped_lock lock{commit_lock_};
     ++commits_;
+    revision_.fetch_add(1, std::memory_order_relaxed);
+    if (book_.rules() != rules)  // a reload came in between
+        select(*book_.rules(), scratch.pending, origin, scratch.selections);
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = windows_.read();
-    for (std::size_t k = 0; k < pending.size(); ++k) {
-        if (k + prefetch_distance < pending.size())
-            current->day->prefetch(offered[pending[k + prefetch_distance]].fingerprint);
-        verdicts[pending[k]] = admit(*current, offered[pending[k]]);
+    for (std::size_t i = 0; i < scratch.pending.size(); ++i) {
+        if (i + prefetch_distance < scratch.pending.size())
+            current->day->prefetch(offered[scratch.pending[i + prefetch_distance]].fingerprint);
+        const std::uint32_t entry = scratch.pending[i];
+        // Twice in this request, or admitted by another one since the lookup.
+        if (current->hour->contains(offered[entry].fingerprint)) {
+            verdicts[entry] = verdict::accepted;
+            continue;
+        }
+        verdicts[entry] = admit(*current, offered[entry], origin.tenant, scratch.selections[i], scratch.budgets);
     }
 }
 
-void admission::follow(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                       std::span<const std::uint32_t> followers) const {
-    const bool limited = hourly_.limits() || daily_.limits();
+/// Stale markers and exemplars without samples: they pass if the series is known or nothing limits it, and never admit.
+void admission::follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+                       const request_origin& origin) const {
     const auto current = windows_.read();
-    for (const std::uint32_t i : followers)
-        verdicts[i] = !limited || current->knows(offered[i].fingerprint) ? verdict::accepted : verdict::refused_unknown;
+    std::erase_if(scratch.followers, [&](std::uint32_t i) {
+        const std::uint64_t fingerprint = offered[i].fingerprint;
+        const bool known = current->knows(fingerprint);
+        verdicts[i] = known ? verdict::accepted : verdict::refused_unknown;
+        // What was refused lately is limited: no need to look at its labels.
+        return known || refused_.lookup(fingerprint) != refused_cache::answer::unknown;
+    });
+    select(*current->rules, scratch.followers, origin, scratch.selections);
+    for (std::size_t i = 0; i < scratch.followers.size(); ++i)
+        if (!is_limited(*current->rules, origin.tenant, scratch.selections[i]))
+            verdicts[scratch.followers[i]] = verdict::accepted;
 }
 
-verdict admission::admit(const windows& current, const offered_series& series) {
+verdict admission::admit(const windows& current, const offered_series& series, std::string_view tenant,
+                         const rule_selections::one& selection, std::vector<budget_pair*>& budgets) {
     const std::uint64_t fingerprint = series.fingerprint;
-    // Twice in this request, or admitted by another one since the lookup.
-    if (current.hour->contains(fingerprint)) return verdict::accepted;
-
-    // Every budget must have room before any is touched: a refusal consumes nothing.
     const bool incumbent = current.in_grace() && current.is_incumbent(fingerprint);
     const bool new_in_day = !current.day->contains(fingerprint);
-    if (!hourly_.has_room(incumbent)) return refuse(series, refusing_window::hourly);
-    if (new_in_day && !daily_.has_room(incumbent)) return refuse(series, refusing_window::daily);
 
-    hourly_.take(incumbent);
-    current.hour->insert(fingerprint);
-    if (new_in_day) {
-        daily_.take(incumbent);
-        current.day->insert(fingerprint);
+    // Every budget must have room before any is touched: a refusal consumes nothing. All are asked, so that each
+    // budget that is spent knows of the demand.
+    book_.find(tenant, selection, budgets);
+    bool hour_refuses = false;
+    bool day_refuses = false;
+    for (budget_pair* pair : budgets) {
+        if (pair == nullptr) continue;  // not there yet, so it has room
+        if (!pair->hourly.has_room(incumbent)) {
+            pair->hourly.refuse(fingerprint);
+            hour_refuses |= pair->enforces();
+        }
+        if (new_in_day && !pair->daily.has_room(incumbent)) {
+            pair->daily.refuse(fingerprint);
+            day_refuses |= pair->enforces();
+        }
     }
+    if (hour_refuses) return refuse(series, refusing_window::hourly);
+    if (day_refuses) return refuse(series, refusing_window::daily);
+
+    book_.make_missing(tenant, selection, budgets);
+    for (budget_pair* pair : budgets) {
+        pair->hourly.take(incumbent);
+        if (new_in_day) pair->daily.take(incumbent);
+    }
+    current.hour->insert(fingerprint);
+    if (new_in_day) current.day->insert(fingerprint);
+    if (recording_) recorded_.push_back({fingerprint, new_in_day});
     return verdict::accepted;
 }
 
 verdict admission::refuse(const offered_series& series, refusing_window window) {
     // A series keeps the reason that it was first given, though the other budget may be spent by now too.
     const bool by_hour = refused_.insert(series.fingerprint, window) == refusing_window::hourly;
-    budget& spent = by_hour ? hourly_ : daily_;
-    spent.refuse(series.fingerprint);
-    spent.count_refused_samples(series.samples);
+    refusals& of = by_hour ? hourly_refusals_ : daily_refusals_;
+    of.series.insert(series.fingerprint);
+    of.samples.fetch_add(series.samples, std::memory_order_relaxed);
     return by_hour ? verdict::refused_hourly : verdict::refused_daily;
+}
+
+namespace {
+
+budget_window_figures figures_of(const budget& counted) {
+    return {
+        .series_max = counted.max(), .series_current = counted.current(), .series_refused = counted.refused_series()};
+}
+
+budget_figures figures_of(const budget_pair& pair) {
+    return {.name = {}, .mode = pair.mode, .hourly = figures_of(pair.hourly), .daily = figures_of(pair.daily)};
+}
+
+}  // namespace
+
+std::vector<spent_budget> admission::explain(const offered_series& series, std::span<const label_view> labels,
+                                             std::string_view tenant) {
+    rule_selections selections;
+    std::vector<budget_pair*> budgets;
+    std::vector<spent_budget> spent;
+    const std::scoped_lock lock{commit_lock_};
+    const auto current = windows_.read();
+    const limit_rules& rules = *book_.rules();
+    selections.append(rules, tenant, labels);
+    const rule_selections::one selection = selections[0];
+    book_.find(tenant, selection, budgets);
+    const bool incumbent = current->in_grace() && current->is_incumbent(series.fingerprint);
+    const auto add_spent = [&](budget budget_pair::*window, refusing_window which) {
+        for (std::size_t i = 0; i < budgets.size(); ++i) {
+            const budget_pair* pair = budgets[i];
+            if (pair == nullptr || !pair->enforces() || (pair->*window).has_room(incumbent)) continue;
+            spent.push_back({.figures = figures_of(*pair), .window = which});
+            spent.back().figures.name = name_of(rules, pair->role, i < 2 ? tenant : selection.key(i - 2));
+        }
+    };
+    add_spent(&budget_pair::hourly, refusing_window::hourly);
+    if (!current->day->contains(series.fingerprint)) add_spent(&budget_pair::daily, refusing_window::daily);
+    return spent;
+}
+
+void admission::reconfigure(const limit_settings& settings) {
+    auto rules = rules_of(settings);
+    false_positive_rate_ = settings.false_positive_rate;
+    incumbent_grace_ = settings.incumbent_grace;
+    const std::scoped_lock lock{commit_lock_};
+    auto next = std::make_unique<windows>(*windows_.read());
+    book_.reconfigure(rules);
+    const series_maxima capacities = capacities_of(*rules);
+    next->hour->set_capacity_max(capacities.hourly);
+    next->day->set_capacity_max(capacities.daily);
+    next->rules = std::move(rules);
+    refused_.clear();
+    windows_.publish(std::move(next));
 }
 
 void admission::advance(time_point now) {
@@ -175,10 +300,13 @@ void admission::advance(time_point now) {
     } else {  // the grace is over: what is still reserved lapses
         next->grace_end = next->hour_span.start;
         next->previous_day = nullptr;
-        hourly_.expect(0);
-        daily_.expect(0);
+        book_.for_each([](budget_pair& pair, std::string_view) {
+            pair.hourly.reserve(0);
+            pair.daily.reserve(0);
+        });
     }
     refused_.clear();  // budgets have room again, or no longer keep it for others
+    revision_.fetch_add(1, std::memory_order_relaxed);
     windows_.publish(std::move(next));
 }
 
@@ -187,22 +315,35 @@ void admission::roll_over(windows& next, time_point now) {
     const window_span day = day_of(now);
     const bool adjacent = hour.start == next.hour_span.end;
     const bool day_ends = day != next.day_span;
-    const bool in_grace = adjacent && now < hour.start + settings_.incumbent_grace;
-    const std::uint64_t incumbents = in_grace ? hourly_.current() : 0;
+    const auto grace_end = hour.start + incumbent_grace_.load();
+    const bool in_grace = adjacent && now < grace_end;
 
     next.previous_hour = adjacent ? next.hour : nullptr;
     next.previous_day = in_grace ? next.day : nullptr;
-    next.grace_end = in_grace ? hour.start + settings_.incumbent_grace : hour.start;
+    next.grace_end = in_grace ? grace_end : hour.start;
     next.hour_span = hour;
-    next.hour = next_hour_ ? std::exchange(next_hour_, nullptr) : make_set(hourly_, 0);
-    hourly_.restart(incumbents);
+    const series_maxima capacities = capacities_of(*next.rules);
+    const auto take_spare = [this](std::shared_ptr<admitted_set>& spare, std::uint64_t capacity_max) {
+        auto set = spare ? std::exchange(spare, nullptr) : make_set(0, capacity_max);
+        set->set_capacity_max(capacity_max);  // a reload may have come since the spare was made
+        return set;
+    };
+    next.hour = take_spare(next_hour_, capacities.hourly);
     if (day_ends) {
         next.day_span = day;
-        next.day = next_day_ ? std::exchange(next_day_, nullptr) : make_set(daily_, 0);
-        daily_.restart(incumbents);
-    } else {  // incumbents of this hour are in the day; a reservation left from midnight would never be claimed
-        daily_.expect(0);
+        next.day = take_spare(next_day_, capacities.daily);
     }
+    book_.drop_unused(day_ends);
+    book_.for_each([&](budget_pair& pair, std::string_view) {
+        const std::uint64_t incumbents = in_grace ? pair.hourly.current() + pair.hourly.beyond() : 0;
+        pair.hourly.restart();
+        pair.hourly.reserve(incumbents);
+        if (day_ends) pair.daily.restart();
+        // Within a day incumbents are in it, so a reservation left from midnight would never be claimed.
+        pair.daily.reserve(day_ends ? incumbents : 0);
+    });
+    hourly_refusals_.clear();
+    if (day_ends) daily_refusals_.clear();
 }
 
 void admission::maintain(time_point now) {
@@ -210,8 +351,9 @@ void admission::maintain(time_point now) {
     grow(*current.hour);
     grow(*current.day);
     const auto ends_soon = [now](const window_span& span) { return now >= span.end - spare_lead; };
-    prepare_spare(next_hour_, hourly_, ends_soon(current.hour_span) ? current.hour->size() : 0);
-    prepare_spare(next_day_, daily_, ends_soon(current.day_span) ? current.day->size() : 0);
+    const series_maxima capacities = capacities_of(*current.rules);
+    prepare_spare(next_hour_, ends_soon(current.hour_span) ? current.hour->size() : 0, capacities.hourly);
+    prepare_spare(next_day_, ends_soon(current.day_span) ? current.day->size() : 0, capacities.daily);
     // Freeing a large set takes a while: not under the lock.
     const auto retired = [this] {
         const std::scoped_lock lock{commit_lock_};
@@ -228,41 +370,66 @@ void admission::grow(admitted_set& set) {
 
 /// A spare that holds as many series as this window has serves: made anew for every further series, it would keep
 /// maintenance zeroing memory through the last minute.
-void admission::prepare_spare(std::shared_ptr<admitted_set>& spare, const budget& counted, std::uint64_t series_count) {
+void admission::prepare_spare(std::shared_ptr<admitted_set>& spare, std::uint64_t series_count,
+                              std::uint64_t capacity_max) {
     const auto serves = [&] {
         const std::scoped_lock lock{commit_lock_};
-        return spare && spare->first_capacity() >= std::max(capacity_min, series_count);
+        return spare && spare->first_capacity() >= first_capacity(series_count, capacity_max);
     };
     if (serves()) return;
-    auto made = make_set(counted, series_count);
+    auto made = make_set(series_count + series_count / 8, capacity_max);
     const std::scoped_lock lock{commit_lock_};
     spare.swap(made);
 }
 
 admission_figures admission::figures() const {
-    const auto of = [](const window_span& span, const budget& counted, const admitted_set& set) {
-        return window_figures{.span = span,
-                              .series_max = counted.max(),
-                              .series_current = counted.current(),
-                              .series_refused = counted.refused_series(),
-                              .samples_refused = counted.refused_samples(),
-                              .false_positive_rate = set.false_positive_rate(),
-                              .filter_bytes = set.bytes()};
+    /// Names are made after the lock has been given back: there may be ten thousand.
+    struct unnamed {
+        std::string key;
+        budget_role role;
+        budget_figures figures;
     };
-    const std::scoped_lock lock{commit_lock_};
-    const auto current = windows_.read();
-    return {.hourly = of(current->hour_span, hourly_, *current->hour),
-            .daily = of(current->day_span, daily_, *current->day),
-            .commits = commits_};
+    std::vector<unnamed> budgets;
+    std::shared_ptr<const limit_rules> rules;
+    admission_figures made;
+    {
+        const std::scoped_lock lock{commit_lock_};
+        rules = book_.rules();
+        const bool observed = rules->mode == limit_mode::observe;
+        const auto of = [observed](const window_span& span, const budget& global, const refusals& refused,
+                                   const admitted_set& set) {
+            return window_figures{.span = span,
+                                  .series_max = global.max(),
+                                  .series_current = global.current(),
+                                  .series_refused = observed ? global.refused_series() : refused.series.estimate(),
+                                  .samples_refused = refused.samples.load(std::memory_order_relaxed),
+                                  .false_positive_rate = set.false_positive_rate(),
+                                  .filter_bytes = set.bytes()};
+        };
+        const auto current = windows_.read();
+        made.mode = rules->mode;
+        made.hourly = of(current->hour_span, book_.global().hourly, hourly_refusals_, *current->hour);
+        made.daily = of(current->day_span, book_.global().daily, daily_refusals_, *current->day);
+        made.exempt_hourly = book_.exempt().hourly.current();
+        made.exempt_daily = book_.exempt().daily.current();
+        made.commits = commits_;
+        book_.for_each([&](const budget_pair& pair, std::string_view key) {
+            if (pair.role.kind == budget_kind::tenant || pair.role.kind == budget_kind::group)
+                budgets.push_back({.key = std::string{key}, .role = pair.role, .figures = figures_of(pair)});
+        });
+    }
+    for (unnamed& each : budgets) {
+        each.figures.name = name_of(*rules, each.role, each.key);
+        auto& into = each.role.kind == budget_kind::tenant ? made.tenants : made.limits;
+        into.push_back(std::move(each.figures));
+    }
+    return made;
 }
 
-/// An empty set for a window of `counted` after one of `series_count` series: it will hold about as many, and some
-/// more.
-std::shared_ptr<admitted_set> admission::make_set(const budget& counted, std::uint64_t series_count) const {
-    std::uint64_t capacity = series_count + series_count / 8;
-    if (counted.limits()) capacity = std::min(capacity, counted.max());
-    capacity = std::max(capacity_min, capacity);
-    return std::make_shared<admitted_set>(filter_spec{capacity, settings_.false_positive_rate}, counted.max());
+/// An empty set for about so many series.
+std::shared_ptr<admitted_set> admission::make_set(std::uint64_t series_count, std::uint64_t capacity_max) const {
+    return std::make_shared<admitted_set>(
+        filter_spec{first_capacity(series_count, capacity_max), false_positive_rate_.load()}, capacity_max);
 }
 
 }  // namespace seriesgate

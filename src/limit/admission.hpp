@@ -1,16 +1,20 @@
 /// The decision about every series: known, refused lately, or a commit against all budgets.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/published.hpp"
+#include "core/state_stream.hpp"
 #include "filter/admitted_set.hpp"
-#include "limit/budget.hpp"
+#include "limit/budget_book.hpp"
+#include "limit/limits.hpp"
 #include "limit/refused_cache.hpp"
 #include "limit/window.hpp"
 
@@ -21,6 +25,26 @@ struct limit_settings {
     std::uint64_t series_daily_max = 0;   ///< 0: counted, not limited
     double false_positive_rate = 1e-4;
     std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
+    limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
+    tenant_limits tenants{};
+    std::vector<label_limit> limits{};
+    std::vector<selector> exempt{};
+};
+
+/// Shows the labels of a request's entries again; asked only about entries that may be new.
+class label_source {
+  public:
+    /// @return valid until the next call.
+    virtual std::span<const label_view> labels(std::size_t entry) = 0;
+
+  protected:
+    ~label_source() = default;
+};
+
+/// Where a request comes from and what its series look like.
+struct request_origin {
+    std::string_view tenant{};
+    label_source* labels = nullptr;  ///< none: no series has labels
 };
 
 /// One series entry of a request.
@@ -41,6 +65,8 @@ enum class verdict : std::uint8_t {
 struct admission_scratch {
     std::vector<std::uint32_t> pending;    // may be new: for the commit
     std::vector<std::uint32_t> followers;  // stale markers and exemplars only
+    rule_selections selections;            // of pending, then of followers
+    std::vector<budget_pair*> budgets;
 };
 
 /// What the windows look like at one moment.
@@ -48,16 +74,42 @@ struct window_figures {
     window_span span{};
     std::uint64_t series_max = 0;
     std::uint64_t series_current = 0;
-    std::uint64_t series_refused = 0;  ///< distinct, an estimate
+    std::uint64_t series_refused = 0;  ///< distinct, by any budget, an estimate; in observe mode: what the global
+                                       ///< limit would have refused
     std::uint64_t samples_refused = 0;
     double false_positive_rate = 0;  ///< expected now
     std::size_t filter_bytes = 0;
 };
 
+/// One budget in one window.
+struct budget_window_figures {
+    std::uint64_t series_max = 0;
+    std::uint64_t series_current = 0;
+    std::uint64_t series_refused = 0;  ///< distinct, an estimate when they are many; in observe mode: would be refused
+};
+
+struct budget_figures {
+    budget_name name;
+    limit_mode mode = limit_mode::enforce;
+    budget_window_figures hourly;
+    budget_window_figures daily;
+};
+
 struct admission_figures {
+    limit_mode mode = limit_mode::enforce;
     window_figures hourly;
     window_figures daily;
+    std::uint64_t exempt_hourly = 0;  ///< series admitted by exemption, in no budget
+    std::uint64_t exempt_daily = 0;
+    std::vector<budget_figures> tenants;
+    std::vector<budget_figures> limits;
     std::uint64_t commits = 0;  ///< times the commit lock was taken for a request
+};
+
+/// A budget without room for a series.
+struct spent_budget {
+    budget_figures figures;
+    refusing_window window = refusing_window::hourly;
 };
 
 /// Admits series into the current hour and day.
@@ -81,13 +133,35 @@ class admission {
     /// Known and lately refused series: no lock, no allocation, one cache line each.
     /// @param verdicts as many as `offered`.
     void decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                admission_scratch& scratch);
+                admission_scratch& scratch, const request_origin& origin = {});
+
+    /// Why a series that was refused would be refused now: the budgets without room for it, those of the hour first.
+    std::vector<spent_budget> explain(const offered_series& series, std::span<const label_view> labels,
+                                      std::string_view tenant);
+
+    /// Takes other limits. Counts and admitted sets are kept, see budget_book::reconfigure; a limit lowered below its
+    /// count refuses newcomers and keeps what is known. A new false-positive rate holds from the next window on.
+    void reconfigure(const limit_settings& settings);
 
     /// Does ahead of time what a request must not wait for: memory for growth and for the next windows, release of
     /// what has ended. Rolls over too when no request does. Call it every few tens of milliseconds.
     void maintain(time_point now);
 
     [[nodiscard]] admission_figures figures() const;
+
+    /// Writes everything that a restart must not forget: sets, budgets, sketches, reservations. Requests go on
+    /// meanwhile; the result is the state of one moment, after the filters have been copied.
+    /// @return false if the sink failed, or if a window ended meanwhile: try again then.
+    /// Threads: one at a time.
+    bool save(state_sink& sink);
+
+    /// Takes over what save() wrote, then follows the clock: an hour that has ended since becomes the previous one, and
+    /// what is older is forgotten. For an admission that has decided nothing yet.
+    /// @return false if it makes no sense or is not intact; then nothing has changed.
+    bool restore(state_source& source, time_point now);
+
+    /// Changes whenever something happens that a snapshot would show. Threads: any.
+    [[nodiscard]] std::uint64_t revision() const noexcept { return revision_.load(std::memory_order_relaxed); }
 
   private:
     /// The sets of this moment; immutable but for the filters' bits, swapped whole.
@@ -100,6 +174,8 @@ class admission {
         /// between.
         std::shared_ptr<const admitted_set> previous_hour;
         std::shared_ptr<const admitted_set> previous_day;
+        /// Of this moment, for evaluating selectors without the lock.
+        std::shared_ptr<const limit_rules> rules;
         /// While before this, incumbents have room reserved.
         std::chrono::sys_seconds grace_end;
 
@@ -114,29 +190,52 @@ class admission {
     [[nodiscard]] published<windows>::reader read_windows(time_point now);
     void recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
                 std::vector<std::uint32_t>& pending);
-    void commit(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                std::span<const std::uint32_t> pending);
-    void follow(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                std::span<const std::uint32_t> followers) const;
-    verdict admit(const windows& current, const offered_series& series);
+    void commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+                const request_origin& origin);
+    void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+                const request_origin& origin) const;
+    verdict admit(const windows& current, const offered_series& series, std::string_view tenant,
+                  const rule_selections::one& selection, std::vector<budget_pair*>& budgets);
     verdict refuse(const offered_series& series, refusing_window window);
 
     void advance(time_point now);
     void roll_over(windows& next, time_point now);
     void grow(admitted_set& set);
-    void prepare_spare(std::shared_ptr<admitted_set>& spare, const budget& counted, std::uint64_t series_count);
-    [[nodiscard]] std::shared_ptr<admitted_set> make_set(const budget& counted, std::uint64_t series_count) const;
+    void prepare_spare(std::shared_ptr<admitted_set>& spare, std::uint64_t series_count, std::uint64_t capacity_max);
+    [[nodiscard]] std::shared_ptr<admitted_set> make_set(std::uint64_t series_count, std::uint64_t capacity_max) const;
 
-    limit_settings settings_;
+    /// What was refused in a window, by whichever budget.
+    struct refusals {
+        distinct_sketch series;                 // under the commit lock
+        std::atomic<std::uint64_t> samples{0};  // by the lock-free path too
+
+        void clear() noexcept {
+            series.clear();
+            samples.store(0, std::memory_order_relaxed);
+        }
+    };
+
+    std::atomic<double> false_positive_rate_;
+    std::atomic<std::chrono::seconds> incumbent_grace_;
     refused_cache refused_;
 
     mutable std::mutex commit_lock_;
-    // Guarded by the commit lock, but for the budgets' counts of refused samples.
-    budget hourly_;
-    budget daily_;
+    // Guarded by the commit lock, but for the refused samples.
+    budget_book book_;
+    refusals hourly_refusals_;
+    refusals daily_refusals_;
     std::shared_ptr<admitted_set> next_hour_;  // empty sets, waiting for their window
     std::shared_ptr<admitted_set> next_day_;
     std::uint64_t commits_ = 0;
+    std::atomic<std::uint64_t> revision_{0};
+
+    /// What is admitted while the filters are being copied, since the copy may lack it.
+    struct admitted_meanwhile {
+        std::uint64_t fingerprint;
+        bool new_in_day;
+    };
+    bool recording_ = false;
+    std::vector<admitted_meanwhile> recorded_;
 
     published<windows> windows_;
 };

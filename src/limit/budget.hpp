@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 
 #include "filter/distinct_sketch.hpp"
@@ -10,67 +9,82 @@
 namespace seriesgate {
 
 /// Counts the series admitted in a window against a maximum. Budgets remember no series, the admitted set does:
-/// so a budget a tenant or label group costs a counter, not a filter.
+/// so a budget a tenant or label group costs a few counters, not a filter.
 ///
 /// Incumbents: while a reservation stands, newcomers only get what the series of the previous hour that have not come
-/// back yet leave: current + (expected - returned) < max.
+/// back yet leave: current + reserved < max.
 ///
-/// Threads: under the commit lock, but for the refused samples, which the lock-free path counts too.
+/// Threads: under the commit lock.
 class budget {
     std::uint64_t max_;  // 0: count only
     std::uint64_t current_ = 0;
-    std::uint64_t expected_ = 0;
-    std::uint64_t returned_ = 0;
+    std::uint64_t beyond_ = 0;
+    std::uint64_t reserved_ = 0;
     distinct_sketch refused_;
-    std::atomic<std::uint64_t> refused_samples_{0};
 
   public:
-    /// @param series_max series in one window; 0 counts without limiting.
-    explicit budget(std::uint64_t series_max) : max_(series_max) {}
+    /// @param series_max see set_max.
+    explicit budget(std::uint64_t series_max = 0) : max_(series_max) {}
 
     [[nodiscard]] bool limits() const noexcept { return max_ != 0; }
     [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
     [[nodiscard]] std::uint64_t current() const noexcept { return current_; }
+    /// Series that were admitted although there was no room: by a budget that only observes.
+    [[nodiscard]] std::uint64_t beyond() const noexcept { return beyond_; }
+    /// Distinct series that found no room in this window; an estimate when they are many.
+    [[nodiscard]] std::uint64_t refused_series() const { return refused_.estimate(); }
 
     [[nodiscard]] bool has_room(bool incumbent) const noexcept {
-        if (!limits()) return true;
-        return current_ + (incumbent ? 0 : reserved()) < max_;
+        return !limits() || current_ + (incumbent ? 0 : reserved_) < max_;
     }
 
-    /// Counts one admitted series. Precondition: has_room(incumbent).
+    /// @param series_max series in one window; 0 counts without limiting. May be below what has been admitted: then
+    ///        only newcomers are refused. If it makes room, that goes to the series beyond first: they are in.
+    void set_max(std::uint64_t series_max) noexcept {
+        max_ = series_max;
+        const std::uint64_t room = limits() ? max_ - std::min(max_, current_) : beyond_;
+        const std::uint64_t moved = std::min(room, beyond_);
+        current_ += moved;
+        beyond_ -= moved;
+    }
+
+    /// Counts one admitted series.
     void take(bool incumbent) noexcept {
-        ++current_;
-        if (incumbent) ++returned_;
+        ++(has_room(incumbent) ? current_ : beyond_);
+        // More can return than were expected (false positives of the previous hour's filter).
+        if (incumbent && reserved_ > 0) --reserved_;
     }
 
-    void refuse(std::uint64_t fingerprint) noexcept { refused_.insert(fingerprint); }
-    void count_refused_samples(std::uint64_t samples) noexcept {
-        refused_samples_.fetch_add(samples, std::memory_order_relaxed);
-    }
+    void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
 
-    /// A new window begins, with room reserved for `incumbents` series.
-    void restart(std::uint64_t incumbents) noexcept {
+    /// A new window begins.
+    void restart() noexcept {
         current_ = 0;
-        expect(incumbents);
+        beyond_ = 0;
+        reserved_ = 0;
         refused_.clear();
-        refused_samples_.store(0, std::memory_order_relaxed);
     }
 
-    /// Reserves room for so many series of the previous hour; 0 lets a reservation lapse.
-    void expect(std::uint64_t incumbents) noexcept {
-        expected_ = incumbents;
-        returned_ = 0;
+    /// Keeps room for so many series of the previous hour; 0 lets a reservation lapse.
+    void reserve(std::uint64_t incumbents) noexcept { reserved_ = incumbents; }
+
+    /// Adds what another budget counted; the maximum stays.
+    void absorb(const budget& other) {
+        current_ += other.current_;
+        beyond_ += other.beyond_;
+        reserved_ += other.reserved_;
+        refused_.merge(other.refused_);
     }
 
-    /// Distinct series refused in this window, an estimate.
-    [[nodiscard]] std::uint64_t refused_series() const { return refused_.estimate(); }
-    [[nodiscard]] std::uint64_t refused_samples() const noexcept {
-        return refused_samples_.load(std::memory_order_relaxed);
+    /// Everything but the maximum, which belongs to the configuration.
+    void save(state_encoder& out) const {
+        for (const std::uint64_t count : {current_, beyond_, reserved_}) out.number(count);
+        refused_.save(out);
     }
-
-  private:
-    /// More can return than were expected (false positives of the previous hour's filter), hence the min.
-    [[nodiscard]] std::uint64_t reserved() const noexcept { return expected_ - std::min(expected_, returned_); }
+    void load(state_decoder& in) {
+        for (std::uint64_t* count : {&current_, &beyond_, &reserved_}) *count = in.number<std::uint64_t>();
+        refused_.load(in);
+    }
 };
 
 }  // namespace seriesgate

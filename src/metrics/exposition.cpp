@@ -218,12 +218,26 @@ void write_traffic_metrics(exposition& out, const gate_metrics& metrics) {
                 metrics.upstream_connections);
 }
 
+void write_configuration_metrics(exposition& out, const gate_metrics& metrics) {
+    write_gauge(out, "seriesgate_config_last_reload_successful",
+                "Whether the last attempt to read the configuration took it over.", metrics.reload_successful);
+    write_gauge(out, "seriesgate_config_last_reload_success_timestamp_seconds",
+                "When the configuration was last taken over, since 1970.", metrics.reload_success_seconds);
+    write_counter(out, "seriesgate_state_saves_total", "Snapshots written to state.dir.", metrics.state_saves);
+    write_counter(out, "seriesgate_state_save_failures_total", "Snapshots that could not be written to state.dir.",
+                  metrics.state_save_failures);
+    write_gauge(out, "seriesgate_state_bytes", "Size of the last snapshot in state.dir.", metrics.state_bytes);
+    write_gauge(out, "seriesgate_state_save_timestamp_seconds", "When the last snapshot was written, since 1970.",
+                metrics.state_save_seconds);
+}
+
 }  // namespace
 
 void write(exposition& out, const gate_metrics& metrics) {
     write_request_metrics(out, metrics);
     write_sample_metrics(out, metrics);
     write_traffic_metrics(out, metrics);
+    write_configuration_metrics(out, metrics);
 }
 
 }  // namespace seriesgate

@@ -182,6 +182,14 @@ struct gate_metrics {
     counter connections_accepted;
     gauge upstream_connections;  ///< open, pooled ones included
 
+    gauge reload_successful;       ///< 1 unless the last reload failed
+    gauge reload_success_seconds;  ///< since 1970: when the configuration was last taken over
+
+    counter state_saves;  ///< snapshots written to state.dir
+    counter state_save_failures;
+    gauge state_bytes;         ///< of the last snapshot
+    gauge state_save_seconds;  ///< since 1970: when it was written
+
     /// Ingestion requests answered, with any status: `requests.total` of /stats.
     std::uint64_t requests_answered() const noexcept { return requests.total(); }
     /// Ingestion requests that the gate itself answered with 4xx: `requests.rejected` of /stats.

@@ -54,20 +54,40 @@ std::uint64_t fingerprinter::operator()(const series_view& series, std::uint64_t
     const bytes_view run = series.label_run;
     const bool canonical =
         run.size() != 0 ? names_ascend(series.labels, run.data() + run.size()) : series.labels.empty();
-    if (canonical) [[likely]]
+    if (canonical && !has_ignored(series)) [[likely]]
         return XXH3_64bits_withSeed(run.data(), run.size(), seed);
     write_canonical(series);
     return XXH3_64bits_withSeed(canonical_.data(), canonical_.size(), seed);
 }
 
+bool fingerprinter::is_ignored(const label_view& label) const noexcept {
+    return std::ranges::find(ignored_, label.name) != ignored_.end();
+}
+
+bool fingerprinter::has_ignored(const series_view& series) const noexcept {
+    return !ignored_.empty() &&
+           std::ranges::any_of(series.labels, [this](const label_view& label) { return is_ignored(label); });
+}
+
 void fingerprinter::write_canonical(const series_view& series) {
     sorted_.clear();
     for (const label_view& label : series.labels)
-        if (!label.value.empty()) sorted_.push_back(label);
+        if (!label.value.empty() && !is_ignored(label)) sorted_.push_back(label);
     // Stable: of labels with the same name (invalid, but stores differ in what they do) the order stays significant.
     std::ranges::stable_sort(sorted_, {}, &label_view::name);
     canonical_.clear();
     for (const label_view& label : sorted_) append_label(canonical_, label);
+}
+
+std::uint64_t tenant_seed(std::string_view tenant) noexcept {
+    return tenant.empty() ? 0 : XXH3_64bits(tenant.data(), tenant.size());
+}
+
+std::uint64_t fingerprint_identity(std::vector<std::string> ignored) {
+    std::ranges::sort(ignored);
+    std::uint64_t identity = 1;  // of the canonical form; to be changed with it
+    for (const std::string& name : ignored) identity = XXH3_64bits_withSeed(name.data(), name.size(), identity);
+    return identity;
 }
 
 }  // namespace seriesgate

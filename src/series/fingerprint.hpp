@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wire/write_request.hpp"
@@ -17,16 +19,28 @@ namespace seriesgate {
 /// Threads: one at a time (it owns the buffers of the rare case).
 /// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSeed.
 class fingerprinter {
+    std::vector<std::string> ignored_;
     std::vector<label_view> sorted_;
     std::string canonical_;
 
   public:
+    /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
+    explicit fingerprinter(std::vector<std::string> ignored = {}) : ignored_(std::move(ignored)) {}
+
     /// @param series as a reader shows it.
     /// @param seed tells tenants apart: equal labels of two tenants are two series.
     std::uint64_t operator()(const series_view& series, std::uint64_t seed);
 
   private:
+    [[nodiscard]] bool is_ignored(const label_view& label) const noexcept;
+    [[nodiscard]] bool has_ignored(const series_view& series) const noexcept;
     void write_canonical(const series_view& series);
 };
+
+/// Tells apart by what rules fingerprints were made, for whoever keeps them. The order of the names does not matter.
+std::uint64_t fingerprint_identity(std::vector<std::string> ignored);
+
+/// The seed of a tenant: 0 for the empty one, which senders without a tenant header have.
+std::uint64_t tenant_seed(std::string_view tenant) noexcept;
 
 }  // namespace seriesgate

@@ -5,16 +5,21 @@
 namespace seriesgate {
 namespace {
 
+void append_hex(std::string& out, char character) {
+    constexpr char digits[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(character);
+    out += "\\x";
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
+}
+
 /// Control characters would break the line, bytes that are no UTF-8 whoever reads the log.
 void append_escaped(std::string& out, bytes_view text) {
-    constexpr char digits[] = "0123456789abcdef";
     while (!text.empty()) {
         const std::size_t size = utf8_size(text);
         const auto byte = static_cast<unsigned char>(text.front());
         if (size == 0 || byte < 0x20 || byte == 0x7f) {
-            out += "\\x";
-            out += digits[byte >> 4];
-            out += digits[byte & 15];
+            append_hex(out, text.front());
         } else {
             if (byte == '"' || byte == '\\') out += '\\';
             out += text.substr(0, size);
@@ -24,6 +29,26 @@ void append_escaped(std::string& out, bytes_view text) {
 }
 
 }  // namespace
+
+std::string quoted(bytes_view text) {
+    std::string out{'"'};
+    append_escaped(out, text);
+    out += '"';
+    return out;
+}
+
+std::string readable(bytes_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t size = utf8_size(text);
+        if (size == 0)
+            append_hex(out, text.front());
+        else
+            out += text.substr(0, size);
+        text.remove_prefix(size == 0 ? 1 : size);
+    }
+    return out;
+}
 
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max) {
     std::string out;

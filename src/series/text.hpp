@@ -12,4 +12,10 @@ namespace seriesgate {
 /// `bytes_max` bytes.
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max = 1024);
 
+/// In quotes, with what would break a log line escaped.
+std::string quoted(bytes_view text);
+
+/// As it is, but for bytes that are no UTF-8: `\xff`. Different bytes stay different, which U+FFFD would not do.
+std::string readable(bytes_view text);
+
 }  // namespace seriesgate

@@ -10,37 +10,22 @@
 #include <string_view>
 #include <vector>
 
+#include "config/loading.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 using namespace std::chrono_literals;
-
-namespace {
-
-using lines = std::vector<std::string>;
-
-const overrides discard{{"upstream.url", "discard:"}};
-
-// All errors of a text, with an upstream so that only the text's own errors remain.
-lines errors_of(std::string_view text, const overrides& flags = discard) {
-    lines result;
-    for (const config_error& error : load_config_text(text, "c.yaml", flags).errors) result.push_back(error.text());
-    return result;
-}
-
-config loaded(std::string_view text, const overrides& flags = discard) {
-    const auto outcome = load_config_text(text, "c.yaml", flags);
-    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
-    return outcome.value;
-}
-
-}  // namespace
 
 TEST_CASE("an empty file means the defaults") {
     config expected;
     expected.upstream.url = "discard:";
     expected.upstream.discard = true;
-    for (const std::string_view text : {"", "\n\n", "# only a comment\n", "---\n", "~\n", "upstream:\nserver:\n"}) {
+    for (const std::string_view text : {"", "\n\n", "# only a comment\n", "---\n", "~\n",
+                                        "upstream:\nserver:\nstate:\ntenants:\n  default:\n  overrides:\n"
+                                        "limits:\nexempt:\nignoreLabels:\n",
+                                        "tenants: {default: {}, overrides: {}}\nlimits: []\nexempt: []\n"
+                                        "ignoreLabels: []\nstate: {}\n"}) {
         CAPTURE(text);
         CHECK(loaded(text) == expected);
     }
@@ -50,6 +35,13 @@ TEST_CASE("an empty file means the defaults") {
     CHECK(expected.series_daily_max == 0);
     CHECK(expected.false_positive_rate == 0.0001);
     CHECK(expected.incumbent_grace == 10min);
+    CHECK(expected.ignore_labels.empty());
+    CHECK(expected.mode == limit_mode::enforce);
+    CHECK(expected.tenant_header == "X-Scope-OrgID");
+    CHECK(expected.tenants == tenant_limits{.fallback = {}, .overrides = {}, .tenants_max = 10'000});
+    CHECK(expected.limits.empty());
+    CHECK(expected.exempt.empty());
+    CHECK(expected.state == state_config{.dir = "", .interval = 10s});
     CHECK(expected.server.body_bytes_max == 33'554'432);
     CHECK(expected.server.decoded_bytes_max == 134'217'728);
     CHECK(expected.server.inflight_bytes_max == 536'870'912);
@@ -67,6 +59,8 @@ TEST_CASE("every key of the file arrives in its place") {
         "maxDailySeries: \"20000\"\n"
         "falsePositiveRate: 1e-6\n"
         "incumbentGrace: 1m30s\n"
+        "mode: observe\n"
+        "state: {dir: /var/lib/x y, interval: 100ms}\n"
         "server:\n"
         "  maxRequestBytes: 1MB\n"
         "  maxDecodedBytes: 2MiB\n"
@@ -85,6 +79,8 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.series_daily_max == 20'000);
     CHECK(read.false_positive_rate == 1e-6);
     CHECK(read.incumbent_grace == 90s);
+    CHECK(read.mode == limit_mode::observe);
+    CHECK(read.state == state_config{.dir = "/var/lib/x y", .interval = 100ms});
     CHECK(read.server.body_bytes_max == 1'000'000);
     CHECK(read.server.decoded_bytes_max == 2'097'152);
     CHECK(read.server.inflight_bytes_max == 1'073'741'824);
@@ -114,9 +110,16 @@ TEST_CASE("an unknown key is an error and the likely key is named") {
           lines{"c.yaml:2: server.max_request_bytes: unknown key, did you mean 'server.maxRequestBytes'?"});
     CHECK(errors_of("timeout: 5s\n") == lines{"c.yaml:1: timeout: unknown key, did you mean 'upstream.timeout'?"});
     CHECK(errors_of("upstreams: {url: x}\n") == lines{"c.yaml:1: upstreams: unknown key, did you mean 'upstream'?"});
-    CHECK(errors_of("tenants: {header: X-Scope-OrgID}\n") == lines{"c.yaml:1: tenants: unknown key"});
+    CHECK(errors_of("metrics: {path: /x}\n") == lines{"c.yaml:1: metrics: unknown key"});
     CHECK(errors_of("upstream.url: http://a/b\n") ==
           lines{"c.yaml:1: upstream.url: must stand as 'url:' below 'upstream:'"});
+    CHECK(errors_of("tenants.default.maxDailySeries: 1\n") ==
+          lines{"c.yaml:1: tenants.default.maxDailySeries: must stand as 'maxDailySeries:' below 'default:' below "
+                "'tenants:'"});
+    CHECK(errors_of("tenants:\n  default.maxDailySeries: 1\n") ==
+          lines{"c.yaml:2: tenants.default.maxDailySeries: must stand as 'maxDailySeries:' below 'default:'"});
+    CHECK(errors_of("tenants.overrides: {}\n") ==
+          lines{"c.yaml:1: tenants.overrides: must stand as 'overrides:' below 'tenants:'"});
     CHECK(errors_of("\"\": 1\n") == lines{"c.yaml:1: '': unknown key"});
     CHECK(errors_of("? [a, b]\n: c\n") == lines{"c.yaml:1: a key must be plain text"});
 }
@@ -136,6 +139,9 @@ TEST_CASE("a value of the wrong kind is an error") {
     CHECK(errors_of("maxHourlySeries:\n") == lines{"c.yaml:1: maxHourlySeries: has no value"});
     CHECK(errors_of("maxHourlySeries: null\n") == lines{"c.yaml:1: maxHourlySeries: has no value"});
     CHECK(errors_of("server: 5\n") == lines{"c.yaml:1: server: expected keys below it, got '5'"});
+    CHECK(errors_of("upstream: http://a/b\n", {}) ==
+          lines{"c.yaml:1: upstream: expected keys below it, got 'http://a/b'"});
+    CHECK(errors_of("tenants: {default: 5}\n") == lines{"c.yaml:1: tenants.default: expected keys below it, got '5'"});
     CHECK(errors_of("server: [threads]\n") == lines{"c.yaml:1: server: expected keys below it, got a list"});
     CHECK(errors_of("- listen\n") == lines{"c.yaml:1: expected lines of 'key: value' at the top level"});
     CHECK(errors_of("\nlisten=:9201\n") == lines{"c.yaml:2: expected lines of 'key: value' at the top level"});
@@ -176,6 +182,9 @@ TEST_CASE("a false-positive rate out of bounds is an error") {
 
 TEST_CASE("a duration out of bounds or without a unit is an error") {
     const std::string form = "is not a duration such as 500ms, 25s, 10m or 1h30m";
+    CHECK(errors_of("state: {interval: 99ms}\n") ==
+          lines{"c.yaml:1: state.interval: '99ms' is too short, at least 100ms"});
+    CHECK(errors_of("state: {interval: 61m}\n") == lines{"c.yaml:1: state.interval: '61m' is too long, at most 1h"});
     CHECK(errors_of("upstream: {timeout: 25}\n") == lines{"c.yaml:1: upstream.timeout: '25' " + form});
     CHECK(errors_of("upstream: {timeout: 25 s}\n") == lines{"c.yaml:1: upstream.timeout: '25 s' " + form});
     CHECK(errors_of("upstream: {timeout: -5s}\n") == lines{"c.yaml:1: upstream.timeout: '-5s' is negative"});
@@ -241,9 +250,10 @@ TEST_CASE("a bad flag is told by its name") {
     flags.push_back({"maxHourlySeries", "-1"});
     flags.push_back({"listen", "here"});
     flags.push_back({"speed", "high"});
+    flags.push_back({"limits", "[]"});
     CHECK(errors_of("", flags) == lines{"--maxHourlySeries: '-1' is negative",
                                         "--listen: 'here' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
-                                        "--speed: unknown flag"});
+                                        "--speed: unknown flag", "--limits: unknown flag"});
 }
 
 TEST_CASE("text that is not YAML is told with its line, and nothing is said of what is then missing") {
@@ -286,6 +296,15 @@ TEST_CASE("an error is one short line whatever the file holds") {
     CHECK(errors[0] == "c.yaml:1: a?b: unknown key");
     CHECK(errors[1] == "c.yaml:2: listen: 'x?y?[31m' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201");
     CHECK(errors[2] == "c.yaml:3: " + std::string(80, 'k') + "...: unknown key");
+}
+
+TEST_CASE("more errors than anyone reads are counted only") {
+    std::string text;
+    for (int i = 0; i < 1500; ++i) text.append("k").append(std::to_string(i)).append(": 1\n");
+    const auto errors = errors_of(text);
+    REQUIRE(errors.size() == 1001);
+    CHECK(errors[999] == "c.yaml:1000: k999: unknown key");
+    CHECK(errors[1000] == "c.yaml: 500 more errors are not shown");
 }
 
 TEST_CASE("a file that cannot be read is one clear line") {

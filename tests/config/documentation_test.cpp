@@ -1,8 +1,10 @@
 #include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/config.hpp"
 #include "support/catch.hpp"
@@ -17,11 +19,31 @@ std::string text_of(const std::string& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// How a key stands in the example: below its section, indented.
-std::string line_start(std::string_view key) {
-    const auto dot = key.find('.');
-    if (dot == std::string_view::npos) return "\n" + std::string{key} + ": ";
-    return "\n  " + std::string{key.substr(dot + 1)} + ": ";
+// Where a key with its value stands in the example, after the section that it stands below; npos if it does not.
+std::size_t find_key(const std::string& example, std::string_view key) {
+    std::size_t at = 0;
+    std::string indent = "\n";
+    for (auto dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.')) {
+        at = example.find(indent + std::string{key.substr(0, dot)} + ":\n", at);
+        key.remove_prefix(dot + 1);
+        indent += "  ";
+    }
+    return example.find(indent + std::string{key} + ": ", at);
+}
+
+// The example with its examples in force: lines that are a '#' and YAML, and not the empty value that they replace.
+std::string with_examples(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in{text};
+    for (std::string line; std::getline(in, line);) {
+        const bool prose = line.size() > 2 && line[1] == ' ' && line[2] != ' ';
+        const bool example = line.starts_with('#') && !prose;
+        if (example && (lines.back().ends_with(" []") || lines.back().ends_with(" {}"))) lines.pop_back();
+        lines.push_back(example ? line.substr(1) : line);
+    }
+    std::string result;
+    for (const std::string& line : lines) result += line + "\n";
+    return result;
 }
 
 // The first block in a fence that starts with ```language, after the text `after`.
@@ -43,12 +65,46 @@ TEST_CASE("the example configuration loads and is the defaults") {
     CHECK(outcome.value == defaults);
 }
 
+TEST_CASE("the examples in the example configuration load") {
+    const auto outcome = load_config_text(with_examples(text_of("config/seriesgate.yaml")), "seriesgate.yaml", {});
+    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
+    const config& read = outcome.value;
+    CHECK(read.ignore_labels == std::vector<std::string>{"prometheus_replica"});
+    CHECK(read.tenants.overrides.at("team-a") == series_maxima{500'000, 2'000'000});
+    CHECK(read.exempt.size() == 1);
+    REQUIRE(read.limits.size() == 1);
+    const label_limit defaults;
+    const label_limit& limit = read.limits[0];
+    CHECK(limit.name == "per-namespace");
+    CHECK(limit.match.has_value());
+    CHECK(limit.each == std::vector<std::string>{"namespace"});
+    CHECK(limit.groups_max == defaults.groups_max);
+    CHECK(limit.mode == defaults.mode);
+    CHECK(limit.per_tenant == defaults.per_tenant);
+    CHECK(limit.maxima == series_maxima{20'000, 100'000});
+    REQUIRE(limit.overrides.size() == 1);
+    CHECK(limit.overrides[0] == group_override{{{"namespace", "kube-system"}}, {200'000, 100'000}});
+}
+
+TEST_CASE("every key of a limit stands in the example configuration and in docs/configuration.md") {
+    const std::string example = text_of("config/seriesgate.yaml");
+    const std::string page = text_of("docs/configuration.md");
+    const std::string section =
+        page.substr(page.find("### limits\n"), page.find("### exempt\n") - page.find("### limits\n"));
+    for (const std::string key : {"name", "match", "each", "maxGroups", "maxHourlySeries", "maxDailySeries", "mode",
+                                  "perTenant", "overrides", "group"}) {
+        CAPTURE(key);
+        CHECK(example.find(key + ": ") != std::string::npos);
+        CHECK(section.find("| `" + key + "` |") != std::string::npos);
+    }
+}
+
 TEST_CASE("every key stands in the example configuration, in the order of the table") {
     const std::string example = text_of("config/seriesgate.yaml");
     std::size_t before = 0;
     for (const config_key& key : config_keys()) {
         CAPTURE(key.name);
-        const auto found = example.find(line_start(key.name));
+        const auto found = find_key(example, key.name);
         REQUIRE(found != std::string::npos);
         CHECK(found > before);
         before = found;
@@ -71,10 +127,29 @@ TEST_CASE("every key and every flag is described in docs/configuration.md") {
 
 TEST_CASE("the errors that docs/configuration.md shows are those one gets") {
     const std::string page = text_of("docs/configuration.md");
-    const std::string file = block_after(page, "## Errors", "yaml");
-    std::string errors;
-    for (const auto& error : load_config_text(file, "seriesgate.yaml", {{"maxDailySeries", "many"}}).errors) {
-        errors += error.text() + "\n";
+    const auto errors_of = [](const std::string& file, const overrides& flags) {
+        std::string errors;
+        for (const auto& error : load_config_text(file, "seriesgate.yaml", flags).errors) errors += error.text() + "\n";
+        return errors;
+    };
+    CHECK(errors_of(block_after(page, "## Errors", "yaml"), {{"maxDailySeries", "many"}}) ==
+          block_after(page, "one gets:", "text"));
+    CHECK(errors_of(block_after(page, "In lists, keys say", "yaml"), {}) ==
+          block_after(page, "the errors are:", "text"));
+}
+
+TEST_CASE("the examples in docs/configuration.md load") {
+    const std::string page = text_of("docs/configuration.md");
+    const std::string all = block_after(page, "All limits together", "yaml");
+    for (const std::string& text :
+         {all, block_after(page, "### tenants.overrides", "yaml"), block_after(page, "### limits\n", "yaml")}) {
+        CAPTURE(text);
+        const auto outcome = load_config_text(text, "seriesgate.yaml", {{"upstream.url", "discard:"}});
+        for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
     }
-    CHECK(errors == block_after(page, "one gets:", "text"));
+    const config read = load_config_text(all, "seriesgate.yaml", {}).value;
+    CHECK(read.tenants.overrides.size() == 1);
+    CHECK(read.limits.size() == 1);
+    CHECK(read.exempt.size() == 1);
+    CHECK(read.state.dir == "/var/lib/seriesgate");
 }

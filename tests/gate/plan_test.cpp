@@ -11,7 +11,7 @@ using namespace seriesgate::testing;
 
 namespace {
 
-constexpr limit_settings limited_to(std::uint64_t max) {
+limit_settings limited_to(std::uint64_t max) {
     return {.series_hourly_max = max};
 }
 

@@ -26,13 +26,37 @@ TEST_CASE("stats have the documented keys, in order") {
                       .false_positive_rate = 0.5,
                       .filter_bytes = 65536};
     figures.daily.span = {start - 10h, start + 14h};
+    figures.exempt_hourly = 3;
+    figures.exempt_daily = 4;
+    figures.tenants.push_back({.name = {.limit = {}, .tenant = "a", .has_tenant = true, .group = {}},
+                               .mode = limit_mode::enforce,
+                               .hourly = {.series_max = 5, .series_current = 3, .series_refused = 1},
+                               .daily = {}});
+    figures.limits.push_back({.name = {.limit = "paths", .tenant = "a", .has_tenant = true, .group = {}},
+                              .mode = limit_mode::enforce,
+                              .hourly = {},
+                              .daily = {}});
+    figures.limits.push_back({.name = {.limit = "per-namespace", .tenant = {}, .group = {{"namespace", "x\""}}},
+                              .mode = limit_mode::observe,
+                              .hourly = {.series_max = 2, .series_current = 2, .series_refused = 9},
+                              .daily = {.series_max = 0, .series_current = 11, .series_refused = 0}});
     CHECK(stats_json("1.2.3", 12s, metrics, figures) ==
-          R"({"version":"1.2.3","uptimeSeconds":12,"requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
+          R"({"version":"1.2.3","uptimeSeconds":12,"mode":"enforce",)"
+          R"("requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
           R"("samples":{"received":9,"accepted":8,"refused":1},)"
           R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
           R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"falsePositiveRate":5E-1,"filterBytes":65536},)"
           R"("daily":{"start":"2026-01-01T00:00:00Z","end":"2026-01-02T00:00:00Z","maxSeries":0,)"
-          R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"falsePositiveRate":0E0,"filterBytes":0}}})");
+          R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"falsePositiveRate":0E0,"filterBytes":0}},)"
+          R"("exempt":{"hourlySeries":3,"dailySeries":4},)"
+          R"("tenants":[{"tenant":"a","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1},)"
+          R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}],)"
+          R"("limits":[{"name":"per-namespace","group":{"namespace":"x\""},"mode":"observe",)"
+          R"("hourly":{"maxSeries":2,"currentSeries":2,"refusedSeries":9},)"
+          R"("daily":{"maxSeries":0,"currentSeries":11,"refusedSeries":0}},)"
+          R"({"name":"paths","tenant":"a","group":{},"mode":"enforce",)"
+          R"("hourly":{"maxSeries":0,"currentSeries":0,"refusedSeries":0},)"
+          R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}]})");
 }
 
 TEST_CASE("requests together never hold more than the limit, and give back what they held") {

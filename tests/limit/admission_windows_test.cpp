@@ -16,8 +16,8 @@ namespace {
 constexpr auto first_day = sys_days{year{2026} / 3 / 10};
 
 /// No grace: what these tests are about shows at once.
-constexpr limit_settings ten_an_hour{.series_hourly_max = 10, .incumbent_grace = 0s};
-constexpr limit_settings ten_a_day{.series_daily_max = 10, .incumbent_grace = 0s};
+const limit_settings ten_an_hour{.series_hourly_max = 10, .incumbent_grace = 0s};
+const limit_settings ten_a_day{.series_daily_max = 10, .incumbent_grace = 0s};
 
 }  // namespace
 

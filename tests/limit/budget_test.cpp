@@ -32,7 +32,7 @@ TEST_CASE("a budget has room for exactly its maximum") {
 TEST_CASE("a maximum of zero counts without limiting") {
     budget counted{0};
     CHECK_FALSE(counted.limits());
-    counted.expect(10);
+    counted.reserve(10);
     CHECK(take(counted, 5'000, newcomer) == 5'000);
     CHECK(take(counted, 5'000, incumbent) == 5'000);
     CHECK(counted.current() == 10'000);
@@ -40,7 +40,7 @@ TEST_CASE("a maximum of zero counts without limiting") {
 
 TEST_CASE("newcomers get what the incumbents leave") {
     budget counted{100};
-    counted.restart(70);
+    counted.reserve(70);
     SECTION("newcomers first") {
         CHECK(take(counted, 1'000, newcomer) == 30);
         CHECK(take(counted, 1'000, incumbent) == 70);
@@ -62,21 +62,21 @@ TEST_CASE("newcomers get what the incumbents leave") {
     SECTION("a lapsed reservation is room for all") {
         CHECK(take(counted, 20, incumbent) == 20);
         CHECK(take(counted, 1'000, newcomer) == 30);
-        counted.expect(0);
+        counted.reserve(0);
         CHECK(take(counted, 1'000, newcomer) == 50);
     }
 }
 
 TEST_CASE("a spent budget with as many incumbents has no room for any newcomer") {
     budget counted{100};
-    counted.restart(100);
+    counted.reserve(100);
     CHECK_FALSE(counted.has_room(newcomer));
     CHECK(take(counted, 1'000, incumbent) == 100);
 }
 
 TEST_CASE("more incumbents than the maximum leave nothing, and no number wraps") {
     budget counted{100};
-    counted.restart(1'000);
+    counted.reserve(1'000);
     CHECK_FALSE(counted.has_room(newcomer));
     CHECK(take(counted, 1'000, incumbent) == 100);
     CHECK_FALSE(counted.has_room(newcomer));
@@ -84,7 +84,7 @@ TEST_CASE("more incumbents than the maximum leave nothing, and no number wraps")
 
 TEST_CASE("more may return than were expected") {
     budget counted{100};
-    counted.restart(10);
+    counted.reserve(10);
     CHECK(take(counted, 15, incumbent) == 15);
     CHECK(take(counted, 1'000, newcomer) == 85);
     CHECK(counted.current() == 100);
@@ -96,15 +96,57 @@ TEST_CASE("a new window begins with nothing counted") {
     counted.refuse(fingerprint_of(1));
     counted.refuse(fingerprint_of(2));
     counted.refuse(fingerprint_of(2));
-    counted.count_refused_samples(5);
-    counted.count_refused_samples(6);
     CHECK(counted.refused_series() == 2);
-    CHECK(counted.refused_samples() == 11);
 
-    counted.restart(0);
+    counted.restart();
     CHECK(counted.current() == 0);
     CHECK(counted.refused_series() == 0);
-    CHECK(counted.refused_samples() == 0);
     CHECK(counted.max() == 100);
     CHECK(take(counted, 1'000, newcomer) == 100);
+}
+
+TEST_CASE("a budget that only observes keeps apart what was admitted beyond its maximum") {
+    budget counted{10};
+    for (int i = 0; i < 25; ++i) counted.take(newcomer);
+    CHECK(counted.current() == 10);
+    CHECK(counted.beyond() == 15);
+    SECTION("a larger maximum counts them first") {
+        counted.set_max(20);
+        CHECK(counted.current() == 20);
+        CHECK(counted.beyond() == 5);
+        CHECK_FALSE(counted.has_room(newcomer));
+        counted.set_max(100);
+        CHECK(counted.current() == 25);
+        CHECK(counted.beyond() == 0);
+        CHECK(counted.has_room(newcomer));
+    }
+    SECTION("without a maximum all are counted") {
+        counted.set_max(0);
+        CHECK(counted.current() == 25);
+        CHECK(counted.beyond() == 0);
+    }
+    SECTION("a smaller maximum takes nobody's place away") {
+        counted.set_max(5);
+        CHECK(counted.current() == 10);
+        CHECK(counted.beyond() == 15);
+        CHECK_FALSE(counted.has_room(newcomer));
+    }
+}
+
+TEST_CASE("budgets add up, whatever their maxima") {
+    budget one{100};
+    budget other{5};
+    take(one, 30, newcomer);
+    one.reserve(10);
+    for (int i = 0; i < 8; ++i) other.take(newcomer);
+    other.reserve(20);
+    one.refuse(fingerprint_of(1));
+    other.refuse(fingerprint_of(1));
+    other.refuse(fingerprint_of(2));
+    one.absorb(other);
+    CHECK(one.max() == 100);
+    CHECK(one.current() == 35);
+    CHECK(one.beyond() == 3);
+    CHECK(one.refused_series() == 2);
+    CHECK(take(one, 1'000, newcomer) == 100 - 35 - 30);
 }

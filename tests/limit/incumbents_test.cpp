@@ -13,8 +13,8 @@ using namespace seriesgate::testing;
 namespace {
 
 constexpr std::uint64_t limit = 1'000;
-constexpr limit_settings hourly_limit{.series_hourly_max = limit, .incumbent_grace = 10min};
-constexpr limit_settings daily_limit{.series_daily_max = limit, .incumbent_grace = 10min};
+const limit_settings hourly_limit{.series_hourly_max = limit, .incumbent_grace = 10min};
+const limit_settings daily_limit{.series_daily_max = limit, .incumbent_grace = 10min};
 
 const auto incumbents = series(0, limit);
 /// Twice as many, never seen before.

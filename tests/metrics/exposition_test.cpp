@@ -133,6 +133,12 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->connections.add(19);
     metrics->connections_accepted.add(20);
     metrics->upstream_connections.add(21);
+    metrics->reload_successful.set(1);
+    metrics->reload_success_seconds.set(1'700'000'000);
+    metrics->state_saves.add(22);
+    metrics->state_save_failures.add(23);
+    metrics->state_bytes.set(24);
+    metrics->state_save_seconds.set(1'700'000'010);
     exposition out;
     write(out, *metrics);
     std::istringstream lines{out.take()};
@@ -172,7 +178,13 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_inflight_bytes 18\n"
           "seriesgate_connections 19\n"
           "seriesgate_connections_accepted_total 20\n"
-          "seriesgate_upstream_connections 21\n");
+          "seriesgate_upstream_connections 21\n"
+          "seriesgate_config_last_reload_successful 1\n"
+          "seriesgate_config_last_reload_success_timestamp_seconds 1700000000\n"
+          "seriesgate_state_saves_total 22\n"
+          "seriesgate_state_save_failures_total 23\n"
+          "seriesgate_state_bytes 24\n"
+          "seriesgate_state_save_timestamp_seconds 1700000010\n");
 }
 
 TEST_CASE("every family of the process has help and a type, once, and counters end in _total") {
@@ -193,5 +205,5 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 22);
+    CHECK(helped.size() == 28);
 }

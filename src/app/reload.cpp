@@ -1,0 +1,70 @@
+#include "app/reload.hpp"
+
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <string_view>
+#include <vector>
+
+namespace seriesgate {
+namespace {
+
+/// Keys whose value differs and that only a start reads.
+std::vector<std::string_view> fixed_changes(const config& running, const config& wanted) {
+    std::vector<std::string_view> changed;
+    const auto check = [&](bool same, std::string_view key) {
+        if (!same) changed.push_back(key);
+    };
+    check(running.listen == wanted.listen, "listen");
+    check(running.upstream == wanted.upstream, "upstream");
+    check(running.ignore_labels == wanted.ignore_labels, "ignoreLabels");
+    check(running.tenant_header == wanted.tenant_header, "tenants.header");
+    check(running.state == wanted.state, "state");
+    check(running.server == wanted.server, "server");
+    return changed;
+}
+
+}  // namespace
+
+limit_settings limits_of(const config& settings) {
+    return {.series_hourly_max = settings.series_hourly_max,
+            .series_daily_max = settings.series_daily_max,
+            .false_positive_rate = settings.false_positive_rate,
+            .incumbent_grace = settings.incumbent_grace,
+            .mode = settings.mode,
+            .tenants = settings.tenants,
+            .limits = settings.limits,
+            .exempt = settings.exempt};
+}
+
+reloader::reloader(const config& running, std::function<load_outcome()> read_again, admission& limits,
+                   gate_metrics& metrics)
+    : running_(running), read_again_(std::move(read_again)), limits_(limits), metrics_(metrics) {
+    note_success();  // of the start
+}
+
+void reloader::note_success() {
+    metrics_.reload_successful.set(1);
+    metrics_.reload_success_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+}
+
+reload_outcome reloader::operator()() {
+    const std::scoped_lock lock{one_at_a_time_};
+    const load_outcome loaded = read_again_();
+    if (!loaded.ok()) {
+        metrics_.reload_successful.set(0);
+        std::vector<std::string> lines;
+        for (const config_error& error : loaded.errors) lines.push_back(error.text());
+        for (const std::string& line : lines) spdlog::error("configuration not reloaded: {}", line);
+        return {.ok = false, .text = fmt::format("{}", fmt::join(lines, "\n"))};
+    }
+    limits_.reconfigure(limits_of(loaded.value));
+    note_success();
+    std::string text = "configuration reloaded";
+    if (const auto fixed = fixed_changes(running_, loaded.value); !fixed.empty())
+        text += fmt::format("; a restart is needed for: {}", fmt::join(fixed, ", "));
+    spdlog::info(text);
+    return {.ok = true, .text = text};
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,76 @@
+#include "app/state.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "http/worker.hpp"
+#include "series/fingerprint.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Requests come first: where they leave no time, a snapshot takes longer. (On Linux the priority is the thread's own.)
+void yield_to_workers() {
+    constexpr int lowest = 19;
+    if (::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), lowest) != 0)
+        spdlog::debug("the thread that saves the state runs at normal priority");
+}
+
+}  // namespace
+
+state_keeper::state_keeper(const config& settings, admission& limits, gate_metrics& metrics)
+    : directory_(settings.state.dir, fingerprint_identity(settings.ignore_labels)),
+      interval_(settings.state.interval),
+      limits_(limits),
+      metrics_(metrics) {
+    load();
+}
+
+void state_keeper::load() {
+    const auto loaded = directory_.load(limits_, wall_clock_now());
+    if (loaded.result == snapshot_directory::load_result::refused)
+        spdlog::error("state not loaded, all series are new: {}", loaded.reason);
+    if (loaded.result != snapshot_directory::load_result::loaded) return;
+    const admission_figures figures = limits_.figures();
+    spdlog::info("state loaded: {} series in this hour, {} in this day", figures.hourly.series_current,
+                 figures.daily.series_current);
+}
+
+bool state_keeper::save() {
+    auto saved = directory_.save(limits_);
+    // A window ended meanwhile; that does not happen again within the hour.
+    if (saved.result == snapshot_directory::save_result::window_ended) saved = directory_.save(limits_);
+    if (saved.result == snapshot_directory::save_result::saved) {
+        metrics_.state_saves.add();
+        metrics_.state_bytes.set(static_cast<std::int64_t>(saved.bytes));
+        metrics_.state_save_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+    }
+    if (saved.result == snapshot_directory::save_result::failed) {
+        metrics_.state_save_failures.add();
+        spdlog::error("state not saved: {}", saved.reason);
+    }
+    return saved.result == snapshot_directory::save_result::saved;
+}
+
+void state_keeper::save_now_and_then(const std::stop_token& stop) {
+    yield_to_workers();
+    std::mutex idle;
+    std::condition_variable_any wake;
+    std::unique_lock lock{idle};
+    std::uint64_t saved_revision = 0;
+    while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) {
+        const std::uint64_t revision = limits_.revision();
+        if (revision != saved_revision && save()) saved_revision = revision;
+    }
+}
+
+std::unique_ptr<state_keeper> open_state(const config& settings, admission& limits, gate_metrics& metrics) {
+    if (settings.state.dir.empty()) return nullptr;
+    return std::make_unique<state_keeper>(settings, limits, metrics);
+}
+
+}  // namespace seriesgate

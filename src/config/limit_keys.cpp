@@ -1,0 +1,159 @@
+// `limits`: budgets over what a selector matches.
+#include <algorithm>
+#include <map>
+
+#include "config/known_keys.hpp"
+#include "config/rule_keys.hpp"
+#include "config/rule_values.hpp"
+#include "config/scalars.hpp"
+#include "config/wording.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::size_t name_bytes_max = 100;
+constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+// A limit as it is read.
+struct limit_draft {
+    std::span<const label_limit> before;  // the limits above it
+    label_limit made;
+    bool each_is_known = true;  // false: it has errors, so nothing can be said of what hangs on it
+};
+
+struct override_draft {
+    std::span<const std::string> each;  // empty: not known, so nothing can be said of the group
+    group_override made;
+    bool group_is_known = false;
+};
+
+std::string assign_name(std::string_view text, std::span<const label_limit> before, std::string& target) {
+    if (text.empty() || text.find_first_not_of(name_characters) != std::string_view::npos) {
+        return in_quotes(text) + " is not a name made of letters, digits, '_', '.' and '-'";
+    }
+    if (text.size() > name_bytes_max) {
+        return in_quotes(text) + " is too long, at most " + std::to_string(name_bytes_max) + " characters";
+    }
+    target = text;
+    const auto same = std::ranges::find(before, text, &label_limit::name);
+    if (same == before.end()) return "";
+    return in_quotes(text) + " is the name of limits[" + std::to_string(same - before.begin()) + "] already";
+}
+
+void read_name(const placed_value& at, limit_draft& to) {
+    read_scalar(at, [&](std::string_view text) { return assign_name(text, to.before, to.made.name); });
+}
+
+void read_match(const placed_value& at, limit_draft& to) {
+    if (selector match; read_selector(at, match)) to.made.match = std::move(match);
+}
+
+void read_each(const placed_value& at, limit_draft& to) {
+    to.each_is_known = read_label_names(at, each_max, to.made.each);
+}
+
+// Whether a key that speaks of groups has some to speak of. Told if not.
+bool has_groups(const placed_value& at, const limit_draft& limit) {
+    const bool missing = limit.each_is_known && limit.made.each.empty();
+    if (missing) at.fail("needs 'each': without it all series of the limit share one budget");
+    return !missing;
+}
+
+void read_groups_max(const placed_value& at, limit_draft& to) {
+    if (!has_groups(at, to)) return;
+    read_scalar(at, [&](std::string_view text) { return assign_count(text, budget_counts, to.made.groups_max); });
+}
+
+// A label that is no part of the group's name.
+std::string unknown_label(std::string_view name, std::span<const std::string> each) {
+    const std::vector<std::string_view> candidates{each.begin(), each.end()};
+    const auto meant = closest(name, candidates);
+    return "is not one of the limit's labels" + (meant.empty() ? "" : ", did you mean " + in_quotes(meant) + "?");
+}
+
+// The group's labels by name; one that has been told to be wrong is there all the same.
+std::map<std::string, std::string, std::less<>> read_labels(const placed_value& at, override_draft& to) {
+    std::map<std::string, std::string, std::less<>> values;
+    for (const auto& [label, value] : at.members()) {
+        const bool belongs = std::ranges::count(to.each, label) != 0;
+        const auto text = belongs ? value.text() : std::nullopt;
+        if (!belongs) value.fail(unknown_label(label, to.each));
+        if (!text) to.group_is_known = false;
+        values.emplace(label, text.value_or(""));
+    }
+    return values;
+}
+
+void read_group(const placed_value& at, override_draft& to) {
+    if (to.each.empty()) return;
+    to.group_is_known = true;
+    const auto values = read_labels(at, to);
+    for (const std::string& label : to.each) {
+        const auto found = values.find(label);
+        if (found != values.end()) {
+            to.made.group.emplace_back(label, found->second);
+        } else {
+            at.fail_below(label, "is required: a group has a value for every label of 'each'");
+            to.group_is_known = false;
+        }
+    }
+}
+
+constexpr std::array override_fields{
+    field<override_draft>{"group", read_group, true},
+    field<override_draft>{"maxHourlySeries", [](const placed_value& at,
+                                                override_draft& to) { read_series_count(at, to.made.maxima.hourly); }},
+    field<override_draft>{"maxDailySeries", [](const placed_value& at,
+                                               override_draft& to) { read_series_count(at, to.made.maxima.daily); }},
+};
+
+void read_overrides(const placed_value& at, limit_draft& to) {
+    const auto items = at.items();
+    if (items.empty()) return;
+    const bool each_is_known = has_groups(at, to) && to.each_is_known;
+    const auto each = each_is_known ? std::span<const std::string>{to.made.each} : std::span<const std::string>{};
+    std::map<group_labels, std::string> seen;  // and where
+    for (const placed_value& item : items) {
+        override_draft draft{each, {{}, to.made.maxima}};  // what it leaves out is as for the other groups
+        read_fields(item, override_fields, draft);
+        if (!draft.group_is_known) continue;
+        if (const auto [first, fresh] = seen.emplace(draft.made.group, item.key()); fresh) {
+            to.made.overrides.push_back(std::move(draft.made));
+        } else {
+            item.fail("has the same group as " + first->second);
+        }
+    }
+}
+
+constexpr std::array limit_fields{
+    field<limit_draft>{"name", read_name, true},
+    field<limit_draft>{"match", read_match},
+    field<limit_draft>{"each", read_each},
+    field<limit_draft>{"maxGroups", read_groups_max},
+    field<limit_draft>{"maxHourlySeries",
+                       [](const placed_value& at, limit_draft& to) { read_series_count(at, to.made.maxima.hourly); }},
+    field<limit_draft>{"maxDailySeries",
+                       [](const placed_value& at, limit_draft& to) { read_series_count(at, to.made.maxima.daily); }},
+    field<limit_draft>{"mode",
+                       [](const placed_value& at, limit_draft& to) {
+                           read_scalar(at, [&](std::string_view text) { return assign_mode(text, to.made.mode); });
+                       }},
+    field<limit_draft>{"perTenant",
+                       [](const placed_value& at, limit_draft& to) {
+                           read_scalar(at,
+                                       [&](std::string_view text) { return assign_flag(text, to.made.per_tenant); });
+                       }},
+    field<limit_draft>{"overrides", read_overrides},
+};
+
+}  // namespace
+
+void read_limits(const placed_value& at, config& target) {
+    for (const placed_value& item : read_items(at, limits_max)) {
+        limit_draft draft{target.limits, {}};
+        read_fields(item, limit_fields, draft);
+        target.limits.push_back(std::move(draft.made));
+    }
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,67 @@
+#include "config/rule_values.hpp"
+
+#include <map>
+
+#include "config/rule_keys.hpp"
+#include "config/scalars.hpp"
+#include "config/wording.hpp"
+
+namespace seriesgate {
+
+bool read_label_names(const placed_value& at, std::size_t count_max, std::vector<std::string>& target) {
+    if (at.value().kind == yaml_kind::text || at.value().kind == yaml_kind::map) {
+        at.fail_kind("a list of label names, such as [namespace]");
+        return false;
+    }
+    const auto items = read_items(at, count_max);
+    bool good = items.size() == at.value().items.size();
+    std::map<std::string, std::string> seen;  // and where
+    for (const placed_value& item : items) {
+        std::string name;
+        if (!read_scalar(item, [&](std::string_view text) { return assign_label_name(text, name); })) {
+            good = false;
+        } else if (const auto [first, fresh] = seen.emplace(name, item.key()); fresh) {
+            target.push_back(std::move(name));
+        } else {
+            item.fail(in_quotes(name) + " is there already, as " + first->second);
+            good = false;
+        }
+    }
+    return good;
+}
+
+bool read_selector(const placed_value& at, selector& target) {
+    // Without the quotes, {namespace=~".+"} is a map to YAML.
+    if (at.value().kind == yaml_kind::map || at.value().kind == yaml_kind::list) {
+        at.fail_kind("a selector in quotes, such as '{namespace=~\".+\"}'");
+        return false;
+    }
+    return read_scalar(at, [&](std::string_view text) { return assign_selector(text, target); });
+}
+
+bool read_series_count(const placed_value& at, std::uint64_t& target) {
+    return read_scalar(at, [&](std::string_view text) { return assign_count(text, series_counts, target); });
+}
+
+std::vector<placed_value> read_items(const placed_value& at, std::size_t count_max) {
+    auto items = at.items();
+    if (items.size() > count_max) {
+        at.fail("has " + std::to_string(items.size()) + " items, at most " + std::to_string(count_max) +
+                " are possible");
+        items.erase(items.begin() + static_cast<std::ptrdiff_t>(count_max), items.end());
+    }
+    return items;
+}
+
+void read_ignore_labels(const placed_value& at, config& target) {
+    read_label_names(at, ignore_labels_max, target.ignore_labels);
+}
+
+void read_exempt(const placed_value& at, config& target) {
+    for (const placed_value& item : read_items(at, exempt_max)) {
+        selector each;
+        if (read_selector(item, each)) target.exempt.push_back(std::move(each));
+    }
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,115 @@
+#include "config/scalars.hpp"
+
+#include "config/units.hpp"
+#include "series/utf8.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+// RFC 9110, 5.6.2: tchar.
+constexpr std::string_view header_name_characters =
+    "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+bool consists_of(std::string_view text, std::string_view characters) noexcept {
+    return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+// 0.000000001, without exponent and without the zeros at the end.
+std::string format_rate(double rate) {
+    std::string text(32, '\0');
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), rate, std::chars_format::fixed).ptr;
+    text.resize(static_cast<std::size_t>(end - text.data()));
+    return text;
+}
+
+}  // namespace
+
+bool is_plain_number(std::string_view text) noexcept {
+    return consists_of(text, "0123456789") && (text.size() == 1 || !text.starts_with('0'));
+}
+
+std::string assign_rate(std::string_view text, range<double> bounds, double& target) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+        return in_quotes(text) + " is not a number such as 0.0001";
+    }
+    const bool inside = error == std::errc{} && value >= bounds.min && value <= bounds.max;
+    if (!inside) {
+        return in_quotes(text) + " is not between " + format_rate(bounds.min) + " and " + format_rate(bounds.max);
+    }
+    target = value;
+    return "";
+}
+
+std::string assign_duration(std::string_view text, range<std::chrono::milliseconds> bounds,
+                            std::chrono::milliseconds& target) {
+    if (text.starts_with('-') && parse_duration(text.substr(1))) return in_quotes(text) + " is negative";
+    const auto value = parse_duration(text);
+    if (!value) return in_quotes(text) + " is not a duration such as 500ms, 25s, 10m or 1h30m";
+    if (*value < bounds.min) return in_quotes(text) + " is too short, at least " + format_duration(bounds.min);
+    if (*value > bounds.max) return in_quotes(text) + " is too long, at most " + format_duration(bounds.max);
+    target = *value;
+    return "";
+}
+
+std::string assign_seconds(std::string_view text, range<std::chrono::milliseconds> bounds,
+                           std::chrono::seconds& target) {
+    std::chrono::milliseconds value{};
+    if (auto wrong = assign_duration(text, bounds, value); !wrong.empty()) return wrong;
+    if (value % 1s != 0ms) return in_quotes(text) + " is not in whole seconds";
+    target = std::chrono::duration_cast<std::chrono::seconds>(value);
+    return "";
+}
+
+std::string assign_size(std::string_view text, range<std::uint64_t> bounds, std::uint64_t& target) {
+    if (text.starts_with('-') && parse_size(text.substr(1))) return in_quotes(text) + " is negative";
+    const auto value = parse_size(text);
+    if (!value) return in_quotes(text) + " is not a size such as 4096, 512KiB, 32MiB or 1GB";
+    if (*value < bounds.min) return in_quotes(text) + " is too small, at least " + format_size(bounds.min);
+    if (*value > bounds.max) return in_quotes(text) + " is too large, at most " + format_size(bounds.max);
+    target = *value;
+    return "";
+}
+
+std::string assign_flag(std::string_view text, bool& target) {
+    if (text != "true" && text != "false") return in_quotes(text) + " is neither true nor false";
+    target = text == "true";
+    return "";
+}
+
+std::string assign_mode(std::string_view text, limit_mode& target) {
+    if (text != "enforce" && text != "observe") return in_quotes(text) + " is neither enforce nor observe";
+    target = text == "observe" ? limit_mode::observe : limit_mode::enforce;
+    return "";
+}
+
+std::string assign_header_name(std::string_view text, std::string& target) {
+    if (!consists_of(text, header_name_characters)) return in_quotes(text) + " is not the name of an HTTP header";
+    target = text;
+    return "";
+}
+
+std::string assign_path(std::string_view text, std::string& target) {
+    if (text.find('\0') != std::string_view::npos) return in_quotes(text) + " is not a path";
+    target = text;
+    return "";
+}
+
+std::string assign_label_name(std::string_view text, std::string& target) {
+    if (text.empty()) return "is empty, expected the name of a label";
+    if (!is_utf8(text)) return in_quotes(text) + " is not UTF-8";
+    target = text;
+    return "";
+}
+
+std::string assign_selector(std::string_view text, selector& target) {
+    auto parsed = parse_selector(text);
+    if (!parsed) return to_string(parsed.error());
+    target = std::move(*parsed);
+    return "";
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "config/wording.hpp"
+#include "limit/limits.hpp"
+
+/// One value each, from text. All return what is wrong, or an empty string; then, and only then, they have written the
+/// target.
+namespace seriesgate {
+
+/// Both ends belong to it.
+template <typename Value>
+struct range {
+    Value min;
+    Value max;
+};
+
+/// A bound for slips of the finger only; memory runs out long before (3 bytes a series).
+inline constexpr range<std::uint64_t> series_counts{0, 1'000'000'000'000};
+/// Tenants or groups with a budget of their own.
+inline constexpr range<std::uint64_t> budget_counts{1, 10'000'000};
+
+/// A whole number written in the plainest way: some YAML readers take 010 for 8, so it is none here.
+bool is_plain_number(std::string_view text) noexcept;
+
+template <typename Integer>
+std::string assign_count(std::string_view text, range<Integer> bounds, Integer& target) {
+    if (text.starts_with('-') && is_plain_number(text.substr(1))) return in_quotes(text) + " is negative";
+    if (!is_plain_number(text)) return in_quotes(text) + " is not a whole number";
+    Integer value = 0;
+    const auto error = std::from_chars(text.data(), text.data() + text.size(), value).ec;
+    if (error != std::errc{} || value > bounds.max) {
+        return in_quotes(text) + " is too large, at most " + std::to_string(bounds.max);
+    }
+    if (value < bounds.min) return in_quotes(text) + " is too small, at least " + std::to_string(bounds.min);
+    target = value;
+    return "";
+}
+
+std::string assign_rate(std::string_view text, range<double> bounds, double& target);
+std::string assign_duration(std::string_view text, range<std::chrono::milliseconds> bounds,
+                            std::chrono::milliseconds& target);
+/// A duration in whole seconds.
+std::string assign_seconds(std::string_view text, range<std::chrono::milliseconds> bounds,
+                           std::chrono::seconds& target);
+std::string assign_size(std::string_view text, range<std::uint64_t> bounds, std::uint64_t& target);
+/// `true` or `false`.
+std::string assign_flag(std::string_view text, bool& target);
+/// `enforce` or `observe`.
+std::string assign_mode(std::string_view text, limit_mode& target);
+/// The name of an HTTP header: a token of RFC 9110.
+std::string assign_header_name(std::string_view text, std::string& target);
+/// A path for the operating system; may be empty.
+std::string assign_path(std::string_view text, std::string& target);
+/// The name of a label: not empty, UTF-8.
+std::string assign_label_name(std::string_view text, std::string& target);
+std::string assign_selector(std::string_view text, selector& target);
+
+}  // namespace seriesgate

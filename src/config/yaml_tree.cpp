@@ -1,0 +1,144 @@
+#include "config/yaml_tree.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <exception>
+#include <sstream>
+
+namespace seriesgate {
+namespace {
+
+// What the values may come to, in bytes of text and a few for each. No text of 1 MiB gets there without aliases.
+constexpr std::size_t tree_bytes_max = 4 << 20;
+constexpr std::size_t bytes_per_value = 4;
+
+std::size_t line_of(const YAML::Mark& mark) noexcept {
+    return mark.is_null() ? 0 : static_cast<std::size_t>(mark.line) + 1;
+}
+
+yaml_kind kind_of(const YAML::Node& node) {
+    switch (node.Type()) {
+        case YAML::NodeType::Scalar:
+            return yaml_kind::text;
+        case YAML::NodeType::Sequence:
+            return yaml_kind::list;
+        case YAML::NodeType::Map:
+            return yaml_kind::map;
+        case YAML::NodeType::Null:
+        case YAML::NodeType::Undefined:
+            break;
+    }
+    return yaml_kind::nothing;
+}
+
+class tree_reader {
+    std::size_t bytes_left_ = tree_bytes_max;
+    std::vector<yaml_fault>& faults_;
+
+  public:
+    explicit tree_reader(std::vector<yaml_fault>& faults) : faults_(faults) {}
+
+    yaml_value read(const YAML::Node& node, std::size_t depth) {
+        yaml_value value{.kind = kind_of(node), .line = 0, .text = {}, .items = {}, .members = {}};
+        // Where nothing stands, yaml-cpp names the line of what comes next.
+        if (value.kind != yaml_kind::nothing) value.line = line_of(node.Mark());
+        if (value.kind == yaml_kind::text) value.text = node.Scalar();
+        if (!spend(value.text.size() + bytes_per_value)) return value;
+        if (value.kind == yaml_kind::list && depth < yaml_depth_max) read_items(node, depth, value.items);
+        if (value.kind == yaml_kind::map && depth < yaml_depth_max) read_members(node, depth, value.members);
+        return value;
+    }
+
+    bool is_cut() const noexcept { return bytes_left_ == 0; }
+
+  private:
+    bool spend(std::size_t bytes) noexcept {
+        bytes_left_ -= std::min(bytes, bytes_left_);
+        return !is_cut();
+    }
+
+    void read_items(const YAML::Node& list, std::size_t depth, std::vector<yaml_value>& items) {
+        for (const auto& item : list) {
+            if (is_cut()) return;
+            items.push_back(read(item, depth + 1));
+        }
+    }
+
+    void read_members(const YAML::Node& map, std::size_t depth, std::vector<yaml_member>& members) {
+        for (const auto& pair : map) {
+            const YAML::Node& name = pair.first;
+            if (is_cut()) return;
+            if (!name.IsScalar()) {
+                faults_.push_back({line_of(name.Mark()), "a key must be plain text"});
+            } else if (name.Scalar() == "<<" && name.Tag() == "?") {  // without quotes; else it would be a tenant
+                faults_.push_back({line_of(name.Mark()), "merge keys (<<) are not supported"});
+            } else if (spend(name.Scalar().size())) {
+                members.push_back({name.Scalar(), line_of(name.Mark()), read(pair.second, depth + 1)});
+            }
+        }
+    }
+};
+
+void read_document(const YAML::Node& document, yaml_tree& out) {
+    tree_reader reader{out.faults};
+    out.root = reader.read(document, 0);
+    if (reader.is_cut()) out.faults.push_back({0, "is too large once its aliases are written out"});
+    if (out.root.kind == yaml_kind::text || out.root.kind == yaml_kind::list) {
+        out.faults.push_back({out.root.line, "expected lines of 'key: value' at the top level"});
+        out.root = {};
+    }
+}
+
+// Sees where the current document starts, and nothing else.
+class start_finder : public YAML::EventHandler {
+  public:
+    std::size_t line = 0;
+
+    void OnDocumentStart(const YAML::Mark& mark) override { line = line_of(mark); }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+};
+
+// YAML::Load reads the first document and ignores what follows, be it a second document or a stray bracket.
+// YAML::LoadAll is no way out: up to yaml-cpp 0.8.0 it never ends on a stray ',' (jbeder/yaml-cpp#1319).
+void check_end(const std::string& text, yaml_tree& out) {
+    std::istringstream stream{text};
+    YAML::Parser parser{stream};
+    start_finder document;
+    if (!parser.HandleNextDocument(document) || !parser.HandleNextDocument(document)) return;
+    out.faults.push_back({document.line, "expected the end of the file: only one YAML document is allowed"});
+}
+
+// The one mistake that this configuration invites: `url: discard:` without quotes.
+std::string explain(const YAML::Exception& error) {
+    std::string message = "not valid YAML: " + error.msg;
+    if (error.msg == YAML::ErrorMsg::MAP_VALUE)
+        message += " (one that holds ': ' or ends in ':' needs quotes, such as \"discard:\")";
+    return message;
+}
+
+}  // namespace
+
+yaml_tree read_yaml(std::string_view text) {
+    yaml_tree out;
+    try {
+        const std::string copy{text};
+        read_document(YAML::Load(copy), out);
+        check_end(copy, out);
+    } catch (const YAML::Exception& error) {
+        out.faults.push_back({line_of(error.mark), explain(error)});
+    } catch (const std::exception& error) {
+        out.faults.push_back({0, std::string{"not valid YAML: "} + error.what()});
+    }
+    return out;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,91 @@
+#include "http/limit_metrics.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/budget_text.hpp"
+#include "series/text.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// One family with a sample for each window.
+template <class Figure>
+void write_windows(exposition& out, std::string_view name, std::string_view help, metric_type type,
+                   const admission_figures& figures, Figure window_figures::*figure) {
+    out.family(name, help, type);
+    out.sample({{"window", "hourly"}}, figures.hourly.*figure);
+    out.sample({{"window", "daily"}}, figures.daily.*figure);
+}
+
+constexpr std::size_t budgets_shown_max = 100;
+constexpr std::size_t group_bytes_max = 4096;  // more than a group with a budget of its own has
+
+std::string group_text(const budget_name& name) {
+    std::vector<label_view> labels;
+    for (const auto& [label, value] : name.group) labels.push_back({label, value});
+    return labels.empty() ? std::string{} : to_text(labels, group_bytes_max);
+}
+
+/// Three families for `kind` "tenant" or "limit".
+void write_budgets(exposition& out, std::string_view kind, std::vector<budget_figures> budgets) {
+    const auto demand = [](const budget_figures& of) { return of.hourly.series_current + of.hourly.series_refused; };
+    std::ranges::stable_sort(budgets, std::greater{}, demand);
+    if (budgets.size() > budgets_shown_max) budgets.resize(budgets_shown_max);
+    const auto family = [&](std::string_view what, std::string_view help,
+                            std::uint64_t budget_window_figures::*figure) {
+        out.family("seriesgate_" + std::string{kind} + "_series_" + std::string{what}, help, metric_type::gauge);
+        for (const budget_figures& each : budgets)
+            for (const auto& [window, figures] : {std::pair{"hourly", &each.hourly}, std::pair{"daily", &each.daily}}) {
+                const std::uint64_t value = figures->*figure;
+                const budget_name& name = each.name;
+                if (kind == "tenant")
+                    out.sample({{"tenant", name.tenant}, {"mode", to_text(each.mode)}, {"window", window}}, value);
+                else
+                    out.sample({{"limit", name.limit},
+                                {"group", group_text(name)},
+                                {"tenant", name.tenant},
+                                {"mode", to_text(each.mode)},
+                                {"window", window}},
+                               value);
+            }
+    };
+    family("max", "Series that the budget may admit in the window; 0 is not limited. The 100 with the most demand.",
+           &budget_window_figures::series_max);
+    family("current", "Series admitted in the current window.", &budget_window_figures::series_current);
+    family("refused", "Distinct series that found no room in the current window; with mode observe they were admitted.",
+           &budget_window_figures::series_refused);
+}
+
+}  // namespace
+
+void write(exposition& out, const admission_figures& figures) {
+    constexpr auto gauge = metric_type::gauge;
+    write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", gauge, figures,
+                  &window_figures::series_max);
+    write_windows(out, "seriesgate_series_current", "Series admitted in the current window.", gauge, figures,
+                  &window_figures::series_current);
+    write_windows(out, "seriesgate_series_refused",
+                  "Distinct series refused in the current window, by any limit; an estimate when they are many.", gauge,
+                  figures, &window_figures::series_refused);
+    write_windows(out, "seriesgate_window_samples_refused", "Samples refused in the current window, by any limit.",
+                  gauge, figures, &window_figures::samples_refused);
+    write_windows(out, "seriesgate_filter_false_positive_ratio",
+                  "Share of new series that pass uncounted because the filter takes them for known, expected now.",
+                  gauge, figures, &window_figures::false_positive_rate);
+    write_windows(out, "seriesgate_filter_bytes", "Memory of the window's filter.", gauge, figures,
+                  &window_figures::filter_bytes);
+    out.family("seriesgate_series_exempt", "Series admitted by exemption in the current window, in no limit.", gauge);
+    out.sample({{"window", "hourly"}}, figures.exempt_hourly);
+    out.sample({{"window", "daily"}}, figures.exempt_daily);
+    write_budgets(out, "tenant", figures.tenants);
+    write_budgets(out, "limit", figures.limits);
+    out.family("seriesgate_commits_total", "Requests that held new series and went through the commit lock.",
+               metric_type::counter);
+    out.sample({}, figures.commits);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,145 @@
+/// What is limited: the rules, and which of them apply to a series.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "series/selector.hpp"
+#include "wire/write_request.hpp"
+
+namespace seriesgate {
+
+/// Series in one window; 0: counted, not limited.
+struct series_maxima {
+    std::uint64_t hourly = 0;
+    std::uint64_t daily = 0;
+
+    [[nodiscard]] bool limit() const noexcept { return hourly != 0 || daily != 0; }
+    friend bool operator==(const series_maxima&, const series_maxima&) = default;
+};
+
+enum class limit_mode : std::uint8_t {
+    enforce,
+    observe,  ///< counts what it would refuse, refuses nothing
+};
+
+/// The values of a limit's `each` labels, in their order: {{"namespace", "kube-system"}}.
+using group_labels = std::vector<std::pair<std::string, std::string>>;
+
+struct group_override {
+    group_labels group;
+    series_maxima maxima;
+
+    friend bool operator==(const group_override&, const group_override&) = default;
+};
+
+/// A limit over the series that a selector matches: one budget, or one for each combination of label values.
+struct label_limit {
+    std::string name;
+    std::optional<selector> match;  ///< nothing: all series
+    std::vector<std::string> each;
+    std::uint64_t groups_max = 10'000;  ///< groups without an override beyond these share one budget
+    series_maxima maxima;
+    limit_mode mode = limit_mode::enforce;
+    bool per_tenant = false;  ///< budgets of their own for every tenant
+    std::vector<group_override> overrides;
+
+    friend bool operator==(const label_limit&, const label_limit&) = default;
+};
+
+struct tenant_limits {
+    limit_mode mode = limit_mode::enforce;
+    series_maxima fallback;  ///< of tenants without an override
+    std::map<std::string, series_maxima, std::less<>> overrides;
+    std::uint64_t tenants_max = 10'000;  ///< tenants without an override beyond these share one budget
+
+    friend bool operator==(const tenant_limits&, const tenant_limits&) = default;
+};
+
+/// All of it, as configured. Immutable once in use: a reload makes a new one.
+struct limit_rules {
+    series_maxima global;
+    limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
+    tenant_limits tenants;
+    std::vector<label_limit> limits;
+    std::vector<selector> exempt;
+
+    /// Whether anything depends on labels.
+    [[nodiscard]] bool look_at_labels() const noexcept { return !limits.empty() || !exempt.empty(); }
+};
+
+/// The budget that further tenants or groups share.
+inline constexpr std::string_view overflow_name = "__overflow__";
+
+/// Which label limits apply to each of some series, and the keys of their groups in them. Reused from request to
+/// request. Selectors are evaluated here and nowhere else, without the commit lock.
+class rule_selections {
+    struct selected {
+        std::uint32_t limit;  // index in limit_rules::limits
+        std::uint32_t key_begin;
+        std::uint32_t key_size;
+    };
+    struct series {
+        std::uint32_t selected_begin;
+        std::uint32_t selected_count;
+        bool exempt;
+    };
+    std::vector<series> series_;
+    std::vector<selected> selected_;
+    std::string keys_;
+
+  public:
+    /// What applies to one series.
+    class one {
+        const rule_selections& all_;
+        const series& series_;
+
+      public:
+        one(const rule_selections& all, const series& of) noexcept : all_(all), series_(of) {}
+
+        [[nodiscard]] bool exempt() const noexcept { return series_.exempt; }
+        [[nodiscard]] std::size_t size() const noexcept { return series_.selected_count; }
+        [[nodiscard]] std::size_t limit_index(std::size_t i) const noexcept { return at(i).limit; }
+        /// The tenant (if the limit has budgets by tenant) and the group's label values, unambiguously joined.
+        [[nodiscard]] std::string_view key(std::size_t i) const noexcept {
+            return std::string_view{all_.keys_}.substr(at(i).key_begin, at(i).key_size);
+        }
+
+      private:
+        [[nodiscard]] const selected& at(std::size_t i) const noexcept {
+            return all_.selected_[series_.selected_begin + i];
+        }
+    };
+
+    void clear() noexcept;
+    /// Adds a series at the end.
+    void append(const limit_rules& rules, std::string_view tenant, std::span<const label_view> labels);
+    [[nodiscard]] one operator[](std::size_t i) const noexcept { return {*this, series_[i]}; }
+};
+
+/// Key and parts: what rule_selections joins, for making and naming a budget.
+void append_key_part(std::string& key, std::string_view part);
+std::vector<std::string> split_key(std::string_view key);
+
+/// The maxima of a tenant. The overflow budget has those of the fallback.
+const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view tenant);
+/// Whether any limit could refuse a series of this tenant to which `selection` applies.
+bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection);
+
+/// How many series a window can come to hold; 0 is unlimited.
+series_maxima capacities_of(const limit_rules& rules);
+
+/// The name of a limit's group, from its key.
+group_labels group_of(const label_limit& limit, std::string_view key);
+/// The maxima of a group.
+const series_maxima& maxima_of(const label_limit& limit, const group_labels& group);
+
+}  // namespace seriesgate

@@ -1,0 +1,93 @@
+#include <string>
+
+#include "config/loading.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+TEST_CASE("tenants have a default and overrides") {
+    const config read = loaded(
+        "tenants:\n"
+        "  header: THANOS-TENANT\n"
+        "  default: {maxHourlySeries: 100, maxDailySeries: 400}\n"
+        "  overrides:\n"
+        "    team-a: {maxHourlySeries: 500, maxDailySeries: 2000}\n"
+        "    'team: \"b\"':\n"
+        "      maxHourlySeries: 7\n"
+        "  maxTenants: 12\n");
+    CHECK(read.tenant_header == "THANOS-TENANT");
+    CHECK(read.tenants.fallback == series_maxima{100, 400});
+    CHECK(read.tenants.tenants_max == 12);
+    REQUIRE(read.tenants.overrides.size() == 2);
+    CHECK(read.tenants.overrides.at("team-a") == series_maxima{500, 2000});
+    CHECK(read.tenants.overrides.at("team: \"b\"") == series_maxima{7, 400});
+}
+
+TEST_CASE("what a tenant's override leaves out is as in the default, wherever that stands") {
+    const config read = loaded(
+        "tenants:\n"
+        "  overrides:\n"
+        "    a: {maxDailySeries: 0}\n"
+        "    b:\n"
+        "    c: {}\n"
+        "  default: {maxHourlySeries: 100, maxDailySeries: 400}\n");
+    CHECK(read.tenants.overrides.at("a") == series_maxima{100, 0});
+    CHECK(read.tenants.overrides.at("b") == series_maxima{100, 400});
+    CHECK(read.tenants.overrides.at("c") == series_maxima{100, 400});
+}
+
+TEST_CASE("any text is the name of a tenant") {
+    const config read = loaded("tenants: {overrides: {'': {}, 'a.b': {}, 1: {}, \"null\": {}, \"\\u00e4\\n\": {}}}\n");
+    CHECK(read.tenants.overrides.size() == 5);
+    CHECK(read.tenants.overrides.contains(""));
+    CHECK(read.tenants.overrides.contains("a.b"));
+    CHECK(read.tenants.overrides.contains("1"));
+    CHECK(read.tenants.overrides.contains("null"));
+    CHECK(read.tenants.overrides.contains("\xc3\xa4\n"));
+}
+
+TEST_CASE("an error in a tenant's override names the tenant") {
+    CHECK(errors_of("tenants:\n"
+                    "  overrides:\n"
+                    "    team-a: {maxHourlySeries: -5, maxDailySerie: 7}\n"
+                    "    team-b: {maxHourlySeries: 5,\n"
+                    "             maxHourlySeries: 6}\n"
+                    "    team-a: {}\n"
+                    "    team-c: 5\n"
+                    "    team-d: [maxHourlySeries]\n"
+                    "    '': {maxDailySeries: }\n"
+                    "    ~: {}\n") ==
+          lines{"c.yaml:3: tenants.overrides.team-a.maxDailySerie: unknown key, did you mean 'maxDailySeries'?",
+                "c.yaml:3: tenants.overrides.team-a.maxHourlySeries: '-5' is negative",
+                "c.yaml:5: tenants.overrides.team-b.maxHourlySeries: is set twice, first on line 4",
+                "c.yaml:6: tenants.overrides.team-a: is set twice, first on line 3",
+                "c.yaml:7: tenants.overrides.team-c: expected keys below it, got '5'",
+                "c.yaml:8: tenants.overrides.team-d: expected keys below it, got a list",
+                "c.yaml:9: tenants.overrides.''.maxDailySeries: has no value", "c.yaml:10: a key must be plain text"});
+    CHECK(errors_of("tenants: {overrides: {\"a\\nb\": {x: 1}}}\n") ==
+          lines{"c.yaml:1: tenants.overrides.a?b.x: unknown key"});
+}
+
+TEST_CASE("the other keys of tenants have bounds") {
+    const auto header_error = [](const std::string& name) { return errors_of("tenants: {header: '" + name + "'}\n"); };
+    for (const std::string name : {"", "X Scope", "X-Scope:", "X/Y", "\xc3\xa4", "a(b)"}) {
+        CAPTURE(name);
+        CHECK(header_error(name) ==
+              lines{"c.yaml:1: tenants.header: '" + name + "' is not the name of an HTTP header"});
+    }
+    CHECK(loaded("tenants: {header: \"!#$%&'*+-.^_`|~09azAZ\"}\n").tenant_header == "!#$%&'*+-.^_`|~09azAZ");
+    CHECK(errors_of("tenants: {maxTenants: 0}\n") ==
+          lines{"c.yaml:1: tenants.maxTenants: '0' is too small, at least 1"});
+    CHECK(errors_of("tenants: {maxTenants: 10000001}\n") ==
+          lines{"c.yaml:1: tenants.maxTenants: '10000001' is too large, at most 10000000"});
+    CHECK(errors_of("tenants: {default: {maxHourlySeries: x}}\n") ==
+          lines{"c.yaml:1: tenants.default.maxHourlySeries: 'x' is not a whole number"});
+    CHECK(errors_of("tenants: {default: {maxTenants: 5}}\n") ==
+          lines{"c.yaml:1: tenants.default.maxTenants: unknown key, did you mean 'tenants.maxTenants'?"});
+    CHECK(errors_of("tenants: {maxHourlySeries: 5}\n") ==
+          lines{"c.yaml:1: tenants.maxHourlySeries: unknown key, did you mean 'tenants.default.maxHourlySeries'?"});
+    CHECK(errors_of("tenants: {overrides: team-a}\n") ==
+          lines{"c.yaml:1: tenants.overrides: expected keys below it, got 'team-a'"});
+    CHECK(errors_of("tenants: team-a\n") == lines{"c.yaml:1: tenants: expected keys below it, got 'team-a'"});
+}

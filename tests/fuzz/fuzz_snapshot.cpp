@@ -1,0 +1,85 @@
+// Any bytes as a limiter's saved state, behind the checksum: they are refused and change nothing, or what they say can
+// be worked with, saved and loaded again.
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "fuzz/fuzz_target.hpp"
+#include "limit/admission.hpp"
+#include "support/state_text.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr time_point noon = std::chrono::sys_days{2026y / 11 / 21} + 12h;
+
+/// As small as a limiter can be, so that inputs are small too and a run is short.
+limit_settings settings_with(bool limits) {
+    limit_settings settings{.series_hourly_max = 3, .false_positive_rate = 0.5};
+    if (!limits) return settings;
+    settings.tenants.fallback = {.hourly = 2, .daily = 2};
+    settings.tenants.tenants_max = 2;
+    label_limit by_job;
+    by_job.name = "by-job";
+    by_job.each = {"job"};
+    by_job.groups_max = 2;
+    by_job.maxima = {.hourly = 1, .daily = 2};
+    settings.limits.push_back(by_job);
+    return settings;
+}
+
+struct one_job : label_source {
+    std::vector<label_view> labels_{{"__name__", "up"}, {"job", "a"}};
+    std::span<const label_view> labels(std::size_t) override { return labels_; }
+};
+
+void decide_some(admission& limits, time_point now) {
+    one_job job;
+    admission_scratch scratch;
+    std::vector<offered_series> offered;
+    for (std::uint64_t i = 0; i < 8; ++i)
+        offered.push_back({.fingerprint = i * 0x9e3779b97f4a7c15, .samples = 1, .admits = i != 7});
+    std::vector<verdict> verdicts(offered.size());
+    limits.decide(offered, now, verdicts, scratch, {.tenant = "t", .labels = &job});
+    for (std::size_t i = 0; i < offered.size(); ++i)
+        if (verdicts[i] != verdict::accepted) limits.explain(offered[i], job.labels(i), "t");
+}
+
+std::string saved(admission& limits) {
+    state_text written;
+    require(limits.save(written), "a state cannot be saved");
+    return written.text;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const bool with_limits = (data[0] & 1) != 0;
+    const time_point now = noon + std::chrono::hours{(data[0] >> 1) % 4 * 13} - 13h;
+    admission limits{settings_with(with_limits), now};
+    state_text_source source{as_bytes(data + 1, size - 1)};
+    if (!limits.restore(source, now)) {
+        const auto figures = limits.figures();
+        require(figures.hourly.series_current == 0 && figures.tenants.empty() && figures.limits.empty(),
+                "a state that was refused left something behind");
+        decide_some(limits, now);
+        return 0;
+    }
+    const std::string first = saved(limits);
+    admission again{settings_with(with_limits), now};
+    state_text_source written{first};
+    require(again.restore(written, now), "a saved state is refused");
+    require(saved(again).size() == first.size(), "a loaded state saves in another way");
+
+    decide_some(limits, now);
+    limits.maintain(now);
+    decide_some(limits, now + 1h);
+    limits.maintain(now + 1h);
+    decide_some(limits, now + 24h);
+    return 0;
+}
