@@ -1,4 +1,8 @@
-"""The examples of README.md and docs/: fenced blocks, console sessions, and running them."""
+"""The examples of README.md and docs/: fenced blocks, console sessions, and running them.
+
+The console blocks of a page are one session, in one shell. A YAML block between them that begins with `# build/NAME` is
+that file from there on.
+"""
 
 import os
 import re
@@ -8,6 +12,7 @@ from dataclasses import dataclass, field
 from gate import BINARY, REPOSITORY
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"# (build/\S+)\n")
 MARK = "----- that was command"
 JOB_NOTICE = re.compile(r"\[\d+\][+-]? .*")
 
@@ -20,10 +25,21 @@ class Block:
     following: "Block" = field(default=None, repr=False)  # the next one in the same file
 
 
+def pages():
+    """The fenced blocks of README.md and each of docs/*.md, by the page's name."""
+    files = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    return {str(file.relative_to(REPOSITORY)): _blocks_of(file) for file in files}
+
+
 def blocks(language):
-    """All fenced blocks of a language in README.md and docs/*.md."""
-    return [block for file in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-            for block in _blocks_of(file) if block.language == language]
+    """All fenced blocks of a language."""
+    return [block for page in pages().values() for block in page if block.language == language]
+
+
+def sessions():
+    """The text of each page's console session, by the page's name."""
+    return {name: "".join(block.text if block.language == "console" else _as_commands(block) for block in page)
+            for name, page in pages().items() if any(block.language == "console" for block in page)}
 
 
 def _blocks_of(file):
@@ -33,6 +49,14 @@ def _blocks_of(file):
     for block, following in zip(found, found[1:]):
         block.following = following
     return found
+
+
+def _as_commands(block):
+    """What writes a block that is a file; nothing for any other."""
+    name = FILE_NAME.match(block.text)
+    if block.language != "yaml" or not name:
+        return ""
+    return f"$ cat >{name[1]} <<'END'\n" + "".join(f"> {line}\n" for line in [*block.text.splitlines(), "END"])
 
 
 def session(text):
@@ -50,7 +74,7 @@ def session(text):
 
 def sandbox(folder):
     """Makes the folder look like the repository to a reader who has built it and has the binary in the PATH."""
-    for name in ("config", "docs", "tests"):
+    for name in ("config", "docs", "scripts", "tests"):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "seriesgate.yaml").symlink_to(REPOSITORY / "config/seriesgate.yaml")
     for name in ("build/release", "bin"):

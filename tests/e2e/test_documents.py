@@ -9,7 +9,7 @@ import documents
 import servers
 from gate import BINARY
 
-CONSOLE, YAML = documents.blocks("console"), documents.blocks("yaml")
+SESSIONS, YAML = documents.sessions(), documents.blocks("yaml")
 
 
 def errors_shown(block):
@@ -24,14 +24,14 @@ def seriesgate(folder, *flags):
 
 
 def test_there_are_examples_to_run():
-    assert any(block.where.startswith("README.md") for block in CONSOLE)
+    assert "README.md" in SESSIONS
     assert any(errors_shown(block) for block in YAML)
 
 
-@pytest.mark.parametrize("block", CONSOLE, ids=lambda block: block.where)
-def test_a_console_example_prints_what_it_says(block, tmp_path):
+@pytest.mark.parametrize("page", SESSIONS)
+def test_a_console_session_prints_what_it_says(page, tmp_path):
     documents.sandbox(tmp_path)
-    steps = documents.session(block.text.replace("127.0.0.1:9201", f"127.0.0.1:{servers.free_port()}"))
+    steps = documents.session(SESSIONS[page].replace("127.0.0.1:9201", f"127.0.0.1:{servers.free_port()}"))
     for (command, expected), actual in zip(steps, documents.run(steps, tmp_path), strict=True):
         assert documents.matches(expected, actual), (command, expected, actual)
 
