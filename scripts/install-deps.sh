@@ -29,7 +29,7 @@ libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev l
 if [ "$with_tests" = yes ]; then
     tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev libclang-rt-dev ca-certificates
-                python3 python3-pytest python3-pytest-timeout python3-snappy python3-protobuf)
+                faketime python3 python3-pytest python3-pytest-timeout python3-snappy python3-protobuf)
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version

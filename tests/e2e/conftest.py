@@ -47,12 +47,12 @@ def start_gate(tmp_path):
     """start_gate(*flags, config=text): a running gate; stopped after the test, and it has to stop well."""
     started = []
 
-    def start(*flags, config=None):
+    def start(*flags, config=None, **how):
+        file = None
         if config is not None:
             file = tmp_path / f"gate-{len(started)}.yaml"
             file.write_text(config)
-            flags = (f"--config.file={file}", *flags)
-        gate = Gate(*flags)
+        gate = Gate(*flags, config_file=file, **how)
         started.append(gate)
         return gate
 
@@ -64,6 +64,15 @@ def start_gate(tmp_path):
 def gate(start_gate, upstream):
     """A gate without limits in front of the stub upstream."""
     return start_gate(f"--upstream.url={upstream.url}")
+
+
+@pytest.fixture
+def limited(start_gate, upstream):
+    """limited(text): a gate with that configuration in front of the stub upstream, which needs no mention in it."""
+    def start(text, *flags, **how):
+        return start_gate(f"--upstream.url={upstream.url}", *flags, config=text, **how)
+
+    return start
 
 
 def _stop_all(gates):

@@ -9,10 +9,17 @@ import threading
 from pathlib import Path
 
 import client
+import exposition
 from waiting import eventually
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("SERIESGATE_BIN", REPOSITORY / "build/release/seriesgate")).resolve()
+
+def sanitized():
+    """Whether the binary is a sanitizer's: its runtime wants to be the first library of the process."""
+    content = BINARY.read_bytes()
+    return b"__asan_init" in content or b"__tsan_init" in content
+
 
 SANITIZER_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
 
@@ -23,13 +30,20 @@ def run(*flags, seconds=30):
 
 
 class Gate:
-    """A running seriesgate on a free port, unless flags say otherwise; __init__ returns when it listens."""
+    """A running seriesgate on a free port, unless flags say otherwise; __init__ returns when it listens.
 
-    def __init__(self, *flags):
-        if not any(flag.startswith("--listen=") for flag in flags):
-            flags = ("--listen=127.0.0.1:0", *flags)
+    `listen`: the flag's value; None leaves it to the configuration file. `environment`: in addition to the test's own.
+    """
+
+    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None):
+        if config_file:
+            flags = (f"--config.file={config_file}", *flags)
+        if listen and not any(flag.startswith("--listen=") for flag in flags):
+            flags = (f"--listen={listen}", *flags)
+        self.config_file = config_file
+        self.crashed = False
         self.process = subprocess.Popen([BINARY, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        encoding="utf-8", errors="replace")
+                                        env={**os.environ, **(environment or {})})
         self._log = []
         self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)
                          for pipe in (self.process.stderr, self.process.stdout)]
@@ -51,6 +65,15 @@ class Gate:
     def get(self, path):
         return client.get(self.address, path)
 
+    def post(self, path):
+        with self.client() as connection:
+            return connection.request("POST", path)
+
+    def reload(self, text):
+        """Rewrites the configuration file and asks for a reload. @return the answer"""
+        self.config_file.write_text(text)
+        return self.post("/-/reload")
+
     def client(self):
         return client.Client(self.address)
 
@@ -63,6 +86,17 @@ class Gate:
         assert reply.status == 200, reply
         return json.loads(reply.body)
 
+    @property
+    def metrics(self):
+        """/metrics as {(name, frozenset of label pairs): value}."""
+        reply = self.get("/metrics")
+        assert reply.status == 200, reply
+        return exposition.parse(reply.body)
+
+    def metric(self, name, **labels):
+        """One sample; None if there is no such."""
+        return self.metrics.get((name, frozenset(labels.items())))
+
     def current(self, window="hourly"):
         return self.stats["windows"][window]["currentSeries"]
 
@@ -70,7 +104,11 @@ class Gate:
 
     @property
     def log(self):
-        return "".join(self._log)
+        return self.log_bytes.decode(errors="replace")
+
+    @property
+    def log_bytes(self):
+        return b"".join(self._log)
 
     @property
     def running(self):
@@ -88,6 +126,8 @@ class Gate:
 
     def stop(self):
         """SIGTERM, and it has to end well: exit status 0 and no sanitizer report."""
+        if self.crashed:
+            return
         if self.running:
             self.signal()
         try:
@@ -96,6 +136,12 @@ class Gate:
             self.kill()
             raise AssertionError(f"did not end on SIGTERM\n{self.log}") from None
         assert status == 0, f"exit status {status}\n{self.log}"
+        assert not SANITIZER_REPORT.search(self.log), self.log
+
+    def crash(self):
+        """SIGKILL, as part of the test."""
+        self.crashed = True
+        self.kill()
         assert not SANITIZER_REPORT.search(self.log), self.log
 
     def kill(self):

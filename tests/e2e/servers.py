@@ -22,6 +22,12 @@ def binary(name):
     return path
 
 
+def check_metrics(text):
+    """`promtool check metrics` has nothing to say about it."""
+    result = subprocess.run([binary("promtool"), "check", "metrics"], input=text, capture_output=True, timeout=30)
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+
+
 class Server:
     """A process with an HTTP port; __init__ returns when `ready_path` answers 200."""
 

@@ -217,7 +217,7 @@ def test_another_method_on_an_admin_path_is_405(served, method, path):
     served.serves()
 
 
-@pytest.mark.parametrize("path", ["/", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reload", "/%2e",
+@pytest.mark.parametrize("path", ["/", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
                                   "/api/v1/query", "//api/v1/write", "/API/V1/WRITE"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_path_is_404(served, method, path):

@@ -51,10 +51,12 @@ def test_a_dead_upstream_does_not_make_the_gate_unhealthy(gate, upstream):
 WINDOW = {"start": str, "end": str, "maxSeries": int, "currentSeries": int, "refusedSeries": int, "refusedSamples": int,
           "falsePositiveRate": float, "filterBytes": int}
 STATS = {
-    "version": str, "uptimeSeconds": int,
+    "version": str, "uptimeSeconds": int, "mode": str,
     "requests": {"total": int, "rejected": int, "upstreamErrors": int},
     "samples": {"received": int, "accepted": int, "refused": int},
     "windows": {"hourly": WINDOW, "daily": WINDOW},
+    "exempt": {"hourlySeries": int, "dailySeries": int},
+    "tenants": list, "limits": list,
 }
 
 

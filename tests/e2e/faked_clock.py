@@ -1,0 +1,34 @@
+"""A wall clock of the gate's own that a test sets: libfaketime, preloaded (Debian package faketime)."""
+
+import os
+from pathlib import Path
+
+LIBRARY = Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "faketime/libfaketimeMT.so.1"
+
+
+class FakedClock:
+    """Stands still at the time that it was set to, so that a test decides on which side of an hour's end a request is.
+
+    Only the wall clock: timeouts and pauses are measured with the monotonic one, which goes on.
+    """
+
+    def __init__(self, folder, now):
+        self._file = Path(folder) / "clock"
+        self.environment = {
+            "LD_PRELOAD": str(LIBRARY), "FAKETIME_TIMESTAMP_FILE": str(self._file), "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1", "TZ": "UTC",
+        }
+        self.set(now)
+
+    def set(self, now):
+        """`now`: UTC, as in 2026-12-31 23:59:50. Holds for everything that the gate does from here on."""
+        self.now = now
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(now)
+        fresh.rename(self._file)
+
+
+def clean_up(process):
+    """A process that was killed has left these behind, and a later one of the same number would not start."""
+    for left in (f"faketime_shm_{process.pid}", f"sem.faketime_sem_{process.pid}"):
+        (Path("/dev/shm") / left).unlink(missing_ok=True)

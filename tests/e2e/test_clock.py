@@ -1,0 +1,291 @@
+"""Hours and days that end, and clocks that are set, while the gate runs or while it does not."""
+
+import pytest
+
+import faked_clock
+import gate as gate_module
+from faked_clock import FakedClock
+from traffic import figures, limits, numbered, offer, tenants
+from waiting import eventually
+
+pytestmark = pytest.mark.skipif(gate_module.sanitized(),
+                                reason="a sanitizer's runtime and libfaketime both want to be loaded first")
+
+START = "2026-03-10 12:59:00"
+
+
+@pytest.fixture
+def clock(tmp_path):
+    assert faked_clock.LIBRARY.exists(), "install the Debian package faketime"
+    return FakedClock(tmp_path, START)
+
+
+@pytest.fixture
+def timed(limited, clock, tmp_path):
+    """timed(text): a gate whose clock is `clock`, with its state kept over restarts."""
+    gates = []
+
+    def start(text):
+        gate = limited(f"state: {{dir: {tmp_path}/state, interval: 1h}}\n{text}", environment=clock.environment)
+        gates.append(gate)
+        return gate
+
+    yield start
+    for gate in gates:
+        gate.stop()
+        faked_clock.clean_up(gate.process)
+
+
+def spans(gate):
+    """Starts of the hour and the day, when the gate has seen its clock."""
+    return tuple(gate.stats["windows"][window]["start"] for window in ("hourly", "daily"))
+
+
+def comes_to(gate, hour, day):
+    """Without a request: the gate looks at the clock by itself."""
+    eventually(lambda: spans(gate) == (hour, day), f"the windows begin at {hour} and {day}, not at {spans(gate)}")
+
+
+def counts(gate):
+    return gate.current(), gate.current("daily")
+
+
+def explosion(count=50, start=1000, **labels):
+    return numbered(count, start=start, **labels)
+
+
+LIMITS = {
+    "global": "maxHourlySeries: 10\n",
+    "tenant": "tenants: {default: {maxHourlySeries: 10}}\n",
+    "group": "limits: [{name: per-job, each: [job], maxHourlySeries: 10}]\n",
+    "all": "maxHourlySeries: 10\ntenants: {default: {maxHourlySeries: 10}}\n"
+           "limits: [{name: per-job, each: [job], maxHourlySeries: 10}, {name: all, maxHourlySeries: 10}]\n",
+}
+
+
+# --- the end of an hour
+
+def test_windows_are_those_of_the_clock_without_a_request(timed, clock):
+    gate = timed("")
+    assert spans(gate) == ("2026-03-10T12:00:00Z", "2026-03-10T00:00:00Z")
+    clock.set("2026-03-10 12:59:59")
+    comes_to(gate, "2026-03-10T12:00:00Z", "2026-03-10T00:00:00Z")
+    clock.set("2026-03-10 13:00:00")
+    comes_to(gate, "2026-03-10T13:00:00Z", "2026-03-10T00:00:00Z")
+    clock.set("2026-03-11 00:00:00")
+    comes_to(gate, "2026-03-11T00:00:00Z", "2026-03-11T00:00:00Z")
+    clock.set("2028-02-29 23:59:59")
+    comes_to(gate, "2028-02-29T23:00:00Z", "2028-02-29T00:00:00Z")
+    clock.set("2028-03-01 00:00:00")
+    comes_to(gate, "2028-03-01T00:00:00Z", "2028-03-01T00:00:00Z")
+
+
+@pytest.mark.parametrize("text", LIMITS.values(), ids=LIMITS)
+def test_an_explosion_at_the_full_hour_takes_no_incumbents_place(timed, clock, upstream, text):
+    gate = timed(text)
+    incumbents = numbered(8, job="a")
+    assert offer(gate, upstream, incumbents) == incumbents
+    clock.set("2026-03-10 13:00:00")
+    newcomers = explosion(job="a")
+    assert offer(gate, upstream, newcomers) == newcomers[:2]
+    assert counts(gate) == (2, 10)
+    assert offer(gate, upstream, incumbents[:5] + newcomers) == incumbents[:5] + newcomers[:2]
+    clock.set("2026-03-10 13:09:59")
+    assert offer(gate, upstream, explosion(start=2000, job="a")) == []
+    assert offer(gate, upstream, incumbents[:6]) == incumbents[:6]
+    clock.set("2026-03-10 13:10:00")  # who has not come back by now is a newcomer like others
+    assert offer(gate, upstream, newcomers) == newcomers[:4]
+    assert offer(gate, upstream, incumbents) == incumbents[:6]
+    assert counts(gate) == (10, 12)
+
+
+@pytest.mark.parametrize("grace, late, admitted", [("0", "13:00:00", 10), ("1h", "13:59:59", 2), ("5m", "13:04:59", 2),
+                                                   ("5m", "13:05:00", 10)])
+def test_the_grace_is_as_configured(timed, clock, upstream, grace, late, admitted):
+    gate = timed(f"maxHourlySeries: 10\nincumbentGrace: {grace}\n")
+    offer(gate, upstream, numbered(8))
+    clock.set(f"2026-03-10 {late}")
+    assert len(offer(gate, upstream, explosion())) == admitted
+
+
+def test_each_group_keeps_room_for_its_own(timed, clock, upstream):
+    gate = timed(LIMITS["group"])
+    for job, count in (("a", 10), ("b", 4)):
+        assert len(offer(gate, upstream, numbered(count, job=job))) == count
+    clock.set("2026-03-10 13:00:01")
+    admitted = {job: len(offer(gate, upstream, explosion(job=job))) for job in ("a", "b", "c")}
+    assert admitted == {"a": 0, "b": 6, "c": 10}
+    for job, count in (("a", 10), ("b", 4)):
+        assert len(offer(gate, upstream, numbered(count, job=job))) == count
+    assert {key: figures(entry)[:2] for key, entry in limits(gate.stats, "per-job").items()} == {
+        job: (10, 10) for job in "abc"}
+
+
+def test_hourly_counts_begin_again_and_daily_ones_go_on(timed, clock, upstream):
+    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 15\ntenants: {default: {maxHourlySeries: 9}}\nexempt: [up]\n")
+    assert len(offer(gate, upstream, numbered(20) + numbered(3, name="up"))) == 9 + 3
+    assert gate.stats["windows"]["hourly"]["refusedSeries"] == 11
+    clock.set("2026-03-10 14:30:00")  # not the next hour: no incumbents
+    assert offer(gate, upstream, numbered(20, start=100)) == numbered(6, start=100)
+    stats = gate.stats
+    assert figures(stats["windows"]) == (10, 6, 0)
+    assert figures(stats["windows"], "daily") == (15, 15, 14)
+    assert stats["exempt"] == {"hourlySeries": 0, "dailySeries": 3}
+    assert figures(tenants(stats)[""]) == (9, 6, 0)
+    assert offer(gate, upstream, numbered(20)) == numbered(3)  # the day knows them: only the tenant's hour says no
+    assert counts(gate) == (9, 15)
+
+
+def test_refusals_of_the_hour_are_forgotten_with_it(timed, clock, upstream):
+    gate = timed("maxHourlySeries: 10\nincumbentGrace: 0\n")
+    series = numbered(20)
+    for hour in range(13, 17):
+        assert len(offer(gate, upstream, series)) == 10
+        assert figures(gate.stats["windows"]) == (10, 10, 10)
+        clock.set(f"2026-03-10 {hour}:00:01")
+        series = series[10:] + series[:10]  # those that were refused come first now
+
+
+# --- the end of a day and of a year
+
+@pytest.mark.parametrize("before, after", [("2026-03-10 23:59:50", "2026-03-11 00:00:05"),
+                                           ("2026-12-31 23:59:50", "2027-01-01 00:00:05")], ids=["day", "year"])
+def test_a_new_day_begins_with_both_counts_at_zero_and_room_for_incumbents(timed, clock, upstream, before, after):
+    clock.set(before)
+    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 10\n"
+                 "limits: [{name: per-job, each: [job], maxDailySeries: 10}]\n")
+    incumbents = numbered(8, job="a")
+    offer(gate, upstream, incumbents)
+    assert len(offer(gate, upstream, explosion(job="a"))) == 2
+    clock.set(after)
+    newcomers = explosion(start=2000, job="a")
+    assert offer(gate, upstream, newcomers) == []
+    start = after[:10] + "T00:00:00Z"
+    assert (spans(gate), counts(gate)) == ((start, start), (0, 0))
+    assert offer(gate, upstream, newcomers + incumbents) == incumbents
+    assert counts(gate) == (8, 8)
+    clock.set(after[:10] + " 00:10:00")
+    assert offer(gate, upstream, newcomers) == newcomers[:2]
+    stats = gate.stats
+    assert (figures(stats["windows"])[:2], figures(stats["windows"], "daily")[:2]) == ((10, 10), (10, 10))
+    assert figures(limits(stats, "per-job")["a"], "daily")[:2] == (10, 10)
+
+
+# --- a clock that is set
+
+@pytest.mark.parametrize("before, after", [("13:30:00", "13:25:00"), ("13:05:00", "12:50:00"), ("13:05:00", "12:05:01"),
+                                           ("13:30:00", "13:45:00")])
+def test_a_small_step_changes_nothing(timed, clock, upstream, before, after):
+    clock.set(f"2026-03-10 {before}")
+    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 12\n")
+    known = numbered(8)
+    assert offer(gate, upstream, known) == known
+    for now in (after, before, after):
+        clock.set(f"2026-03-10 {now}")
+        assert offer(gate, upstream, known) == known
+        assert (spans(gate), counts(gate)) == (("2026-03-10T13:00:00Z", "2026-03-10T00:00:00Z"), (8, 8))
+    assert offer(gate, upstream, explosion()) == explosion()[:2]
+    clock.set("2026-03-10 14:00:00")
+    assert len(offer(gate, upstream, known + explosion())) == 10
+    assert spans(gate)[0] == "2026-03-10T14:00:00Z"
+
+
+def test_a_step_back_over_midnight_stays_in_the_new_day(timed, clock, upstream):
+    clock.set("2026-03-11 00:01:00")
+    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 10\n")
+    assert len(offer(gate, upstream, numbered(10))) == 10
+    clock.set("2026-03-10 23:58:00")
+    assert offer(gate, upstream, numbered(12)) == numbered(10)
+    assert spans(gate) == ("2026-03-11T00:00:00Z", "2026-03-11T00:00:00Z")
+
+
+@pytest.mark.parametrize("now", ["2026-03-07 12:30:00", "2026-03-14 12:30:00", "2025-12-31 23:59:59",
+                                 "2030-01-01 00:00:00"])
+def test_a_step_by_days_starts_afresh_in_the_hour_it_leads_to(timed, clock, upstream, now):
+    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 10\n")
+    offer(gate, upstream, numbered(12))
+    clock.set(now)
+    assert offer(gate, upstream, explosion()) == explosion()[:10]  # there is nobody to keep room for
+    assert spans(gate) == (f"{now[:10]}T{now[11:13]}:00:00Z", f"{now[:10]}T00:00:00Z")
+    assert figures(gate.stats["windows"]) == (10, 10, 40)
+    clock.set(START)  # and back again: those of before are forgotten
+    assert offer(gate, upstream, numbered(12, start=5)) == numbered(10, start=5)
+
+
+def test_a_step_back_by_hours_keeps_the_day(timed, clock, upstream):
+    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 12\n")
+    offer(gate, upstream, numbered(8))
+    clock.set("2026-03-10 09:30:00")
+    assert offer(gate, upstream, explosion()) == explosion()[:4]
+    assert counts(gate) == (4, 12)
+    assert offer(gate, upstream, numbered(8)) == numbered(6)
+    assert counts(gate) == (10, 12)
+
+
+# --- a restart with another time
+
+def test_a_restart_within_the_hour_is_no_new_hour(timed, clock, upstream):
+    first = timed(LIMITS["all"])
+    offer(first, upstream, numbered(8, job="a"))
+    first.stop()
+    clock.set("2026-03-10 12:59:59")
+    second = timed(LIMITS["all"])
+    assert offer(second, upstream, explosion(job="a") + numbered(8, job="a")) == \
+        explosion(job="a")[:2] + numbered(8, job="a")
+    assert counts(second) == (10, 10)
+
+
+def test_who_was_there_before_a_restart_over_the_full_hour_is_an_incumbent(timed, clock, upstream):
+    gate = timed(LIMITS["all"])
+    incumbents = numbered(8, job="a")
+    offer(gate, upstream, incumbents)
+    gate.stop()
+    clock.set("2026-03-10 13:02:00")
+    gate = timed(LIMITS["all"])
+    assert (spans(gate)[0], counts(gate)) == ("2026-03-10T13:00:00Z", (0, 8))
+    newcomers = explosion(job="a")
+    assert offer(gate, upstream, newcomers) == newcomers[:2]
+    assert offer(gate, upstream, incumbents[:3]) == incumbents[:3]
+    gate.stop()
+    clock.set("2026-03-10 13:04:00")  # room is still kept for the five others after another restart
+    gate = timed(LIMITS["all"])
+    assert offer(gate, upstream, newcomers + incumbents) == newcomers[:2] + incumbents
+    assert counts(gate) == (10, 10)
+
+
+def test_a_restart_after_the_grace_keeps_no_room(timed, clock, upstream):
+    gate = timed(LIMITS["all"])
+    offer(gate, upstream, numbered(8, job="a"))
+    gate.stop()
+    clock.set("2026-03-10 13:10:00")
+    gate = timed(LIMITS["all"])
+    assert len(offer(gate, upstream, explosion(job="a"))) == 10
+    assert counts(gate) == (10, 18)
+
+
+@pytest.mark.parametrize("now, daily", [("2026-03-12 12:59:00", 0), ("2026-03-10 15:00:00", 8),
+                                        ("2026-03-11 00:00:00", 0), ("2026-03-08 12:59:00", 0),
+                                        ("2026-03-10 09:30:00", 8)])
+def test_a_restart_much_later_or_earlier_begins_afresh(timed, clock, upstream, now, daily):
+    text = LIMITS["all"] + "maxDailySeries: 12\n"
+    gate = timed(text)
+    offer(gate, upstream, numbered(8, job="a"))
+    gate.stop()
+    clock.set(now)
+    gate = timed(text)
+    assert " error " not in gate.log
+    assert (spans(gate)[0], counts(gate)) == (f"{now[:10]}T{now[11:13]}:00:00Z", (0, daily))
+    assert len(offer(gate, upstream, explosion(job="a"))) == min(10, 12 - daily)
+
+
+@pytest.mark.parametrize("before, after", [("13:30:00", "13:20:00"), ("13:05:00", "12:50:00")])
+def test_a_restart_with_the_clock_a_little_behind_stays_in_the_hour(timed, clock, upstream, before, after):
+    clock.set(f"2026-03-10 {before}")
+    gate = timed(LIMITS["all"])
+    offer(gate, upstream, numbered(8, job="a"))
+    gate.stop()
+    clock.set(f"2026-03-10 {after}")
+    gate = timed(LIMITS["all"])
+    assert (spans(gate)[0], counts(gate)) == ("2026-03-10T13:00:00Z", (8, 8))
+    assert len(offer(gate, upstream, explosion(job="a"))) == 2
+    assert offer(gate, upstream, numbered(8, job="a")) == numbered(8, job="a")

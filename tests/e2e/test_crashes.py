@@ -1,0 +1,219 @@
+"""kill -9 again and again, under load: what had been saved is never refused, and no budget is spent twice."""
+
+import http.client
+import itertools
+import os
+import random
+import threading
+import time
+
+import pytest
+
+import traffic
+from client import Client
+from upstream import Answer, Upstream
+from waiting import eventually, wait_out_the_hour
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+KILLS = 50
+MAXIMUM = 40_000  # is spent some time after the middle, so that crashes hit a gate that fills and one that is full
+NAMESPACES = {"n0": 4_000, "n1": 3_000, "n2": 100_000}  # and the maximum of each
+
+CONFIGURATION = """
+state: {{dir: {}, interval: 1s}}
+maxHourlySeries: 40000
+falsePositiveRate: 0.000000001
+limits:
+  - name: per-namespace
+    each: [namespace]
+    maxHourlySeries: 100000
+    overrides:
+      - {{group: {{namespace: n0}}, maxHourlySeries: 4000}}
+      - {{group: {{namespace: n1}}, maxHourlySeries: 3000}}
+"""
+NUMBER = "X-Request-Number"
+
+
+class Store(Upstream):
+    """Knows when it first saw each series since forget(), and what came in each request."""
+
+    def __init__(self):
+        super().__init__(handler=self._take)
+        self.ever = set()
+        self.seen_at = {}
+        self.by_number = {}
+
+    def forget(self):
+        self.seen_at = {}
+
+    def _take(self, request):
+        now = time.monotonic()
+        series = traffic.arrived([request])
+        self.by_number[int(request.get(NUMBER))] = set(series)
+        self.ever.update(series)
+        for each in series:
+            self.seen_at.setdefault(each, now)
+        self.requests.clear()
+        return Answer(204)
+
+
+class Sender(threading.Thread):
+    """Sends new series all the time, and with them some that are known to be kept: those must come through."""
+
+    def __init__(self, address, store):
+        super().__init__(daemon=True)
+        self._address, self._store = address, store
+        self._random = random.Random(1)
+        self.done = threading.Event()
+        self.safe = []  # labels of series that no crash can make the gate forget; replaced whole
+        self.labels = {}  # by identity
+        self.answered = self.failed = 0
+        self.wrongly_refused = []
+
+    def run(self):
+        connection = Client(self._address, timeout=10)
+        for number in itertools.count():
+            if self.done.is_set():
+                break
+            new = [labels for namespace, count in (("n0", 5), ("n1", 5), ("n2", 15))
+                   for labels in traffic.numbered(count, start=number * count, namespace=namespace)]
+            self.labels.update((traffic.identity(labels), labels) for labels in new)
+            safe = self._random.sample(self.safe, min(60, len(self.safe)))
+            try:
+                reply = connection.write(traffic.body(new + safe), [(NUMBER, str(number))])
+                assert reply.status == 204, reply
+            except (OSError, http.client.HTTPException):
+                connection.close()
+                self.failed += 1
+                time.sleep(0.005)
+                continue
+            self.answered += 1
+            came = self._store.by_number.get(number, set())
+            self.wrongly_refused += [labels for labels in safe if traffic.identity(labels) not in came]
+            time.sleep(0.03)
+
+
+class SaveWatch(threading.Thread):
+    """Sees saves begin and end. `saved_before`: what was admitted before then is in the last complete snapshot."""
+
+    def __init__(self, directory):
+        super().__init__(daemon=True)
+        self._directory = directory
+        self._lock = threading.Lock()
+        self.done = threading.Event()
+        self.begin()
+
+    def begin(self):
+        """Before a process starts."""
+        with self._lock:
+            self._left_over = self._others()
+            self._last = self._state()
+            self._quiet = self.saved_before = time.monotonic() if self._last else None
+            self.saving = False
+            self.saves = 0
+
+    def look(self):
+        with self._lock:
+            now = time.monotonic()
+            self.saving = self._others() != self._left_over
+            state = self._state()
+            if state != self._last:
+                self._last, self.saved_before = state, self._quiet
+                self._left_over = {}
+                self.saves += 1
+            elif not self.saving:
+                self._quiet = now
+
+    def run(self):
+        while not self.done.is_set():
+            self.look()
+            time.sleep(0.001)
+
+    def _state(self):
+        return self._identity("state")
+
+    def _others(self):
+        names = os.listdir(self._directory) if self._directory.exists() else []
+        return {name: self._identity(name) for name in names if name not in ("lock", "state")}
+
+    def _identity(self, name):
+        try:
+            status = os.stat(self._directory / name)
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
+
+@pytest.fixture
+def store():
+    stub = Store()
+    yield stub
+    stub.stop()
+
+
+@pytest.fixture
+def until_the_end():
+    """Threads that a failure must end, too."""
+    threads = []
+    yield threads
+    for thread in threads:
+        thread.done.set()
+
+
+def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
+    wait_out_the_hour(300)
+    directory, chance = tmp_path / "state", random.Random(2)
+    gate = start_gate(f"--upstream.url={store.url}", config=CONFIGURATION.format(directory))
+    watch, sender = SaveWatch(directory), Sender(gate.address, store)
+    for thread in (watch, sender):
+        until_the_end.append(thread)
+        thread.start()
+    safe, lost, unsaved, hits = set(), set(), 0, 0
+
+    for kill in range(KILLS):
+        life = chance.uniform(1.2, 2.5)
+        time.sleep(life)
+        if kill % 4 == 0:  # in the middle of a save, if it takes long enough to be hit
+            eventually(lambda: watch.saving, "a save", 5, every=0.0002)
+        gate.crash()
+        watch.look()
+        hits += watch.saving
+        unsaved += watch.saves == 0
+        seen_at = dict(store.seen_at)
+        if watch.saves:
+            safe.update(series for series, at in seen_at.items() if at < watch.saved_before)
+        lost.update(series for series in seen_at if series not in safe)
+        sender.safe = [sender.labels[series] for series in safe]
+
+        store.forget()
+        watch.begin()
+        started = time.monotonic()
+        gate = start_gate(f"--upstream.url={store.url}", f"--listen=127.0.0.1:{gate.address[1]}",
+                          config=CONFIGURATION.format(directory))
+        eventually(lambda: gate.get("/-/ready").status == 200, "ready again", 5)
+        assert time.monotonic() - started < 5
+        assert " error " not in gate.log
+        assert sender.wrongly_refused == [], f"after kill {kill}"
+        assert sender.is_alive()
+
+    eventually(lambda: gate.current() == MAXIMUM, "all is spent", 120, every=0.5)
+    sender.done.set()
+    sender.join(20)
+    stats = gate.stats
+    assert sender.wrongly_refused == []
+    assert sender.answered > KILLS * 10
+    assert unsaved <= KILLS // 10, "most lives saw a save"
+    assert len(safe) > MAXIMUM / 2
+    # Every series that came through is counted, or it was admitted after the last save before a crash.
+    lost -= safe
+    assert len(store.ever) <= MAXIMUM + len(lost)
+    of_namespace = {namespace: {series for series in store.ever if (b"namespace", namespace.encode()) in series}
+                    for namespace in NAMESPACES}
+    for namespace, maximum in NAMESPACES.items():
+        assert len(of_namespace[namespace]) <= maximum + len(of_namespace[namespace] & lost), namespace
+    assert len(store.ever) >= MAXIMUM - 25 * KILLS  # what was in flight may be counted and not have come through
+    groups = traffic.limits(stats, "per-namespace")
+    assert [groups[namespace]["hourly"]["currentSeries"] for namespace in NAMESPACES] == [4000, 3000, 33_000]
+    print(f"{sender.answered} requests, {sender.failed} failed, {len(store.ever)} series, {len(lost)} of them lost, "
+          f"{hits} kills in a save, {unsaved} without one")

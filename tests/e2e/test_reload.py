@@ -1,0 +1,278 @@
+"""Other limits for a running gate: SIGHUP and POST /-/reload."""
+
+import itertools
+import re
+import signal
+import threading
+
+import pytest
+
+import servers
+import traffic
+from client import Client
+from traffic import figures, limits, numbered, offer, tenants
+from waiting import eventually
+
+RELOADED = "seriesgate_config_last_reload_successful"
+
+
+def reload(gate, text):
+    reply = gate.reload(text)
+    assert reply.status == 200, reply
+    return reply.body.decode()
+
+
+# --- what a reload does to counts
+
+@pytest.mark.parametrize("by", ["signal", "request"])
+def test_a_raised_limit_lets_newcomers_in_at_once(limited, upstream, by):
+    gate = limited("maxHourlySeries: 5\nmaxDailySeries: 5\n")
+    series = numbered(10)
+    for _ in range(2):  # so that the refusals are remembered
+        assert offer(gate, upstream, series) == series[:5]
+    text = "maxHourlySeries: 8\nmaxDailySeries: 8\n"
+    if by == "request":
+        reload(gate, text)
+    else:
+        gate.config_file.write_text(text)
+        gate.signal(signal.SIGHUP)
+        eventually(lambda: gate.stats["windows"]["hourly"]["maxSeries"] == 8, "the limit is raised")
+    assert offer(gate, upstream, series) == series[:8]
+    windows = gate.stats["windows"]
+    assert (figures(windows), figures(windows, "daily")) == ((8, 8, 5), (8, 8, 0))
+
+
+@pytest.mark.parametrize("key", ["maxHourlySeries", "maxDailySeries"])
+def test_a_limit_lowered_below_its_count_refuses_newcomers_and_keeps_what_is_known(limited, upstream, key):
+    gate = limited(f"{key}: 10\n")
+    assert len(offer(gate, upstream, numbered(8))) == 8
+    reload(gate, f"{key}: 5\n")
+    assert offer(gate, upstream, numbered(12)) == numbered(8)
+    assert figures(gate.stats["windows"], "hourly" if key == "maxHourlySeries" else "daily") == (5, 8, 4)
+
+
+def test_limits_of_tenants_follow(limited, upstream):
+    gate = limited("tenants: {default: {maxHourlySeries: 2}, overrides: {a: {maxHourlySeries: 4}}}\n")
+    for tenant in ("a", "b", "c"):
+        offer(gate, upstream, numbered(9), tenant)
+    reload(gate, "tenants: {default: {maxHourlySeries: 3}, overrides: {b: {maxHourlySeries: 6}}}\n")
+    assert [len(offer(gate, upstream, numbered(9), tenant)) for tenant in ("a", "b", "c", "d")] == [4, 6, 3, 3]
+    assert {name: figures(entry)[:2] for name, entry in tenants(gate.stats).items()} == {
+        "a": (3, 4), "b": (6, 6), "c": (3, 3), "d": (3, 3)}
+
+
+LIMIT = "limits: [{{name: {}, each: [{}], maxHourlySeries: {}, mode: {}}}]\n"
+
+
+def test_a_removed_limit_refuses_nothing_any_more(limited, upstream):
+    gate = limited(LIMIT.format("per-job", "job", 3, "enforce"))
+    assert len(offer(gate, upstream, numbered(9, job="a"))) == 3
+    reload(gate, "")
+    assert len(offer(gate, upstream, numbered(9, job="a"))) == 9
+    assert gate.stats["limits"] == []
+    reload(gate, LIMIT.format("per-job", "job", 3, "enforce"))  # the same again has counted nothing meanwhile
+    assert len(offer(gate, upstream, numbered(20, job="a"))) == 9 + 3
+
+
+@pytest.mark.parametrize("name, each", [("per-job", "instance"), ("another", "job"), ("per-job", "job, instance")])
+def test_a_new_limit_counts_from_now(limited, upstream, name, each):
+    gate = limited(LIMIT.format("per-job", "job", 10, "enforce"))
+    known = numbered(5, job="a", instance="i")
+    assert offer(gate, upstream, known) == known
+    reload(gate, LIMIT.format(name, each, 3, "enforce"))
+    assert gate.stats["limits"] == []
+    assert offer(gate, upstream, numbered(20, job="a", instance="i")) == numbered(8, job="a", instance="i")
+    assert [figures(entry) for entry in gate.stats["limits"]] == [(3, 3, 12)]
+
+
+def test_a_limit_keeps_its_counts_whatever_else_of_it_changes(limited, upstream):
+    gate = limited(LIMIT.format("per-job", "job", 5, "enforce"))
+    assert len(offer(gate, upstream, numbered(9, job="a"))) == 5
+    reload(gate, """
+limits:
+  - {name: first, maxHourlySeries: 100}
+  - {name: per-job, match: '{job!=""}', each: [job], maxGroups: 3, maxHourlySeries: 6,
+     overrides: [{group: {job: a}, maxHourlySeries: 7}]}
+""")
+    assert len(offer(gate, upstream, numbered(9, job="a"))) == 7
+    assert len(offer(gate, upstream, numbered(9, start=20, job="b"))) == 6
+    assert {key: figures(entry)[:2] for key, entry in limits(gate.stats).items()} == {
+        ("first",): (100, 8), ("per-job", "a"): (7, 7), ("per-job", "b"): (6, 6)}
+
+
+@pytest.mark.parametrize("observing, enforcing", [
+    (LIMIT.format("it", "job", 3, "observe"), LIMIT.format("it", "job", 3, "enforce")),
+    ("mode: observe\n" + LIMIT.format("it", "job", 3, "enforce"), LIMIT.format("it", "job", 3, "enforce")),
+    ("mode: observe\nmaxHourlySeries: 3\n", "maxHourlySeries: 3\n"),
+], ids=["limit", "all", "global"])
+def test_from_observing_to_enforcing_and_back(limited, upstream, observing, enforcing):
+    gate = limited(observing)
+    assert len(offer(gate, upstream, numbered(5, job="a"))) == 5
+    reload(gate, enforcing)
+    assert offer(gate, upstream, numbered(9, job="a")) == numbered(5, job="a")  # what has come in stays
+    reload(gate, observing)
+    assert len(offer(gate, upstream, numbered(9, job="a"))) == 9
+    assert gate.current() == (3 if "maxHourlySeries: 3\n" in observing else 9)
+
+
+def test_exemptions_follow(limited, upstream):
+    gate = limited("maxHourlySeries: 2\n")
+    assert len(offer(gate, upstream, numbered(5, name="up"))) == 2
+    reload(gate, "maxHourlySeries: 2\nexempt: [up]\n")
+    assert len(offer(gate, upstream, numbered(9, name="up"))) == 9
+    reload(gate, "maxHourlySeries: 2\n")
+    assert len(offer(gate, upstream, numbered(12, name="up"))) == 9
+    assert gate.stats["exempt"]["hourlySeries"] == 7
+
+
+def test_flags_override_the_file_after_a_reload_too(limited, upstream):
+    gate = limited("maxHourlySeries: 1\nmaxDailySeries: 100\n", "--maxHourlySeries=7")
+    reload(gate, "maxHourlySeries: 2\nmaxDailySeries: 200\n")
+    windows = gate.stats["windows"]
+    assert [windows[window]["maxSeries"] for window in ("hourly", "daily")] == [7, 200]
+
+
+def test_a_gate_without_a_file_has_nothing_to_reload(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=7")
+    assert gate.post("/-/reload").status == 200
+    assert gate.stats["windows"]["hourly"]["maxSeries"] == 7
+    gate.signal(signal.SIGHUP)
+    assert gate.get("/health").status == 200
+
+
+# --- what is wrong with a file
+
+BAD = [
+    ("maxHourlySeries: 9\nmaxHourlySerie: 5\n", [(2, "maxHourlySerie")]),
+    ("limits:\n  - {name: it, match: '{a=b}', maxHourlySeries: 9}\n", [(2, "limits[0].match")]),
+    ("maxHourlySeries: 9\nexempt: ['{a=~\"(\"}']\n", [(2, "exempt[0]")]),
+    ("maxHourlySeries: many\nmode: off\n\nserver: {threads: x}\n",
+     [(1, "maxHourlySeries"), (2, "mode"), (4, "server.threads")]),
+    ("maxHourlySeries: [\n", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize("text, errors", BAD, ids=["unknown key", "selector", "exempt", "several", "yaml", "missing"])
+@pytest.mark.parametrize("by", ["signal", "request"])
+def test_a_bad_file_changes_nothing_and_says_why(limited, upstream, by, text, errors):
+    good = "maxHourlySeries: 3\n" + LIMIT.format("per-job", "job", 2, "enforce")
+    gate = limited(good)
+    assert gate.metric(RELOADED) == 1
+    assert len(offer(gate, upstream, numbered(5, job="a"))) == 2
+    before = gate.stats
+    if text is None:
+        gate.config_file.unlink()
+    else:
+        gate.config_file.write_text(text)
+    if by == "signal":
+        gate.signal(signal.SIGHUP)
+        eventually(lambda: gate.metric(RELOADED) == 0, "the reload has failed")
+        eventually(lambda: str(gate.config_file) in gate.log, "the log says why")
+    else:
+        reply = gate.post("/-/reload")
+        assert reply.status == 400
+        lines = reply.body.decode().splitlines()
+        if errors:
+            form = re.compile(rf"{re.escape(str(gate.config_file))}:(\d+): (\S+): .{{5,}}")
+            starts = [form.fullmatch(line) for line in lines]
+            assert all(starts), lines
+            assert [(int(start[1]), start[2]) for start in starts] == errors
+        else:
+            assert len(lines) == 1 and lines[0].startswith(f"{gate.config_file}:")
+        assert gate.metric(RELOADED) == 0
+        eventually(lambda: all(line in gate.log for line in lines), "the log says why")
+    after = gate.stats
+    assert (after["windows"], after["limits"]) == (before["windows"], before["limits"])
+    assert len(offer(gate, upstream, numbered(5, job="a") + numbered(5, start=10, job="b"))) == 2 + 1
+    servers.check_metrics(gate.get("/metrics").body)
+
+    reload(gate, good)
+    assert gate.metric(RELOADED) == 1
+
+
+# --- what needs a restart
+
+FIXED = {
+    "listen": ("127.0.0.1:0", "127.0.0.1:1"),
+    "upstream": ("{{url: '{url}'}}", "{{url: '{url}/other'}}"),
+    "ignoreLabels": ("[]", "[replica]"),
+    "tenants": ("{header: X-Scope-OrgID}", "{header: X-Other}"),
+    "state": ("{interval: 10s}", "{interval: 20s}"),
+    "server": ("{readTimeout: 10s}", "{readTimeout: 20s}"),
+}
+
+
+def fixed(upstream, changed, limit):
+    lines = [f"{key}: {values[key in changed]}" for key, values in FIXED.items()]
+    return "\n".join(lines).replace("{{", "{").replace("}}", "}").replace("{url}", upstream.url) + \
+        f"\nmaxHourlySeries: {limit}\n"
+
+
+@pytest.mark.parametrize("changed", [[key] for key in FIXED] + [list(FIXED)], ids=[*FIXED, "all"])
+def test_a_changed_key_that_needs_a_restart_is_named(start_gate, upstream, changed):
+    gate = start_gate(config=fixed(upstream, [], 3), listen=None)
+    said = reload(gate, fixed(upstream, changed, 5))
+    _, _, keys = said.partition("a restart is needed for: ")
+    named = [key.split(".")[0] for key in keys.strip().split(", ")]
+    assert named == changed
+    eventually(lambda: "a restart is needed for" in gate.log, "the log says so, too")
+    assert len(offer(gate, upstream, numbered(9))) == 5  # the rest is taken over
+    assert upstream.requests[0].target == "/api/v1/write"
+    assert "restart" not in reload(gate, fixed(upstream, [], 5))
+
+
+# --- the path
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
+def test_only_a_post_reloads(limited, method):
+    gate = limited("maxHourlySeries: 3\n")
+    gate.config_file.write_text("maxHourlySeries: 5\n")
+    with gate.client() as client:
+        reply = client.request(method, "/-/reload")
+    assert (reply.status, reply.get("Allow")) == (405, "POST")
+    assert gate.stats["windows"]["hourly"]["maxSeries"] == 3
+
+
+# --- under traffic
+
+@pytest.mark.parametrize("by", ["signal", "request"])
+def test_reloads_under_traffic_lose_nothing(limited, upstream, by):
+    texts = ["maxHourlySeries: 400\n" + LIMIT.format("per-job", "job", 200, "enforce"),
+             "maxDailySeries: 300\ntenants: {default: {maxHourlySeries: 250}}\n", "", "mode: observe\n"]
+    gate = limited(texts[0])
+    known = {job: numbered(100, job=job) for job in ("a", "b")}
+    for series in known.values():
+        assert offer(gate, upstream, series) == series
+    upstream.clear()
+    done, sent, failures = threading.Event(), {job: 0 for job in known}, []
+
+    def send(job):
+        with Client(gate.address) as client:
+            while not done.is_set():
+                reply = client.write(traffic.body(known[job]))
+                sent[job] += 1
+                if reply.status != 204 or reply.refused:
+                    failures.append(reply)
+
+    senders = [threading.Thread(target=send, args=(job,)) for job in known]
+    for sender in senders:
+        sender.start()
+    for at in itertools.count():
+        if (at >= 40 and sum(sent.values()) >= 200) or failures:
+            break
+        if by == "request":
+            assert gate.reload(texts[at % 4]).status == 200
+        else:
+            gate.config_file.write_text(texts[at % 4])
+            gate.signal(signal.SIGHUP)
+            gate.get("/health")
+    done.set()
+    for sender in senders:
+        sender.join()
+    assert failures == []
+    assert len(upstream.requests) == sum(sent.values()) >= 200
+    assert all(len(request.body) > 100 for request in upstream.requests)
+    assert gate.stats["samples"]["refused"] == 0
+    gate.reload(texts[0])
+    assert gate.current() == 200
