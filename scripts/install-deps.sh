@@ -25,9 +25,9 @@ done
 
 # Tools as command:package (any way to have the command will do), libraries as package names.
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
-libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libre2-dev)
+libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev)
 if [ "$with_tests" = yes ]; then
-    tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler)
+    tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler zstd:zstd)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev libclang-rt-dev ca-certificates
                 faketime python3 python3-pytest python3-pytest-timeout python3-snappy python3-protobuf)
 fi

@@ -40,16 +40,21 @@ std::string_view type_fault(std::string_view parameters) {
 
 }  // namespace
 
-std::string_view media_fault(const http::fields& headers) {
+media media_of(const http::fields& headers) {
     // The store might believe the other one of two statements.
-    if (headers.count(http::field::content_type) > 1) return "more than one Content-Type";
-    if (headers.count(http::field::content_encoding) > 1) return "more than one Content-Encoding";
+    if (headers.count(http::field::content_type) > 1) return {.fault = "more than one Content-Type"};
+    if (headers.count(http::field::content_encoding) > 1) return {.fault = "more than one Content-Encoding"};
+    media found;
     if (const auto type = headers.find(http::field::content_type); type != headers.end())
-        if (const auto fault = type_fault(type->value()); !fault.empty()) return fault;
+        found.fault = type_fault(type->value());
     const auto encoding = headers.find(http::field::content_encoding);
-    if (encoding != headers.end() && !iequals(trim(encoding->value()), "snappy"))
-        return "unsupported Content-Encoding: remote write wants snappy";
-    return {};
+    if (!found.fault.empty() || encoding == headers.end()) return found;
+    const std::string_view name = trim(encoding->value());
+    if (iequals(name, "zstd"))
+        found.coding = compression::zstd;
+    else if (!iequals(name, "snappy"))
+        found.fault = "unsupported Content-Encoding: remote write wants snappy, or zstd";
+    return found;
 }
 
 }  // namespace seriesgate

@@ -13,7 +13,7 @@
 #include "limit/admission.hpp"
 #include "metrics/metrics.hpp"
 #include "upstream/client.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/compression.hpp"
 
 namespace seriesgate {
 
@@ -51,6 +51,7 @@ struct worker {
     shared_state& shared;
     upstream_client upstream;
     planner plan_request;
+    body_codec codec;
     decode_buffer decoded;
     std::string spliced;
 

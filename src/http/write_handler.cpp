@@ -22,7 +22,7 @@ struct outgoing {
     std::string recompressed;
 };
 
-/// Older vmagents ask this way whether the zstd protocol is spoken; "0" means no.
+/// Older vmagents ask this way whether zstd is understood; "1" means yes.
 /// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
 bool is_version_handshake(const write_request& request) {
     constexpr std::string_view question = "get_vm_proto_version=1";
@@ -65,13 +65,15 @@ std::string_view tenant_of(const write_request& request, const config& settings)
 }
 
 /// The synchronous part: everything between the body and the plan. Nothing is counted for a body that is no request.
-result<outgoing, wire_error> prepare(bytes_view body, bytes_view decoded, std::string_view tenant, worker& self) {
+result<outgoing, wire_error> prepare(const write_request& request, const media& kind, bytes_view decoded,
+                                     worker& self) {
+    const std::string_view tenant = tenant_of(request, self.shared.settings);
     auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now(), tenant);
     if (!decided) return decided.error();
-    outgoing made{.decided = *decided, .body = body, .recompressed = {}};
+    outgoing made{.decided = *decided, .body = request.body, .recompressed = {}};
     if (made.decided.forward == forwarding::spliced) {
         splice(decoded, made.decided.removed, self.spliced);
-        snappy_encode(self.spliced, made.recompressed);
+        self.codec.encode(kind.coding, self.spliced, made.recompressed);
     }
     count(made.decided, self.shared.metrics);
     log_refusal(made.decided, tenant, self);
@@ -105,6 +107,26 @@ reply gateway_error(upstream_error_reason reason, shared_state& shared) {
     return text_reply(reason == upstream_error_reason::timeout ? 504 : 502, line);
 }
 
+net::awaitable<reply> post(const upstream_request& message, worker& self) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto answer = co_await self.upstream.post(message);
+    self.shared.metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
+    if (!answer) co_return gateway_error(answer.error(), self.shared);
+    reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
+    copy_end_to_end(answer->headers, relayed.headers);
+    co_return relayed;
+}
+
+/// Bodies go to the store as they are compressed, so it is the store's to say whether it reads zstd.
+net::awaitable<reply> answer_handshake(const write_request& request, worker& self) {
+    if (self.shared.settings.upstream.discard) {
+        reply yes{.status = 200, .body = "1"};
+        co_return yes;
+    }
+    const upstream_request question{.headers = request.headers, .query = request.query, .body = {}};
+    co_return co_await post(question, self);
+}
+
 net::awaitable<reply> forward(const write_request& request, const outgoing& sent, worker& self) {
     gate_metrics& metrics = self.shared.metrics;
     const bool spliced = sent.decided.forward == forwarding::spliced;
@@ -117,13 +139,7 @@ net::awaitable<reply> forward(const write_request& request, const outgoing& sent
                                    .query = request.query,
                                    .body = spliced ? bytes_view{sent.recompressed} : sent.body,
                                    .body_changed = spliced};
-    const auto begin = std::chrono::steady_clock::now();
-    auto answer = co_await self.upstream.post(message);
-    metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
-    if (!answer) co_return gateway_error(answer.error(), self.shared);
-    reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
-    copy_end_to_end(answer->headers, relayed.headers);
-    co_return relayed;
+    co_return co_await post(message, self);
 }
 
 }  // namespace
@@ -133,21 +149,18 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
     const server_config& bounds = self.shared.settings.server;
     metrics.received_bytes.add(request.body.size());
 
-    if (is_version_handshake(request)) {
-        reply no{.status = 200, .body = "0"};
-        co_return no;
-    }
-    if (const auto fault = media_fault(request.headers); !fault.empty())
-        co_return rejection(metrics, reject_reason::unsupported_media, 415, fault);
+    if (is_version_handshake(request)) co_return co_await answer_handshake(request, self);
+    const media kind = media_of(request.headers);
+    if (!kind.fault.empty()) co_return rejection(metrics, reject_reason::unsupported_media, 415, kind.fault);
 
-    const auto size = snappy_decoded_size(request.body, bounds.decoded_bytes_max);
+    const auto size = body_codec::decoded_size(kind.coding, request.body, bounds.decoded_bytes_max);
     if (!size) co_return malformed(size.error(), self);
     if (!request.memory.grow(*size)) co_return overloaded(metrics);
-    const auto decoded = snappy_decode(request.body, bounds.decoded_bytes_max, self.decoded);
+    const auto decoded = self.codec.decode(kind.coding, request.body, bounds.decoded_bytes_max, self.decoded);
     if (!decoded) co_return malformed(decoded.error(), self);
     metrics.decoded_bytes.add(decoded->size());
 
-    const auto prepared = prepare(request.body, *decoded, tenant_of(request, self.shared.settings), self);
+    const auto prepared = prepare(request, kind, *decoded, self);
     self.decoded.shrink(kept_buffer_bytes);  // nothing below looks at the decoded body
     if (!prepared) co_return malformed(prepared.error(), self);
 

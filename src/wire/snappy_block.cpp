@@ -17,23 +17,6 @@ constexpr bytes_view framed_magic{"\xff\x06\x00\x00sNaPpY", 10};
 
 }  // namespace
 
-char* decode_buffer::reserve(std::size_t size) {
-    if (size > capacity_) {
-        const std::size_t grown = std::max(size, capacity_ + capacity_ / 2);
-        bytes_.reset();  // the old contents are not needed: never hold both
-        capacity_ = 0;
-        bytes_ = std::make_unique_for_overwrite<char[]>(grown);
-        capacity_ = grown;
-    }
-    return bytes_.get();
-}
-
-void decode_buffer::shrink(std::size_t size) {
-    if (capacity_ <= size) return;
-    bytes_.reset();
-    capacity_ = 0;
-}
-
 result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
     if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
     if (compressed.starts_with(framed_magic)) return wire_error{wire_errc::snappy_framed, 0};

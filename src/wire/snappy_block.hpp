@@ -4,27 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "core/bytes.hpp"
 #include "core/result.hpp"
+#include "wire/decode_buffer.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
-
-/// Bytes that are not zeroed when the buffer grows; it never shrinks unless told.
-class decode_buffer {
-    std::unique_ptr<char[]> bytes_;
-    std::size_t capacity_ = 0;
-
-  public:
-    /// @return room for `size` bytes, contents undefined.
-    char* reserve(std::size_t size);
-    /// Gives memory above `size` bytes back, so that one huge request is not held for ever.
-    void shrink(std::size_t size);
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-};
 
 /// The size that the block says it has, in bytes, without decoding it.
 /// Refused: no bytes, the framing format, more than `decoded_bytes_max`, or more than a block of this size can hold

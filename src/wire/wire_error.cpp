@@ -17,15 +17,17 @@ std::string reason(wire_errc code) {
         case wire_errc::none:
             return "no error";
         case wire_errc::empty_body:
-            return "empty body: not a snappy block";
+            return "empty body: not compressed";
         case wire_errc::snappy_framed:
             return "snappy framing format: remote write wants the snappy block format";
         case wire_errc::snappy_corrupt:
             return "not a valid snappy block";
+        case wire_errc::zstd_corrupt:
+            return "not a valid zstd frame";
         case wire_errc::declared_size_over_limit:
-            return "snappy declares more than maxDecodedBytes";
+            return "decompresses to more than maxDecodedBytes";
         case wire_errc::declared_size_implausible:
-            return "snappy declares more bytes than a block of this size can hold";
+            return "declares more bytes than compressed data of this size can hold";
         case wire_errc::truncated:
             return "malformed protobuf: field runs past the end of its message";
         case wire_errc::varint_too_long:

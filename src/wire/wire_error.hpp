@@ -12,6 +12,7 @@ enum class wire_errc : std::uint8_t {
     empty_body,
     snappy_framed,
     snappy_corrupt,
+    zstd_corrupt,
     declared_size_over_limit,
     declared_size_implausible,
     // Protocol Buffers

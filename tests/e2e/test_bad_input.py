@@ -165,7 +165,7 @@ def test_another_content_type_is_415(served, content_type, body):
     served.refuses(415, lambda: served.gate.send(body, [("Content-Type", content_type)]))
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "zstd", "identity", "deflate", "snappy, gzip", "x-snappy-framed"])
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity", "deflate", "snappy, gzip", "x-snappy-framed"])
 @pytest.mark.parametrize("body", [GOOD, b"not even snappy"], ids=["good body", "bad body"])
 def test_another_content_encoding_is_415(served, encoding, body):
     served.refuses(415, lambda: served.gate.send(body, [("Content-Encoding", encoding)]))
@@ -266,8 +266,8 @@ def test_broken_http_is_answered_4xx_or_501_and_closed(served, request_bytes):
 def test_a_bad_request_leaves_the_connection_usable(served):
     served.upstream.clear()
     with served.gate.raw() as connection:
-        zstd = head(headers=[("Content-Encoding", "zstd"), ("Content-Length", len(GOOD))]) + GOOD
-        connection.send(post(b"bad") + zstd + post(GOOD))
+        gzip = head(headers=[("Content-Encoding", "gzip"), ("Content-Length", len(GOOD))]) + GOOD
+        connection.send(post(b"bad") + gzip + post(GOOD))
         assert [connection.reply().status for _ in range(3)] == [400, 415, 204]
 
 
@@ -348,16 +348,6 @@ def test_http_1_0_is_answered_and_closed(served):
         connection.send(b"GET /health HTTP/1.0\r\n\r\n")
         assert connection.reply("GET").status == 200
         assert connection.closed_within(10)
-
-
-@pytest.mark.parametrize("query", ["get_vm_proto_version=1", "a=b&get_vm_proto_version=1"])
-def test_the_handshake_of_an_older_vmagent_is_answered_without_zstd(served, query):
-    served.upstream.clear()
-    before = served.counted()
-    with served.gate.client() as client:
-        reply = client.request("POST", f"{WRITE}?{query}", b"", [])
-    assert (reply.status, reply.body) == (200, b"0")
-    assert (served.upstream.requests, served.counted()) == ([], before)
 
 
 def test_the_handshake_query_does_not_let_a_body_pass_undecoded(served):

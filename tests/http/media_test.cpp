@@ -10,7 +10,7 @@ bool readable(const char* type, const char* encoding) {
     http::fields headers;
     if (type != nullptr) headers.set(http::field::content_type, type);
     if (encoding != nullptr) headers.set(http::field::content_encoding, encoding);
-    return media_fault(headers).empty();
+    return media_of(headers).fault.empty();
 }
 
 }  // namespace
@@ -29,6 +29,18 @@ TEST_CASE("absent headers mean snappy and remote write 1") {
     CHECK(readable("application/x-protobuf", nullptr));
 }
 
+TEST_CASE("vmagent's compression is told from the usual one") {
+    const auto coding_of = [](const char* encoding) {
+        http::fields headers;
+        headers.set(http::field::content_encoding, encoding);
+        return media_of(headers).coding;
+    };
+    CHECK(coding_of("zstd") == compression::zstd);
+    CHECK(coding_of(" ZSTD ") == compression::zstd);
+    CHECK(coding_of("snappy") == compression::snappy);
+    CHECK(media_of({}).coding == compression::snappy);
+}
+
 TEST_CASE("other types, messages and encodings are not readable") {
     CHECK_FALSE(readable("application/json", "snappy"));
     CHECK_FALSE(readable("", "snappy"));
@@ -37,7 +49,6 @@ TEST_CASE("other types, messages and encodings are not readable") {
     CHECK_FALSE(readable("application/x-protobuf; proto=io.prometheus.write.v2.Request", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf;proto=", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf", "gzip"));
-    CHECK_FALSE(readable("application/x-protobuf", "zstd"));
     CHECK_FALSE(readable("application/x-protobuf", "snappy, gzip"));
     CHECK_FALSE(readable("application/x-protobuf", ""));
 }
@@ -46,9 +57,9 @@ TEST_CASE("two statements about one body are a fault, even if they agree") {
     http::fields types;
     types.insert(http::field::content_type, "application/x-protobuf");
     types.insert(http::field::content_type, "application/x-protobuf");
-    CHECK(media_fault(types) == "more than one Content-Type");
+    CHECK(media_of(types).fault == "more than one Content-Type");
     http::fields encodings;
     encodings.insert(http::field::content_encoding, "snappy");
     encodings.insert(http::field::content_encoding, "zstd");
-    CHECK(media_fault(encodings) == "more than one Content-Encoding");
+    CHECK(media_of(encodings).fault == "more than one Content-Encoding");
 }

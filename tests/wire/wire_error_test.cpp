@@ -35,7 +35,7 @@ TEST_CASE("errors in the protobuf say at which byte, errors of the compression d
     CHECK(to_string({wire_errc::label_bytes_over_limit, 5}) ==
           "label name or value with more than 65536 bytes at byte 5");
     CHECK(to_string({wire_errc::snappy_corrupt, 0}) == "not a valid snappy block");
-    CHECK(to_string({wire_errc::empty_body, 0}) == "empty body: not a snappy block");
+    CHECK(to_string({wire_errc::empty_body, 0}) == "empty body: not compressed");
     CHECK(to_string({wire_errc::snappy_framed, 0}) ==
           "snappy framing format: remote write wants the snappy block format");
 }

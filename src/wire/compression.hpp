@@ -1,0 +1,43 @@
+/// The ways in which a remote-write body may be compressed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/bytes.hpp"
+#include "core/result.hpp"
+#include "wire/snappy_block.hpp"
+#include "wire/zstd_frame.hpp"
+
+namespace seriesgate {
+
+enum class compression : std::uint8_t {
+    snappy,  ///< the block format: every sender
+    zstd,    ///< vmagent
+};
+
+/// Decodes and encodes either. Threads: one at a time.
+class body_codec {
+    zstd_codec zstd_;
+
+  public:
+    /// How much room decode() will take, from what the body says of itself; checked against the bound.
+    static result<std::size_t, wire_error> decoded_size(compression coding, bytes_view body,
+                                                        std::uint64_t decoded_bytes_max) {
+        return coding == compression::zstd ? zstd_decoded_size(body, decoded_bytes_max)
+                                           : snappy_decoded_size(body, decoded_bytes_max);
+    }
+    /// @return a view into `buffer`, valid until its next use.
+    result<bytes_view, wire_error> decode(compression coding, bytes_view body, std::uint64_t decoded_bytes_max,
+                                          decode_buffer& buffer) {
+        return coding == compression::zstd ? zstd_.decode(body, decoded_bytes_max, buffer)
+                                           : snappy_decode(body, decoded_bytes_max, buffer);
+    }
+    /// @param out replaced.
+    void encode(compression coding, bytes_view raw, std::string& out) {
+        coding == compression::zstd ? zstd_.encode(raw, out) : snappy_encode(raw, out);
+    }
+};
+
+}  // namespace seriesgate

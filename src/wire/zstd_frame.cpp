@@ -1,0 +1,84 @@
+#include "wire/zstd_frame.hpp"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <new>
+
+namespace seriesgate {
+namespace {
+
+/// The smallest block, three bytes of header and one that is repeated, makes 128 KiB.
+/// Source: RFC 8878, 3.1.1.2.
+constexpr std::uint64_t block_bytes_min = 4;
+constexpr std::uint64_t block_decoded_max = 128 << 10;
+
+/// What vmagent uses for blocks of our size; higher levels cost more than they save between two hosts.
+constexpr int level = 1;
+
+wire_error corrupt() {
+    return {wire_errc::zstd_corrupt, 0};
+}
+
+}  // namespace
+
+void zstd_codec::release::operator()(ZSTD_CCtx_s* context) const noexcept {
+    ZSTD_freeCCtx(context);
+}
+void zstd_codec::release::operator()(ZSTD_DCtx_s* context) const noexcept {
+    ZSTD_freeDCtx(context);
+}
+
+result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
+    const std::uint64_t limit = std::min(decoded_bytes_max, decoded_bytes_limit);
+    std::uint64_t declared_sum = 0;
+    std::uint64_t possible_sum = 0;  // of frames that do not say
+    for (bytes_view left = compressed; !left.empty();) {
+        const std::size_t size = ZSTD_findFrameCompressedSize(left.data(), left.size());
+        if (ZSTD_isError(size)) return corrupt();
+        const unsigned long long declared = ZSTD_getFrameContentSize(left.data(), left.size());
+        if (declared == ZSTD_CONTENTSIZE_ERROR) return corrupt();
+        const std::uint64_t possible = size / block_bytes_min * block_decoded_max;
+        if (declared == ZSTD_CONTENTSIZE_UNKNOWN) {
+            possible_sum += possible;
+        } else {
+            if (declared > limit - declared_sum) return wire_error{wire_errc::declared_size_over_limit, 0};
+            if (declared > possible) return wire_error{wire_errc::declared_size_implausible, 0};
+            declared_sum += declared;
+        }
+        left.remove_prefix(size);
+    }
+    return static_cast<std::size_t>(std::min(limit, declared_sum + possible_sum));
+}
+
+result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
+                                                  decode_buffer& buffer) {
+    const auto size = zstd_decoded_size(compressed, decoded_bytes_max);
+    if (!size) return size.error();
+    if (!decoder_) decoder_.reset(ZSTD_createDCtx());
+    if (!decoder_) throw std::bad_alloc{};
+    char* const decoded = buffer.reserve(*size);
+    // In one step: the output is the window, so a frame cannot ask for memory of its own.
+    const std::size_t written =
+        ZSTD_decompressDCtx(decoder_.get(), decoded, *size, compressed.data(), compressed.size());
+    if (ZSTD_isError(written)) {
+        // Only a frame that did not say its size can want more than there is room for.
+        const bool full = ZSTD_getErrorCode(written) == ZSTD_error_dstSize_tooSmall;
+        return full ? wire_error{wire_errc::declared_size_over_limit, 0} : corrupt();
+    }
+    return bytes_view{decoded, written};
+}
+
+void zstd_codec::encode(bytes_view raw, std::string& out) {
+    if (!encoder_) encoder_.reset(ZSTD_createCCtx());
+    if (!encoder_) throw std::bad_alloc{};
+    out.resize(ZSTD_compressBound(raw.size()));
+    const std::size_t written =
+        ZSTD_compressCCtx(encoder_.get(), out.data(), out.size(), raw.data(), raw.size(), level);
+    if (ZSTD_isError(written)) throw std::bad_alloc{};  // with room for the worst case nothing else can fail
+    out.resize(written);
+}
+
+}  // namespace seriesgate
