@@ -1,0 +1,177 @@
+// What ten thousand label groups and a thousand tenants cost: nothing on the hot path, little memory, and the
+// evaluation of selectors for a series that is new. Read each pair of figures side by side: `none` and `many`.
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "limit/admission.hpp"
+#include "made_up.hpp"
+#include "recorded.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::bench;
+
+namespace {
+
+constexpr std::uint64_t series_count = 10'000'000;
+constexpr std::uint64_t group_count = 10'000;
+constexpr std::uint64_t tenant_count = 1'000;
+
+limit_settings with_budgets() {
+    limit_settings settings{.series_hourly_max = 2 * series_count, .series_daily_max = 2 * series_count};
+    settings.tenants.fallback = {.hourly = series_count, .daily = series_count};
+    label_limit per_namespace;
+    per_namespace.name = "per-namespace";
+    per_namespace.match = *parse_selector(R"({namespace=~".+"})");
+    per_namespace.each = {"namespace"};
+    per_namespace.groups_max = group_count;
+    per_namespace.maxima = {.hourly = series_count, .daily = series_count};
+    settings.limits.push_back(std::move(per_namespace));
+    return settings;
+}
+
+/// A request of series of two namespaces.
+class request : label_source {
+    std::string namespaces_[2];
+    std::vector<label_view> labels_[2];
+
+  public:
+    std::string tenant;
+    std::vector<offered_series> offered{batch};
+
+    /// The `index`-th: the same series, tenant and namespace each time.
+    void make(std::uint64_t index) {
+        tenant = "team-" + std::to_string(index % tenant_count);
+        for (std::uint64_t i : {0u, 1u}) {
+            namespaces_[i] = "namespace-" + std::to_string((2 * index + i) % group_count);
+            labels_[i] = {{"__name__", "http_requests_total"},
+                          {"job", "api"},
+                          {"namespace", namespaces_[i]},
+                          {"pod", "api-7f9c"}};
+        }
+        for (std::uint64_t i = 0; i < batch; ++i)
+            offered[i] = {.fingerprint = fingerprint_of(index * batch + i), .samples = 1, .admits = true};
+    }
+    request_origin origin() { return {.tenant = tenant, .labels = this}; }
+
+  private:
+    std::span<const label_view> labels(std::size_t entry) override { return labels_[entry % 2]; }
+};
+
+std::size_t resident_bytes() {
+    std::size_t all = 0;
+    std::size_t resident = 0;
+    std::ifstream{"/proc/self/statm"} >> all >> resident;
+    return resident * static_cast<std::size_t>(::getpagesize());
+}
+
+/// An admission in its second hour that knows `series_count` series, in every group and tenant that there is.
+struct populated {
+    std::unique_ptr<admission> limits;
+    admission_scratch scratch;
+    std::vector<verdict> verdicts{batch};
+    request next;
+    time_point now = noon;
+    double mebibytes = 0;
+
+    explicit populated(const limit_settings& settings) {
+        const std::size_t before = resident_bytes();
+        limits = std::make_unique<admission>(settings, now);
+        admit_all();
+        limits->maintain(now = noon + std::chrono::minutes{59} + std::chrono::seconds{59});
+        limits->maintain(now = noon + std::chrono::hours{1});
+        admit_all();
+        ::malloc_trim(0);
+        mebibytes = static_cast<double>(resident_bytes() - before) / (1 << 20);
+    }
+    void offer(std::uint64_t index) {
+        next.make(index);
+        limits->decide(next.offered, now, verdicts, scratch, next.origin());
+    }
+
+  private:
+    void admit_all() {
+        for (std::uint64_t index = 0; index < series_count / batch; ++index) {
+            offer(index);
+            limits->maintain(now);
+        }
+    }
+};
+
+populated& gate_with(bool many) {
+    static std::unique_ptr<populated> gates[2];
+    auto& gate = gates[many ? 1 : 0];
+    if (!gate) gate = std::make_unique<populated>(many ? with_budgets() : limit_settings{});
+    return *gate;
+}
+
+void known_series(benchmark::State& state, bool many) {
+    populated& gate = gate_with(many);
+    std::uint64_t index = 0;
+    for (auto _ : state) gate.offer(index++ % (series_count / batch));
+    report_series(state, batch);
+    state.counters["MiB"] = gate.mebibytes;
+    state.counters["budgets"] = static_cast<double>(gate.limits->figures().limits.size());
+}
+BENCHMARK_CAPTURE(known_series, none, false);
+BENCHMARK_CAPTURE(known_series, many, true);
+
+/// Refused once, and again and again: the cache answers, whatever the limits are.
+void refused_series(benchmark::State& state, bool many) {
+    limit_settings settings = many ? with_budgets() : limit_settings{};
+    if (many) {
+        settings.limits.front().maxima = {.hourly = 1, .daily = 1};
+    } else {
+        settings.series_hourly_max = 1;
+    }
+    admission limits{settings, noon};
+    admission_scratch scratch;
+    std::vector<verdict> verdicts{batch};
+    request next;
+    const auto offer = [&](std::uint64_t index) {
+        next.make(index % 50);
+        limits.decide(next.offered, noon, verdicts, scratch, next.origin());
+    };
+    for (std::uint64_t index = 0; index < 100; ++index) offer(index);
+    std::uint64_t index = 0;
+    for (auto _ : state) offer(index++);
+    report_series(state, batch);
+}
+BENCHMARK_CAPTURE(refused_series, none, false);
+BENCHMARK_CAPTURE(refused_series, many, true);
+
+/// New series, each of which finds room: here the limits cost what they cost.
+void new_series(benchmark::State& state, bool many) {
+    auto limits = std::make_unique<admission>(many ? with_budgets() : limit_settings{}, noon);
+    admission_scratch scratch;
+    std::vector<verdict> verdicts{batch};
+    request next;
+    std::uint64_t index = 0;
+    for (auto _ : state) {
+        next.make(index++);
+        limits->decide(next.offered, noon, verdicts, scratch, next.origin());
+        if (index % 40 == 0) {
+            state.PauseTiming();
+            limits->maintain(noon);
+            state.ResumeTiming();
+        }
+    }
+    report_series(state, batch);
+}
+BENCHMARK_CAPTURE(new_series, none, false);
+BENCHMARK_CAPTURE(new_series, many, true);
+
+/// What /stats and /metrics cost.
+void figures(benchmark::State& state) {
+    populated& gate = gate_with(true);
+    for (auto _ : state) benchmark::DoNotOptimize(gate.limits->figures());
+}
+BENCHMARK(figures)->Unit(benchmark::kMicrosecond);
+
+}  // namespace

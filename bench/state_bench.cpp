@@ -1,0 +1,115 @@
+// Saving and loading the limiter's state, in the working directory, and what requests notice of a save.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "limit/admission.hpp"
+#include "made_up.hpp"
+#include "recorded.hpp"
+#include "store/snapshot_file.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::bench;
+
+namespace {
+
+/// Knows series 0 to n - 1 in its second hour, so in one segment each for the hour and the day.
+std::unique_ptr<admission> filled(std::uint64_t n) {
+    auto limits = std::make_unique<admission>(limit_settings{.incumbent_grace = std::chrono::seconds{0}}, noon);
+    admission_scratch scratch;
+    std::vector<offered_series> offered(batch);
+    std::vector<verdict> verdicts(batch);
+    for (std::uint64_t first = 0; first < n; first += batch) {
+        for (std::uint64_t i = 0; i < batch; ++i)
+            offered[i] = {.fingerprint = fingerprint_of(first + i), .samples = 1, .admits = true};
+        limits->decide(offered, noon, verdicts, scratch);
+        limits->maintain(noon);
+    }
+    return limits;
+}
+
+std::filesystem::path directory() {
+    return std::filesystem::current_path() / "state_bench.d";
+}
+
+void save(benchmark::State& state) {
+    const auto limits = filled(static_cast<std::uint64_t>(state.range(0)));
+    const snapshot_directory snapshots{directory(), 1};
+    for (auto _ : state) {
+        const auto saved = snapshots.save(*limits);
+        if (saved.result != snapshot_directory::save_result::saved) state.SkipWithError(saved.reason.c_str());
+        state.counters["MB"] = static_cast<double>(saved.bytes) / 1e6;
+    }
+}
+BENCHMARK(save)->Arg(1'000'000)->Arg(10'000'000)->Arg(100'000'000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// From the start of the process to ready, as far as the state is concerned: the file is in the page cache.
+void load(benchmark::State& state) {
+    const snapshot_directory snapshots{directory(), 1};
+    if (!snapshots.save(*filled(static_cast<std::uint64_t>(state.range(0)))).reason.empty()) return;
+    for (auto _ : state) {
+        admission limits{{}, noon};
+        const auto loaded = snapshots.load(limits, noon);
+        if (loaded.result != snapshot_directory::load_result::loaded) state.SkipWithError(loaded.reason.c_str());
+        state.PauseTiming();
+        state.counters["series"] = static_cast<double>(limits.figures().hourly.series_current);
+        state.ResumeTiming();
+    }
+    std::filesystem::remove_all(directory());
+}
+BENCHMARK(load)->Arg(1'000'000)->Arg(10'000'000)->Arg(100'000'000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Requests of 2,000 known series with 20 new ones among them, while the state is saved all the time, or is not.
+/// Read the percentiles: a save copies filters without the lock that new series take.
+void decide_while_saving(benchmark::State& state, bool saving) {
+    constexpr std::uint64_t known = 10'000'000;
+    const auto limits = filled(known);
+    std::atomic<bool> stop = false;
+    std::uint64_t saves = 0;
+    std::thread saver;
+    if (saving)
+        saver = std::thread{[&] {
+            ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);  // as the app does
+            const snapshot_directory snapshots{directory(), 1};
+            for (; !stop; ++saves) snapshots.save(*limits);
+        }};
+    admission_scratch scratch;
+    std::vector<offered_series> offered(batch);
+    std::vector<verdict> verdicts(batch);
+    std::vector<double> micros;
+    std::uint64_t first = 0;
+    std::uint64_t fresh = std::uint64_t{1} << 40;
+    for (auto _ : state) {
+        for (std::uint64_t i = 0; i < batch; ++i)
+            offered[i] = {
+                .fingerprint = fingerprint_of(i % 100 == 0 ? fresh++ : first + i), .samples = 1, .admits = true};
+        first = (first + batch) % known;
+        const auto start = std::chrono::steady_clock::now();
+        limits->decide(offered, noon, verdicts, scratch);
+        micros.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+        if (micros.size() % 100 == 0) limits->maintain(noon);
+    }
+    stop = true;
+    if (saver.joinable()) saver.join();
+    std::filesystem::remove_all(directory());
+    std::ranges::sort(micros);
+    const auto percentile = [&](double share) {
+        return micros[static_cast<std::size_t>(share * static_cast<double>(micros.size() - 1))];
+    };
+    state.counters["p50_us"] = percentile(0.5);
+    state.counters["p99_us"] = percentile(0.99);
+    state.counters["p99.9_us"] = percentile(0.999);
+    state.counters["saves"] = static_cast<double>(saves);
+}
+BENCHMARK_CAPTURE(decide_while_saving, no, false)->Iterations(30'000);
+BENCHMARK_CAPTURE(decide_while_saving, yes, true)->Iterations(30'000);
+
+}  // namespace
