@@ -116,7 +116,10 @@ std::unique_ptr<admitted_set> admitted_set::restore(state_decoder& in) {
         const auto capacity = in.number<std::uint64_t>();
         const auto series = in.number<std::uint64_t>();
         const std::uint64_t blocks = in.count(blocks_max);
-        if (blocks == 0 || capacity == 0 || !in.has(blocks * 64)) return nullptr;
+        // No block was ever given more series than it has bits: from there on it has them all.
+        if (blocks == 0 || capacity == 0 || !in.has(blocks * 64) ||
+            series / blocks > static_cast<std::uint64_t>(block_bits))
+            return nullptr;
         set->segments_[i].reset(new segment{split_block::load(in, blocks), capacity});
         if (!in.good()) return nullptr;
         set->segments_[i]->count.store(series, std::memory_order_relaxed);

@@ -68,6 +68,8 @@ class admitted_set {
     /// A set as save() wrote it, or null if that makes no sense. Its capacity is unlimited.
     static std::unique_ptr<admitted_set> restore(state_decoder& in);
 
+    /// What the set was made for.
+    [[nodiscard]] double promised_rate() const noexcept { return promised_rate_; }
     /// What the first segment is sized for.
     [[nodiscard]] std::uint64_t first_capacity() const noexcept { return segments_[0]->capacity; }
     /// Series inserted.

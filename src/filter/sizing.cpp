@@ -9,6 +9,7 @@ namespace {
 /// The rate as a function of the mean number of series in a block.
 double rate_at_load(double mean) {
     if (mean <= 0) return 0;
+    if (mean > 64 * block_bits) return 1;  // every bit is set, and the sum would be long
     // Sum over k within twelve standard deviations: what is left out is far below any rate of interest. Poisson weights
     // relative to the most likely k, each from its neighbour: std::lgamma would write a global variable.
     const double spread = 12 * std::sqrt(mean) + 12;

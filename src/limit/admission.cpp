@@ -35,9 +35,9 @@ bool admission::windows::cover(time_point now) const noexcept {
     return in_hour(now) && (!in_grace() || now < grace_end);
 }
 
-/// In the hour before, and in the day that it belonged to: the second filter is nearly independent of the first, so
-/// a newcomer that a false positive takes for an incumbent, and that would take a true incumbent's slot, is as
-/// rare as p^2.
+/// In the hour before, and in the day that it belonged to: unless the two hold the same, as in the first hour after a
+/// start, the second filter is nearly independent of the first. So a newcomer that a false positive takes for an
+/// incumbent, and that would take a true incumbent's slot, is as rare as p^2 (p in the hour after a start).
 bool admission::windows::is_incumbent(std::uint64_t fingerprint) const noexcept {
     return previous_hour && previous_hour->contains(fingerprint) && previous_day->contains(fingerprint);
 }
@@ -336,7 +336,8 @@ void admission::prepare_spare(std::shared_ptr<admitted_set>& spare, std::uint64_
                               std::uint64_t capacity_max) {
     const auto serves = [&] {
         const std::scoped_lock lock{commit_lock_};
-        return spare && spare->first_capacity() >= first_capacity(series_count, capacity_max);
+        return spare && spare->first_capacity() >= first_capacity(series_count, capacity_max) &&
+               spare->promised_rate() == false_positive_rate_.load();  // a reload may have changed it
     };
     if (serves()) return;
     auto made = make_set(series_count + series_count / 8, capacity_max);

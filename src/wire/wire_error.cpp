@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "wire/write_request.hpp"
+#include "wire/write_request_v2.hpp"
 
 namespace seriesgate {
 namespace {
@@ -52,6 +53,16 @@ std::string reason(wire_errc code) {
             return more_than("series", labels_per_series_max, "labels");
         case wire_errc::label_bytes_over_limit:
             return more_than("label name or value", label_bytes_max, "bytes");
+        case wire_errc::symbols_over_limit:
+            return more_than("request", symbols_per_request_max, "symbols");
+        case wire_errc::symbol_ref_out_of_range:
+            return "reference to a symbol that is not in the request";
+        case wire_errc::symbol_refs_odd:
+            return "odd number of label references: a name without a value";
+        case wire_errc::series_label_bytes_over_limit:
+            return more_than("series", label_bytes_per_series_max, "bytes of labels");
+        case wire_errc::request_label_bytes_over_limit:
+            return more_than("request", label_bytes_per_request_max, "bytes of labels");
     }
     return "unknown error";
 }

@@ -29,6 +29,12 @@ enum class wire_errc : std::uint8_t {
     series_over_limit,
     labels_over_limit,
     label_bytes_over_limit,
+    // remote write 2
+    symbols_over_limit,
+    symbol_ref_out_of_range,
+    symbol_refs_odd,
+    series_label_bytes_over_limit,
+    request_label_bytes_over_limit,
 };
 
 /// An error and the byte of the input where it was found (of the decoded body for Protocol Buffers errors).

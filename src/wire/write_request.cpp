@@ -2,24 +2,14 @@
 
 #include <cassert>
 
+#include "wire/sample_records.hpp"
+
 namespace seriesgate {
 namespace {
 
 constexpr auto len = wire_type::len;
 constexpr auto varint = wire_type::varint;
 constexpr auto fixed64 = wire_type::fixed64;
-
-/// Where and why a nested message is wrong.
-struct fault {
-    wire_errc code = wire_errc::none;
-    const char* at = nullptr;
-
-    explicit operator bool() const noexcept { return code != wire_errc::none; }
-};
-
-fault fault_of(const field_cursor& fields) noexcept {
-    return {fields.error(), fields.field_start()};
-}
 
 /// Label of an exemplar: well formed is all we ask.
 fault check_label(bytes_view label) noexcept {
@@ -53,79 +43,6 @@ fault check_exemplar(bytes_view exemplar) noexcept {
     return fault_of(fields);
 }
 
-fault check_bucket_span(bytes_view span) noexcept {
-    field_cursor fields{span};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, varint):  // offset
-            case tag_of(2, varint):  // length
-                fields.read_varint_value();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2));
-        }
-    return fault_of(fields);
-}
-
-void check_packed_varints(field_cursor& fields) noexcept {
-    const bytes_view packed = fields.read_bytes();
-    const char* const end = packed.data() + packed.size();
-    std::uint64_t ignored = 0;
-    for (const char* at = packed.data(); at != end;) {
-        at = read_varint(at, end, ignored);
-        if (at == nullptr) {
-            fields.fail(wire_errc::packed_truncated);
-            return;
-        }
-    }
-}
-
-void check_packed_fixed64(field_cursor& fields) noexcept {
-    if (fields.read_bytes().size() % 8 != 0) fields.fail(wire_errc::packed_truncated);
-}
-
-/// Field numbers and types: prompb/types.proto, message Histogram. `sum` becomes the bits of field 3.
-fault check_histogram(bytes_view histogram, std::uint64_t& sum) noexcept {
-    field_cursor fields{histogram};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(3, fixed64):
-                sum = fields.read_fixed64();
-                break;
-            case tag_of(2, fixed64):   // count_float
-            case tag_of(5, fixed64):   // zero_threshold
-            case tag_of(7, fixed64):   // zero_count_float
-            case tag_of(10, fixed64):  // negative_counts, unpacked
-            case tag_of(13, fixed64):  // positive_counts, unpacked
-            case tag_of(16, fixed64):  // custom_values, unpacked
-                fields.read_fixed64();
-                break;
-            case tag_of(1, varint):   // count_int
-            case tag_of(4, varint):   // schema
-            case tag_of(6, varint):   // zero_count_int
-            case tag_of(9, varint):   // negative_deltas, unpacked
-            case tag_of(12, varint):  // positive_deltas, unpacked
-            case tag_of(14, varint):  // reset_hint
-            case tag_of(15, varint):  // timestamp
-                fields.read_varint_value();
-                break;
-            case tag_of(8, len):   // negative_spans
-            case tag_of(11, len):  // positive_spans
-                if (auto wrong = check_bucket_span(fields.read_bytes())) return wrong;
-                break;
-            case tag_of(9, len):   // negative_deltas
-            case tag_of(12, len):  // positive_deltas
-                check_packed_varints(fields);
-                break;
-            case tag_of(10, len):  // negative_counts
-            case tag_of(13, len):  // positive_counts
-            case tag_of(16, len):  // custom_values
-                check_packed_fixed64(fields);
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));
-        }
-    return fault_of(fields);
-}
-
 fault check_metadata(bytes_view metadata) noexcept {
     field_cursor fields{metadata};
     while (fields.next()) switch (fields.tag()) {
@@ -139,22 +56,6 @@ fault check_metadata(bytes_view metadata) noexcept {
                 break;
             default:
                 fields.skip_unknown(known_fields(1, 2, 4, 5));
-        }
-    return fault_of(fields);
-}
-
-/// `value` becomes the bits of the sample's value; absent means 0.
-fault read_sample(bytes_view sample, std::uint64_t& value) noexcept {
-    field_cursor fields{sample};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, fixed64):
-                value = fields.read_fixed64();
-                break;
-            case tag_of(2, varint):  // timestamp
-                fields.read_varint_value();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2));
         }
     return fault_of(fields);
 }
@@ -222,7 +123,8 @@ bool write_request_reader::read_series(bytes_view payload) {
             }
             case tag_of(2, len): {
                 std::uint64_t value = 0;
-                if (auto wrong = read_sample(fields.read_bytes(), value)) return fail(wrong.code, wrong.at);
+                if (auto wrong = read_sample(fields.read_bytes(), sample_fields_v1, value))
+                    return fail(wrong.code, wrong.at);
                 ++series_.samples;
                 series_.admits |= value != stale_marker_bits;
                 break;
@@ -233,7 +135,8 @@ bool write_request_reader::read_series(bytes_view payload) {
                 break;
             case tag_of(4, len): {
                 std::uint64_t sum = 0;
-                if (auto wrong = check_histogram(fields.read_bytes(), sum)) return fail(wrong.code, wrong.at);
+                if (auto wrong = check_histogram(fields.read_bytes(), histogram_fields_v1, sum))
+                    return fail(wrong.code, wrong.at);
                 ++series_.histograms;
                 series_.admits |= sum != stale_marker_bits;
                 break;

@@ -1,7 +1,9 @@
 #include "support/allocations.hpp"
 
 #include "limit/admission.hpp"
+#include "limit/labelled.hpp"
 #include "limit/offering.hpp"
+#include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -57,5 +59,100 @@ TEST_CASE("maintenance makes the next window's memory once, not again for every 
     for (std::uint64_t i = 0; i < 100; ++i) {
         gate.offer(series(1'000'000 + i, 1), at(10, 59, 30));
         CHECK(allocations_of(maintain).count == 0);
+    }
+}
+
+namespace {
+
+/// A limit a tenant, and two over labels, of which one only watches.
+limit_settings tenants_and_groups() {
+    limit_settings settings{.series_hourly_max = 1'000, .series_daily_max = 1'500};
+    settings.tenants.fallback = {.hourly = 500, .daily = 600};
+    label_limit limit;
+    limit.name = "per-namespace";
+    limit.match = selecting("{namespace=~\"sh.*\"}");
+    limit.each = {"namespace", "job"};
+    limit.per_tenant = true;
+    limit.maxima = {.hourly = 200, .daily = 0};
+    label_limit watch;
+    watch.name = "watch";
+    watch.mode = limit_mode::observe;
+    watch.maxima = {.hourly = 100, .daily = 0};
+    settings.limits = {limit, watch};
+    settings.exempt = {selecting("{namespace=\"vital\"}")};
+    return settings;
+}
+
+}  // namespace
+
+TEST_CASE("with tenants and label limits, known and refused series allocate nothing and nobody looks at their labels") {
+    labelled_offering gate{tenants_and_groups(), at(10)};
+    const batch sent{.tenant = "team", .labels = {{"job", "web"}, {"namespace", "shop"}}, .count = 2'000};
+    const time_point now = GENERATE(values<time_point>({at(10), at(11, 5), at(11, 15)}));
+    CHECK(gate.accepted(sent, at(10)) == 200);
+    gate.offer(sent, now);
+    const auto commits = gate.limits.figures().commits;
+    const auto check_free = [&](const batch& again, std::uint64_t accepted) {
+        gate.prepare(again);
+        gate.labels.asked = 0;
+        const request_origin origin{.tenant = again.tenant, .labels = &gate.labels};
+        const auto decide = [&] { gate.limits.decide(gate.offered, now, gate.verdicts, gate.scratch, origin); };
+        decide();  // the buffers grow to their size
+        for (int i = 0; i < 5; ++i) CHECK(allocations_of(decide).count == 0);
+        CHECK(gate.labels.asked == 0);
+        CHECK(static_cast<std::uint64_t>(std::ranges::count(gate.verdicts, verdict::accepted)) == accepted);
+    };
+    SECTION("all refused") {
+        batch refused = sent;
+        refused.first = 200;
+        refused.count = 1'800;
+        check_free(refused, 0);
+    }
+    SECTION("all known") {
+        batch known = sent;
+        known.count = 200;
+        check_free(known, 200);
+    }
+    SECTION("some of each") {
+        check_free(sent, 200);
+    }
+    SECTION("markers of them") {
+        batch markers = sent;
+        markers.admits = false;
+        check_free(markers, 200);
+    }
+    CHECK(gate.limits.figures().commits == commits);
+}
+
+TEST_CASE("new series of groups that are there allocate nothing either") {
+    labelled_offering gate{tenants_and_groups(), at(10)};
+    batch sent{.tenant = "team", .labels = {{"job", "web"}, {"namespace", "shop"}}, .count = 90};
+    gate.offer(sent, at(10));
+    sent.first = 90;
+    sent.count = 10;
+    gate.prepare(sent);
+    const request_origin origin{.tenant = sent.tenant, .labels = &gate.labels};
+    gate.labels.asked = 0;
+    const auto decide = [&] { gate.limits.decide(gate.offered, at(10), gate.verdicts, gate.scratch, origin); };
+    CHECK(allocations_of(decide).count == 0);
+    CHECK(gate.labels.asked == 10);  // once each
+    CHECK(gate.hourly().series_current == 100);
+}
+
+TEST_CASE("a damaged snapshot makes nobody allocate much more than its size") {
+    limit_settings settings = tenants_and_groups();
+    settings.false_positive_rate = 0.9;  // small filters
+    labelled_offering gate{settings, at(10)};
+    for (const char* tenant : {"a", "b", "c"}) gate.offer({.tenant = tenant, .count = 120}, at(10));
+    const std::string bytes = saved(gate.limits);
+    for (std::size_t place = 0; place < bytes.size(); place += place < 300                    ? 1
+                                                               : place + 2'000 > bytes.size() ? 7
+                                                                                              : 4'999) {
+        std::string damaged = bytes;
+        damaged[place] = static_cast<char>(damaged[place] ^ 0xff);
+        labelled_offering other{settings, at(10)};
+        const auto restore = [&] { restored(other.limits, damaged, at(10)); };
+        // A text of a megabyte may be asked for before it is found missing.
+        if (allocations_of(restore).bytes > 4 * bytes.size() + (2u << 20)) FAIL("damaged at " << place);
     }
 }

@@ -1,0 +1,174 @@
+/// The rules of DESIGN.md with sets of series where the gate has filters: exact, slow and simple.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "limit/model_book.hpp"
+
+namespace seriesgate::testing {
+
+/// What is known about a series that is not in the hour's set. A filter may err, so a test can say what it said.
+struct recollection {
+    bool in_day = false;
+    bool incumbent = false;
+};
+
+class budgets_model {
+  public:
+    /// All that happened in one window.
+    struct window {
+        window_span span{};
+        series_set admitted{};
+        series_set refused{};
+        std::uint64_t samples_refused = 0;
+    };
+
+    budgets_model(const limit_settings& settings, time_point now)
+        : book_(settings), hour_{.span = hour_of(now)}, day_{.span = day_of(now)} {}
+
+    /// One request: first what is known or was refused before it, then what is new, then the markers.
+    std::vector<verdict> decide(std::span<const offered_series> offered, time_point now, std::string_view tenant,
+                                shown_labels& labels) {
+        advance(now);
+        std::vector<verdict> verdicts(offered.size());
+        std::vector<std::size_t> unsure;
+        for (std::size_t i = 0; i < offered.size(); ++i) {
+            if (!offered[i].admits || knows_in_hour(offered[i])) continue;
+            if (remembers_refusal(offered[i]))
+                verdicts[i] = refuse(offered[i], verdict::accepted);
+            else
+                unsure.push_back(i);
+        }
+        for (const std::size_t i : unsure)
+            if (!knows_in_hour(offered[i]))
+                verdicts[i] = admit(offered[i], tenant, labels.entries[i], recall(offered[i]));
+        for (std::size_t i = 0; i < offered.size(); ++i)
+            if (!offered[i].admits) verdicts[i] = follow(offered[i], tenant, labels.entries[i]);
+        return verdicts;
+    }
+
+    [[nodiscard]] bool knows_in_hour(const offered_series& series) const {
+        return hour_.admitted.contains(series.fingerprint);
+    }
+    [[nodiscard]] bool remembers_refusal(const offered_series& series) const {
+        return refusals_.contains(series.fingerprint);
+    }
+    [[nodiscard]] recollection recall(const offered_series& series) const {
+        return {.in_day = day_.admitted.contains(series.fingerprint),
+                .incumbent = incumbents_.contains(series.fingerprint)};
+    }
+
+    /// What admit() would say.
+    verdict verdict_on(std::string_view tenant, std::span<const label_view> labels, recollection recalled) {
+        bool hour_refuses = false;
+        bool day_refuses = false;
+        for (const auto& each : book_.places_of(tenant, labels)) {
+            const model_pair* pair = book_.find(each);
+            if (pair == nullptr || pair->mode != limit_mode::enforce) continue;
+            hour_refuses |= !pair->hourly.has_room(recalled.incumbent);
+            day_refuses |= !recalled.in_day && !pair->daily.has_room(recalled.incumbent);
+        }
+        return hour_refuses ? verdict::refused_hourly : day_refuses ? verdict::refused_daily : verdict::accepted;
+    }
+
+    verdict admit(const offered_series& series, std::string_view tenant, std::span<const label_view> labels,
+                  recollection recalled) {
+        const std::uint64_t fingerprint = series.fingerprint;
+        const auto places = book_.places_of(tenant, labels);
+        const verdict decided = verdict_on(tenant, labels, recalled);
+        for (const auto& each : places) {
+            model_pair* const pair = book_.find(each);
+            if (pair == nullptr) continue;  // one that has counted nothing has room
+            if (!pair->hourly.has_room(recalled.incumbent)) pair->hourly.refused.insert(fingerprint);
+            if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent)) pair->daily.refused.insert(fingerprint);
+        }
+        if (decided != verdict::accepted) return refuse(series, decided);
+        for (const auto& each : places) {
+            model_pair& pair = book_.make(each);
+            pair.hourly.take(fingerprint, recalled.incumbent);
+            if (!recalled.in_day) pair.daily.take(fingerprint, recalled.incumbent);
+        }
+        hour_.admitted.insert(fingerprint);
+        if (!recalled.in_day) day_.admitted.insert(fingerprint);
+        return decided;
+    }
+
+    void advance(time_point now) {
+        using namespace std::chrono_literals;
+        if (now >= hour_.span.end || now < hour_.span.start - 1h) {
+            begin_hour(now);
+        } else if (grace_end_ && now >= *grace_end_) {
+            end_grace();
+            refusals_.clear();
+        }
+    }
+
+    void reconfigure(const limit_settings& settings) {
+        book_.reconfigure(settings);
+        refusals_.clear();
+    }
+
+    /// A restart with a snapshot: only the exact reasons of refusals are forgotten.
+    void restart(time_point now) {
+        book_.rule();
+        refusals_.clear();
+        advance(now);
+    }
+
+    [[nodiscard]] const window& hour() const { return hour_; }
+    [[nodiscard]] const window& day() const { return day_; }
+    [[nodiscard]] const model_book& book() const { return book_; }
+
+  private:
+    model_book book_;
+    window hour_;
+    window day_;
+    series_set previous_hour_;
+    series_set incumbents_;  ///< empty outside the grace
+    std::optional<time_point> grace_end_;
+    std::map<std::uint64_t, verdict> refusals_;  ///< why, since something changed for all
+
+    verdict refuse(const offered_series& series, verdict reason) {
+        const verdict first = refusals_.try_emplace(series.fingerprint, reason).first->second;
+        window& refusing = first == verdict::refused_hourly ? hour_ : day_;
+        refusing.refused.insert(series.fingerprint);
+        refusing.samples_refused += series.samples;
+        return first;
+    }
+
+    verdict follow(const offered_series& series, std::string_view tenant, std::span<const label_view> labels) {
+        const auto fingerprint = series.fingerprint;
+        const bool known = hour_.admitted.contains(fingerprint) || day_.admitted.contains(fingerprint) ||
+                           previous_hour_.contains(fingerprint);
+        return known || !book_.is_limited(tenant, labels) ? verdict::accepted : verdict::refused_unknown;
+    }
+    void begin_hour(time_point now) {
+        const bool adjacent = hour_of(now).start == hour_.span.end;
+        const bool day_ends = day_of(now) != day_.span;
+        const auto grace_end = hour_of(now).start + book_.settings().incumbent_grace;
+        const bool in_grace = adjacent && now < grace_end;
+        end_grace();
+        previous_hour_ = adjacent ? std::move(hour_.admitted) : series_set{};
+        if (in_grace) {
+            incumbents_ = previous_hour_;
+            grace_end_ = grace_end;
+        }
+        hour_ = {.span = hour_of(now)};
+        if (day_ends) day_ = {.span = day_of(now)};
+        book_.drop_unused(day_ends);
+        book_.for_each([&](model_pair& pair) {
+            const std::uint64_t incumbents = in_grace ? pair.hourly.admitted() : 0;
+            pair.hourly.begin(incumbents);
+            if (day_ends) pair.daily.begin(incumbents);
+        });
+        refusals_.clear();
+    }
+    void end_grace() {
+        grace_end_.reset();
+        incumbents_.clear();
+        book_.for_each([](model_pair& pair) { pair.hourly.reserved = pair.daily.reserved = 0; });
+    }
+};
+
+}  // namespace seriesgate::testing

@@ -1,0 +1,173 @@
+// Random requests under random rules, with reloads and restarts, decided by the admission and by an exact model.
+#include <memory>
+#include <sstream>
+
+#include "limit/budgets_model.hpp"
+#include "limit/random_scenes.hpp"
+#include "limit/snapshot_bytes.hpp"
+#include "support/catch.hpp"
+#include "support/near.hpp"
+#include "support/sanitizers.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+/// Distinct refused series are counted one by one up to 64, then estimated.
+bool is_count_of(std::uint64_t shown, const series_set& exact) {
+    return exact.size() <= 64 ? shown == exact.size() : is_near(shown, exact.size(), 0.03);
+}
+
+/// What differs, in words; empty if nothing does.
+class difference {
+    std::ostringstream text_;
+
+  public:
+    [[nodiscard]] std::string text() const { return text_.str(); }
+
+    void numbers(const std::string& what, std::uint64_t shown, std::uint64_t expected) {
+        if (shown != expected) text_ << what << " is " << shown << ", not " << expected << "; ";
+    }
+    void refused(const std::string& what, std::uint64_t shown, const series_set& expected) {
+        if (!is_count_of(shown, expected)) numbers(what + " refused", shown, expected.size());
+    }
+    void budget(const std::string& what, const budget_window_figures& shown, const model_budget& expected) {
+        numbers(what + " max", shown.series_max, expected.max);
+        numbers(what + " current", shown.series_current, expected.counted.size());
+        refused(what, shown.series_refused, expected.refused);
+    }
+    void window(const std::string& what, const window_figures& shown, const model_budget& global,
+                const budgets_model::window& expected, bool observed) {
+        if (shown.span != expected.span) text_ << what << " is another; ";
+        numbers(what + " max", shown.series_max, global.max);
+        numbers(what + " current", shown.series_current, global.counted.size());
+        numbers(what + " samples refused", shown.samples_refused, expected.samples_refused);
+        refused(what, shown.series_refused, observed ? global.refused : expected.refused);
+    }
+};
+
+std::string text_of(const budget_id& id) {
+    std::string text = id.limit + " of tenant '" + id.tenant + "'";
+    for (const auto& [name, value] : id.group) text += " " + name + "=" + value;
+    return id.overflow ? text + " overflow" : text;
+}
+
+std::string difference_of(const admission_figures& shown, const budgets_model& model) {
+    difference found;
+    const model_book& book = model.book();
+    const bool observed = book.settings().mode == limit_mode::observe;
+    found.window("hour", shown.hourly, book.global().hourly, model.hour(), observed);
+    found.window("day", shown.daily, book.global().daily, model.day(), observed);
+    found.numbers("exempt hourly", shown.exempt_hourly, book.exempt().hourly.counted.size());
+    found.numbers("exempt daily", shown.exempt_daily, book.exempt().daily.counted.size());
+    auto expected = book.budgets();
+    found.numbers("number of budgets", shown.tenants.size() + shown.limits.size(), expected.size());
+    for (const auto* all : {&shown.tenants, &shown.limits})
+        for (const budget_figures& each : *all) {
+            const std::string name = text_of(id_of(each));
+            const auto of = expected.extract(id_of(each));
+            found.numbers(name + " is there", 1, of.empty() ? 0 : 1);
+            if (of.empty()) continue;
+            found.numbers(name + " mode", static_cast<std::uint64_t>(each.mode),
+                          static_cast<std::uint64_t>(of.mapped()->mode));
+            found.budget(name + " hourly", each.hourly, of.mapped()->hourly);
+            found.budget(name + " daily", each.daily, of.mapped()->daily);
+        }
+    return found.text();
+}
+
+/// One admission and its model through a random life.
+class life {
+    random_numbers random_;
+    random_rules rules_{random_};
+    const universe& universe_;
+    limit_settings settings_ = rules_.first();
+    time_point now_ = at(static_cast<int>(random_.below(24)));
+    std::unique_ptr<admission> gate_ = std::make_unique<admission>(settings_, now_);
+    budgets_model model_{settings_, now_};
+    admission_scratch scratch_;
+    shown_labels labels_;
+    std::vector<offered_series> offered_;
+    std::vector<verdict> verdicts_;
+
+  public:
+    std::uint64_t offered_count = 0;
+    std::uint64_t refused_count = 0;
+    std::uint64_t hours = 0;
+
+    life(std::uint64_t seed, const universe& of) : random_(seed), universe_(of) {}
+
+    void request() {
+        const window_span hour = model_.hour().span;
+        now_ = random_step(now_, random_);
+        if (random_.one_in(4)) {
+            gate_->maintain(now_);
+            model_.advance(now_);
+        }
+        if (random_.one_in(120)) reload();
+        if (random_.one_in(150)) restart();
+        offer();
+        hours += model_.hour().span != hour ? 1 : 0;
+        if (model_.hour().span != hour || random_.one_in(12)) compare();
+    }
+    void compare() const { REQUIRE(difference_of(gate_->figures(), model_) == ""); }
+
+  private:
+    void offer() {
+        const std::size_t tenant = std::min(random_.below(7), random_.below(7));
+        universe_.fill(tenant, now_, random_, offered_, labels_);
+        offered_count += offered_.size();
+        verdicts_.assign(offered_.size(), verdict::refused_unknown);
+        const std::string& name = universe_.tenants[tenant];
+        gate_->decide(offered_, now_, verdicts_, scratch_, {.tenant = name, .labels = &labels_});
+        const auto expected = model_.decide(offered_, now_, name, labels_);
+        for (std::size_t i = 0; i < offered_.size(); ++i) {
+            CAPTURE(i, name, offered_[i].admits);
+            if (verdicts_[i] != expected[i]) REQUIRE(static_cast<int>(verdicts_[i]) == static_cast<int>(expected[i]));
+            refused_count += expected[i] == verdict::accepted ? 0 : 1;
+        }
+    }
+    void reload() {
+        settings_ = rules_.reload(settings_);
+        gate_->reconfigure(settings_);
+        model_.reconfigure(settings_);
+        compare();
+    }
+    void restart() {
+        const std::string bytes = saved(*gate_);
+        REQUIRE(!bytes.empty());
+        gate_ = std::make_unique<admission>(settings_, now_);
+        REQUIRE(restored(*gate_, bytes, now_));
+        model_.restart(now_);
+        compare();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("under any rules, reloads and restarts, every verdict and figure is that of an exact model") {
+    const universe all;
+    const std::uint64_t lives = sanitized ? 6 : 24;
+    const std::uint64_t entries = sanitized ? 15'000 : 50'000;
+    std::uint64_t offered = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t hours = 0;
+    for (std::uint64_t seed = 0; seed < lives; ++seed) {
+        CAPTURE(seed);
+        life one{seed, all};
+        while (one.offered_count < entries) {
+            CAPTURE(one.offered_count);
+            one.request();
+        }
+        one.compare();
+        offered += one.offered_count;
+        refused += one.refused_count;
+        hours += one.hours;
+    }
+    // It was worth the while: a good part was refused, a good part was not, and many windows ended.
+    CAPTURE(offered, refused, hours);
+    CHECK(refused > offered / 10);
+    CHECK(refused < offered * 9 / 10);
+    CHECK(hours > 3 * lives);
+}

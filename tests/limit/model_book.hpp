@@ -1,0 +1,213 @@
+/// The budgets of the model: which apply to a series, what their rules are, and when they come and go.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <unordered_set>
+
+#include "limit/labelled.hpp"
+
+namespace seriesgate::testing {
+
+using series_set = std::unordered_set<std::uint64_t>;
+
+/// One budget in one window.
+struct model_budget {
+    std::uint64_t max = 0;
+    series_set counted{};
+    series_set beyond{};   ///< admitted without room, by a budget that only observes
+    series_set refused{};  ///< found no room
+    std::uint64_t reserved = 0;
+
+    [[nodiscard]] bool has_room(bool incumbent) const {
+        return max == 0 || counted.size() + (incumbent ? 0 : reserved) < max;
+    }
+    void take(std::uint64_t fingerprint, bool incumbent) {
+        (has_room(incumbent) ? counted : beyond).insert(fingerprint);
+        if (incumbent && reserved > 0) --reserved;
+    }
+    /// Rules come (at a reload, or with a snapshot): room goes to those first that are in without.
+    void rule(std::uint64_t new_max) {
+        max = new_max;
+        while (!beyond.empty() && (max == 0 || counted.size() < max)) counted.insert(beyond.extract(beyond.begin()));
+    }
+    void begin(std::uint64_t incumbents) { *this = {.max = max, .reserved = incumbents}; }
+    [[nodiscard]] std::uint64_t admitted() const { return counted.size() + beyond.size(); }
+};
+
+struct model_pair {
+    limit_mode mode = limit_mode::enforce;
+    model_budget hourly{};
+    model_budget daily{};
+};
+
+class model_book {
+  public:
+    /// Where a series counts: a budget that is always there, or one of a family.
+    struct place {
+        model_pair* fixed = nullptr;
+        budget_id id{};
+    };
+
+    explicit model_book(const limit_settings& settings) { reconfigure(settings); }
+
+    /// Budgets keep their counts while name, labels and whether they are the tenants' own stay.
+    void reconfigure(const limit_settings& settings) {
+        std::map<std::string, family> kept;
+        kept.emplace(std::string{}, std::move(families_[""]));
+        for (const label_limit& limit : settings.limits) {
+            const label_limit* const old = limit_named(limit.name);
+            const bool same = old != nullptr && old->each == limit.each && old->per_tenant == limit.per_tenant;
+            kept.emplace(limit.name, same ? std::move(families_[limit.name]) : family{});
+        }
+        families_ = std::move(kept);
+        settings_ = settings;
+        rule();
+    }
+
+    /// All budgets as the rules have them.
+    void rule() {
+        rule(global_, {.hourly = settings_.series_hourly_max, .daily = settings_.series_daily_max},
+             limit_mode::enforce);
+        for (auto& [name, of] : families_) {
+            for (auto& [id, pair] : of.own) rule(pair, id);
+            if (of.overflow) rule(*of.overflow, overflow_of(name));
+        }
+    }
+
+    std::vector<place> places_of(std::string_view tenant, std::span<const label_view> labels) {
+        if (is_exempt(labels)) return {{.fixed = &exempt_}};
+        std::vector<place> places{{.fixed = &global_}, {.id = tenant_id(tenant)}};
+        for (const label_limit& limit : settings_.limits) {
+            if (limit.match && !limit.match->matches(labels)) continue;
+            budget_id id{.limit = limit.name, .tenant = limit.per_tenant ? std::string{tenant} : std::string{}};
+            for (const std::string& wanted : limit.each) {
+                const auto found = std::ranges::find(labels, wanted, &label_view::name);
+                id.group.emplace_back(wanted, found == labels.end() ? bytes_view{} : found->value);
+            }
+            places.push_back({.id = std::move(id)});
+        }
+        return places;
+    }
+
+    /// The budget of a place, or null if none has been made.
+    model_pair* find(const place& at) {
+        if (at.fixed != nullptr) return at.fixed;
+        family& of = families_[at.id.limit];
+        if (shares(at)) return of.overflow ? &*of.overflow : nullptr;
+        const auto found = of.own.find(at.id);
+        return found == of.own.end() ? nullptr : &found->second;
+    }
+    model_pair& make(const place& at) {
+        if (model_pair* const there = find(at)) return *there;
+        family& of = families_[at.id.limit];
+        if (shares(at)) {
+            rule(of.overflow.emplace(), overflow_of(at.id.limit));
+            return *of.overflow;
+        }
+        model_pair& made = of.own[at.id];
+        rule(made, at.id);
+        return made;
+    }
+
+    /// Whether any limit could refuse such a series.
+    bool is_limited(std::string_view tenant, std::span<const label_view> labels) {
+        if (settings_.mode == limit_mode::observe || is_exempt(labels)) return false;
+        if (settings_.series_hourly_max != 0 || settings_.series_daily_max != 0) return true;
+        return std::ranges::any_of(places_of(tenant, labels), [this](const place& each) {
+            if (each.fixed != nullptr) return false;
+            return mode_for(each.id) == limit_mode::enforce && maxima_for(each.id) != series_maxima{};
+        });
+    }
+
+    /// What has counted nothing in the hour that ends, nor in a day that goes on, makes room for others.
+    void drop_unused(bool day_ends) {
+        const auto unused = [day_ends](const model_pair& pair) {
+            return pair.hourly.admitted() == 0 && (day_ends || pair.daily.admitted() == 0);
+        };
+        for (auto& [name, of] : families_) {
+            std::erase_if(of.own, [&](const auto& each) { return unused(each.second); });
+            if (of.overflow && unused(*of.overflow)) of.overflow.reset();
+        }
+    }
+    template <class Visit>
+    void for_each(Visit visit) {
+        visit(global_);
+        visit(exempt_);
+        for (auto& [name, of] : families_) {
+            for (auto& [id, pair] : of.own) visit(pair);
+            if (of.overflow) visit(*of.overflow);
+        }
+    }
+
+    [[nodiscard]] const limit_settings& settings() const { return settings_; }
+    [[nodiscard]] const model_pair& global() const { return global_; }
+    [[nodiscard]] const model_pair& exempt() const { return exempt_; }
+    /// Those of tenants and groups.
+    [[nodiscard]] std::map<budget_id, const model_pair*> budgets() const {
+        std::map<budget_id, const model_pair*> all;
+        for (const auto& [name, of] : families_) {
+            for (const auto& [id, pair] : of.own) all.emplace(id, &pair);
+            if (of.overflow) all.emplace(overflow_of(name), &*of.overflow);
+        }
+        return all;
+    }
+
+  private:
+    /// The budgets of one label limit; under the empty name those of the tenants.
+    struct family {
+        std::map<budget_id, model_pair> own;
+        std::optional<model_pair> overflow;
+    };
+    limit_settings settings_;
+    model_pair global_;
+    model_pair exempt_;
+    std::map<std::string, family> families_;
+
+    [[nodiscard]] const label_limit* limit_named(std::string_view name) const {
+        const auto found = std::ranges::find(settings_.limits, name, &label_limit::name);
+        return found == settings_.limits.end() ? nullptr : &*found;
+    }
+    [[nodiscard]] bool is_exempt(std::span<const label_view> labels) const {
+        return std::ranges::any_of(settings_.exempt, [&](const selector& each) { return each.matches(labels); });
+    }
+
+    /// The override of a tenant or group, if it has one.
+    [[nodiscard]] std::optional<series_maxima> override_of(const budget_id& id) const {
+        if (id.limit.empty()) {
+            const auto found = settings_.tenants.overrides.find(id.tenant);
+            if (found != settings_.tenants.overrides.end()) return found->second;
+        } else {
+            for (const group_override& each : limit_named(id.limit)->overrides)
+                if (each.group == id.group) return each.maxima;
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] series_maxima maxima_for(const budget_id& id) const {
+        const series_maxima& usual = id.limit.empty() ? settings_.tenants.fallback : limit_named(id.limit)->maxima;
+        return id.overflow ? usual : override_of(id).value_or(usual);
+    }
+    [[nodiscard]] limit_mode mode_for(const budget_id& id) const {
+        return id.limit.empty() ? settings_.tenants.mode : limit_named(id.limit)->mode;
+    }
+    /// Whether it counts in the overflow budget: what comes when all places are taken. Those with an override take
+    /// none.
+    [[nodiscard]] bool shares(const place& at) {
+        const std::uint64_t bound =
+            at.id.limit.empty() ? settings_.tenants.tenants_max : limit_named(at.id.limit)->groups_max;
+        const family& of = families_[at.id.limit];
+        const auto taken = std::ranges::count_if(of.own, [this](const auto& each) { return !override_of(each.first); });
+        return !of.own.contains(at.id) && static_cast<std::uint64_t>(taken) >= bound && !override_of(at.id);
+    }
+    void rule(model_pair& pair, const budget_id& id) const {
+        const series_maxima maxima = maxima_for(id);
+        rule(pair, maxima, mode_for(id));
+    }
+    void rule(model_pair& pair, const series_maxima& maxima, limit_mode mode) const {
+        pair.hourly.rule(maxima.hourly);
+        pair.daily.rule(maxima.daily);
+        pair.mode = settings_.mode == limit_mode::observe ? limit_mode::observe : mode;
+    }
+};
+
+}  // namespace seriesgate::testing

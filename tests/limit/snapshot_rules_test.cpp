@@ -1,0 +1,201 @@
+// A snapshot taken under one set of rules, restored under another.
+#include "limit/labelled.hpp"
+#include "limit/snapshot_bytes.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+/// Ten a tenant, six a namespace.
+limit_settings before() {
+    limit_settings settings{.incumbent_grace = std::chrono::minutes{10}};
+    settings.tenants.fallback = {.hourly = 10, .daily = 0};
+    label_limit limit;
+    limit.name = "per-namespace";
+    limit.each = {"namespace"};
+    limit.maxima = {.hourly = 6, .daily = 0};
+    settings.limits = {limit};
+    return settings;
+}
+
+batch in(std::string tenant, std::string space, std::uint64_t first, std::uint64_t count) {
+    return {.tenant = std::move(tenant), .labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
+}
+
+budget_id group(std::string space) {
+    return {.limit = "per-namespace", .group = {{"namespace", std::move(space)}}};
+}
+
+/// Three tenants in three namespaces with 3, 4 and 5 series.
+void send(labelled_offering& gate, time_point now) {
+    gate.offer(in("a", "x", 0, 3), now);
+    gate.offer(in("b", "y", 0, 4), now);
+    gate.offer(in("c", "z", 0, 5), now);
+}
+
+std::string saved_under(const limit_settings& settings) {
+    labelled_offering gate{settings, at(10)};
+    send(gate, at(10));
+    gate.offer(in("a", "z", 50, 4), at(10));  // three of them are refused by "z"
+    return saved(gate.limits);
+}
+
+}  // namespace
+
+TEST_CASE("a limit that is gone leaves nothing, and the others keep their counts") {
+    limit_settings settings = before();
+    settings.limits.clear();
+    labelled_offering gate{settings, at(10)};
+    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+    CHECK(gate.limits.figures().limits.empty());
+    CHECK(gate.hourly(tenant_id("a")).series_current == 4);
+    CHECK(gate.hourly(tenant_id("c")).series_current == 5);
+    CHECK(gate.hourly().series_current == 13);
+    CHECK(gate.accepted(in("c", "z", 0, 20), at(10)) == 10);
+}
+
+TEST_CASE("a limit with another name, other labels or in the tenants' hands counts from zero") {
+    limit_settings settings = before();
+    settings.limits[0].groups_max = 5;
+    SECTION("name") {
+        settings.limits[0].name = "renamed";
+    }
+    SECTION("labels") {
+        settings.limits[0].each = {"job"};
+    }
+    SECTION("hands") {
+        settings.limits[0].per_tenant = true;
+    }
+    labelled_offering gate{settings, at(10)};
+    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+    CHECK(gate.limits.figures().limits.empty());
+    CHECK(gate.accepted(in("b", "z", 0, 20), at(10)) == 6);
+    CHECK(gate.accepted(in("c", "z", 0, 5), at(10)) == 5);
+    CHECK(gate.hourly().series_current == 19);
+}
+
+TEST_CASE("a limit that is new counts from now, wherever it stands") {
+    limit_settings settings = before();
+    label_limit added;
+    added.name = "all";
+    added.maxima = {.hourly = 2, .daily = 0};
+    settings.limits.insert(settings.limits.begin(), added);
+    labelled_offering gate{settings, at(10)};
+    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+    CHECK_FALSE(gate.has({.limit = "all"}));
+    CHECK(gate.hourly(group("z")).series_current == 6);
+    CHECK(gate.hourly(group("z")).series_refused == 3);
+    CHECK(gate.offer(in("a", "x", 0, 10), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 5});
+}
+
+TEST_CASE("other maxima hold at once") {
+    limit_settings settings = before();
+    settings.tenants.overrides = {{"b", {.hourly = 5, .daily = 0}}};
+    settings.limits[0].maxima.hourly = 4;
+    labelled_offering gate{settings, at(10)};
+    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+    CHECK(gate.hourly(group("z")).series_max == 4);
+    CHECK(gate.hourly(group("z")).series_current == 6);
+    CHECK(gate.offer(in("c", "z", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
+    CHECK(gate.offer(in("b", "w", 0, 9), at(10)) == verdict_counts{.accepted = 1, .refused_hourly = 8});
+}
+
+TEST_CASE("tenants and groups that have to share the overflow budget now are added up in it") {
+    limit_settings settings = before();
+    SECTION("tenants") {
+        settings.tenants.tenants_max = 1;
+        labelled_offering gate{settings, at(10)};
+        REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+        // Which of them keeps its own is not said.
+        const auto figures = gate.limits.figures();
+        REQUIRE(figures.tenants.size() == 2);
+        CHECK(figures.tenants[0].hourly.series_current + figures.tenants[1].hourly.series_current == 13);
+        CHECK(gate.hourly(tenant_overflow).series_current >= 8);
+        // In the next hour room is kept in it for all of them.
+        const auto kept = std::min<std::uint64_t>(10, gate.hourly(tenant_overflow).series_current);
+        CHECK(gate.accepted(in("d", "v", 0, 6), at(11)) == 10 - kept);
+    }
+    SECTION("groups") {
+        settings.limits[0].groups_max = 1;
+        settings.limits[0].maxima.hourly = 20;
+        labelled_offering gate{settings, at(10)};
+        REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+        const auto figures = gate.limits.figures();
+        REQUIRE(figures.limits.size() == 2);
+        CHECK(figures.limits[0].hourly.series_current + figures.limits[1].hourly.series_current == 13);
+        CHECK(figures.limits[0].hourly.series_refused + figures.limits[1].hourly.series_refused == 3);
+    }
+    SECTION("all of them, and those that shared it before") {
+        limit_settings shared = before();
+        shared.tenants.tenants_max = 2;
+        const std::string bytes = saved_under(shared);  // "c" is in the overflow budget, with 5
+        settings.tenants.tenants_max = 0;
+        labelled_offering gate{settings, at(10)};
+        REQUIRE(restored(gate.limits, bytes, at(10)));
+        CHECK(gate.limits.figures().tenants.size() == 1);
+        CHECK(gate.hourly(tenant_overflow).series_current == 13);
+        CHECK(gate.daily(tenant_overflow).series_current == 13);
+    }
+}
+
+TEST_CASE("refusals are added up in the overflow budget, too") {
+    limit_settings settings = before();
+    settings.tenants.fallback = {.hourly = 2, .daily = 0};
+    labelled_offering gate{settings, at(10)};
+    const auto refuse = [&](std::string tenant, std::uint64_t count) {
+        gate.offer({.tenant = std::move(tenant), .labels = {{"namespace", "t"}}, .count = 2 + count}, at(10));
+    };
+    settings.limits.clear();
+    gate.limits.reconfigure(settings);
+    refuse("a", 3);
+    refuse("b", 4);
+    refuse("c", 1'000);
+    settings.tenants.tenants_max = 0;
+    labelled_offering other{settings, at(10)};
+    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    CHECK(other.hourly(tenant_overflow).series_current == 6);
+    CHECK(other.hourly(tenant_overflow).series_refused >= 980);
+    CHECK(other.hourly(tenant_overflow).series_refused <= 1'034);
+}
+
+TEST_CASE("a restart leaves every tenant and group its own budget, overrides or not, at the bound") {
+    limit_settings settings = before();
+    settings.tenants.tenants_max = 4;
+    settings.tenants.overrides.clear();
+    settings.limits[0].groups_max = 4;
+    for (int i = 0; i < 8; ++i) {
+        const std::string vip = "vip-" + std::to_string(i);
+        settings.tenants.overrides.emplace(vip, series_maxima{.hourly = 9, .daily = 0});
+        settings.limits[0].overrides.push_back({.group = {{"namespace", vip}}, .maxima = {.hourly = 9, .daily = 0}});
+    }
+    labelled_offering gate{settings, at(10)};
+    for (const char* name : {"a", "b", "c", "d"}) gate.offer(in(name, name, 0, 2), at(10));
+    for (const auto& [name, maxima] : settings.tenants.overrides) gate.offer(in(name, name, 0, 2), at(10));
+    REQUIRE_FALSE(gate.has(tenant_overflow));
+    labelled_offering other{settings, at(10)};
+    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    CHECK_FALSE(other.has(tenant_overflow));
+    CHECK_FALSE(other.has(overflow_of("per-namespace")));
+    for (const char* name : {"a", "b", "c", "d", "vip-0", "vip-7"}) {
+        CHECK(other.has(tenant_id(name)));
+        CHECK(other.has(group(name)));
+    }
+}
+
+TEST_CASE("an observed limit's series beyond its maximum are counted when it is restored with a higher one") {
+    limit_settings settings{.incumbent_grace = std::chrono::seconds{0}};
+    label_limit watch;
+    watch.name = "watch";
+    watch.mode = limit_mode::observe;
+    watch.maxima = {.hourly = 5, .daily = 6};
+    settings.limits = {watch};
+    labelled_offering gate{settings, at(10)};
+    gate.offer({.count = 9}, at(10));
+    settings.limits[0].maxima = {.hourly = 7, .daily = 0};
+    labelled_offering other{settings, at(10)};
+    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    CHECK(other.hourly({.limit = "watch"}).series_current == 7);
+    CHECK(other.daily({.limit = "watch"}).series_current == 9);
+}
