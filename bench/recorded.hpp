@@ -20,16 +20,16 @@ namespace seriesgate::bench {
 
 inline constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
 
-/// 16 requests of 2,000 samples each, 31,817 series in all; 286 decoded bytes a sample.
+/// 16 requests of 2,000 samples each, 31,817 series in all; 286 decoded bytes a sample in v1, 64 in v2.
 struct recorded_requests {
     std::vector<std::string> compressed;
     std::vector<std::string> decoded;
     std::uint64_t samples = 32'000;
     std::uint64_t decoded_bytes = 0;
 
-    recorded_requests() {
+    explicit recorded_requests(const std::string& name) {
         std::vector<std::filesystem::path> files;
-        const std::filesystem::directory_iterator folder{SERIESGATE_SOURCE_DIR "/tests/data/prometheus-3.5-v1"};
+        const std::filesystem::directory_iterator folder{SERIESGATE_SOURCE_DIR "/tests/data/" + name};
         for (const auto& file : folder) files.push_back(file.path());
         std::ranges::sort(files);
         decode_buffer buffer;
@@ -45,7 +45,13 @@ struct recorded_requests {
 };
 
 inline const recorded_requests& recorded() {
-    static const recorded_requests requests;
+    static const recorded_requests requests{"prometheus-3.5-v1"};
+    return requests;
+}
+
+/// The same series in remote write 2.
+inline const recorded_requests& recorded_v2() {
+    static const recorded_requests requests{"prometheus-3.5-v2"};
     return requests;
 }
 

@@ -3,9 +3,13 @@
 #include <algorithm>
 
 namespace seriesgate {
+
 result<plan, wire_error> planner::operator()(bytes_view body, admission& limits, time_point now,
-                                             std::string_view tenant) {
-    const auto metadata = read(body, tenant_seed(tenant));
+                                             std::string_view tenant, protocol version) {
+    body_ = body;
+    version_ = version;
+    const std::uint64_t seed = tenant_seed(tenant);
+    const auto metadata = version == protocol::v2 ? read(reader_v2_, seed) : read(reader_, seed);
     if (!metadata) return metadata.error();
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this};
@@ -14,25 +18,27 @@ result<plan, wire_error> planner::operator()(bytes_view body, admission& limits,
 }
 
 /// The whole request is read before anything is decided: a malformed one must change nothing.
-result<std::uint32_t, wire_error> planner::read(bytes_view body, std::uint64_t seed) {
-    body_ = body;
+template <class Reader>
+result<std::uint32_t, wire_error> planner::read(Reader& reader, std::uint64_t seed) {
     offered_.clear();
     entries_.clear();
-    reader_.reset(body);
-    while (reader_.next()) {
-        const series_view& series = reader_.series();
+    reader.reset(body_);
+    while (reader.next()) {
+        const series_view& series = reader.series();
         offered_.push_back({.fingerprint = fingerprint_(series, seed),
                             .samples = series.samples + series.histograms,
                             .admits = series.admits});
         entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
     }
-    if (reader_.failed()) return reader_.error();
-    return reader_.metadata_count();
+    if (reader.failed()) return reader.error();
+    return reader.metadata_count();
 }
 
 std::span<const label_view> planner::labels(std::size_t index) {
+    // The entry has been walked before, so it cannot fail.
+    if (version_ == protocol::v2)
+        return reader_v2_.go_to(index) ? reader_v2_.series().labels : std::span<const label_view>{};
     label_reader_.reset(slice(body_, entries_[index].record));
-    // The record has been walked before, so it cannot fail.
     return label_reader_.next() ? label_reader_.series().labels : std::span<const label_view>{};
 }
 

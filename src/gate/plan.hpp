@@ -11,7 +11,9 @@
 #include "core/result.hpp"
 #include "limit/admission.hpp"
 #include "series/fingerprint.hpp"
+#include "wire/protocol.hpp"
 #include "wire/write_request.hpp"
+#include "wire/write_request_v2.hpp"
 
 namespace seriesgate {
 
@@ -72,23 +74,26 @@ class planner : label_source {
     std::vector<std::uint64_t> refused_fingerprints_;
     admission_scratch scratch_;
 
-    write_request_reader label_reader_;  // over one record at a time
+    write_request_v2_reader reader_v2_;
+    write_request_reader label_reader_;  // of remote write 1, over one record at a time
     bytes_view body_;
+    protocol version_ = protocol::v1;
 
   public:
     /// @param ignored_labels see fingerprinter.
     explicit planner(std::vector<std::string> ignored_labels = {}) : fingerprint_(std::move(ignored_labels)) {}
 
-    /// @param body a decoded prometheus.WriteRequest; must outlive the use of the plan.
+    /// @param body decoded, of the given version; must outlive the use of the plan.
     /// @return the plan, or what is wrong with the body; then nothing has been decided or counted.
     result<plan, wire_error> operator()(bytes_view body, admission& limits, time_point now,
-                                        std::string_view tenant = {});
+                                        std::string_view tenant = {}, protocol version = protocol::v1);
 
     /// The labels of an entry of the last body. @return valid until the next call.
     std::span<const label_view> labels(std::size_t index) override;
 
   private:
-    result<std::uint32_t, wire_error> read(bytes_view body, std::uint64_t seed);
+    template <class Reader>
+    result<std::uint32_t, wire_error> read(Reader& reader, std::uint64_t seed);
     plan collect(std::uint32_t metadata);
 };
 

@@ -25,17 +25,33 @@ std::string_view unquoted(std::string_view text) {
     return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
 }
 
-std::string_view type_fault(std::string_view parameters) {
-    if (!iequals(take_until(parameters, ';'), "application/x-protobuf"))
-        return "unsupported Content-Type: remote write wants application/x-protobuf";
-    while (!parameters.empty()) {
-        std::string_view value = take_until(parameters, ';');
-        const std::string_view name = take_until(value, '=');
-        if (iequals(name, "proto") && unquoted(trim(value)) != "prometheus.WriteRequest")
-            return "unsupported protobuf message in Content-Type: this receiver knows prometheus.WriteRequest (remote "
-                   "write 1)";
+constexpr std::string_view v1_message = "prometheus.WriteRequest";
+constexpr std::string_view v2_message = "io.prometheus.write.v2.Request";
+
+/// Fills version or fault.
+void read_type(std::string_view type, media& found) {
+    std::string_view parameters = type;
+    if (!iequals(take_until(parameters, ';'), "application/x-protobuf")) {
+        found.fault = "unsupported Content-Type: remote write wants application/x-protobuf";
+        return;
     }
-    return {};
+    unsigned messages = 0;
+    while (!parameters.empty() && found.fault.empty()) {
+        std::string_view value = take_until(parameters, ';');
+        if (!iequals(take_until(value, '='), "proto")) continue;
+        const std::string_view message = unquoted(trim(value));
+        if (++messages > 1) {
+            found.fault = "more than one protobuf message in Content-Type";
+        } else if (message == v2_message) {
+            found.version = protocol::v2;
+        } else if (message != v1_message) {
+            found.fault =
+                "unsupported protobuf message in Content-Type: remote write is prometheus.WriteRequest or "
+                "io.prometheus.write.v2.Request";
+        }
+    }
+    if (found.version == protocol::v2 && type.find(";proto=io.prometheus.write.v2.Request") == std::string_view::npos)
+        found.fault = "ambiguous Content-Type: write it as application/x-protobuf;proto=io.prometheus.write.v2.Request";
 }
 
 }  // namespace
@@ -46,7 +62,7 @@ media media_of(const http::fields& headers) {
     if (headers.count(http::field::content_encoding) > 1) return {.fault = "more than one Content-Encoding"};
     media found;
     if (const auto type = headers.find(http::field::content_type); type != headers.end())
-        found.fault = type_fault(type->value());
+        read_type(type->value(), found);
     const auto encoding = headers.find(http::field::content_encoding);
     if (!found.fault.empty() || encoding == headers.end()) return found;
     const std::string_view name = trim(encoding->value());

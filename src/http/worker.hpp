@@ -32,6 +32,7 @@ struct shared_state {
     std::chrono::steady_clock::time_point started;
     sparse_log refusals{};
     sparse_log upstream_failures{};
+    std::atomic_flag unconfirmed_told{};
     std::atomic<bool> ready{false};
     std::atomic<bool> draining{false};
 };

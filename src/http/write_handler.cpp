@@ -6,6 +6,7 @@
 
 #include "http/budget_text.hpp"
 #include "http/media.hpp"
+#include "http/written_counts.hpp"
 #include "series/text.hpp"
 #include "upstream/headers.hpp"
 
@@ -68,7 +69,7 @@ std::string_view tenant_of(const write_request& request, const config& settings)
 result<outgoing, wire_error> prepare(const write_request& request, const media& kind, bytes_view decoded,
                                      worker& self) {
     const std::string_view tenant = tenant_of(request, self.shared.settings);
-    auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now(), tenant);
+    auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now(), tenant, kind.version);
     if (!decided) return decided.error();
     outgoing made{.decided = *decided, .body = request.body, .recompressed = {}};
     if (made.decided.forward == forwarding::spliced) {
@@ -78,6 +79,31 @@ result<outgoing, wire_error> prepare(const write_request& request, const media& 
     count(made.decided, self.shared.metrics);
     log_refusal(made.decided, tenant, self);
     return made;
+}
+
+/// A sender of remote write 2 takes a success with less written than it sent for a fault to look into, so what was
+/// left out on purpose counts as written. A store that does not say what it has written may have stored nothing:
+/// counts that we made up would hide that.
+void tell_written(const plan& decided, bool forwarded, reply& answer, shared_state& shared) {
+    if (answer.status < 200 || answer.status > 299) return;
+    written_counts written = written_of(decided.refused);
+    if (!forwarded || shared.settings.upstream.discard) {
+        written = written_of(decided.received);
+    } else if (const auto stored = read_written(answer.headers)) {
+        written.samples += stored->samples;
+        written.histograms += stored->histograms;
+        written.exemplars += stored->exemplars;
+    } else {
+        shared.metrics.unconfirmed_requests.add();
+        if (!shared.unconfirmed_told.test_and_set())
+            spdlog::error(
+                "the upstream {} took a remote write 2 request without saying what it has written: it may know only "
+                "remote write 1 and have stored nothing. Let the senders write version 1 (Prometheus: "
+                "protobuf_message: prometheus.WriteRequest)",
+                shared.settings.upstream.authority);
+        return;
+    }
+    write_written(written, answer.headers);
 }
 
 /// Tells who looks what was left out. Senders ignore the headers: a refusal does not heal by retrying.
@@ -165,11 +191,13 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
     if (!prepared) co_return malformed(prepared.error(), self);
 
     reply answer{.status = 204};
-    if (prepared->decided.forward == forwarding::nothing) {
-        metrics.requests_forwarded[forward_kind::none].add();
-    } else {
+    const bool forwarded = prepared->decided.forward != forwarding::nothing;
+    if (forwarded) {
         answer = co_await forward(request, *prepared, self);
+    } else {
+        metrics.requests_forwarded[forward_kind::none].add();
     }
+    if (kind.version == protocol::v2) tell_written(prepared->decided, forwarded, answer, self.shared);
     tell_refused(prepared->decided, answer);
     co_return answer;
 }

@@ -174,6 +174,9 @@ void write_request_metrics(exposition& out, const gate_metrics& metrics) {
                    "kind", metrics.requests_forwarded);
     write_counter(out, "seriesgate_requests_discarded_total",
                   "Requests accepted and dropped because upstream.url is discard:.", metrics.requests_discarded);
+    write_counter(out, "seriesgate_unconfirmed_requests_total",
+                  "Remote write 2 requests that the upstream answered with success without saying what it has written.",
+                  metrics.unconfirmed_requests);
     write_counters(out, "seriesgate_upstream_errors_total",
                    "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
                    metrics.upstream_errors);

@@ -158,7 +158,8 @@ struct gate_metrics {
     counter_by_status requests;  ///< ingestion requests answered, by status code
     counter_by<reject_reason> requests_rejected;
     counter_by<forward_kind> requests_forwarded;
-    counter requests_discarded;  ///< accepted and dropped because upstream.url is `discard:`
+    counter unconfirmed_requests;  ///< of remote write 2: the upstream's 2xx did not say what was written
+    counter requests_discarded;    ///< accepted and dropped because upstream.url is `discard:`
     counter_by<upstream_error_reason> upstream_errors;
 
     alignas(64) duration_histogram request_duration;           ///< first byte read to last byte written

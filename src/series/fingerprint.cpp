@@ -34,18 +34,63 @@ bool names_ascend(std::span<const label_view> labels, const char* end) noexcept 
     return true;
 }
 
-void append_label(std::string& out, const label_view& label) {
+/// As `<`; most names differ in their first byte.
+bool is_before(bytes_view a, bytes_view b) noexcept {
+    if (!a.empty() && !b.empty() && a[0] != b[0])
+        return static_cast<unsigned char>(a[0]) < static_cast<unsigned char>(b[0]);
+    return a < b;
+}
+
+/// Labels that are the canonical set already: names strictly ascending, no empty value.
+bool is_canonical_set(std::span<const label_view> labels) noexcept {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i].value.empty()) return false;
+        if (i > 0 && !is_before(labels[i - 1].name, labels[i].name)) return false;
+    }
+    return true;
+}
+
+/// A label record is longer than its name and value by at most three tags and three lengths of five bytes.
+constexpr std::size_t label_overhead_max = 3 * (1 + 5);
+
+char* write_length(char* out, std::size_t length) noexcept {
+    for (; length >= 0x80; length >>= 7) *out++ = static_cast<char>(length | 0x80);
+    *out++ = static_cast<char>(length);
+    return out;
+}
+
+/// Copies `size` bytes that are at least one Word and at most two.
+template <std::size_t Word>
+void copy_words(char* out, const char* text, std::size_t size) noexcept {
+    std::memcpy(out, text, Word);
+    std::memcpy(out + size - Word, text + size - Word, Word);
+}
+
+/// Tag, length and text. Most texts are short: copying them here saves the call of memcpy.
+char* write_text(char* out, char tag, bytes_view text) noexcept {
+    *out++ = tag;
+    out = write_length(out, text.size());
+    const std::size_t size = text.size();
+    if (size >= 8 && size <= 16) {
+        copy_words<8>(out, text.data(), size);
+    } else if (size > 16 && size <= 32) {
+        copy_words<16>(out, text.data(), size);
+    } else if (size >= 4 && size < 8) {
+        copy_words<4>(out, text.data(), size);
+    } else {
+        std::memcpy(out, text.data(), size);
+    }
+    return out + size;
+}
+
+char* write_label(char* out, const label_view& label) noexcept {
     const auto size = [](bytes_view text) {
         return 1u + static_cast<unsigned>(varint_size(text.size())) + text.size();
     };
-    out.push_back('\x0a');
-    append_varint(out, size(label.name) + size(label.value));
-    out.push_back('\x0a');
-    append_varint(out, label.name.size());
-    out.append(label.name);
-    out.push_back('\x12');
-    append_varint(out, label.value.size());
-    out.append(label.value);
+    *out++ = '\x0a';
+    out = write_length(out, size(label.name) + size(label.value));
+    out = write_text(out, '\x0a', label.name);
+    return write_text(out, '\x12', label.value);
 }
 
 }  // namespace
@@ -56,8 +101,8 @@ std::uint64_t fingerprinter::operator()(const series_view& series, std::uint64_t
         run.size() != 0 ? names_ascend(series.labels, run.data() + run.size()) : series.labels.empty();
     if (canonical && !has_ignored(series)) [[likely]]
         return XXH3_64bits_withSeed(run.data(), run.size(), seed);
-    write_canonical(series);
-    return XXH3_64bits_withSeed(canonical_.data(), canonical_.size(), seed);
+    const bytes_view written = write_canonical(series);
+    return XXH3_64bits_withSeed(written.data(), written.size(), seed);
 }
 
 bool fingerprinter::is_ignored(const label_view& label) const noexcept {
@@ -69,14 +114,24 @@ bool fingerprinter::has_ignored(const series_view& series) const noexcept {
            std::ranges::any_of(series.labels, [this](const label_view& label) { return is_ignored(label); });
 }
 
-void fingerprinter::write_canonical(const series_view& series) {
+bytes_view fingerprinter::write_canonical(const series_view& series) {
+    auto labels = series.labels;
+    if (!is_canonical_set(labels) || has_ignored(series)) labels = sort_labels(labels);
+    std::size_t size_max = 0;
+    for (const label_view& label : labels) size_max += label.name.size() + label.value.size() + label_overhead_max;
+    if (canonical_.size() < size_max) canonical_.resize(size_max);
+    char* out = canonical_.data();
+    for (const label_view& label : labels) out = write_label(out, label);
+    return {canonical_.data(), static_cast<std::size_t>(out - canonical_.data())};
+}
+
+std::span<const label_view> fingerprinter::sort_labels(std::span<const label_view> labels) {
     sorted_.clear();
-    for (const label_view& label : series.labels)
+    for (const label_view& label : labels)
         if (!label.value.empty() && !is_ignored(label)) sorted_.push_back(label);
     // Stable: of labels with the same name (invalid, but stores differ in what they do) the order stays significant.
     std::ranges::stable_sort(sorted_, {}, &label_view::name);
-    canonical_.clear();
-    for (const label_view& label : sorted_) append_label(canonical_, label);
+    return sorted_;
 }
 
 std::uint64_t tenant_seed(std::string_view tenant) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,14 +15,14 @@ namespace seriesgate {
 /// XXH3-64 over the canonical label set: labels sorted by name (bytewise), empty values dropped, written as the label
 /// records of remote write 1 in their shortest encoding. The lengths in it make the text unambiguous (`a="b",c="d"`
 /// and `a="bc=d"` differ), and what senders send is already in this form, so the common case hashes the request's own
-/// bytes. The same series has the same fingerprint in any label order and, later, in remote write 2.
+/// bytes. The same series has the same fingerprint in any label order and in remote write 2.
 ///
 /// Threads: one at a time (it owns the buffers of the rare case).
 /// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSeed.
 class fingerprinter {
     std::vector<std::string> ignored_;
     std::vector<label_view> sorted_;
-    std::string canonical_;
+    std::string canonical_;  // only grows; what is in use is the view that write_canonical returns
 
   public:
     /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
@@ -34,7 +35,8 @@ class fingerprinter {
   private:
     [[nodiscard]] bool is_ignored(const label_view& label) const noexcept;
     [[nodiscard]] bool has_ignored(const series_view& series) const noexcept;
-    void write_canonical(const series_view& series);
+    bytes_view write_canonical(const series_view& series);
+    std::span<const label_view> sort_labels(std::span<const label_view> labels);
 };
 
 /// Tells apart by what rules fingerprints were made, for whoever keeps them. The order of the names does not matter.

@@ -53,6 +53,8 @@ std::string reason(wire_errc code) {
             return more_than("series", labels_per_series_max, "labels");
         case wire_errc::label_bytes_over_limit:
             return more_than("label name or value", label_bytes_max, "bytes");
+        case wire_errc::field_of_version_1:
+            return "field of remote write 1 in a request of version 2";
         case wire_errc::symbols_over_limit:
             return more_than("request", symbols_per_request_max, "symbols");
         case wire_errc::symbol_ref_out_of_range:

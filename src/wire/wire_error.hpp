@@ -30,6 +30,7 @@ enum class wire_errc : std::uint8_t {
     labels_over_limit,
     label_bytes_over_limit,
     // remote write 2
+    field_of_version_1,
     symbols_over_limit,
     symbol_ref_out_of_range,
     symbol_refs_odd,

@@ -157,7 +157,7 @@ def test_a_chunked_body_over_the_bound_is_400(served):
 
 @pytest.mark.parametrize("content_type", [
     "text/plain", "application/json", "application/octet-stream", "application/x-protobufs",
-    "application/x-protobuf;proto=io.prometheus.write.v2.Request", "application/x-protobuf;proto=prometheus.Unheard",
+    "application/x-protobuf;proto=io.prometheus.write.v3.Request", "application/x-protobuf;proto=prometheus.Unheard",
     "application/x-www-form-urlencoded",
 ])
 @pytest.mark.parametrize("body", [GOOD, b"not even snappy"], ids=["good body", "bad body"])

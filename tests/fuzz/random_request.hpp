@@ -1,4 +1,4 @@
-/// Random requests of every message kind, built with the generated classes; all of them are right.
+/// Random requests of remote write 1 with every message kind, built with the generated classes; all of them are right.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ inline std::int64_t some_integer(random_source& random) {
     return static_cast<std::int64_t>(random() >> below(random, 64));
 }
 
-/// Field numbers that no message of remote write 1 defines.
+/// Field numbers that no message of remote write defines.
 template <class Message>
 void add_unknown_fields(Message& message, random_source& random) {
     if (!one_in(random, 12)) return;
@@ -53,7 +53,9 @@ void add_labels(Owner& owner, random_source& random) {
     }
 }
 
-inline void fill_histogram(prometheus::Histogram& histogram, random_source& random) {
+/// Of either version.
+template <class Histogram>
+void fill_histogram(Histogram& histogram, random_source& random) {
     const bool as_integers = one_in(random, 2);
     if (as_integers) {
         histogram.set_count_int(random());
@@ -80,7 +82,7 @@ inline void fill_histogram(prometheus::Histogram& histogram, random_source& rand
         }
         histogram.add_custom_values(some_double(random));
     }
-    histogram.set_reset_hint(static_cast<prometheus::Histogram_ResetHint>(below(random, 4)));
+    histogram.set_reset_hint(static_cast<decltype(histogram.reset_hint())>(below(random, 4)));
     histogram.set_timestamp(some_integer(random));
     add_unknown_fields(histogram, random);
 }

@@ -1,4 +1,5 @@
-/// A request as a tree of fields that can be bent out of shape: reordered, padded, given wrong types and lengths.
+/// A request of either version as a tree of fields that can be bent out of shape: reordered, padded, given wrong types
+/// and lengths.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,22 @@ inline std::string some_bytes(random_source& random, std::size_t size_max) {
     return out;
 }
 
-/// The messages of remote write 1, as far as they nest; `none` is a field that is no message.
-enum class message_kind { none, request, series, label, sample, exemplar, histogram, bucket_span, metadata };
+/// The messages of remote write, as far as they nest; `none` is a field that is no message. Those of remote write 2
+/// that differ have their own names.
+enum class message_kind {
+    none,
+    request,
+    series,
+    label,
+    sample,
+    exemplar,
+    histogram,
+    bucket_span,
+    metadata,
+    request_v2,
+    series_v2,
+    exemplar_v2
+};
 
 inline message_kind child_of(message_kind parent, std::uint32_t field) {
     using enum message_kind;
@@ -43,6 +58,14 @@ inline message_kind child_of(message_kind parent, std::uint32_t field) {
             return field == 1 ? label : none;
         case histogram:
             return field == 8 || field == 11 ? bucket_span : none;
+        case request_v2:
+            return field == 5 ? series_v2 : none;
+        case series_v2:
+            return field == 2   ? sample
+                   : field == 3 ? histogram
+                   : field == 4 ? exemplar_v2
+                   : field == 5 ? metadata
+                                : none;
         default:
             return none;
     }

@@ -29,6 +29,28 @@ TEST_CASE("absent headers mean snappy and remote write 1") {
     CHECK(readable("application/x-protobuf", nullptr));
 }
 
+TEST_CASE("remote write 2 is told from 1 by the message's name alone") {
+    const auto version_of = [](const char* type) {
+        http::fields headers;
+        headers.set(http::field::content_type, type);
+        headers.set("X-Prometheus-Remote-Write-Version", "2.0.0");
+        const media found = media_of(headers);
+        CHECK(found.fault.empty());
+        return found.version;
+    };
+    CHECK(version_of("application/x-protobuf;proto=io.prometheus.write.v2.Request") == protocol::v2);
+    CHECK(version_of("application/x-protobuf;proto=io.prometheus.write.v2.Request; charset=utf-8") == protocol::v2);
+    CHECK(version_of("application/x-protobuf;proto=prometheus.WriteRequest") == protocol::v1);
+    CHECK(version_of("application/x-protobuf") == protocol::v1);
+}
+
+TEST_CASE("what one store takes for remote write 2 and another for 1 is not readable") {
+    CHECK_FALSE(readable("application/x-protobuf; proto=io.prometheus.write.v2.Request", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto =io.prometheus.write.v2.Request", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto=\"io.prometheus.write.v2.Request\"", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;PROTO=io.prometheus.write.v2.Request", "snappy"));
+}
+
 TEST_CASE("vmagent's compression is told from the usual one") {
     const auto coding_of = [](const char* encoding) {
         http::fields headers;
@@ -45,8 +67,9 @@ TEST_CASE("other types, messages and encodings are not readable") {
     CHECK_FALSE(readable("application/json", "snappy"));
     CHECK_FALSE(readable("", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf2", "snappy"));
-    CHECK_FALSE(readable("application/x-protobuf;proto=io.prometheus.write.v2.Request", "snappy"));
-    CHECK_FALSE(readable("application/x-protobuf; proto=io.prometheus.write.v2.Request", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto=io.prometheus.write.v3.Request", "snappy"));
+    CHECK_FALSE(
+        readable("application/x-protobuf;proto=prometheus.WriteRequest;proto=prometheus.WriteRequest", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf;proto=", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf", "gzip"));
     CHECK_FALSE(readable("application/x-protobuf", "snappy, gzip"));

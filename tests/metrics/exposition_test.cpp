@@ -117,6 +117,7 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->requests_rejected[reject_reason::malformed].add(3);
     metrics->requests_forwarded[forward_kind::spliced].add(5);
     metrics->requests_discarded.add(6);
+    metrics->unconfirmed_requests.add(25);
     metrics->upstream_errors[upstream_error_reason::timeout].add(7);
     metrics->samples_received.add(32000);
     metrics->samples_accepted.add(31000);
@@ -161,6 +162,7 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
           "seriesgate_requests_forwarded_total{kind=\"none\"} 0\n"
           "seriesgate_requests_discarded_total 6\n"
+          "seriesgate_unconfirmed_requests_total 25\n"
           "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
           "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
@@ -205,5 +207,5 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 28);
+    CHECK(helped.size() == 29);
 }

@@ -1,10 +1,15 @@
 #include "support/allocations.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "series/fingerprint.hpp"
 #include "series/selector.hpp"
 #include "support/catch.hpp"
+#include "wire/snappy_block.hpp"
+#include "wire/wire_bytes.hpp"
+#include "wire/write_request_v2.hpp"
 
 using namespace seriesgate;
 
@@ -21,4 +26,23 @@ TEST_CASE("selectors without a real regular expression match without allocating"
     CAPTURE(text);
     CHECK(matched);
     CHECK(used.count == 0);
+}
+
+TEST_CASE("a request of remote write 2 is read and fingerprinted without allocating, once the buffers have grown") {
+    decode_buffer buffer;
+    const std::string compressed = testing::read_test_file("data/prometheus-3.5-v2/00003.snappy");
+    const auto body = snappy_decode(compressed, 32 << 20, buffer);
+    REQUIRE(body.has_value());
+    write_request_v2_reader reader;
+    fingerprinter fingerprint;
+    std::uint64_t sums[2] = {0, 0};
+    const auto read = [&](std::uint64_t& sum) {
+        reader.reset(*body);
+        while (reader.next()) sum += fingerprint(reader.series(), 0);
+    };
+    read(sums[0]);
+    const testing::allocations used = testing::allocations_of([&] { read(sums[1]); });
+    CHECK(used.count == 0);
+    CHECK(sums[0] == sums[1]);
+    CHECK_FALSE(reader.failed());
 }

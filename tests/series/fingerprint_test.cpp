@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/wire_bytes.hpp"
+#include "wire/write_request_v2.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -57,12 +58,13 @@ struct distinct_series {
     std::set<std::string> texts;
 };
 
+template <class Reader = write_request_reader>
 void collect(const std::string& path, distinct_series& distinct) {
     decode_buffer buffer;
     const std::string compressed = read_test_file(path);
     const auto body = snappy_decode(compressed, 32 << 20, buffer);
     REQUIRE(body.has_value());
-    write_request_reader reader{*body};
+    Reader reader{*body};
     fingerprinter fingerprint;
     while (reader.next()) {
         label_texts labels;
@@ -71,6 +73,18 @@ void collect(const std::string& path, distinct_series& distinct) {
         distinct.texts.insert(canonical_text(labels));
     }
     REQUIRE_FALSE(reader.failed());
+}
+
+/// Of the 16 files `FOLDER/00000.snappy` and so on.
+template <class Reader = write_request_reader>
+distinct_series collect_folder(const std::string& folder) {
+    distinct_series distinct;
+    for (int number = 0; number < 16; ++number) {
+        char file[32];
+        std::snprintf(file, sizeof file, "/%05d.snappy", number);
+        collect<Reader>("data/" + folder + file, distinct);
+    }
+    return distinct;
 }
 
 }  // namespace
@@ -213,13 +227,33 @@ TEST_CASE("random label sets hash as by the book, in order and shuffled") {
     }
 }
 
-TEST_CASE("the recorded requests hold 31,817 distinct series") {
-    distinct_series distinct;
-    for (int number = 0; number < 16; ++number) {
-        char path[64];
-        std::snprintf(path, sizeof path, "data/prometheus-3.5-v1/%05d.snappy", number);
-        collect(path, distinct);
+TEST_CASE("random label sets hash by the book in remote write 2, whatever their order and lengths") {
+    std::mt19937_64 random{5};
+    fingerprinter fingerprint;
+    for (int round = 0; round < 5000; ++round) {
+        label_texts labels;
+        std::string body;
+        std::string refs;
+        for (auto count = random() % 12; count > 0; --count) {
+            auto& [name, value] = labels.emplace_back(std::string(1 + random() % 20, 'n'), "");
+            for (char& byte : name) byte = static_cast<char>('a' + random() % 3);
+            value.assign(random() % (random() % 8 == 0 ? 20000 : 30), static_cast<char>(random()));
+        }
+        if (random() % 2 == 0) std::sort(labels.begin(), labels.end());
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            body.append(len_field(4, labels[i].first)).append(len_field(4, labels[i].second));
+            refs.append(varint(2 * i)).append(varint(2 * i + 1));
+        }
+        body.append(len_field(5, len_field(1, refs)));
+        const std::vector<char> bytes(body.begin(), body.end());
+        write_request_v2_reader reader{{bytes.data(), bytes.size()}};
+        REQUIRE(reader.next());
+        REQUIRE(fingerprint(reader.series(), 9) == reference_fingerprint(labels, 9));
     }
+}
+
+TEST_CASE("the recorded requests hold 31,817 distinct series") {
+    const distinct_series distinct = collect_folder("prometheus-3.5-v1");
     CHECK(distinct.fingerprints.size() == 31817);
     CHECK(distinct.texts.size() == 31817);
 }
@@ -230,4 +264,22 @@ TEST_CASE("the recorded native histograms hold 1,096 distinct series") {
     collect("data/native-histograms-v1/00005.snappy", distinct);
     CHECK(distinct.fingerprints.size() == 1096);
     CHECK(distinct.texts.size() == 1096);
+}
+
+TEST_CASE("a series has the same fingerprint in remote write 2, in all that was recorded in both") {
+    const distinct_series first = collect_folder("prometheus-3.5-v1");
+    const distinct_series second = collect_folder<write_request_v2_reader>("prometheus-3.5-v2");
+    CHECK(second.fingerprints.size() == 31817);
+    CHECK((second.fingerprints == first.fingerprints));
+    CHECK((second.texts == first.texts));
+
+    distinct_series histograms_1;
+    distinct_series histograms_2;
+    for (const char* const file : {"00000.snappy", "00005.snappy"}) {
+        collect(std::string{"data/native-histograms-v1/"}.append(file), histograms_1);
+        collect<write_request_v2_reader>(std::string{"data/native-histograms-v2/"}.append(file), histograms_2);
+    }
+    CHECK(histograms_2.fingerprints.size() == 1096);
+    CHECK((histograms_2.fingerprints == histograms_1.fingerprints));
+    CHECK((histograms_2.texts == histograms_1.texts));
 }

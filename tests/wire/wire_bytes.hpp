@@ -38,7 +38,7 @@ inline std::string tag(std::uint32_t field, wire_type type) {
 }
 
 inline std::string len_field(std::uint32_t field, std::string_view payload) {
-    return tag(field, wire_type::len) + varint(payload.size()) + std::string{payload};
+    return tag(field, wire_type::len).append(varint(payload.size())).append(payload);
 }
 
 /// A length-delimited field whose length takes `length_bytes` bytes.

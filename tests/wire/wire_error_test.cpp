@@ -10,7 +10,7 @@ using namespace seriesgate;
 
 namespace {
 
-constexpr auto last_code = wire_errc::label_bytes_over_limit;
+constexpr auto last_code = wire_errc::request_label_bytes_over_limit;
 
 }  // namespace
 
@@ -34,6 +34,15 @@ TEST_CASE("errors in the protobuf say at which byte, errors of the compression d
     CHECK(to_string({wire_errc::labels_over_limit, 5}) == "series with more than 1024 labels at byte 5");
     CHECK(to_string({wire_errc::label_bytes_over_limit, 5}) ==
           "label name or value with more than 65536 bytes at byte 5");
+    CHECK(to_string({wire_errc::symbols_over_limit, 5}) == "request with more than 4194304 symbols at byte 5");
+    CHECK(to_string({wire_errc::symbol_ref_out_of_range, 5}) ==
+          "reference to a symbol that is not in the request at byte 5");
+    CHECK(to_string({wire_errc::symbol_refs_odd, 5}) ==
+          "odd number of label references: a name without a value at byte 5");
+    CHECK(to_string({wire_errc::series_label_bytes_over_limit, 5}) ==
+          "series with more than 1048576 bytes of labels at byte 5");
+    CHECK(to_string({wire_errc::request_label_bytes_over_limit, 5}) ==
+          "request with more than 268435456 bytes of labels at byte 5");
     CHECK(to_string({wire_errc::snappy_corrupt, 0}) == "not a valid snappy block");
     CHECK(to_string({wire_errc::empty_body, 0}) == "empty body: not compressed");
     CHECK(to_string({wire_errc::snappy_framed, 0}) ==

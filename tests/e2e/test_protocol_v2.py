@@ -1,0 +1,195 @@
+"""Remote write 2: the same series, the same limits, the same bytes; and what its senders are told."""
+
+import pytest
+
+import recorded
+import wire
+import wire_v2
+from recorded import SAMPLES, SERIES
+from upstream import Answer
+from waiting import eventually
+
+WRITTEN = [f"X-Prometheus-Remote-Write-{kind}-Written" for kind in ("Samples", "Histograms", "Exemplars")]
+
+
+def write(gate, body, headers=()):
+    return gate.send(body, [*wire_v2.HEADERS, *headers])
+
+
+def written(reply):
+    """The three counts as (samples, histograms, exemplars); None for each that is missing."""
+    return tuple(None if reply.get(name) is None else int(reply.get(name)) for name in WRITTEN)
+
+
+def counts(samples, histograms=0, exemplars=0):
+    return list(zip(WRITTEN, map(str, (samples, histograms, exemplars)), strict=True))
+
+
+def numbered(first, count):
+    return [{"__name__": "up", "instance": f"i{i}"} for i in range(first, first + count)]
+
+
+def body_of(*labels):
+    return wire.pack(wire_v2.request(*labels))
+
+
+@pytest.fixture
+def storing(upstream):
+    """The stub as a store of remote write 2 that writes all it is sent."""
+    def answer(request):
+        raw = wire.unpack(request.body)
+        return Answer(headers=counts(len(wire_v2.series_of(raw))))
+
+    upstream.handler = answer
+    return upstream
+
+
+def test_the_recording_goes_through_byte_for_byte_and_is_counted(gate, storing):
+    bodies = recorded.bodies("prometheus-3.5-v2")
+    for body in bodies:
+        reply = write(gate, body)
+        assert reply.status == 204
+        assert written(reply) == (len(wire_v2.series_of(wire.unpack(body))), 0, 0)
+    assert storing.bodies == bodies
+    assert {request.get("Content-Type") for request in storing.requests} == {wire_v2.HEADERS[1][1]}
+    assert gate.stats["samples"] == {"received": SAMPLES, "accepted": SAMPLES, "refused": 0}
+    assert gate.current() == SERIES
+
+
+@pytest.mark.parametrize("first", ["v1", "v2"])
+def test_the_same_series_in_the_other_version_are_known(limited, storing, first):
+    gate = limited("falsePositiveRate: 0.000000001\n")
+    storing.handler = None
+    order = {"v1": ("v1", "v2"), "v2": ("v2", "v1")}[first]
+    for version in order:
+        for body in recorded.bodies(f"prometheus-3.5-{version}"):
+            assert (write(gate, body) if version == "v2" else gate.send(body)).status == 204
+        assert gate.current() == SERIES
+
+
+def test_what_is_refused_is_cut_out_and_counts_as_written(limited, storing):
+    gate = limited("maxHourlySeries: 1000\nfalsePositiveRate: 0.000000001\n")
+    body = recorded.bodies("prometheus-3.5-v2")[0]
+    raw = wire.unpack(body)
+    sent = wire_v2.series_of(raw)
+    known = set()
+    for series in sent:
+        if len(known) < 1000:
+            known.add(series)
+    for _ in range(2):
+        reply = write(gate, body)
+        assert (reply.status, written(reply)) == (204, (len(sent), 0, 0))
+        assert wire.unpack(storing.bodies[-1]) == wire_v2.without(raw, lambda series: series not in known)
+        assert reply.refused == (len(set(sent) - known), sum(series not in known for series in sent))
+    assert gate.current() == 1000
+
+
+def test_histograms_and_exemplars_count_apart(limited, upstream):
+    gate = limited("maxHourlySeries: 1\n")
+    symbols = wire_v2.Symbols()
+    kept = wire_v2.series(symbols, {"__name__": "a"}, wire_v2.sample(), wire_v2.exemplar(symbols, trace="1"))
+    dropped = wire_v2.series(symbols, {"__name__": "b"}, wire_v2.histogram(), wire_v2.histogram(2),
+                             wire_v2.exemplar(symbols, trace="2"))
+    upstream.default = Answer(status=200, headers=counts(1, 0, 1))
+    reply = write(gate, wire.pack(kept + dropped + symbols.encode()))  # symbols last: as good as first
+    assert (reply.status, written(reply), reply.refused) == (200, (1, 2, 2), (1, 2))
+    assert wire.unpack(upstream.bodies[0]) == kept + symbols.encode()
+
+
+@pytest.mark.parametrize("upstream_url", ["all refused", "discard:"])
+def test_without_a_store_all_counts_are_the_gates(start_gate, upstream, upstream_url):
+    discards = upstream_url == "discard:"
+    gate = start_gate(f"--upstream.url={upstream_url if discards else upstream.url}", "--maxHourlySeries=2")
+    upstream.default = Answer(headers=counts(2))
+    assert written(write(gate, body_of(*numbered(0, 2)))) == (2, 0, 0)
+    upstream.clear()
+    reply = write(gate, body_of(*numbered(2, 3)))
+    assert (reply.status, written(reply), reply.refused) == (204, (3, 0, 0), (3, 3))
+    assert upstream.requests == []
+
+
+REFUSING = {"none": (numbered(0, 2), 0), "some": (numbered(1, 2), 1)}
+
+
+@pytest.mark.parametrize("refused", REFUSING)
+@pytest.mark.parametrize("status", [400, 409, 429, 500, 503])
+def test_an_upstreams_error_goes_back_with_its_own_counts(limited, upstream, status, refused):
+    labels, _ = REFUSING[refused]
+    gate = limited("maxHourlySeries: 2\n")
+    upstream.default = Answer(headers=counts(2))
+    assert write(gate, body_of(*numbered(0, 2))).status == 204
+    upstream.default = Answer(status=status, headers=[*counts(1), ("Retry-After", "7")], body=b"out of order\n")
+    reply = write(gate, body_of(*labels))
+    assert (reply.status, reply.body, written(reply)) == (status, b"out of order\n", (1, 0, 0))
+    assert reply.get("Retry-After") == "7"
+
+
+@pytest.mark.parametrize("refused", REFUSING)
+def test_a_store_that_says_no_counts_may_know_only_version_1(limited, upstream, refused):
+    labels, _ = REFUSING[refused]
+    gate = limited("maxHourlySeries: 2\n")
+    assert written(write(gate, body_of(*numbered(0, 2)))) == (None, None, None)
+    assert written(write(gate, body_of(*labels))) == (None, None, None)
+    assert gate.metric("seriesgate_unconfirmed_requests_total") == 2
+    eventually(lambda: gate.log.count("it may know only remote write 1") == 1, "it is told once")
+    assert "protobuf_message: prometheus.WriteRequest" in gate.log
+
+
+def test_one_count_is_enough_to_tell_a_store_of_version_2(gate, upstream):
+    upstream.default = Answer(headers=counts(1)[:1])
+    assert written(write(gate, body_of({"__name__": "up"}))) == (1, 0, 0)
+    assert gate.metric("seriesgate_unconfirmed_requests_total") == 0
+
+
+def test_version_1_gets_no_counts(gate, upstream):
+    reply = gate.send(wire.pack(wire.sampled("up")))
+    assert (reply.status, written(reply)) == (204, (None, None, None))
+    assert gate.metric("seriesgate_unconfirmed_requests_total") == 0
+
+
+def test_limits_see_the_labels_behind_the_symbols(limited, upstream):
+    gate = limited("limits: [{name: per-namespace, match: '{namespace!=\"\"}', each: [namespace], maxHourlySeries: 2}]\n")
+    labels = [{"__name__": "m", "namespace": n, "pod": f"p{i}"} for n in ("a", "b") for i in range(3)]
+    assert write(gate, body_of(*labels)).refused == (2, 2)
+    budgets = {entry["group"]["namespace"]: entry["hourly"]["currentSeries"] for entry in gate.stats["limits"]}
+    assert budgets == {"a": 2, "b": 2}
+    assert 'm{namespace="a",pod="p2"}' in gate.log
+
+
+def test_an_exemplar_or_stale_marker_alone_admits_nothing(limited, storing):
+    gate = limited("maxHourlySeries: 10\n")
+    storing.handler = None
+    symbols = wire_v2.Symbols()
+    exemplar = wire_v2.series(symbols, {"__name__": "a"}, wire_v2.exemplar(symbols, trace="1"))
+    stale = wire_v2.series(symbols, {"__name__": "b"}, wire_v2.sample(wire.STALE))
+    reply = write(gate, wire.pack(symbols.encode() + exemplar + stale))
+    assert (reply.status, reply.refused, gate.current()) == (204, (2, 1), 0)
+    assert storing.requests == []
+    sample = wire_v2.series(symbols, {"__name__": "a"}, wire_v2.sample())
+    reply = write(gate, wire.pack(symbols.encode() + exemplar + sample))
+    assert (reply.refused, gate.current()) == (None, 1)
+
+
+SYMBOL = wire.field(4, b"")
+
+
+@pytest.mark.parametrize("raw, reason", [
+    (SYMBOL + wire.field(5, wire.field(1, b"\x09\x00")), "reference to a symbol"),
+    (SYMBOL + wire.field(4, b"a") + wire.field(5, wire.field(1, b"\x01")), "odd number of label references"),
+    (SYMBOL + wire.field(5, wire.field(1, b"\x80")), "packed field ends inside an element"),
+    (SYMBOL + wire.field(5, wire.field(1, wire.varint((1 << 32) + 1) * 2)), "reference to a symbol"),
+    (SYMBOL + wire.sampled("up", job="a"), "remote write 1"),
+], ids=["beyond the table", "odd", "cut", "above 2^32", "a series of version 1"])
+def test_a_malformed_request_is_400_and_changes_nothing(gate, upstream, raw, reason):
+    reply = write(gate, wire.pack(raw))
+    assert reply.status == 400
+    assert reason in reply.first_line, reply.first_line
+    assert (upstream.requests, gate.current()) == ([], 0)
+
+
+def test_what_stores_read_in_different_ways_is_415(gate, upstream):
+    content_type = "application/x-protobuf; proto=io.prometheus.write.v2.Request"
+    reply = gate.send(body_of({"__name__": "up"}), [("Content-Type", content_type)])
+    assert reply.status == 415
+    assert "ambiguous Content-Type" in reply.first_line
+    assert upstream.requests == []

@@ -1,0 +1,38 @@
+// Any bytes as a request of remote write 2: what the walk accepts, libprotobuf and gogo read as the same series, a
+// splice keeps the others untouched, and the fingerprint is the one by the book.
+#include "fuzz/fuzz_target.hpp"
+#include "fuzz/random_request_v2.hpp"
+#include "fuzz/tree_mutator.hpp"
+#include "fuzz/walk_property_v2.hpp"
+#include "series/fingerprint.hpp"
+#include "series/reference_fingerprint.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+    return mutate_request(data, size, size_max, seed, message_kind::request_v2);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const bytes_view body = as_bytes(data, size);
+    const walk_check_v2 check = check_walk_v2(body);
+    if (!check.fault.empty()) found(check.fault);
+    if (check.accepted) {
+        random_source random{size};
+        const std::string wrong = check_splice_v2(body, check, random);
+        if (!wrong.empty()) found(wrong);
+    }
+
+    // As long-lived as a worker's: nothing may be left over from another request.
+    static fingerprinter fingerprint;
+    static write_request_v2_reader reader;
+    reader.reset(body);
+    for (const seen_series& seen : check.seen.series) {
+        require(reader.next(), "a second walk sees less");
+        require(fingerprint(reader.series(), 0) == reference_fingerprint(seen.labels, 0), "a fingerprint is wrong");
+    }
+    require(!reader.next() && reader.failed() != check.accepted, "a second walk ends in another way");
+    return 0;
+}

@@ -1,0 +1,291 @@
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "wire/wire_bytes_v2.hpp"
+#include "wire/write_request_v2.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::string_literals;
+
+namespace {
+
+using enum wire_errc;
+
+const std::string up_refs = refs({1, 2, 3, 4});
+
+/// A request with a good series in front; it is wrong at the byte behind `before`.
+struct example {
+    const char* what;
+    std::string before;
+    std::string wrong;
+    wire_errc code;
+    std::size_t series = 1;  ///< seen before the error
+};
+
+std::string good_series() {
+    return std::string{five_symbols}.append(entry({up_refs, sample(1)}));
+}
+
+/// Wrong at the top level, which is read first.
+example top(const char* what, const std::string& wrong, wire_errc code) {
+    return {what, good_series(), wrong, code, 0};
+}
+
+/// Wrong within the records of `path`, innermost first: an outer one is as long as what it holds, so build inside out.
+example nested(const char* what, std::initializer_list<std::uint32_t> path, const std::string& inside_before,
+               const std::string& wrong, wire_errc code) {
+    std::string before = inside_before;
+    std::string all = std::string{inside_before}.append(wrong);
+    for (const auto field : path) {
+        const std::string head = tag(field, wire_type::len).append(varint(all.size()));
+        before.insert(0, head);
+        all.insert(0, head);
+    }
+    return {what, good_series().append(before), all.substr(before.size()), code};
+}
+
+void check(const std::vector<example>& examples) {
+    for (const auto& [what, before, wrong, code, series] : examples) {
+        INFO(what);
+        const auto outcome = read_v2(std::string{before}.append(wrong));
+        CHECK(outcome.error == code);
+        CHECK(outcome.offset == before.size());
+        CHECK(outcome.series.size() == series);
+    }
+}
+
+const std::string whole_group = "\x0b\x0c";
+const std::string field_zero = "\x02\x01x";
+const std::string padded_tag = "\x8a\x00\x01x"s;
+const std::string tag_over_32_bits = varint(0x10000000a).append("\x01x");
+
+}  // namespace
+
+TEST_CASE("v2: malformed bytes are refused with their code and the byte where they are wrong") {
+    check({
+        top("symbols as varint", varint_field(4, 1), wrong_wire_type),
+        top("symbols as fixed32", fixed32_field(4, "abcd"), wrong_wire_type),
+        top("series as varint", varint_field(5, 1), wrong_wire_type),
+        top("group", whole_group, group),
+        top("end of a group", "\x2c", group),
+        top("field 0", field_zero, field_number_zero),
+        top("wire type 6", "\x4e", unknown_wire_type),
+        top("padded tag", "\xaa\x00\x00"s, tag_not_canonical),
+        top("tag of 2^32", varint(0x10000002a).append("\x01x"), tag_not_canonical),
+        top("tag of 2^35", varint(0x80000002a).append("\x01x"), tag_not_canonical),
+        top("symbol cut short", "\x22\x05x", truncated),
+        top("series cut short", "\x2a\x05\x0a\x01", truncated),
+        top("series length of 6 bytes", padded_len_field(5, "x", 6), varint_too_long),
+        top("symbol length of 6 bytes", padded_len_field(4, "x", 6), varint_too_long),
+
+        nested("series: refs as fixed32", {5}, up_refs, fixed32_field(1, "abcd"), wrong_wire_type),
+        nested("series: samples as fixed64", {5}, up_refs, fixed64_field(2, 1), wrong_wire_type),
+        nested("series: histograms as varint", {5}, up_refs, varint_field(3, 1), wrong_wire_type),
+        nested("series: exemplars as varint", {5}, up_refs, varint_field(4, 1), wrong_wire_type),
+        nested("series: metadata as varint", {5}, up_refs, varint_field(5, 1), wrong_wire_type),
+        nested("series: created_timestamp as bytes", {5}, up_refs, len_field(6, "x"), wrong_wire_type),
+        nested("series: group", {5}, up_refs, whole_group, group),
+        nested("series: field 0", {5}, up_refs, field_zero, field_number_zero),
+        nested("series: padded tag", {5}, up_refs, padded_tag, tag_not_canonical),
+        nested("series: tag of 2^32", {5}, up_refs, tag_over_32_bits, tag_not_canonical),
+        nested("series: refs cut short", {5}, up_refs, "\x0a\x05\x01\x02", truncated),
+
+        nested("sample: value as varint", {2, 5}, "", varint_field(1, 1), wrong_wire_type),
+        nested("sample: timestamp as bytes", {2, 5}, "", len_field(2, "x"), wrong_wire_type),
+        nested("sample: start as fixed64", {2, 5}, varint_field(2, 1), fixed64_field(3, 1), wrong_wire_type),
+        nested("sample: group", {2, 5}, "", whole_group, group),
+        nested("histogram: sum as varint", {3, 5}, "", varint_field(3, 1), wrong_wire_type),
+        nested("histogram: start as fixed64", {3, 5}, "", fixed64_field(17, 1), wrong_wire_type),
+        nested("histogram: deltas end inside a varint", {3, 5}, "", len_field(9, "\x01\x80"), packed_truncated),
+        nested("bucket span: offset as fixed64", {8, 3, 5}, "", fixed64_field(1, 1), wrong_wire_type),
+        nested("exemplar: refs as fixed64", {4, 5}, "", fixed64_field(1, 1), wrong_wire_type),
+        nested("exemplar: value as varint", {4, 5}, refs({3, 4}), varint_field(2, 1), wrong_wire_type),
+        nested("exemplar: timestamp as bytes", {4, 5}, "", len_field(3, "x"), wrong_wire_type),
+        nested("exemplar: group", {4, 5}, refs({3, 4}), whole_group, group),
+        nested("metadata: type as bytes", {5, 5}, "", len_field(1, "x"), wrong_wire_type),
+        nested("metadata: help as bytes", {5, 5}, varint_field(1, 1), len_field(3, "x"), wrong_wire_type),
+        nested("metadata: unit as fixed32", {5, 5}, "", fixed32_field(4, "abcd"), wrong_wire_type),
+        nested("metadata: group", {5, 5}, varint_field(1, 1), whole_group, group),
+    });
+}
+
+TEST_CASE("v2: wrong references are refused with the byte where the reference stands") {
+    const std::string key = "\x08";  // tag of an unpacked reference
+    check({
+        nested("first symbol too many", {1, 5}, "\x01\x02", "\x05\x04", symbol_ref_out_of_range),
+        nested("a value's", {1, 5}, "\x01", "\x05", symbol_ref_out_of_range),
+        nested("a long way off", {1, 5}, "\x01\x02\x03", varint(UINT32_MAX), symbol_ref_out_of_range),
+        nested("2^32 + 1, which parsers cut to 1", {1, 5}, "", varint(0x100000001), symbol_ref_out_of_range),
+        nested("2^63 + 1", {1, 5}, "", varint(0x8000000000000001), symbol_ref_out_of_range),
+        nested("unpacked", {5}, key, "\x05\x08\x01", symbol_ref_out_of_range),
+        nested("2^32 + 1 unpacked", {5}, key, varint(0x100000001), symbol_ref_out_of_range),
+        nested("unpacked of 65 bits", {5}, "", "\x08" + std::string(9, '\xff') + "\x02", varint_too_long),
+        nested("a run that ends inside", {1, 5}, "\x01\x02\x03", "\x84", packed_truncated),
+        nested("a run that ends inside a long one", {1, 5}, "\x01\x02\x03", "\x84\x80", packed_truncated),
+        nested("of 11 bytes", {1, 5}, "\x01", varint(1, 11), packed_truncated),
+        nested("of 65 bits", {1, 5}, "\x01", std::string(9, '\xff') + "\x02", packed_truncated),
+        nested("odd: the last name", {1, 5}, "\x01\x02", "\x03", symbol_refs_odd),
+        nested("odd: the only one", {1, 5}, "", "\x01", symbol_refs_odd),
+        nested("odd over two runs", {5}, std::string{up_refs}.append("\x0a\x01"), std::string{"\x03"}.append(sample(1)),
+               symbol_refs_odd),
+        nested("odd unpacked", {5}, refs({1, 2}).append(key), "\x03", symbol_refs_odd),
+
+        nested("exemplar: no such symbol", {1, 4, 5}, "\x03", "\x05", symbol_ref_out_of_range),
+        nested("exemplar: no such symbol, unpacked", {4, 5}, key, "\x05\x08\x01", symbol_ref_out_of_range),
+        nested("exemplar: 2^32 + 1", {1, 4, 5}, "", varint(0x100000001), symbol_ref_out_of_range),
+        nested("exemplar: odd", {1, 4, 5}, "\x03\x04", "\x03", symbol_refs_odd),
+        nested("exemplar: a run that ends inside", {1, 4, 5}, "\x03", "\x84", packed_truncated),
+        nested("metadata: no such help", {5, 5}, "\x18", "\x05", symbol_ref_out_of_range),
+        nested("metadata: no such unit", {5, 5}, "\x18\x02\x20", "\x05", symbol_ref_out_of_range),
+        nested("metadata: help 2^32 + 1", {5, 5}, "\x18", varint(0x100000001), symbol_ref_out_of_range),
+        nested("metadata: no such help, corrected later", {5, 5}, "\x18", "\x05\x18\x01", symbol_ref_out_of_range),
+        nested("label without a name", {1, 5}, "\x01\x02", std::string{"\0\x04", 2}, label_without_name),
+        nested("label without a name, unpacked", {5}, key, std::string{"\0\x08\x04", 3}, label_without_name),
+    });
+    SECTION("any symbol may be without text, not only the first") {
+        const auto outcome = read_v2(symbols({"job", "a", ""}).append(entry({refs({0, 2, 2, 1})})));
+        CHECK(outcome.error == label_without_name);
+    }
+    SECTION("an exemplar's labels make no series and may be without a name") {
+        CHECK(read_one_v2({up_refs, exemplar_v2(refs({0, 4}))}).exemplars == 1);
+    }
+    SECTION("without symbols every reference that is written is wrong, to help and unit too") {
+        CHECK(read_v2(entry({sample(1)})).error == none);
+        CHECK(read_v2(entry({refs({0, 0}), sample(1)})).error == symbol_ref_out_of_range);
+        CHECK(read_v2(entry({sample(1), metadata_v2(0, 0)})).error == symbol_ref_out_of_range);
+    }
+}
+
+TEST_CASE("v2: a request cut short anywhere inside a record is refused") {
+    const std::string series = entry({up_refs, sample(1), exemplar_v2(unpacked_refs({3, 4})), histogram_v2_bits(1),
+                                      metadata_v2(2, 0), varint_field(6, 300)});
+    const std::string whole = std::string{five_symbols}.append(series);
+    for (std::size_t size = five_symbols.size() + 1; size < whole.size(); ++size) {
+        CAPTURE(size);
+        CHECK(read_v2(whole.substr(0, size)).error == truncated);
+    }
+    for (std::size_t size = 1; size < series.size() - 1; ++size) {
+        CAPTURE(size);
+        CHECK(read_v2(series.substr(0, size).append(five_symbols)).error != none);
+    }
+}
+
+TEST_CASE("v2: an error at the top level comes before the first series, and every error stays") {
+    const std::string good = good_series();
+    write_request_v2_reader reader;
+    const std::string at_the_end = std::string{good}.append(good).append("\x0c");
+    reader.reset(at_the_end);
+    for (int again = 0; again < 3; ++again) {
+        CHECK_FALSE(reader.next());
+        CHECK(reader.error().code == group);
+        CHECK(reader.error().offset == at_the_end.size() - 1);
+    }
+    const std::string deep_inside = std::string{good}.append(entry({refs({1, 9})})).append(entry({up_refs}));
+    reader.reset(deep_inside);
+    CHECK(reader.next());
+    for (int again = 0; again < 3; ++again) {
+        CHECK_FALSE(reader.next());
+        CHECK_FALSE(reader.go_to(0));
+        CHECK(reader.error().code == symbol_ref_out_of_range);
+        CHECK(reader.error().offset == good.size() + 5);
+    }
+}
+
+TEST_CASE("v2: a request has at most 2^20 series entries") {
+    std::string most;
+    for (std::size_t i = 0; i < series_per_request_max; ++i) most.append("\x2a\x00", 2);
+    std::size_t count = 0;
+    write_request_v2_reader reader{most};
+    while (reader.next()) ++count;
+    CHECK(count == series_per_request_max);
+    CHECK_FALSE(reader.failed());
+
+    most.append("\x2a\x00", 2);
+    reader.reset(most);
+    CHECK_FALSE(reader.next());
+    CHECK(reader.error().code == series_over_limit);
+    CHECK(reader.error().offset == most.size() - 2);
+}
+
+TEST_CASE("v2: a request has at most 2^22 symbols") {
+    std::string most;
+    for (std::size_t i = 1; i < symbols_per_request_max; ++i) most.append("\x22\x00", 2);
+    most.append(symbols({"job"}));
+    const auto last = symbols_per_request_max - 1;
+    most.append(entry({refs({last, last}), sample(1)}));
+    write_request_v2_reader reader{most};
+    REQUIRE(reader.next());
+    CHECK(reader.series().labels[0].value == "job");
+
+    const auto size = most.size();
+    most.append(symbols({""}));
+    reader.reset(most);
+    CHECK_FALSE(reader.next());
+    CHECK(reader.error().code == symbols_over_limit);
+    CHECK(reader.error().offset == size);
+}
+
+TEST_CASE("v2: a series has at most 1024 labels") {
+    const auto with_labels = [](std::size_t count) {
+        std::string packed;
+        for (std::size_t i = 0; i < count; ++i) packed.append("\x03\x04");
+        return len_field(5, len_field(1, packed));
+    };
+    const std::string most = with_labels(labels_per_series_max);
+    const auto outcome = read_v2(std::string{five_symbols}.append(most).append(most));
+    CHECK(outcome.error == none);
+    REQUIRE(outcome.series.size() == 2);
+    CHECK(outcome.series[1].labels.size() == 1024);
+    const auto over = read_v2(std::string{five_symbols}.append(with_labels(10000)));
+    CHECK(over.error == labels_over_limit);
+    CHECK(over.offset == five_symbols.size() + 8 + 2048);
+}
+
+TEST_CASE("v2: a label's name and value have at most 64 KiB each, other symbols any number") {
+    const std::string most(label_bytes_max, 'x');
+    const std::string more = std::string{most}.append("x");
+    const std::string table = symbols({"", most, more});
+    CHECK(read_v2(std::string{table}.append(entry({refs({1, 1}), metadata_v2(2, 2)}))).error == none);
+    CHECK(read_v2(std::string{table}.append(entry({refs({2, 1})}))).error == label_bytes_over_limit);
+    CHECK(read_v2(std::string{table}.append(entry({refs({1, 2})}))).error == label_bytes_over_limit);
+    CHECK(read_v2(std::string{table}.append(entry({refs({1, 2})}))).offset == table.size() + 5);
+}
+
+TEST_CASE("v2: the labels of a series have at most 1 MiB, however short their references are") {
+    const std::string long_text(label_bytes_max, 'x');
+    const std::string table = symbols({"", long_text});
+    std::string packed;
+    for (std::size_t bytes = 0; bytes < label_bytes_per_series_max; bytes += 2 * label_bytes_max)
+        packed.append("\x01\x01");
+    const std::string most = entry({len_field(1, packed)});
+    CHECK(read_v2(join({table, most, most})).error == none);
+    const auto outcome = read_v2(join({table, most, entry({len_field(1, packed.append("\x01", 1).append("\0", 1))})}));
+    CHECK(outcome.error == series_label_bytes_over_limit);
+    CHECK(outcome.offset == table.size() + most.size() + 2);
+}
+
+TEST_CASE("v2: the labels of all series have at most 256 MiB") {
+    std::string body = symbols({"", std::string(label_bytes_max, 'x')});
+    const std::string series = entry({refs({1, 1, 1, 1, 1, 1, 1, 1}), sample(1)});
+    constexpr auto count = label_bytes_per_request_max / (8 * label_bytes_max);
+    for (std::size_t i = 0; i < count; ++i) body.append(series);
+    write_request_v2_reader reader{body};
+    while (reader.next()) continue;
+    CHECK_FALSE(reader.failed());
+    SECTION("of which reading again is no part") {
+        for (std::size_t i = 0; i < count; ++i) CHECK(reader.go_to(i));
+    }
+    SECTION("one more is too many") {
+        const auto size = body.size();
+        body.append(entry({refs({1, 0})}));
+        reader.reset(body);
+        std::size_t seen = 0;
+        while (reader.next()) ++seen;
+        CHECK(seen == count);
+        CHECK(reader.error().code == request_label_bytes_over_limit);
+        CHECK(reader.error().offset == size);
+    }
+}
