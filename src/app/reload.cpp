@@ -19,6 +19,7 @@ std::vector<std::string_view> fixed_changes(const config& running, const config&
     check(running.upstream == wanted.upstream, "upstream");
     check(running.ignore_labels == wanted.ignore_labels, "ignoreLabels");
     check(running.tenant_header == wanted.tenant_header, "tenants.header");
+    check(running.reject_status == wanted.reject_status, "rejectStatus");
     check(running.state == wanted.state, "state");
     check(running.server == wanted.server, "server");
     return changed;

@@ -62,6 +62,7 @@ struct config {
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints
     std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
     limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
+    unsigned reject_status = 400;           ///< 400, 409 or 429
     std::string tenant_header = "X-Scope-OrgID";
     tenant_limits tenants;
     std::vector<label_limit> limits;

@@ -45,10 +45,16 @@ constexpr std::array keys{
         "incumbentGrace", "", "",
         [](std::string_view text, config& target) { return assign_seconds(text, graces, target.incumbent_grace); }},
     config_key{"mode", "", "", [](std::string_view text, config& target) { return assign_mode(text, target.mode); }},
+    config_key{"onLimit", "", "",  // unless tenants.onLimit, which comes later, says something else
+               [](std::string_view text, config& target) { return assign_answer(text, target.tenants.answer); }},
+    config_key{"rejectStatus", "", "",
+               [](std::string_view text, config& target) { return assign_reject_status(text, target.reject_status); }},
     config_key{"tenants.header", "", "",
                [](std::string_view text, config& target) { return assign_header_name(text, target.tenant_header); }},
     config_key{"tenants.mode", "", "",
                [](std::string_view text, config& target) { return assign_mode(text, target.tenants.mode); }},
+    config_key{"tenants.onLimit", "", "",
+               [](std::string_view text, config& target) { return assign_answer(text, target.tenants.answer); }},
     config_key{"tenants.default.maxHourlySeries", "", "",
                [](std::string_view text, config& target) {
                    return assign_count(text, series_counts, target.tenants.fallback.hourly);

@@ -138,6 +138,7 @@ constexpr std::array limit_fields{
                        [](const placed_value& at, limit_draft& to) {
                            read_scalar(at, [&](std::string_view text) { return assign_mode(text, to.made.mode); });
                        }},
+    field<limit_draft>{"onLimit", [](const placed_value& at, limit_draft& to) { read_answer(at, to.made.answer); }},
     field<limit_draft>{"perTenant",
                        [](const placed_value& at, limit_draft& to) {
                            read_scalar(at,

@@ -39,6 +39,13 @@ bool read_selector(const placed_value& at, selector& target) {
     return read_scalar(at, [&](std::string_view text) { return assign_selector(text, target); });
 }
 
+bool read_answer(const placed_value& at, std::optional<limit_answer>& target) {
+    limit_answer answer{};
+    const bool good = read_scalar(at, [&](std::string_view text) { return assign_answer(text, answer); });
+    if (good) target = answer;
+    return good;
+}
+
 bool read_series_count(const placed_value& at, std::uint64_t& target) {
     return read_scalar(at, [&](std::string_view text) { return assign_count(text, series_counts, target); });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ bool read_label_names(const placed_value& at, std::size_t count_max, std::vector
 
 /// A selector in quotes.
 bool read_selector(const placed_value& at, selector& target);
+
+bool read_answer(const placed_value& at, std::optional<limit_answer>& target);
 
 /// How many series, 0 for any number.
 bool read_series_count(const placed_value& at, std::uint64_t& target);

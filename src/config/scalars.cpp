@@ -86,6 +86,18 @@ std::string assign_mode(std::string_view text, limit_mode& target) {
     return "";
 }
 
+std::string assign_answer(std::string_view text, limit_answer& target) {
+    if (text != "drop" && text != "reject") return in_quotes(text) + " is neither drop nor reject";
+    target = text == "reject" ? limit_answer::reject : limit_answer::drop;
+    return "";
+}
+
+std::string assign_reject_status(std::string_view text, unsigned& target) {
+    if (text != "400" && text != "409" && text != "429") return in_quotes(text) + " is none of 400, 409 and 429";
+    target = text == "400" ? 400 : text == "409" ? 409 : 429;
+    return "";
+}
+
 std::string assign_header_name(std::string_view text, std::string& target) {
     if (!consists_of(text, header_name_characters)) return in_quotes(text) + " is not the name of an HTTP header";
     target = text;

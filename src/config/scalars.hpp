@@ -54,6 +54,10 @@ std::string assign_size(std::string_view text, range<std::uint64_t> bounds, std:
 std::string assign_flag(std::string_view text, bool& target);
 /// `enforce` or `observe`.
 std::string assign_mode(std::string_view text, limit_mode& target);
+/// `drop` or `reject`.
+std::string assign_answer(std::string_view text, limit_answer& target);
+/// A status that a sender may be told refusals with.
+std::string assign_reject_status(std::string_view text, unsigned& target);
 /// The name of an HTTP header: a token of RFC 9110.
 std::string assign_header_name(std::string_view text, std::string& target);
 /// A path for the operating system; may be empty.

@@ -6,11 +6,17 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::array maxima_fields{
-    field<series_maxima>{"maxHourlySeries",
-                         [](const placed_value& at, series_maxima& to) { read_series_count(at, to.hourly); }},
-    field<series_maxima>{"maxDailySeries",
-                         [](const placed_value& at, series_maxima& to) { read_series_count(at, to.daily); }},
+struct override_draft {
+    series_maxima maxima;
+    std::optional<limit_answer> answer;
+};
+
+constexpr std::array override_fields{
+    field<override_draft>{"maxHourlySeries",
+                          [](const placed_value& at, override_draft& to) { read_series_count(at, to.maxima.hourly); }},
+    field<override_draft>{"maxDailySeries",
+                          [](const placed_value& at, override_draft& to) { read_series_count(at, to.maxima.daily); }},
+    field<override_draft>{"onLimit", [](const placed_value& at, override_draft& to) { read_answer(at, to.answer); }},
 };
 
 }  // namespace
@@ -18,9 +24,10 @@ constexpr std::array maxima_fields{
 void read_tenant_overrides(const placed_value& at, config& target) {
     tenant_limits& tenants = target.tenants;
     for (const auto& [tenant, value] : at.members()) {
-        series_maxima maxima = tenants.fallback;  // what an override leaves out is as for the others
-        read_fields(value, maxima_fields, maxima);
-        tenants.overrides.emplace(tenant, maxima);
+        override_draft draft{tenants.fallback, {}};  // what an override leaves out is as for the others
+        read_fields(value, override_fields, draft);
+        tenants.overrides.emplace(tenant, draft.maxima);
+        if (draft.answer) tenants.answers.emplace(tenant, *draft.answer);
     }
 }
 

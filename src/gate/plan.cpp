@@ -46,6 +46,7 @@ plan planner::collect(std::uint32_t metadata) {
     plan made;
     made.metadata = metadata;
     removed_.clear();
+    rejected_.clear();
     refused_fingerprints_.clear();
     for (std::size_t i = 0; i < offered_.size(); ++i) {
         const entry_counts counts{
@@ -58,10 +59,11 @@ plan planner::collect(std::uint32_t metadata) {
         refused_fingerprints_.push_back(offered_[i].fingerprint);
         if (verdicts_[i] == verdict::refused_unknown) {
             ++made.refused_unknown_entries;
-        } else if (!made.first_refusal) {
-            made.first_refusal =
-                refusal{.entry = i, .record = entries_[i].record, .series = offered_[i], .reason = verdicts_[i]};
+            continue;
         }
+        const refusal refused{.entry = i, .record = entries_[i].record, .series = offered_[i], .reason = verdicts_[i]};
+        if (!made.first_refusal) made.first_refusal = refused;
+        if (is_rejected(verdicts_[i]) && rejected_.size() < rejected_max) rejected_.push_back(refused);
     }
 
     std::ranges::sort(refused_fingerprints_);
@@ -69,6 +71,7 @@ plan planner::collect(std::uint32_t metadata) {
     const auto end = std::unique(refused_fingerprints_.begin(), refused_fingerprints_.end());
     made.refused_series = static_cast<std::uint64_t>(end - refused_fingerprints_.begin());
     made.removed = removed_;
+    made.rejected = rejected_;
     if (removed_.empty()) {
         made.forward = forwarding::unchanged;
     } else if (removed_.size() == offered_.size() && metadata == 0) {

@@ -28,6 +28,12 @@ struct entry_counts {
         exemplars += other.exemplars;
         return *this;
     }
+    entry_counts& operator-=(const entry_counts& other) noexcept {
+        samples -= other.samples;
+        histograms -= other.histograms;
+        exemplars -= other.exemplars;
+        return *this;
+    }
 };
 
 /// A series that was left out, for the log and the sender.
@@ -53,7 +59,11 @@ struct plan {
     std::uint32_t metadata = 0;
     std::span<const byte_range> removed;   ///< ascending, disjoint; valid until the planner's next request
     std::optional<refusal> first_refusal;  ///< of a series that a budget refused
+    std::span<const refusal> rejected;     ///< those to tell the sender of, up to rejected_max; valid as `removed`
 };
+
+/// Enough to name the limits that are spent.
+inline constexpr std::size_t rejected_max = 32;
 
 /// Walks a request, fingerprints its series, has them decided and says what to forward.
 /// Reuses its buffers: one a worker. Threads: one at a time; planners of different threads share one admission.
@@ -71,6 +81,7 @@ class planner : label_source {
     std::vector<entry> entries_;  // as long as offered_
     std::vector<verdict> verdicts_;
     std::vector<byte_range> removed_;
+    std::vector<refusal> rejected_;
     std::vector<std::uint64_t> refused_fingerprints_;
     admission_scratch scratch_;
 

@@ -1,7 +1,9 @@
 #include "http/write_handler.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <set>
 #include <utility>
 
 #include "http/budget_text.hpp"
@@ -16,11 +18,15 @@ namespace {
 /// Keeps buffers of usual requests (Prometheus 1 MB, vmagent 8 MiB decoded), gives those of giants back.
 constexpr std::size_t kept_buffer_bytes = 16u << 20;
 
+/// Of a series in an answer. Prometheus reads 1024 bytes of one, and 2.42 logs its first line.
+constexpr std::size_t example_bytes_max = 256;
+
 /// What is to be sent upstream for one request.
 struct outgoing {
     plan decided;
     bytes_view body;  ///< the sender's own, or `recompressed`
     std::string recompressed;
+    std::string rejection;  ///< what to tell the sender of refused series; empty if there is nothing to tell
 };
 
 /// Older vmagents ask this way whether zstd is understood; "1" means yes.
@@ -59,6 +65,28 @@ void log_refusal(const plan& decided, std::string_view tenant, worker& self) {
                  to_text(labels), spent.empty() ? "there is room again" : to_text(spent.front()));
 }
 
+std::string describe_refused(const plan& decided) {
+    return fmt::format("refused {} new series ({} sample{})", decided.refused_series, decided.refused.samples,
+                       decided.refused.samples == 1 ? "" : "s");
+}
+
+/// Lines for the sender: a series and the limit that is spent, one for each limit.
+std::string describe_rejected(const plan& decided, std::string_view tenant, worker& self) {
+    std::string text;
+    std::set<std::string> told;
+    for (const refusal& rejected : decided.rejected) {
+        const auto labels = self.plan_request.labels(rejected.entry);
+        for (const spent_budget& spent : self.shared.limits.explain(rejected.series, labels, tenant)) {
+            const std::string budget = to_text(spent);
+            if (!told.insert(budget).second) continue;
+            text.append(text.empty() ? "" : "\n").append(budget).append(", for example ");
+            text.append(to_text(self.plan_request.labels(rejected.entry), example_bytes_max));
+        }
+    }
+    if (text.empty()) text = "there is room again";  // a reload or a new window came in between
+    return describe_refused(decided) + ": " + text;
+}
+
 /// The tenant that a request belongs to; the empty one without the header.
 std::string_view tenant_of(const write_request& request, const config& settings) {
     const auto found = request.headers.find(settings.tenant_header);
@@ -71,28 +99,47 @@ result<outgoing, wire_error> prepare(const write_request& request, const media& 
     const std::string_view tenant = tenant_of(request, self.shared.settings);
     auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now(), tenant, kind.version);
     if (!decided) return decided.error();
-    outgoing made{.decided = *decided, .body = request.body, .recompressed = {}};
+    outgoing made{.decided = *decided, .body = request.body, .recompressed = {}, .rejection = {}};
     if (made.decided.forward == forwarding::spliced) {
         splice(decoded, made.decided.removed, self.spliced);
         self.codec.encode(kind.coding, self.spliced, made.recompressed);
     }
     count(made.decided, self.shared.metrics);
     log_refusal(made.decided, tenant, self);
+    if (!made.decided.rejected.empty()) made.rejection = describe_rejected(made.decided, tenant, self);
     return made;
+}
+
+/// A success becomes an error that names the spent limits; an error of the store goes first.
+void tell_rejected(const outgoing& sent, const config& settings, reply& answer) {
+    const bool readable = answer.headers.find(http::field::content_encoding) == answer.headers.end();
+    if (answer.status >= 400 && sent.decided.refused_series != 0 && readable) {
+        if (!answer.body.empty() && answer.body.back() != '\n') answer.body += '\n';
+        answer.body += "seriesgate: also " + describe_refused(sent.decided) + "\n";
+    }
+    if (answer.status >= 300 || sent.rejection.empty()) return;
+    for (const auto name : {http::field::content_type, http::field::content_encoding, http::field::etag})
+        answer.headers.erase(name);
+    const reply error = text_reply(settings.reject_status, sent.rejection);
+    answer.status = error.status;
+    answer.body = error.body;
+    for (const auto& field : error.headers) answer.headers.set(field.name_string(), field.value());
 }
 
 /// A sender of remote write 2 takes a success with less written than it sent for a fault to look into, so what was
 /// left out on purpose counts as written. A store that does not say what it has written may have stored nothing:
 /// counts that we made up would hide that.
-void tell_written(const plan& decided, bool forwarded, reply& answer, shared_state& shared) {
+/// With an error for them, the counts are the store's own.
+void tell_written(const outgoing& sent, bool forwarded, reply& answer, shared_state& shared) {
     if (answer.status < 200 || answer.status > 299) return;
-    written_counts written = written_of(decided.refused);
+    const plan& decided = sent.decided;
+    written_counts written = sent.rejection.empty() ? written_of(decided.refused) : written_counts{};
     if (!forwarded || shared.settings.upstream.discard) {
-        written = written_of(decided.received);
+        entry_counts stored = decided.received;
+        stored -= decided.refused;
+        written += written_of(stored);
     } else if (const auto stored = read_written(answer.headers)) {
-        written.samples += stored->samples;
-        written.histograms += stored->histograms;
-        written.exemplars += stored->exemplars;
+        written += *stored;
     } else {
         shared.metrics.unconfirmed_requests.add();
         if (!shared.unconfirmed_told.test_and_set())
@@ -197,8 +244,9 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
     } else {
         metrics.requests_forwarded[forward_kind::none].add();
     }
-    if (kind.version == protocol::v2) tell_written(prepared->decided, forwarded, answer, self.shared);
+    if (kind.version == protocol::v2) tell_written(*prepared, forwarded, answer, self.shared);
     tell_refused(prepared->decided, answer);
+    tell_rejected(*prepared, self.shared.settings, answer);
     co_return answer;
 }
 

@@ -15,6 +15,12 @@ struct written_counts {
     std::uint64_t histograms = 0;
     std::uint64_t exemplars = 0;
 
+    written_counts& operator+=(const written_counts& other) noexcept {
+        samples += other.samples;
+        histograms += other.histograms;
+        exemplars += other.exemplars;
+        return *this;
+    }
     friend bool operator==(const written_counts&, const written_counts&) = default;
 };
 

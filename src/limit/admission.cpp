@@ -118,6 +118,23 @@ published<admission::windows>::reader admission::read_windows(time_point now) {
     return windows_.read();
 }
 
+namespace {
+
+verdict verdict_of(refused_cache::answer known) noexcept {
+    switch (known) {
+        case refused_cache::answer::refused_hourly:
+            return verdict::refused_hourly;
+        case refused_cache::answer::refused_daily:
+            return verdict::refused_daily;
+        case refused_cache::answer::rejected_hourly:
+            return verdict::rejected_hourly;
+        default:
+            return verdict::rejected_daily;
+    }
+}
+
+}  // namespace
+
 /// Decides about those that were refused lately, and takes them out of `pending`.
 void admission::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
                        std::vector<std::uint32_t>& pending) {
@@ -126,8 +143,8 @@ void admission::recall(std::span<const offered_series> offered, std::span<verdic
     std::erase_if(pending, [&](std::uint32_t i) {
         const auto known = refused_.lookup(offered[i].fingerprint);
         if (known == refused_cache::answer::unknown) return false;
-        const bool by_hour = known == refused_cache::answer::refused_hourly;
-        verdicts[i] = by_hour ? verdict::refused_hourly : verdict::refused_daily;
+        verdicts[i] = verdict_of(known);
+        const bool by_hour = verdicts[i] == verdict::refused_hourly || verdicts[i] == verdict::rejected_hourly;
         (by_hour ? samples_refused_hourly : samples_refused_daily) += offered[i].samples;
         return true;
     });
@@ -204,19 +221,20 @@ verdict admission::admit(const windows& current, const offered_series& series, s
     book_.find(tenant, selection, budgets);
     bool hour_refuses = false;
     bool day_refuses = false;
+    bool rejected = false;
     for (budget_pair* pair : budgets) {
         if (pair == nullptr) continue;  // not there yet, so it has room
-        if (!pair->hourly.has_room(incumbent)) {
-            pair->hourly.refuse(fingerprint);
-            hour_refuses |= pair->enforces();
-        }
-        if (new_in_day && !pair->daily.has_room(incumbent)) {
-            pair->daily.refuse(fingerprint);
-            day_refuses |= pair->enforces();
-        }
+        const bool hour_spent = !pair->hourly.has_room(incumbent);
+        const bool day_spent = new_in_day && !pair->daily.has_room(incumbent);
+        if (hour_spent) pair->hourly.refuse(fingerprint);
+        if (day_spent) pair->daily.refuse(fingerprint);
+        if (!pair->enforces() || !(hour_spent || day_spent)) continue;
+        hour_refuses |= hour_spent;
+        day_refuses |= day_spent;
+        rejected |= is_rejecting(*pair, tenant);
     }
-    if (hour_refuses) return refuse(series, refusing_window::hourly);
-    if (day_refuses) return refuse(series, refusing_window::daily);
+    if (hour_refuses) return refuse(series, refusing_window::hourly, rejected);
+    if (day_refuses) return refuse(series, refusing_window::daily, rejected);
 
     book_.make_missing(tenant, selection, budgets);
     for (budget_pair* pair : budgets) {
@@ -229,12 +247,20 @@ verdict admission::admit(const windows& current, const offered_series& series, s
     return verdict::accepted;
 }
 
-verdict admission::refuse(const offered_series& series, refusing_window window) {
+bool admission::is_rejecting(const budget_pair& pair, std::string_view tenant) const {
+    const limit_rules& rules = *book_.rules();
+    if (pair.role.kind == budget_kind::group)
+        if (const auto& own = rules.limits[pair.role.limit].answer) return *own == limit_answer::reject;
+    return answer_of(rules, tenant) == limit_answer::reject;
+}
+
+verdict admission::refuse(const offered_series& series, refusing_window window, bool rejected) {
     // A series keeps the reason that it was first given, though the other budget may be spent by now too.
-    const bool by_hour = refused_.insert(series.fingerprint, window) == refusing_window::hourly;
+    const bool by_hour = refused_.insert(series.fingerprint, window, rejected) == refusing_window::hourly;
     refusals& of = by_hour ? hourly_refusals_ : daily_refusals_;
     of.series.insert(series.fingerprint);
     of.samples.fetch_add(series.samples, std::memory_order_relaxed);
+    if (rejected) return by_hour ? verdict::rejected_hourly : verdict::rejected_daily;
     return by_hour ? verdict::refused_hourly : verdict::refused_daily;
 }
 

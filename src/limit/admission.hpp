@@ -58,8 +58,15 @@ enum class verdict : std::uint8_t {
     accepted,
     refused_hourly,   ///< new, and the hour's budget is spent
     refused_daily,    ///< new in the day, and the day's budget is spent
+    rejected_hourly,  ///< as refused_hourly, and the sender is to be told so
+    rejected_daily,
     refused_unknown,  ///< a stale marker or exemplar of a series that nobody admitted
 };
+
+/// Whether the sender is to be told, see limit_answer.
+constexpr bool is_rejected(verdict of) noexcept {
+    return of == verdict::rejected_hourly || of == verdict::rejected_daily;
+}
 
 /// Buffers of one caller, reused from request to request.
 struct admission_scratch {
@@ -196,7 +203,8 @@ class admission {
                 const request_origin& origin) const;
     verdict admit(const windows& current, const offered_series& series, std::string_view tenant,
                   const rule_selections::one& selection, std::vector<budget_pair*>& budgets);
-    verdict refuse(const offered_series& series, refusing_window window);
+    [[nodiscard]] bool is_rejecting(const budget_pair& pair, std::string_view tenant) const;
+    verdict refuse(const offered_series& series, refusing_window window, bool rejected);
 
     void advance(time_point now);
     void roll_over(windows& next, time_point now);

@@ -58,6 +58,11 @@ const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view te
     return found == tenants.overrides.end() ? tenants.fallback : found->second;
 }
 
+limit_answer answer_of(const limit_rules& rules, std::string_view tenant) {
+    const auto found = rules.tenants.answers.find(tenant);
+    return found != rules.tenants.answers.end() ? found->second : rules.tenants.answer;
+}
+
 bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection) {
     if (rules.mode == limit_mode::observe || selection.exempt()) return false;
     if (rules.global.limit()) return true;

@@ -31,6 +31,12 @@ enum class limit_mode : std::uint8_t {
     observe,  ///< counts what it would refuse, refuses nothing
 };
 
+/// What a sender is told whose series are refused.
+enum class limit_answer : std::uint8_t {
+    drop,    ///< what the store says of the rest
+    reject,  ///< an error, though the rest is stored
+};
+
 /// The values of a limit's `each` labels, in their order: {{"namespace", "kube-system"}}.
 using group_labels = std::vector<std::pair<std::string, std::string>>;
 
@@ -49,7 +55,8 @@ struct label_limit {
     std::uint64_t groups_max = 10'000;  ///< groups without an override beyond these share one budget
     series_maxima maxima;
     limit_mode mode = limit_mode::enforce;
-    bool per_tenant = false;  ///< budgets of their own for every tenant
+    std::optional<limit_answer> answer;  ///< nothing: as for the tenant
+    bool per_tenant = false;             ///< budgets of their own for every tenant
     std::vector<group_override> overrides;
 
     friend bool operator==(const label_limit&, const label_limit&) = default;
@@ -57,8 +64,10 @@ struct label_limit {
 
 struct tenant_limits {
     limit_mode mode = limit_mode::enforce;
+    limit_answer answer = limit_answer::drop;
     series_maxima fallback;  ///< of tenants without an override
     std::map<std::string, series_maxima, std::less<>> overrides;
+    std::map<std::string, limit_answer, std::less<>> answers;  ///< of tenants that have one of their own
     std::uint64_t tenants_max = 10'000;  ///< tenants without an override beyond these share one budget
 
     friend bool operator==(const tenant_limits&, const tenant_limits&) = default;
@@ -131,6 +140,8 @@ std::vector<std::string> split_key(std::string_view key);
 
 /// The maxima of a tenant. The overflow budget has those of the fallback.
 const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view tenant);
+/// What a tenant's senders are told when its own limit refuses, or the global one, or a label limit that does not say.
+limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
 /// Whether any limit could refuse a series of this tenant to which `selection` applies.
 bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection);
 

@@ -28,7 +28,7 @@ class refused_cache {
     std::atomic<std::uint64_t> salt_{0};
 
   public:
-    enum class answer : std::uint8_t { unknown, refused_hourly, refused_daily };
+    enum class answer : std::uint8_t { refused_hourly, refused_daily, rejected_hourly, rejected_daily, unknown };
 
     /// @param capacity_log2 2^capacity_log2 series, 8 bytes each.
     explicit refused_cache(unsigned capacity_log2)
@@ -39,7 +39,7 @@ class refused_cache {
         const std::uint64_t wanted = key(fingerprint);
         for (const auto& entry : lines_[fingerprint & line_mask_].entries) {
             const std::uint64_t difference = entry.load(std::memory_order_relaxed) ^ wanted;
-            if (difference <= 1) return difference == 0 ? answer::refused_hourly : answer::refused_daily;
+            if (difference <= mark_max) return static_cast<answer>(difference);
         }
         return answer::unknown;
     }
@@ -47,17 +47,20 @@ class refused_cache {
     /// Starts loading the line that lookup() will want.
     void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
 
+    /// @param rejected whether the sender is to be told, see limit_answer.
     /// @return the window whose refusal is remembered: that of the first one, if the series is here already.
-    refusing_window insert(std::uint64_t fingerprint, refusing_window window) noexcept {
+    refusing_window insert(std::uint64_t fingerprint, refusing_window window, bool rejected = false) noexcept {
         // Twice in a request, or refused for two requests at once: an entry more would push out another series.
         if (const answer before = lookup(fingerprint); before != answer::unknown)
-            return before == answer::refused_hourly ? refusing_window::hourly : refusing_window::daily;
+            return (static_cast<unsigned>(before) & daily_mark) == 0 ? refusing_window::hourly : refusing_window::daily;
         // First in, first out within the line: what a clear() has left behind goes first. A lookup in the middle of the
         // shift may miss an entry, which costs that series a commit.
         auto& entries = lines_[fingerprint & line_mask_].entries;
         for (std::size_t i = ways - 1; i > 0; --i)
             entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
-        entries[0].store(key(fingerprint) ^ (window == refusing_window::daily ? 1 : 0), std::memory_order_relaxed);
+        entries[0].store(
+            key(fingerprint) ^ (window == refusing_window::daily ? daily_mark : 0u) ^ (rejected ? rejected_mark : 0u),
+            std::memory_order_relaxed);
         return window;
     }
 
@@ -67,13 +70,16 @@ class refused_cache {
     [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
 
   private:
-    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7c16;  // even: the low bit belongs to the window
+    // The low two bits of an entry: together the number of its answer.
+    static constexpr unsigned daily_mark = 1;
+    static constexpr unsigned rejected_mark = 2;
+    static constexpr std::uint64_t mark_max = 3;
+    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7c14;  // leaves the marks alone
 
-    /// The low bit tells the window, so 63 bits of the fingerprint identify the series. Never 0 or 1: a zero entry is
-    /// one that was never written.
+    /// 62 bits of the fingerprint identify the series. Never 0 to 3: a zero entry is one that was never written.
     [[nodiscard]] std::uint64_t key(std::uint64_t fingerprint) const noexcept {
-        const std::uint64_t salted = (fingerprint ^ salt_.load(std::memory_order_relaxed)) & ~std::uint64_t{1};
-        return salted == 0 ? ~std::uint64_t{1} : salted;
+        const std::uint64_t salted = (fingerprint ^ salt_.load(std::memory_order_relaxed)) & ~mark_max;
+        return salted == 0 ? ~mark_max : salted;
     }
 };
 

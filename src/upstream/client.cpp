@@ -41,7 +41,10 @@ outgoing_message make_message(const upstream_config& settings, const upstream_re
     outgoing_message message{http::verb::post, target, 11};
     message.set(http::field::host, settings.authority);
     copy_end_to_end(request.headers, message);
-    if (request.body_changed) drop_body_digests(message);
+    if (request.body_changed) {
+        drop_body_digests(message);
+        message.erase(http::field::accept_encoding);  // the answer may get a line of ours
+    }
     add_via(message);
     message.body() = {request.body.data(), request.body.size()};
     message.content_length(request.body.size());

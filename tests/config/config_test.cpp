@@ -38,7 +38,9 @@ TEST_CASE("an empty file means the defaults") {
     CHECK(expected.ignore_labels.empty());
     CHECK(expected.mode == limit_mode::enforce);
     CHECK(expected.tenant_header == "X-Scope-OrgID");
-    CHECK(expected.tenants == tenant_limits{.fallback = {}, .overrides = {}, .tenants_max = 10'000});
+    CHECK(expected.tenants == tenant_limits{});
+    CHECK(expected.tenants.tenants_max == 10'000);
+    CHECK(expected.reject_status == 400);
     CHECK(expected.limits.empty());
     CHECK(expected.exempt.empty());
     CHECK(expected.state == state_config{.dir = "", .interval = 10s});

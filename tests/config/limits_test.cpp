@@ -28,6 +28,7 @@ TEST_CASE("a limit with every key arrives in its place, in block and in flow sty
                                .groups_max = 50,
                                .maxima = {20'000, 100'000},
                                .mode = limit_mode::observe,
+                               .answer = limit_answer::reject,
                                .per_tenant = true,
                                .overrides = {{{{"namespace", "kube-system"}, {"k8s.job", ""}}, {200'000, 100'000}},
                                              {{{"namespace", "b"}, {"k8s.job", "1.0"}}, {20'000, 0}}}};
@@ -42,6 +43,7 @@ TEST_CASE("a limit with every key arrives in its place, in block and in flow sty
         "    maxHourlySeries: 20000\n"
         "    maxDailySeries: 100000\n"
         "    mode: observe\n"
+        "    onLimit: reject\n"
         "    perTenant: true\n"
         "    overrides:\n"
         "      - group:\n"
@@ -55,7 +57,8 @@ TEST_CASE("a limit with every key arrives in its place, in block and in flow sty
 
     const config flow = loaded(
         "{limits: [{overrides: [{maxHourlySeries: 200000, group: {k8s.job: '', namespace: kube-system}}, {group: "
-        "{namespace: b, k8s.job: 1.0}, maxDailySeries: 0}], perTenant: true, mode: observe, maxDailySeries: 100000, "
+        "{namespace: b, k8s.job: 1.0}, maxDailySeries: 0}], perTenant: true, onLimit: reject, mode: observe, "
+        "maxDailySeries: 100000, "
         "maxHourlySeries: 20000, maxGroups: 50, each: [namespace, k8s.job], match: '{namespace=~\".+\"}', "
         "name: per-namespace}]}\n");
     CHECK(flow == block);
@@ -70,6 +73,7 @@ TEST_CASE("a limit needs no more than a name") {
                                         .groups_max = 10'000,
                                         .maxima = {},
                                         .mode = limit_mode::enforce,
+                                        .answer = std::nullopt,
                                         .per_tenant = false,
                                         .overrides = {}});
     CHECK(read.limits[1].each.empty());

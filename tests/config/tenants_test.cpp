@@ -91,3 +91,26 @@ TEST_CASE("the other keys of tenants have bounds") {
           lines{"c.yaml:1: tenants.overrides: expected keys below it, got 'team-a'"});
     CHECK(errors_of("tenants: team-a\n") == lines{"c.yaml:1: tenants: expected keys below it, got 'team-a'"});
 }
+
+TEST_CASE("what senders are told is the gate's, unless the tenants say something else, unless a tenant does") {
+    const auto answers = [](const std::string& text) {
+        limit_rules rules;
+        rules.tenants = loaded(text).tenants;
+        std::string of;
+        for (const char* tenant : {"", "a", "b"}) of += answer_of(rules, tenant) == limit_answer::reject ? 'r' : 'd';
+        return of;
+    };
+    const std::string overrides = "  overrides: {a: {onLimit: reject}, b: {onLimit: drop}}\n";
+    CHECK(answers("{}\n") == "ddd");
+    CHECK(answers("onLimit: reject\n") == "rrr");
+    CHECK(answers("tenants:\n  onLimit: reject\n") == "rrr");
+    CHECK(answers("onLimit: reject\ntenants: {onLimit: drop}\n") == "ddd");
+    CHECK(answers("tenants:\n" + overrides) == "drd");
+    CHECK(answers("tenants:\n" + overrides + "onLimit: reject\n") == "rrd");
+    CHECK(loaded("rejectStatus: 409\n").reject_status == 409);
+    CHECK(loaded("rejectStatus: 429\n").reject_status == 429);
+    CHECK(errors_of("onLimit: refuse\nrejectStatus: 403\n") ==
+          lines{"c.yaml:1: onLimit: 'refuse' is neither drop nor reject",
+                "c.yaml:2: rejectStatus: '403' is none of 400, 409 and 429"});
+    CHECK(errors_of("tenants: {onLimit: 1, overrides: {a: {onLimit: }}}\n").size() == 2);
+}

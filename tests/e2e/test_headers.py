@@ -144,7 +144,8 @@ def test_a_refusal_is_told_on_top_of_the_upstreams_answer(start_gate, upstream):
     gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
     upstream.default = Answer(503, [("Retry-After", "9")], b"try later\n")
     reply = gate.send(wire.pack(wire.sampled("up", job="a") + wire.sampled("up", job="b")))
-    assert (reply.status, reply.get("Retry-After"), reply.body) == (503, "9", b"try later\n")
+    assert (reply.status, reply.get("Retry-After"), reply.body) == \
+        (503, "9", b"try later\nseriesgate: also refused 1 new series (1 sample)\n")
     assert reply.refused == (1, 1)
 
 

@@ -460,7 +460,8 @@ TEST_CASE("one selector serves many threads") {
     for (std::size_t t = 0; t < matched.size(); ++t)
         threads.emplace_back([&, t] {
             for (int i = 0; i < 2000; ++i) {
-                const std::string value = "x" + std::to_string(i);
+                std::string value = "x";
+                value += std::to_string(i);
                 matched[t] += shared.matches(label_list{{"a", value}, {"b", "p1"}});
             }
         });

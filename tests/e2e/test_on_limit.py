@@ -1,0 +1,160 @@
+"""What senders are told of refused series: {v1, v2} x {drop, reject} x {none, some, all refused} x what the store says."""
+
+import time
+
+import pytest
+
+import wire
+import wire_v2
+from test_protocol_v2 import counts, written
+from upstream import Answer
+
+KNOWN = [{"__name__": "up", "instance": f"i{i}"} for i in range(2)]
+NEW = [{"__name__": "up", "instance": f"n{i}"} for i in range(3)]
+SENT = {"none": KNOWN, "some": [KNOWN[0], *NEW], "all": NEW}
+KEPT = {"none": 2, "some": 1, "all": 0}
+
+STORES = {
+    "204": Answer(),
+    "200 with counts": Answer(status=200, body=b"fine", headers=[("Content-Type", "text/html")]),
+    "2xx without counts": Answer(status=202),
+    "400": Answer(status=400, body=b"out of order"),
+    "429": Answer(status=429, body=b"slow down\n", headers=[("Retry-After", "9")]),
+    "500": Answer(status=500, body=b"broken\n"),
+    "gzip 400": Answer(status=400, body=b"\x1f\x8b", headers=[("Content-Encoding", "gzip")]),
+}
+
+
+def send(gate, version, labels, headers=()):
+    if version == "v2":
+        return gate.send(wire.pack(wire_v2.request(*labels)), [*wire_v2.HEADERS, *headers])
+    return gate.send(wire.pack(b"".join(wire.series(sorted(each.items()), wire.field(2, wire.sample(1.0, 1)))
+                                        for each in labels)), headers)
+
+
+def gate_that_knows(limited, upstream, config):
+    """Its limit of two series is spent."""
+    gate = limited(f"maxHourlySeries: 2\n{config}")
+    upstream.default = Answer(headers=counts(2))
+    assert send(gate, "v1", KNOWN).status == 204
+    upstream.clear()
+    return gate
+
+
+SPENT = "maxHourlySeries 2 is spent (2 series admitted)"
+ALSO = b"seriesgate: also refused 3 new series (3 samples)\n"
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("refused", SENT)
+@pytest.mark.parametrize("answer", ["drop", "reject"])
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_status_headers_and_body(limited, upstream, version, answer, refused, store):
+    gate = gate_that_knows(limited, upstream, f"onLimit: {answer}\n")
+    kept, said = KEPT[refused], STORES[store]
+    confirms = version == "v2" and store != "2xx without counts"
+    upstream.default = Answer(status=said.status, body=said.body,
+                              headers=[*said.headers, *(counts(kept) if confirms else [])])
+    reply = send(gate, version, SENT[refused], [("Accept-Encoding", "gzip")])
+
+    forwarded = refused != "all"
+    assert len(upstream.requests) == forwarded
+    assert reply.refused == (None if refused == "none" else (3, 3))
+    success = not forwarded or said.status < 300
+    told = answer == "reject" and refused != "none"
+    if success and told:
+        assert reply.status == 400
+        assert reply.first_line == f'refused 3 new series (3 samples): {SPENT}, for example up{{instance="n0"}}'
+        assert (reply.get("Content-Type"), reply.get("X-Content-Type-Options")) == \
+            ("text/plain; charset=utf-8", "nosniff")
+        assert len(reply.body) < 1024
+    elif success:
+        assert (reply.status, reply.body) == ((said.status, said.body) if forwarded else (204, b""))
+    else:
+        extended = refused != "none" and store != "gzip 400"
+        body = said.body.rstrip(b"\n") + b"\n" + ALSO if extended else said.body
+        assert (reply.status, reply.body) == (said.status, body)
+        assert reply.get("Retry-After") == (said.headers[0][1] if store == "429" else None)
+    if forwarded:  # what may get a line of ours must be readable
+        assert upstream.requests[0].get("Accept-Encoding") == ("gzip" if refused == "none" else None)
+
+    if version == "v1" or (forwarded and not confirms):
+        assert written(reply) == (None, None, None)
+    elif not success or told:
+        assert written(reply) == (kept, 0, 0)
+    else:
+        assert written(reply) == (len(SENT[refused]), 0, 0)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+@pytest.mark.parametrize("answer", ["drop", "reject"])
+@pytest.mark.parametrize("fault, status", [("closed", 502), ("timeout", 504)])
+def test_a_store_that_does_not_answer(limited, upstream, version, answer, fault, status):
+    gate = gate_that_knows(limited, upstream, f"onLimit: {answer}\nupstream: {{timeout: 300ms}}\n")
+    if fault == "closed":
+        upstream.default = Answer(cut=0)
+    else:
+        upstream.handler = lambda request: time.sleep(1) or Answer()
+    reply = send(gate, version, SENT["some"])
+    assert reply.status == status
+    assert written(reply) == (None, None, None)
+    assert send(gate, version, SENT["all"]).status == (400 if answer == "reject" else 204)
+
+
+@pytest.mark.parametrize("status", [400, 409, 429])
+def test_the_status_is_configured(limited, upstream, status):
+    gate = gate_that_knows(limited, upstream, f"onLimit: reject\nrejectStatus: {status}\n")
+    assert send(gate, "v1", SENT["some"]).status == status
+    assert send(gate, "v1", SENT["none"]).status == 204
+
+
+def test_the_meter_rejects_with_what_it_kept(start_gate):
+    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=2", config="onLimit: reject\n")
+    assert written(send(gate, "v2", KNOWN)) == (2, 0, 0)
+    reply = send(gate, "v2", SENT["some"])
+    assert (reply.status, written(reply)) == (400, (1, 0, 0))
+
+
+def test_every_spent_limit_has_a_line_and_an_example(limited, upstream):
+    gate = limited("""
+tenants: {default: {maxHourlySeries: 3}, onLimit: reject}
+limits:
+  - {name: per-job, match: '{job!=""}', each: [job], maxDailySeries: 1}
+  - {name: quiet, match: '{job="q"}', maxHourlySeries: 1, onLimit: drop}
+""")
+    labels = [{"__name__": "m", "job": job, "pod": f"p{i}"} for job in ("a", "b") for i in range(2)]
+    reply = send(gate, "v1", labels, [("X-Scope-OrgID", "t")])
+    assert reply.status == 400
+    assert reply.body.decode().splitlines() == [
+        'refused 2 new series (2 samples): limit per-job{job="a"}: maxDailySeries 1 is spent (1 series admitted), '
+        'for example m{job="a",pod="p1"}',
+        'limit per-job{job="b"}: maxDailySeries 1 is spent (1 series admitted), for example m{job="b",pod="p1"}',
+    ]
+    assert [request.get("X-Scope-OrgID") for request in upstream.requests] == ["t"]
+    assert len(wire.series_of(wire.unpack(upstream.bodies[0]))) == 2
+    again = send(gate, "v1", labels, [("X-Scope-OrgID", "t")])
+    assert (again.status, again.body) == (reply.status, reply.body)
+
+
+def test_a_tenant_and_a_limit_have_answers_of_their_own(limited, upstream):
+    gate = limited("""
+tenants:
+  default: {maxHourlySeries: 1}
+  overrides: {told: {onLimit: reject}}
+limits: [{name: strict, match: '{job="s"}', maxHourlySeries: 1, onLimit: reject}]
+""")
+
+    def status(tenant, **labels):
+        each = [{"__name__": "m", **labels, "pod": f"{tenant}{i}"} for i in range(2)]
+        return send(gate, "v1", each, [("X-Scope-OrgID", tenant)]).status
+
+    assert status("quiet") == 204
+    assert status("told") == 400
+    assert status("other", job="s") == 400
+
+
+def test_a_reload_changes_the_answer_at_once(limited, upstream):
+    gate = gate_that_knows(limited, upstream, "onLimit: drop\n")
+    assert send(gate, "v1", SENT["some"]).status == 204
+    assert gate.reload("maxHourlySeries: 2\nonLimit: reject\n").status == 200
+    assert send(gate, "v1", SENT["some"]).status == 400

@@ -1,0 +1,85 @@
+// Whose senders are told of refusals.
+#include "limit/admission.hpp"
+#include "limit/labelled.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+/// Limits of one series each: of the tenants, and of a label.
+limit_settings one_each() {
+    limit_settings settings;
+    settings.tenants.fallback = {.hourly = 1, .daily = 0};
+    settings.tenants.answers = {{"told", limit_answer::reject}};
+    label_limit limit;
+    limit.name = "one-job";
+    limit.match = selecting("{job=\"web\"}");
+    limit.maxima = {.hourly = 0, .daily = 1};
+    settings.limits = {limit};
+    return settings;
+}
+
+/// What became of two new series.
+std::vector<verdict> verdicts_of_two(labelled_offering& gate, const std::string& tenant, const std::string& job) {
+    static std::uint64_t first = 0;
+    gate.offer({.tenant = tenant, .labels = {{"job", job}}, .first = first += 2, .count = 2}, at(10));
+    return gate.verdicts;
+}
+
+}  // namespace
+
+TEST_CASE("a tenant's senders are told, if that is its answer") {
+    labelled_offering gate{one_each(), at(10)};
+    CHECK(verdicts_of_two(gate, "quiet", "batch") == std::vector{verdict::accepted, verdict::refused_hourly});
+    CHECK(verdicts_of_two(gate, "told", "batch") == std::vector{verdict::accepted, verdict::rejected_hourly});
+    CHECK(is_rejected(gate.verdicts[1]));
+}
+
+TEST_CASE("a label limit's own answer goes before the tenant's, and one that tells is enough") {
+    limit_settings settings = one_each();
+    settings.tenants.fallback = {};
+    SECTION("it tells") {
+        settings.limits[0].answer = limit_answer::reject;
+        labelled_offering gate{settings, at(10)};
+        CHECK(verdicts_of_two(gate, "quiet", "web") == std::vector{verdict::accepted, verdict::rejected_daily});
+    }
+    SECTION("it does not") {
+        settings.limits[0].answer = limit_answer::drop;
+        labelled_offering gate{settings, at(10)};
+        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::accepted, verdict::refused_daily});
+    }
+    SECTION("it does not, but the tenant's limit is spent too") {
+        settings.limits[0].answer = limit_answer::drop;
+        settings.tenants.fallback = {.hourly = 1, .daily = 0};
+        labelled_offering gate{settings, at(10)};
+        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::accepted, verdict::rejected_hourly});
+    }
+    SECTION("a limit that observes tells nobody") {
+        settings.limits[0].answer = limit_answer::reject;
+        settings.limits[0].mode = limit_mode::observe;
+        labelled_offering gate{settings, at(10)};
+        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::accepted, verdict::accepted});
+    }
+}
+
+TEST_CASE("what was told once is told again without the lock, until a reload says otherwise") {
+    limit_settings settings = one_each();
+    labelled_offering gate{settings, at(10)};
+    const batch sent{.tenant = "told", .labels = {{"job", "batch"}}, .first = 0, .count = 3};
+    const std::vector<verdict> told{verdict::accepted, verdict::rejected_hourly, verdict::rejected_hourly};
+    gate.offer(sent, at(10));
+    CHECK(gate.verdicts == told);
+    const auto commits = gate.limits.figures().commits;
+    gate.offer(sent, at(10, 1));
+    CHECK(gate.verdicts == told);
+    CHECK(gate.limits.figures().commits == commits);
+    CHECK(gate.hourly().series_refused == 2);
+    CHECK(gate.hourly().samples_refused == 4);
+
+    settings.tenants.answers.clear();
+    gate.limits.reconfigure(settings);
+    gate.offer(sent, at(10, 2));
+    CHECK(gate.verdicts == std::vector{verdict::accepted, verdict::refused_hourly, verdict::refused_hourly});
+}
