@@ -22,6 +22,18 @@ struct listen_address {
     bool operator==(const listen_address&) const = default;
 };
 
+/// In which version of remote write the upstream gets what comes in version 2.
+enum class upstream_protocol : std::uint8_t {
+    passthrough,  ///< in the sender's
+    v1,           ///< translated, for a store that knows no other
+};
+
+/// The Host header that the upstream gets.
+enum class upstream_host : std::uint8_t {
+    url,     ///< the host of upstream.url
+    sender,  ///< the one that the sender asked for
+};
+
 struct upstream_config {
     std::string url;         ///< as written; the rest is read from it
     bool discard = false;    ///< `discard:`: accept and count, forward nothing; host to authority are then empty
@@ -30,6 +42,8 @@ struct upstream_config {
     std::string target;      ///< path and query as they go into the request line; starts with '/', may hold one '?'
     std::string authority;   ///< the Host header: as in the URL
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
+    upstream_protocol protocol = upstream_protocol::passthrough;
+    upstream_host host_header = upstream_host::url;
 
     bool operator==(const upstream_config&) const = default;
 };

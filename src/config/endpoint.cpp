@@ -100,11 +100,10 @@ std::string parse_listen(std::string_view text, listen_address& target) {
 
 std::string parse_upstream_url(std::string_view text, upstream_config& target) {
     if (text == "discard:") {
-        const auto timeout = target.timeout;
-        target = {};
         target.url = text;
         target.discard = true;
-        target.timeout = timeout;
+        target.port = 0;
+        for (std::string* part : {&target.host, &target.target, &target.authority}) part->clear();
         return "";
     }
     // The messages do not repeat the URL: it may hold credentials.
@@ -121,13 +120,13 @@ std::string parse_upstream_url(std::string_view text, upstream_config& target) {
     if (url->has_fragment()) return "must not hold a fragment ('#...')";
     if (url->encoded_path().empty()) return "has no path; expected " + std::string{url_form};
 
-    target = {.url = std::string{text},
-              .discard = false,
-              .host = std::move(*host),
-              .port = *port,
-              .target = to_std(url->encoded_target()),
-              .authority = to_std(url->encoded_host()),
-              .timeout = target.timeout};
+    // The other keys of the section stay: a flag may replace the URL of the file.
+    target.url = text;
+    target.discard = false;
+    target.host = std::move(*host);
+    target.port = *port;
+    target.target = to_std(url->encoded_target());
+    target.authority = to_std(url->encoded_host());
     if (!port_text.empty()) target.authority.append(":").append(port_text);
     return "";
 }

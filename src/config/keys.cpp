@@ -29,6 +29,11 @@ constexpr std::array keys{
     config_key{
         "upstream.timeout", "", "",
         [](std::string_view text, config& target) { return assign_duration(text, timeouts, target.upstream.timeout); }},
+    config_key{"upstream.protocol", "", "",
+               [](std::string_view text, config& target) { return assign_protocol(text, target.upstream.protocol); }},
+    config_key{
+        "upstream.hostHeader", "", "",
+        [](std::string_view text, config& target) { return assign_host_header(text, target.upstream.host_header); }},
     config_key{"maxHourlySeries", "N", "new series admitted in one hour (UTC); 0: no limit",
                [](std::string_view text, config& target) {
                    return assign_count(text, series_counts, target.series_hourly_max);

@@ -92,6 +92,18 @@ std::string assign_answer(std::string_view text, limit_answer& target) {
     return "";
 }
 
+std::string assign_protocol(std::string_view text, upstream_protocol& target) {
+    if (text != "passthrough" && text != "v1") return in_quotes(text) + " is neither passthrough nor v1";
+    target = text == "v1" ? upstream_protocol::v1 : upstream_protocol::passthrough;
+    return "";
+}
+
+std::string assign_host_header(std::string_view text, upstream_host& target) {
+    if (text != "url" && text != "sender") return in_quotes(text) + " is neither url nor sender";
+    target = text == "sender" ? upstream_host::sender : upstream_host::url;
+    return "";
+}
+
 std::string assign_reject_status(std::string_view text, unsigned& target) {
     if (text != "400" && text != "409" && text != "429") return in_quotes(text) + " is none of 400, 409 and 429";
     target = text == "400" ? 400 : text == "409" ? 409 : 429;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "config/config.hpp"
 #include "config/wording.hpp"
-#include "limit/limits.hpp"
 
 /// One value each, from text. All return what is wrong, or an empty string; then, and only then, they have written the
 /// target.
@@ -58,6 +58,10 @@ std::string assign_mode(std::string_view text, limit_mode& target);
 std::string assign_answer(std::string_view text, limit_answer& target);
 /// A status that a sender may be told refusals with.
 std::string assign_reject_status(std::string_view text, unsigned& target);
+/// `passthrough` or `v1`.
+std::string assign_protocol(std::string_view text, upstream_protocol& target);
+/// `url` or `sender`.
+std::string assign_host_header(std::string_view text, upstream_host& target);
 /// The name of an HTTP header: a token of RFC 9110.
 std::string assign_header_name(std::string_view text, std::string& target);
 /// A path for the operating system; may be empty.

@@ -9,6 +9,11 @@ result<plan, wire_error> planner::operator()(bytes_view body, admission& limits,
     body_ = body;
     version_ = version;
     const std::uint64_t seed = tenant_seed(tenant);
+    if (version == protocol::v2) {
+        reader_v2_.reset(body, symbol_bytes_max_);
+    } else {
+        reader_.reset(body);
+    }
     const auto metadata = version == protocol::v2 ? read(reader_v2_, seed) : read(reader_, seed);
     if (!metadata) return metadata.error();
     verdicts_.resize(offered_.size());
@@ -22,7 +27,6 @@ template <class Reader>
 result<std::uint32_t, wire_error> planner::read(Reader& reader, std::uint64_t seed) {
     offered_.clear();
     entries_.clear();
-    reader.reset(body_);
     while (reader.next()) {
         const series_view& series = reader.series();
         offered_.push_back({.fingerprint = fingerprint_(series, seed),

@@ -89,10 +89,14 @@ class planner : label_source {
     write_request_reader label_reader_;  // of remote write 1, over one record at a time
     bytes_view body_;
     protocol version_ = protocol::v1;
+    std::size_t symbol_bytes_max_;
 
   public:
     /// @param ignored_labels see fingerprinter.
-    explicit planner(std::vector<std::string> ignored_labels = {}) : fingerprint_(std::move(ignored_labels)) {}
+    /// @param symbol_bytes_max see write_request_v2_reader::reset.
+    explicit planner(std::vector<std::string> ignored_labels = {},
+                     std::size_t symbol_bytes_max = symbol_bytes_per_request_max)
+        : fingerprint_(std::move(ignored_labels)), symbol_bytes_max_(symbol_bytes_max) {}
 
     /// @param body decoded, of the given version; must outlive the use of the plan.
     /// @return the plan, or what is wrong with the body; then nothing has been decided or counted.

@@ -1,6 +1,7 @@
 /// One thread's belongings: what a session may reach.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "metrics/metrics.hpp"
 #include "upstream/client.hpp"
 #include "wire/compression.hpp"
+#include "wire/translation.hpp"
 
 namespace seriesgate {
 
@@ -54,12 +56,21 @@ struct worker {
     planner plan_request;
     body_codec codec;
     decode_buffer decoded;
-    std::string spliced;
+    translator translate;
+    std::string rewritten;  // decoded: what is to go upstream instead of the sender's body
 
     explicit worker(shared_state& state)
         : shared(state),
           upstream(io, state.settings.upstream, state.metrics),
-          plan_request(state.settings.ignore_labels) {}
+          plan_request(state.settings.ignore_labels, filled_in_max(state.settings)) {}
+
+  private:
+    /// A translated body has its symbols filled in, and is to be no larger than others.
+    static std::size_t filled_in_max(const config& settings) {
+        const bool translates = settings.upstream.protocol == upstream_protocol::v1;
+        return translates ? std::min(settings.server.decoded_bytes_max, std::uint64_t{symbol_bytes_per_request_max})
+                          : symbol_bytes_per_request_max;
+    }
 };
 
 }  // namespace seriesgate

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <set>
 #include <utility>
 
 #include "http/budget_text.hpp"
 #include "http/media.hpp"
-#include "http/written_counts.hpp"
+#include "http/sender_answer.hpp"
 #include "series/text.hpp"
 #include "upstream/headers.hpp"
 
@@ -18,17 +17,6 @@ namespace {
 /// Keeps buffers of usual requests (Prometheus 1 MB, vmagent 8 MiB decoded), gives those of giants back.
 constexpr std::size_t kept_buffer_bytes = 16u << 20;
 
-/// Of a series in an answer. Prometheus reads 1024 bytes of one, and 2.42 logs its first line.
-constexpr std::size_t example_bytes_max = 256;
-
-/// What is to be sent upstream for one request.
-struct outgoing {
-    plan decided;
-    bytes_view body;  ///< the sender's own, or `recompressed`
-    std::string recompressed;
-    std::string rejection;  ///< what to tell the sender of refused series; empty if there is nothing to tell
-};
-
 /// Older vmagents ask this way whether zstd is understood; "1" means yes.
 /// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
 bool is_version_handshake(const write_request& request) {
@@ -37,14 +25,25 @@ bool is_version_handshake(const write_request& request) {
 }
 
 reply malformed(const wire_error& error, worker& self) {
-    const bool too_large = error.code == wire_errc::declared_size_over_limit ||
-                           error.code == wire_errc::series_over_limit || error.code == wire_errc::labels_over_limit ||
-                           error.code == wire_errc::label_bytes_over_limit;
+    const bool too_large =
+        error.code == wire_errc::declared_size_over_limit || error.code == wire_errc::series_over_limit ||
+        error.code == wire_errc::labels_over_limit || error.code == wire_errc::label_bytes_over_limit ||
+        error.code == wire_errc::symbols_over_limit || error.code == wire_errc::series_label_bytes_over_limit ||
+        error.code == wire_errc::request_symbol_bytes_over_limit;
     return rejection(self.shared.metrics, too_large ? reject_reason::too_large : reject_reason::malformed, 400,
                      to_string(error));
 }
 
-void count(const plan& decided, gate_metrics& metrics) {
+forward_kind kind_of(const outgoing& made) {
+    if (!made.forwarded) return forward_kind::none;
+    if (made.translated) return forward_kind::translated;
+    return made.changed ? forward_kind::spliced : forward_kind::unchanged;
+}
+
+void count(const outgoing& made, gate_metrics& metrics) {
+    const plan& decided = made.decided;
+    metrics.requests_forwarded[kind_of(made)].add();
+    metrics.untranslated_histograms.add(made.untranslated.histograms);
     metrics.samples_received.add(decided.received.samples);
     metrics.samples_accepted.add(decided.received.samples - decided.refused.samples);
     metrics.samples_refused.add(decided.refused.samples);
@@ -65,99 +64,48 @@ void log_refusal(const plan& decided, std::string_view tenant, worker& self) {
                  to_text(labels), spent.empty() ? "there is room again" : to_text(spent.front()));
 }
 
-std::string describe_refused(const plan& decided) {
-    return fmt::format("refused {} new series ({} sample{})", decided.refused_series, decided.refused.samples,
-                       decided.refused.samples == 1 ? "" : "s");
-}
-
-/// Lines for the sender: a series and the limit that is spent, one for each limit.
-std::string describe_rejected(const plan& decided, std::string_view tenant, worker& self) {
-    std::string text;
-    std::set<std::string> told;
-    for (const refusal& rejected : decided.rejected) {
-        const auto labels = self.plan_request.labels(rejected.entry);
-        for (const spent_budget& spent : self.shared.limits.explain(rejected.series, labels, tenant)) {
-            const std::string budget = to_text(spent);
-            if (!told.insert(budget).second) continue;
-            text.append(text.empty() ? "" : "\n").append(budget).append(", for example ");
-            text.append(to_text(self.plan_request.labels(rejected.entry), example_bytes_max));
-        }
-    }
-    if (text.empty()) text = "there is room again";  // a reload or a new window came in between
-    return describe_refused(decided) + ": " + text;
-}
-
 /// The tenant that a request belongs to; the empty one without the header.
 std::string_view tenant_of(const write_request& request, const config& settings) {
     const auto found = request.headers.find(settings.tenant_header);
     return found == request.headers.end() ? std::string_view{} : std::string_view{found->value()};
 }
 
-/// The synchronous part: everything between the body and the plan. Nothing is counted for a body that is no request.
+/// Whether what is sent upstream has to be written anew in remote write 1.
+bool is_translated(const media& kind, const upstream_config& upstream) {
+    return kind.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
+}
+
+/// Fills in what goes upstream, where that is not the sender's own body.
+void make_body(const media& kind, bytes_view decoded, worker& self, outgoing& made) {
+    const plan& decided = made.decided;
+    made.forwarded = decided.forward != forwarding::nothing;
+    made.translated = made.forwarded && is_translated(kind, self.shared.settings.upstream);
+    made.changed = made.translated || decided.forward == forwarding::spliced;
+    if (made.translated) {
+        const translation_loss lost = self.translate(decoded, decided.removed, self.rewritten);
+        made.untranslated = {.samples = lost.histograms, .histograms = lost.histograms, .exemplars = 0};
+        if (lost.histograms != 0 && self.rewritten.empty()) made.forwarded = false;
+    } else if (made.changed) {
+        splice(decoded, decided.removed, self.rewritten);
+    }
+    if (made.forwarded && made.changed) self.codec.encode(kind.coding, self.rewritten, made.body);
+    if (self.rewritten.capacity() > kept_buffer_bytes) std::string{}.swap(self.rewritten);
+}
+
+/// The synchronous part: everything between the body and what is sent. Nothing is counted for a body that is no
+/// request.
 result<outgoing, wire_error> prepare(const write_request& request, const media& kind, bytes_view decoded,
                                      worker& self) {
     const std::string_view tenant = tenant_of(request, self.shared.settings);
     auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now(), tenant, kind.version);
     if (!decided) return decided.error();
-    outgoing made{.decided = *decided, .body = request.body, .recompressed = {}, .rejection = {}};
-    if (made.decided.forward == forwarding::spliced) {
-        splice(decoded, made.decided.removed, self.spliced);
-        self.codec.encode(kind.coding, self.spliced, made.recompressed);
-    }
-    count(made.decided, self.shared.metrics);
+    outgoing made;
+    made.decided = *decided;
+    make_body(kind, decoded, self, made);
+    count(made, self.shared.metrics);
     log_refusal(made.decided, tenant, self);
-    if (!made.decided.rejected.empty()) made.rejection = describe_rejected(made.decided, tenant, self);
+    made.rejection = describe_rejected(made.decided, tenant, self);
     return made;
-}
-
-/// A success becomes an error that names the spent limits; an error of the store goes first.
-void tell_rejected(const outgoing& sent, const config& settings, reply& answer) {
-    const bool readable = answer.headers.find(http::field::content_encoding) == answer.headers.end();
-    if (answer.status >= 400 && sent.decided.refused_series != 0 && readable) {
-        if (!answer.body.empty() && answer.body.back() != '\n') answer.body += '\n';
-        answer.body += "seriesgate: also " + describe_refused(sent.decided) + "\n";
-    }
-    if (answer.status >= 300 || sent.rejection.empty()) return;
-    for (const auto name : {http::field::content_type, http::field::content_encoding, http::field::etag})
-        answer.headers.erase(name);
-    const reply error = text_reply(settings.reject_status, sent.rejection);
-    answer.status = error.status;
-    answer.body = error.body;
-    for (const auto& field : error.headers) answer.headers.set(field.name_string(), field.value());
-}
-
-/// A sender of remote write 2 takes a success with less written than it sent for a fault to look into, so what was
-/// left out on purpose counts as written. A store that does not say what it has written may have stored nothing:
-/// counts that we made up would hide that.
-/// With an error for them, the counts are the store's own.
-void tell_written(const outgoing& sent, bool forwarded, reply& answer, shared_state& shared) {
-    if (answer.status < 200 || answer.status > 299) return;
-    const plan& decided = sent.decided;
-    written_counts written = sent.rejection.empty() ? written_of(decided.refused) : written_counts{};
-    if (!forwarded || shared.settings.upstream.discard) {
-        entry_counts stored = decided.received;
-        stored -= decided.refused;
-        written += written_of(stored);
-    } else if (const auto stored = read_written(answer.headers)) {
-        written += *stored;
-    } else {
-        shared.metrics.unconfirmed_requests.add();
-        if (!shared.unconfirmed_told.test_and_set())
-            spdlog::error(
-                "the upstream {} took a remote write 2 request without saying what it has written: it may know only "
-                "remote write 1 and have stored nothing. Let the senders write version 1 (Prometheus: "
-                "protobuf_message: prometheus.WriteRequest)",
-                shared.settings.upstream.authority);
-        return;
-    }
-    write_written(written, answer.headers);
-}
-
-/// Tells who looks what was left out. Senders ignore the headers: a refusal does not heal by retrying.
-void tell_refused(const plan& decided, reply& answer) {
-    if (decided.refused_series == 0) return;
-    answer.headers.set("X-Seriesgate-Refused-Series", std::to_string(decided.refused_series));
-    answer.headers.set("X-Seriesgate-Refused-Samples", std::to_string(decided.refused.samples));
 }
 
 std::string describe(upstream_error_reason reason, const upstream_config& upstream) {
@@ -201,17 +149,15 @@ net::awaitable<reply> answer_handshake(const write_request& request, worker& sel
 }
 
 net::awaitable<reply> forward(const write_request& request, const outgoing& sent, worker& self) {
-    gate_metrics& metrics = self.shared.metrics;
-    const bool spliced = sent.decided.forward == forwarding::spliced;
-    metrics.requests_forwarded[spliced ? forward_kind::spliced : forward_kind::unchanged].add();
     if (self.shared.settings.upstream.discard) {
-        metrics.requests_discarded.add();
+        self.shared.metrics.requests_discarded.add();
         co_return reply{.status = 204};
     }
     const upstream_request message{.headers = request.headers,
                                    .query = request.query,
-                                   .body = spliced ? bytes_view{sent.recompressed} : sent.body,
-                                   .body_changed = spliced};
+                                   .body = sent.changed ? bytes_view{sent.body} : request.body,
+                                   .body_changed = sent.changed,
+                                   .translated = sent.translated};
     co_return co_await post(message, self);
 }
 
@@ -236,17 +182,11 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
     const auto prepared = prepare(request, kind, *decoded, self);
     self.decoded.shrink(kept_buffer_bytes);  // nothing below looks at the decoded body
     if (!prepared) co_return malformed(prepared.error(), self);
+    if (!request.memory.grow(prepared->body.size())) co_return overloaded(metrics);
 
     reply answer{.status = 204};
-    const bool forwarded = prepared->decided.forward != forwarding::nothing;
-    if (forwarded) {
-        answer = co_await forward(request, *prepared, self);
-    } else {
-        metrics.requests_forwarded[forward_kind::none].add();
-    }
-    if (kind.version == protocol::v2) tell_written(*prepared, forwarded, answer, self.shared);
-    tell_refused(prepared->decided, answer);
-    tell_rejected(*prepared, self.shared.settings, answer);
+    if (prepared->forwarded) answer = co_await forward(request, *prepared, self);
+    tell_sender(*prepared, kind.version, self.shared, answer);
     co_return answer;
 }
 

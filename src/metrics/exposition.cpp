@@ -170,13 +170,17 @@ void write_request_metrics(exposition& out, const gate_metrics& metrics) {
                    metrics.requests_rejected);
     write_counters(out, "seriesgate_requests_forwarded_total",
                    "Decoded requests by what was sent upstream: the sender's own bytes (unchanged), the kept part "
-                   "(spliced), or nothing since everything was refused (none).",
+                   "(spliced), what was kept in remote write 1 (translated), or nothing since everything was refused "
+                   "(none).",
                    "kind", metrics.requests_forwarded);
     write_counter(out, "seriesgate_requests_discarded_total",
                   "Requests accepted and dropped because upstream.url is discard:.", metrics.requests_discarded);
     write_counter(out, "seriesgate_unconfirmed_requests_total",
                   "Remote write 2 requests that the upstream answered with success without saying what it has written.",
                   metrics.unconfirmed_requests);
+    write_counter(out, "seriesgate_untranslated_histograms_total",
+                  "Native histograms with custom buckets that were left out because upstream.protocol is v1.",
+                  metrics.untranslated_histograms);
     write_counters(out, "seriesgate_upstream_errors_total",
                    "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
                    metrics.upstream_errors);

@@ -66,6 +66,8 @@ std::string_view name_of(forward_kind kind) noexcept {
             return "unchanged";
         case forward_kind::spliced:
             return "spliced";
+        case forward_kind::translated:
+            return "translated";
         case forward_kind::none:
             return "none";
         case forward_kind::count_:

@@ -145,9 +145,10 @@ std::string_view name_of(upstream_error_reason reason) noexcept;
 
 /// What was made of a request that was admitted, wholly or in part.
 enum class forward_kind : std::uint8_t {
-    unchanged,  ///< nothing refused: the sender's own bytes
-    spliced,    ///< some refused: the kept ranges, compressed again
-    none,       ///< all refused: the upstream was not contacted
+    unchanged,   ///< nothing refused: the sender's own bytes
+    spliced,     ///< some refused: the kept ranges, compressed again
+    translated,  ///< what was kept, from remote write 2 to 1
+    none,        ///< all refused: the upstream was not contacted
     count_
 };
 std::string_view name_of(forward_kind kind) noexcept;
@@ -158,8 +159,9 @@ struct gate_metrics {
     counter_by_status requests;  ///< ingestion requests answered, by status code
     counter_by<reject_reason> requests_rejected;
     counter_by<forward_kind> requests_forwarded;
-    counter unconfirmed_requests;  ///< of remote write 2: the upstream's 2xx did not say what was written
-    counter requests_discarded;    ///< accepted and dropped because upstream.url is `discard:`
+    counter unconfirmed_requests;     ///< of remote write 2: the upstream's 2xx did not say what was written
+    counter untranslated_histograms;  ///< with custom buckets, which remote write 1 has not
+    counter requests_discarded;       ///< accepted and dropped because upstream.url is `discard:`
     counter_by<upstream_error_reason> upstream_errors;
 
     alignas(64) duration_histogram request_duration;           ///< first byte read to last byte written

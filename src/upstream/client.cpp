@@ -39,11 +39,17 @@ outgoing_message make_message(const upstream_config& settings, const upstream_re
         target += request.query;
     }
     outgoing_message message{http::verb::post, target, 11};
-    message.set(http::field::host, settings.authority);
+    const auto host = request.headers.find(http::field::host);
+    const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
+    message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{settings.authority});
     copy_end_to_end(request.headers, message);
     if (request.body_changed) {
         drop_body_digests(message);
         message.erase(http::field::accept_encoding);  // the answer may get a line of ours
+    }
+    if (request.translated) {
+        message.set(http::field::content_type, "application/x-protobuf");
+        message.set("X-Prometheus-Remote-Write-Version", "0.1.0");
     }
     add_via(message);
     message.body() = {request.body.data(), request.body.size()};

@@ -21,6 +21,7 @@ struct upstream_request {
     std::string_view query;       ///< the sender's query string, without '?'; may be empty
     bytes_view body;
     bool body_changed = false;  ///< not the sender's own bytes
+    bool translated = false;    ///< the sender wrote version 2, the body is version 1
 };
 
 /// What came back. The body is cut after response_bytes_max.

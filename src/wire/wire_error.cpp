@@ -63,8 +63,8 @@ std::string reason(wire_errc code) {
             return "odd number of label references: a name without a value";
         case wire_errc::series_label_bytes_over_limit:
             return more_than("series", label_bytes_per_series_max, "bytes of labels");
-        case wire_errc::request_label_bytes_over_limit:
-            return more_than("request", label_bytes_per_request_max, "bytes of labels");
+        case wire_errc::request_symbol_bytes_over_limit:
+            return "request too large with its symbols filled in";
     }
     return "unknown error";
 }

@@ -39,13 +39,14 @@ fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0, nullp
 
 }  // namespace
 
-void write_request_v2_reader::reset(bytes_view body) {
+void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_max) {
     assert(body.size() <= decoded_bytes_limit);
     body_ = body;
     symbols_.clear();
     records_.clear();
     next_ = 0;
-    label_bytes_passed_ = 0;
+    symbol_bytes_ = 0;
+    symbol_bytes_max_ = symbol_bytes_max;
     error_ = {};
 
     const auto range_of = [body](const char* begin, const char* end) {
@@ -80,9 +81,9 @@ void write_request_v2_reader::reset(bytes_view body) {
 
 bool write_request_v2_reader::next() {
     if (next_ >= records_.size() || !go_to(next_)) return false;
-    label_bytes_passed_ += label_bytes_;
-    if (label_bytes_passed_ <= label_bytes_per_request_max) return true;
-    fail(wire_errc::request_label_bytes_over_limit, body_.data() + series_.record.offset);
+    symbol_bytes_ += label_bytes_;
+    if (symbol_bytes_ <= symbol_bytes_max_) return true;
+    fail(wire_errc::request_symbol_bytes_over_limit, body_.data() + series_.record.offset);
     return false;
 }
 
@@ -171,12 +172,13 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     return {};
 }
 
-fault write_request_v2_reader::check_ref(std::uint64_t ref, const char* at) const noexcept {
+fault write_request_v2_reader::check_ref(std::uint64_t ref, const char* at) noexcept {
     if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
+    symbol_bytes_ += symbols_[ref].size;
     return {};
 }
 
-fault write_request_v2_reader::check_exemplar(bytes_view exemplar) const noexcept {
+fault write_request_v2_reader::check_exemplar(bytes_view exemplar) noexcept {
     const char* last = nullptr;
     std::size_t count = 0;
     const auto take = [&, this](std::uint64_t ref, const char* at) noexcept {
@@ -210,7 +212,7 @@ fault write_request_v2_reader::check_exemplar(bytes_view exemplar) const noexcep
     return {};
 }
 
-fault write_request_v2_reader::check_metadata(bytes_view metadata) const noexcept {
+fault write_request_v2_reader::check_metadata(bytes_view metadata) noexcept {
     field_cursor fields{metadata};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, varint):  // type

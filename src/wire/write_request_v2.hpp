@@ -17,10 +17,11 @@ namespace seriesgate {
 
 /// A bound like those of write_request.hpp: Prometheus sends some thousand symbols a request.
 inline constexpr std::size_t symbols_per_request_max = 1 << 22;
-/// Bounds of the names and values of a series, and of all series of a request, with every reference filled in. Without
-/// them a symbol of 64 KiB that all labels refer to makes terabytes to hash out of a body of some megabytes.
+/// Bounds of the names and values of a series, and of all that a request's references stand for (exemplars and metadata
+/// too), filled in. Without them a symbol of 64 KiB that all labels refer to makes terabytes to hash or to write out of
+/// a body of some megabytes.
 inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
-inline constexpr std::size_t label_bytes_per_request_max = 1 << 28;
+inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 
 /// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has; only the
 /// label run is always empty. Strict (see field_cursor): whatever it accepts, libprotobuf and gogo decode to the same
@@ -43,8 +44,9 @@ class write_request_v2_reader {
     std::size_t next_ = 0;             // index into records_
     series_view series_;
     std::vector<label_view> labels_;
-    std::size_t label_bytes_ = 0;  // of labels_
-    std::size_t label_bytes_passed_ = 0;
+    std::size_t label_bytes_ = 0;   // of labels_
+    std::size_t symbol_bytes_ = 0;  // of all references so far
+    std::size_t symbol_bytes_max_ = symbol_bytes_per_request_max;
     wire_error error_;
 
   public:
@@ -52,7 +54,8 @@ class write_request_v2_reader {
     explicit write_request_v2_reader(bytes_view body) { reset(body); }
 
     /// Starts on a new body, which must outlive the reading. At most decoded_bytes_limit bytes.
-    void reset(bytes_view body);
+    /// @param symbol_bytes_max what all references together may stand for; more is an error.
+    void reset(bytes_view body, std::size_t symbol_bytes_max = symbol_bytes_per_request_max);
 
     /// Goes to the next series entry. @return false at the end or at the first error.
     bool next();
@@ -60,6 +63,8 @@ class write_request_v2_reader {
     bool go_to(std::size_t entry);
     /// Valid until the next call of next() or go_to().
     [[nodiscard]] const series_view& series() const noexcept { return series_; }
+    /// @param ref one that has been read without an error.
+    [[nodiscard]] bytes_view symbol(std::uint64_t ref) const noexcept { return slice(body_, symbols_[ref]); }
     /// None: what v2 knows about a metric stands in its series entries.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return 0; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
@@ -74,9 +79,9 @@ class write_request_v2_reader {
 
     fault read_series(bytes_view payload);
     fault take_label_ref(std::uint64_t ref, const char* at, half_label& half);
-    [[nodiscard]] fault check_exemplar(bytes_view exemplar) const noexcept;
-    [[nodiscard]] fault check_metadata(bytes_view metadata) const noexcept;
-    [[nodiscard]] fault check_ref(std::uint64_t ref, const char* at) const noexcept;
+    [[nodiscard]] fault check_exemplar(bytes_view exemplar) noexcept;
+    [[nodiscard]] fault check_metadata(bytes_view metadata) noexcept;
+    [[nodiscard]] fault check_ref(std::uint64_t ref, const char* at) noexcept;
     void fail(wire_errc code, const char* at) noexcept;
 };
 

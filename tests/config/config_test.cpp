@@ -31,6 +31,8 @@ TEST_CASE("an empty file means the defaults") {
     }
     CHECK(expected.listen == listen_address{.host = "0.0.0.0", .port = 9201});
     CHECK(expected.upstream.timeout == 25s);
+    CHECK(expected.upstream.protocol == upstream_protocol::passthrough);
+    CHECK(expected.upstream.host_header == upstream_host::url);
     CHECK(expected.series_hourly_max == 0);
     CHECK(expected.series_daily_max == 0);
     CHECK(expected.false_positive_rate == 0.0001);
@@ -56,7 +58,7 @@ TEST_CASE("an empty file means the defaults") {
 TEST_CASE("every key of the file arrives in its place") {
     const config read = loaded(
         "listen: '[::1]:1234'\n"
-        "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms}\n"
+        "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms, protocol: v1, hostHeader: sender}\n"
         "maxHourlySeries: 10000\n"
         "maxDailySeries: \"20000\"\n"
         "falsePositiveRate: 1e-6\n"
@@ -77,6 +79,8 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.upstream.port == 8428);
     CHECK(read.upstream.target == "/w?a=b");
     CHECK(read.upstream.timeout == 1500ms);
+    CHECK(read.upstream.protocol == upstream_protocol::v1);
+    CHECK(read.upstream.host_header == upstream_host::sender);
     CHECK(read.series_hourly_max == 10'000);
     CHECK(read.series_daily_max == 20'000);
     CHECK(read.false_positive_rate == 1e-6);

@@ -28,10 +28,14 @@ std::string listen_error(std::string_view text) {
 upstream_config upstream_at(std::string_view text) {
     upstream_config upstream;
     upstream.timeout = 7s;
+    upstream.protocol = upstream_protocol::v1;
+    upstream.host_header = upstream_host::sender;
     CAPTURE(text);
     CHECK(parse_upstream_url(text, upstream) == "");
     CHECK(upstream.url == text);
     CHECK(upstream.timeout == 7s);
+    CHECK(upstream.protocol == upstream_protocol::v1);
+    CHECK(upstream.host_header == upstream_host::sender);
     return upstream;
 }
 

@@ -52,8 +52,8 @@ class Client:
     def request(self, method, path, body=b"", headers=()):
         """Sends exactly `headers` plus Host and Content-Length (unless given), and reads the whole reply."""
         connection = self._connection
-        connection.putrequest(method, path, skip_accept_encoding=True)
         names = {name.lower() for name, _ in headers}
+        connection.putrequest(method, path, skip_host="host" in names, skip_accept_encoding=True)
         for name, value in headers:
             connection.putheader(name, value)
         chunked = "transfer-encoding" in names

@@ -25,12 +25,21 @@ def _within_one_hour(request):
 @pytest.fixture(scope="session")
 def pb(tmp_path_factory):
     """The generated classes of proto/remote_write_v1.proto: the reference for what a request means."""
-    out = tmp_path_factory.mktemp("proto")
+    return _generated("remote_write_v1", tmp_path_factory.mktemp("proto"))
+
+
+@pytest.fixture(scope="session")
+def pb_v2(tmp_path_factory):
+    """The same for remote write 2."""
+    return _generated("remote_write_v2", tmp_path_factory.mktemp("proto"))
+
+
+def _generated(name, out):
     source = REPOSITORY / "proto"
-    subprocess.run(["protoc", f"-I{source}", f"--python_out={out}", "remote_write_v1.proto"], check=True)
+    subprocess.run(["protoc", f"-I{source}", f"--python_out={out}", f"{name}.proto"], check=True)
     sys.path.insert(0, str(out))
     try:
-        return importlib.import_module("remote_write_v1_pb2")
+        return importlib.import_module(f"{name}_pb2")
     finally:
         sys.path.remove(str(out))
 

@@ -23,7 +23,7 @@ def bodies(folder="prometheus-3.5-v1"):
 
 
 def moved_to(messages, newest):
-    """Generated WriteRequest messages, shifted in place so that their newest sample is at `newest` (ms)."""
+    """Generated messages of either version, shifted in place so that their newest sample is at `newest` (ms)."""
     shift = newest - max(s.timestamp for m in messages for t in m.timeseries for s in t.samples)
     for message in messages:
         for timeseries in message.timeseries:

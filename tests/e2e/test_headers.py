@@ -140,6 +140,12 @@ def test_end_to_end_headers_of_the_answer_pass_and_hop_by_hop_ones_do_not(gate, 
         assert reply.get(name) is None, name
 
 
+def test_the_senders_host_goes_on_where_that_is_wanted(limited, upstream):
+    gate = limited("upstream: {hostHeader: sender}\n")
+    assert gate.send(BODY, [("Host", "metrics.example:8080")]).status == 204
+    assert upstream.requests[0].all("Host") == ["metrics.example:8080"]
+
+
 def test_a_refusal_is_told_on_top_of_the_upstreams_answer(start_gate, upstream):
     gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
     upstream.default = Answer(503, [("Retry-After", "9")], b"try later\n")

@@ -115,7 +115,7 @@ inline bool is_documented_strictness(bytes_view body, const wire_error& error, c
         case wire_errc::labels_over_limit:
         case wire_errc::label_bytes_over_limit:
         case wire_errc::series_label_bytes_over_limit:
-        case wire_errc::request_label_bytes_over_limit:
+        case wire_errc::request_symbol_bytes_over_limit:
             return true;
         case wire_errc::field_of_version_1:  // at its tag
             return true;

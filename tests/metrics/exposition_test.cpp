@@ -118,6 +118,7 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->requests_forwarded[forward_kind::spliced].add(5);
     metrics->requests_discarded.add(6);
     metrics->unconfirmed_requests.add(25);
+    metrics->untranslated_histograms.add(26);
     metrics->upstream_errors[upstream_error_reason::timeout].add(7);
     metrics->samples_received.add(32000);
     metrics->samples_accepted.add(31000);
@@ -160,9 +161,11 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
+          "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"none\"} 0\n"
           "seriesgate_requests_discarded_total 6\n"
           "seriesgate_unconfirmed_requests_total 25\n"
+          "seriesgate_untranslated_histograms_total 26\n"
           "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
           "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
@@ -207,5 +210,5 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 29);
+    CHECK(helped.size() == 30);
 }

@@ -20,7 +20,7 @@ using namespace seriesgate::testing;
 namespace {
 
 constexpr int request_count = sanitized ? 10000 : 100000;
-constexpr auto code_count = static_cast<std::size_t>(wire_errc::request_label_bytes_over_limit) + 1;
+constexpr auto code_count = static_cast<std::size_t>(wire_errc::request_symbol_bytes_over_limit) + 1;
 
 struct tally {
     int accepted = 0;

@@ -10,7 +10,7 @@ using namespace seriesgate;
 
 namespace {
 
-constexpr auto last_code = wire_errc::request_label_bytes_over_limit;
+constexpr auto last_code = wire_errc::request_symbol_bytes_over_limit;
 
 }  // namespace
 
@@ -41,8 +41,8 @@ TEST_CASE("errors in the protobuf say at which byte, errors of the compression d
           "odd number of label references: a name without a value at byte 5");
     CHECK(to_string({wire_errc::series_label_bytes_over_limit, 5}) ==
           "series with more than 1048576 bytes of labels at byte 5");
-    CHECK(to_string({wire_errc::request_label_bytes_over_limit, 5}) ==
-          "request with more than 268435456 bytes of labels at byte 5");
+    CHECK(to_string({wire_errc::request_symbol_bytes_over_limit, 5}) ==
+          "request too large with its symbols filled in at byte 5");
     CHECK(to_string({wire_errc::snappy_corrupt, 0}) == "not a valid snappy block");
     CHECK(to_string({wire_errc::empty_body, 0}) == "empty body: not compressed");
     CHECK(to_string({wire_errc::snappy_framed, 0}) ==

@@ -270,7 +270,7 @@ TEST_CASE("v2: the labels of a series have at most 1 MiB, however short their re
 TEST_CASE("v2: the labels of all series have at most 256 MiB") {
     std::string body = symbols({"", std::string(label_bytes_max, 'x')});
     const std::string series = entry({refs({1, 1, 1, 1, 1, 1, 1, 1}), sample(1)});
-    constexpr auto count = label_bytes_per_request_max / (8 * label_bytes_max);
+    constexpr auto count = symbol_bytes_per_request_max / (8 * label_bytes_max);
     for (std::size_t i = 0; i < count; ++i) body.append(series);
     write_request_v2_reader reader{body};
     while (reader.next()) continue;
@@ -285,7 +285,7 @@ TEST_CASE("v2: the labels of all series have at most 256 MiB") {
         std::size_t seen = 0;
         while (reader.next()) ++seen;
         CHECK(seen == count);
-        CHECK(reader.error().code == request_label_bytes_over_limit);
+        CHECK(reader.error().code == request_symbol_bytes_over_limit);
         CHECK(reader.error().offset == size);
     }
 }

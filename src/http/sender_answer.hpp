@@ -1,0 +1,31 @@
+/// What the sender is told about its request, on top of what the upstream says.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "gate/plan.hpp"
+#include "http/reply.hpp"
+#include "http/worker.hpp"
+
+namespace seriesgate {
+
+/// What has been made of one request.
+struct outgoing {
+    plan decided;
+    bool forwarded = false;     ///< something goes upstream
+    bool changed = false;       ///< and it is `body`, not the sender's own
+    bool translated = false;    ///< from remote write 2 to 1
+    std::string body;           ///< compressed
+    entry_counts untranslated;  ///< accepted, but remote write 1 has no words for it
+    std::string rejection;      ///< what the sender of refused series is to be told; empty if nothing
+};
+
+/// How many series were refused, the limits that are spent, and an example for each: the first line says the essence.
+/// For the request that was planned last, if the sender is to be told of a refusal.
+std::string describe_rejected(const plan& decided, std::string_view tenant, worker& self);
+
+/// Completes the upstream's answer, or the gate's own success where nothing was forwarded.
+void tell_sender(const outgoing& sent, protocol version, shared_state& shared, reply& answer);
+
+}  // namespace seriesgate

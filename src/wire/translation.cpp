@@ -1,0 +1,206 @@
+#include "wire/translation.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "wire/varint.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr auto len = wire_type::len;
+constexpr auto varint = wire_type::varint;
+
+void append_bytes(std::string& out, std::uint32_t tag, bytes_view bytes) {
+    append_varint(out, tag);
+    append_varint(out, bytes.size());
+    out.append(bytes);
+}
+
+void append_label(std::string& out, bytes_view name, bytes_view value) {
+    const auto size_of = [](bytes_view bytes) { return 1 + varint_size(bytes.size()) + bytes.size(); };
+    append_varint(out, tag_of(1, len));
+    append_varint(out, size_of(name) + size_of(value));
+    append_bytes(out, tag_of(1, len), name);
+    append_bytes(out, tag_of(2, len), value);
+}
+
+/// Source: prometheus/prometheus model/histogram/generic.go, CustomBucketsSchema.
+bool has_custom_buckets(bytes_view histogram) {
+    constexpr std::uint32_t schema = 105;  // -53 as sint32
+    std::uint64_t value = 0;
+    field_cursor fields{histogram};
+    while (fields.next()) {
+        if (fields.tag() == tag_of(4, varint)) {
+            value = fields.read_varint_value();
+        } else {
+            fields.skip_unknown(0);
+        }
+    }
+    return static_cast<std::uint32_t>(value) == schema;
+}
+
+/// What the series of a metric family add to its name. A counter's `_total` belongs to the name in the text format and
+/// not in OpenMetrics; Prometheus scrapes the former mostly. Types as in the message MetricMetadata.
+bytes_view family_of(bytes_view metric, std::uint64_t type) {
+    constexpr std::array<std::string_view, 4> of_histograms{"_bucket", "_sum", "_count", "_created"};
+    constexpr std::array<std::string_view, 4> of_gauge_histograms{"_bucket", "_gsum", "_gcount"};
+    constexpr std::array<std::string_view, 4> of_summaries{"_sum", "_count", "_created"};
+    constexpr std::array<std::string_view, 4> of_infos{"_info"};
+    constexpr std::array<std::string_view, 4> of_counters{"_created"};
+    const auto without = [metric](const std::array<std::string_view, 4>& suffixes) {
+        for (const std::string_view suffix : suffixes)
+            if (!suffix.empty() && metric.size() > suffix.size() && metric.ends_with(suffix))
+                return metric.substr(0, metric.size() - suffix.size());
+        return metric;
+    };
+    switch (static_cast<std::uint32_t>(type)) {
+        case 1:
+            return without(of_counters);
+        case 3:
+            return without(of_histograms);
+        case 4:
+            return without(of_gauge_histograms);
+        case 5:
+            return without(of_summaries);
+        case 6:
+            return without(of_infos);
+        default:
+            return metric;
+    }
+}
+
+}  // namespace
+
+translation_loss translator::operator()(bytes_view body, std::span<const byte_range> removed, std::string& out) {
+    translation_loss lost;
+    out.clear();
+    metadata_.clear();
+    told_.clear();
+    reader_.reset(body);
+    while (reader_.next()) {
+        const byte_range record = reader_.series().record;
+        if (!removed.empty() && removed.front().offset == record.offset) {
+            removed = removed.subspan(1);
+            continue;
+        }
+        field_cursor fields{slice(body, record)};
+        fields.next();
+        metric_metadata metadata;
+        if (!write_series(fields.read_bytes(), metadata, lost)) continue;
+        append_bytes(out, tag_of(1, len), series_);
+        if (metadata != metric_metadata{}) write_metadata(metadata);
+    }
+    out.append(metadata_);
+    return lost;
+}
+
+/// @return false if nothing is left of the series.
+bool translator::write_series(bytes_view payload, metric_metadata& metadata, translation_loss& lost) {
+    const std::uint32_t lost_before = lost.histograms;
+    series_.clear();
+    for (const label_view& label : reader_.series().labels) append_label(series_, label.name, label.value);
+    const std::size_t labels_end = series_.size();
+
+    field_cursor fields{payload};
+    while (fields.next()) switch (fields.tag()) {
+            case tag_of(2, len):
+                append_bytes(series_, tag_of(2, len), fields.read_bytes());
+                break;
+            case tag_of(3, len): {
+                const bytes_view histogram = fields.read_bytes();
+                if (has_custom_buckets(histogram)) {
+                    ++lost.histograms;
+                } else {
+                    append_bytes(series_, tag_of(4, len), histogram);
+                }
+                break;
+            }
+            case tag_of(4, len):
+                write_exemplar(fields.read_bytes());
+                append_bytes(series_, tag_of(3, len), inner_);
+                break;
+            case tag_of(5, len): {  // if it comes twice, what comes later goes before
+                field_cursor inner{fields.read_bytes()};
+                while (inner.next()) switch (inner.tag()) {
+                        case tag_of(1, varint):
+                            metadata.type = inner.read_varint_value();
+                            break;
+                        case tag_of(3, varint):
+                            metadata.help_ref = inner.read_varint_value();
+                            break;
+                        case tag_of(4, varint):
+                            metadata.unit_ref = inner.read_varint_value();
+                            break;
+                        default:
+                            inner.skip_unknown(0);
+                    }
+                break;
+            }
+            default:
+                fields.skip_unknown(0);
+        }
+    return series_.size() > labels_end || lost.histograms == lost_before;
+}
+
+/// Into inner_: the labels written out, everything else as it stands.
+void translator::write_exemplar(bytes_view exemplar) {
+    inner_.clear();
+    bytes_view name;
+    bool half = false;
+    const auto take = [&](std::uint64_t ref) {
+        const bytes_view symbol = reader_.symbol(ref);
+        if (half) append_label(inner_, name, symbol);
+        name = symbol;
+        half = !half;
+    };
+    field_cursor fields{exemplar};
+    while (fields.next()) switch (fields.tag()) {
+            case tag_of(1, len): {
+                const bytes_view packed = fields.read_bytes();
+                const char* const end = packed.data() + packed.size();
+                for (const char* at = packed.data(); at != end;) {
+                    std::uint64_t ref = 0;
+                    at = read_varint(at, end, ref);
+                    take(ref);
+                }
+                break;
+            }
+            case tag_of(1, varint):
+                take(fields.read_varint_value());
+                break;
+            default:
+                fields.skip_unknown(0);
+                inner_.append(fields.field_start(), fields.position());
+        }
+}
+
+/// Once for each family and what is said of it: targets may differ in that.
+void translator::write_metadata(const metric_metadata& metadata) {
+    bytes_view metric;
+    for (const label_view& label : reader_.series().labels)
+        if (label.name == "__name__") metric = label.value;
+    if (metric.empty()) return;
+    const bytes_view family = family_of(metric, metadata.type);
+    key_.assign(family);
+    for (const std::uint64_t part : {metadata.type, metadata.help_ref, metadata.unit_ref}) {
+        key_.push_back('\0');
+        append_varint(key_, part);
+    }
+    if (!told_.insert(key_).second) return;
+
+    inner_.clear();
+    if (metadata.type != 0) {
+        append_varint(inner_, tag_of(1, varint));
+        append_varint(inner_, metadata.type);
+    }
+    append_bytes(inner_, tag_of(2, len), family);
+    const auto append_text = [this](std::uint32_t field, std::uint64_t ref) {
+        if (ref != 0) append_bytes(inner_, tag_of(field, len), reader_.symbol(ref));
+    };
+    append_text(4, metadata.help_ref);
+    append_text(5, metadata.unit_ref);
+    append_bytes(metadata_, tag_of(3, len), inner_);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,181 @@
+"""upstream.protocol: v1: remote write 2 for a store that only knows version 1."""
+
+import time
+
+import pytest
+
+import recorded
+import tee
+import wire
+import wire_v2
+from recorded import SAMPLES, SERIES
+from servers import Prometheus, VictoriaMetrics
+from test_compression import sized, unzstd
+from test_on_limit import KEPT, KNOWN, SENT, STORES, send
+from test_protocol_v2 import counts, write, written
+from test_real_servers import assert_found, recorder, victoria_metrics  # noqa: F401 (fixtures)
+from upstream import Answer
+
+TRANSLATING = "upstream: {protocol: v1}\n"
+
+
+@pytest.fixture
+def translating(limited):
+    return limited(TRANSLATING)
+
+
+def test_the_store_gets_version_1_and_headers_that_say_so(translating, upstream):
+    upstream.default = Answer(status=200, body=b"fine")
+    digests = [("Content-Digest", "sha-256=:x:"), ("X-Scope-OrgID", "t"), ("Retry-Attempt", "2")]
+    reply = write(translating, wire.pack(wire_v2.request({"__name__": "up", "job": "a"}, {"__name__": "down"})), digests)
+    assert (reply.status, reply.body, written(reply)) == (200, b"fine", (2, 0, 0))
+    request = upstream.requests[0]
+    assert wire.unpack(request.body) == wire.sampled("up", job="a") + wire.sampled("down")
+    assert request.get("Content-Type") == "application/x-protobuf"
+    assert request.get("X-Prometheus-Remote-Write-Version") == "0.1.0"
+    assert request.get("Content-Encoding") == "snappy"
+    assert request.get("Content-Digest") is None
+    assert (request.get("X-Scope-OrgID"), request.get("Retry-Attempt")) == ("t", "2")
+    assert translating.metric("seriesgate_unconfirmed_requests_total") == 0
+    assert translating.metric("seriesgate_requests_forwarded_total", kind="translated") == 1
+
+
+def test_version_1_goes_through_as_it_is(translating, upstream):
+    bodies = [*recorded.bodies()[:2], b"\x00"]
+    for body in bodies:
+        reply = translating.send(body)
+        assert (reply.status, written(reply)) == (204, (None, None, None))
+    assert upstream.bodies == bodies
+
+
+def test_zstd_stays_zstd(translating, upstream):
+    headers = [("Content-Encoding", "zstd"), wire_v2.HEADERS[1]]
+    assert translating.send(sized(wire_v2.request({"__name__": "up"})), headers).status == 204
+    assert upstream.requests[0].get("Content-Encoding") == "zstd"
+    assert unzstd(upstream.bodies[0]) == wire.sampled("up")
+
+
+def test_every_kind_of_data_arrives_and_is_confirmed(translating, upstream, pb):
+    symbols = wire_v2.Symbols()
+    metadata = wire.field(wire_v2.METADATA, wire.number_field(1, 3) + wire.number_field(3, symbols.ref("time spent")) +
+                          wire.number_field(4, symbols.ref("seconds")))
+    body = b"".join([
+        wire_v2.series(symbols, {"__name__": "t_bucket", "le": "1"}, wire_v2.sample(), metadata,
+                       wire_v2.exemplar(symbols, trace_id="x")),
+        wire_v2.series(symbols, {"__name__": "t_bucket", "le": "2"}, metadata, wire_v2.exemplar(symbols, trace_id="y")),
+        wire_v2.series(symbols, {"__name__": "h"}, wire_v2.histogram(), wire_v2.histogram(2)),
+    ]) + symbols.encode()
+    reply = write(translating, wire.pack(body))
+    assert (reply.status, written(reply)) == (204, (1, 2, 2))
+    message = pb.WriteRequest.FromString(wire.unpack(upstream.bodies[0]))
+    assert [(len(each.labels), len(each.samples), len(each.histograms), len(each.exemplars))
+            for each in message.timeseries] == [(2, 1, 0, 1), (2, 0, 0, 1), (1, 0, 2, 0)]
+    assert [label.value for each in message.timeseries for one in each.exemplars for label in one.labels] == \
+        [b"x", b"y"]
+    assert [(each.type, each.metric_family_name, each.help, each.unit) for each in message.metadata] == \
+        [(3, b"t", b"time spent", b"seconds")]
+
+
+def test_an_empty_request_is_an_empty_request(translating, upstream):
+    reply = write(translating, wire.pack(wire.field(wire_v2.SYMBOLS, b"")))
+    assert (reply.status, written(reply), upstream.bodies) == (204, (0, 0, 0), [b"\x00"])
+
+
+def test_what_version_1_has_no_words_for_is_an_error_and_the_rest_is_stored(translating, upstream):
+    symbols = wire_v2.Symbols()
+    custom = wire.field(wire_v2.HISTOGRAMS, wire.number_field(1, 1) + wire.number_field(4, 105))
+    only, with_sample = (wire_v2.series(symbols, {"__name__": name}, custom, *rest)
+                         for name, rest in (("a", ()), ("b", (wire_v2.sample(),))))
+    reply = write(translating, wire.pack(only + with_sample + symbols.encode()))
+    assert (reply.status, written(reply)) == (400, (1, 0, 0))
+    assert reply.first_line == "left out 2 native histograms with custom buckets: remote write 1 has none"
+    assert [wire.unpack(body) for body in upstream.bodies] == [wire.sampled("b")]
+    reply = write(translating, wire.pack(only + symbols.encode()))
+    assert (reply.status, written(reply), len(upstream.bodies)) == (400, (0, 0, 0), 1)
+    assert translating.metric("seriesgate_untranslated_histograms_total") == 3
+
+
+def test_a_body_that_would_become_too_large_is_refused_whole(limited, upstream):
+    gate = limited(TRANSLATING + "server: {maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n")
+    long_text = "x" * 10_000
+    fitting, larger = (wire.pack(wire_v2.request(*({"__name__": "a", "b": long_text, "n": str(i)} for i in range(count))))
+                       for count in (6, 7))
+    assert write(gate, fitting).status == 204
+    upstream.clear()
+    reply = write(gate, larger)
+    assert (reply.status, upstream.requests) == (400, [])
+    assert reply.first_line.startswith("request too large with its symbols filled in")
+    assert gate.current() == 6
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("refused", SENT)
+@pytest.mark.parametrize("answer", ["drop", "reject"])
+def test_status_and_counts(limited, upstream, answer, refused, store):
+    gate = limited(f"maxHourlySeries: 2\nonLimit: {answer}\n{TRANSLATING}")
+    assert send(gate, "v2", KNOWN).status == 204
+    upstream.clear()
+    upstream.default = said = STORES[store]
+    reply = send(gate, "v2", SENT[refused])
+    kept, sent = KEPT[refused], len(SENT[refused])
+    told = answer == "reject" and refused != "none"
+    success = refused == "all" or said.status < 300
+    assert [len(wire.series_of(wire.unpack(body))) for body in upstream.bodies] == ([] if refused == "all" else [kept])
+    if success:
+        assert reply.status == (400 if told else 204 if refused == "all" else said.status)
+        assert written(reply) == (kept if told else sent, 0, 0)
+    else:
+        assert reply.status == said.status
+        assert written(reply) == (None, None, None)  # the store did not say: none, for the sender
+
+
+def test_counts_of_a_store_that_knows_both_are_not_added(limited, upstream):
+    gate = limited(f"maxHourlySeries: 2\n{TRANSLATING}")
+    upstream.default = Answer(headers=counts(7, 7, 7))
+    assert written(send(gate, "v2", KNOWN)) == (2, 0, 0)
+
+
+def moved(pb_v2, bodies, newest):
+    messages = [pb_v2.Request.FromString(wire.unpack(body)) for body in bodies]
+    return [message.SerializeToString() for message in recorded.moved_to(messages, newest)]
+
+
+def samples_of(pb_v2, raw_bodies):
+    """As tee.samples."""
+    found = {}
+    for message in map(pb_v2.Request.FromString, raw_bodies):
+        for series in message.timeseries:
+            refs = [message.symbols[ref] for ref in series.labels_refs]
+            values = found.setdefault(tuple(sorted(zip(refs[::2], refs[1::2], strict=True))), {})
+            values.update((sample.timestamp, sample.value) for sample in series.samples)
+    return found
+
+
+@pytest.mark.slow
+def test_the_recording_in_version_2_is_found_in_victoria_metrics(start_gate, victoria_metrics, pb_v2):  # noqa: F811
+    gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=TRANSLATING)
+    sent = moved(pb_v2, recorded.bodies("prometheus-3.5-v2"), int(time.time() * 1000) - 60_000)
+    for raw in sent:
+        reply = write(gate, wire.pack(raw))
+        assert (reply.status, written(reply)) == (204, (len(wire_v2.series_of(raw)), 0, 0))
+    expected, stored = samples_of(pb_v2, sent), victoria_metrics.samples()
+    assert (len(expected), tee.sample_count(expected)) == (SERIES, SAMPLES)
+    assert_found(expected, stored)
+    assert gate.current() == SERIES
+
+
+@pytest.mark.slow
+def test_native_histograms_in_version_2_are_found_in_a_prometheus_that_knows_version_1(start_gate, tmp_path):
+    store = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver",
+                       "--enable-feature=native-histograms")
+    try:
+        gate = start_gate(f"--upstream.url={store.url}/api/v1/write", config=TRANSLATING)
+        bodies = recorded.bodies("native-histograms-v2")
+        for body in bodies:
+            assert write(gate, body).status == 204
+        series = {each for body in bodies for each in wire_v2.series_of(wire.unpack(body))}
+        assert store.metric("prometheus_tsdb_head_series_created_total") == len(series)
+        assert gate.current() == len(series)
+        assert gate.metric("seriesgate_untranslated_histograms_total") == 0
+    finally:
+        store.stop()

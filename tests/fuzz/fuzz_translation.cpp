@@ -1,0 +1,25 @@
+// Any bytes as a request of remote write 2 for a store that only knows version 1: what the translation holds is what
+// the generated classes find in the original.
+#include "fuzz/fuzz_target.hpp"
+#include "fuzz/random_request_v2.hpp"
+#include "fuzz/translation_property.hpp"
+#include "fuzz/tree_mutator.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+    return mutate_request(data, size, size_max, seed, message_kind::request_v2);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const bytes_view body = as_bytes(data, size);
+    walk_check_v2 check;
+    walk_v2(body, check);
+    if (!check.accepted) return 0;
+    random_source random{size};
+    const std::string wrong = check_translation(body, check, random);
+    if (!wrong.empty()) found(wrong);
+    return 0;
+}
