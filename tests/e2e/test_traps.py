@@ -1,0 +1,172 @@
+"""What real senders do that a gate gets wrong easily, in both versions of remote write; beside test_bad_input.py
+(bombs, cut and padded fields), test_compression.py (zstd, the handshake), test_translation.py and test_on_limit.py."""
+
+import pytest
+
+import recorded
+import wire
+import wire_v2
+from test_protocol_v2 import counts
+from upstream import Answer
+
+CASES = pytest.mark.parametrize("version", ["v1", "v2"])
+
+
+class Request:
+    """Series after series, in either version."""
+
+    def __init__(self, version):
+        self.version = version
+        self.symbols = wire_v2.Symbols()
+        self.parts = []
+
+    def series(self, labels, *entries):
+        pairs = sorted(labels.items()) if isinstance(labels, dict) else labels
+        of = wire.series(pairs, *entries) if self.version == "v1" else wire_v2.series(self.symbols, pairs, *entries)
+        self.parts.append(of)
+        return self
+
+    def sampled(self, *pairs, value=1.0):
+        return self.series(list(pairs), wire.field(2, wire.sample(value, 1_700_000_000_000)))
+
+    def exemplar(self):
+        if self.version == "v2":
+            return wire_v2.exemplar(self.symbols, trace_id="x")
+        return wire.field(wire.EXEMPLARS, wire.exemplar(1.0, 1_700_000_000_000, trace_id="x"))
+
+    def raw(self, symbols_last=False):
+        parts = [] if self.version == "v1" else [self.symbols.encode()]
+        return b"".join([*self.parts, *parts] if symbols_last else [*parts, *self.parts])
+
+
+def send(gate, request, headers=(), raw=None):
+    body = wire.pack(request.raw() if raw is None else raw)
+    return gate.send(body, [*(wire_v2.HEADERS if request.version == "v2" else recorded.HEADERS), *headers])
+
+
+@pytest.fixture
+def gate_of_one(limited, upstream):
+    upstream.default = Answer(headers=counts(1))
+    return limited("maxHourlySeries: 1\n")
+
+
+NAME, A, B = ("__name__", "m"), ("a", "1"), ("b", "2")
+
+
+@CASES
+@pytest.mark.parametrize("again", [(B, A, NAME), (NAME, A, B, ("empty", "")), (A, B, NAME)],
+                         ids=["another order", "an empty label", "the name last"])
+def test_the_same_labels_are_the_same_series(gate_of_one, version, again):
+    assert send(gate_of_one, Request(version).sampled(NAME, A, B)).refused is None
+    assert send(gate_of_one, Request(version).sampled(*again)).refused is None
+    assert gate_of_one.current() == 1
+
+
+@CASES
+def test_one_series_several_times_in_a_request_is_charged_once(gate_of_one, upstream, version):
+    request = Request(version)
+    for value in (1.0, 2.0, 3.0):
+        request.sampled(NAME, A, value=value)
+    request.series([NAME, A], request.exemplar())
+    assert send(gate_of_one, request).refused is None
+    assert gate_of_one.current() == 1
+    assert upstream.bodies == [wire.pack(request.raw())]
+
+
+@CASES
+@pytest.mark.parametrize("kind", ["exemplar", "stale marker"])
+def test_neither_an_exemplar_nor_a_stale_marker_admits(gate_of_one, upstream, version, kind):
+    def only(of):
+        request = Request(version)
+        if kind == "exemplar":
+            return request.series(of, request.exemplar())
+        return request.sampled(*of, value=wire.STALE)
+
+    assert send(gate_of_one, only([NAME])).refused == (1, int(kind != "exemplar"))
+    assert (gate_of_one.current(), upstream.requests) == (0, [])
+    assert send(gate_of_one, Request(version).sampled(NAME)).refused is None
+    known = only([NAME])
+    assert send(gate_of_one, known).refused is None
+    assert upstream.bodies[-1] == wire.pack(known.raw())
+
+
+@CASES
+def test_all_refused_is_not_forwarded(gate_of_one, upstream, version):
+    send(gate_of_one, Request(version).sampled(NAME))
+    upstream.clear()
+    assert send(gate_of_one, Request(version).sampled(NAME, A)).status == 204
+    assert upstream.requests == []
+
+
+@CASES
+def test_a_retry_after_a_failure_is_decided_alike(gate_of_one, upstream, version):
+    request = Request(version).sampled(NAME, A).sampled(NAME, B)
+    upstream.answers.append(Answer(503, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")], b"later\n"))
+    first = send(gate_of_one, request)
+    assert (first.status, first.get("Retry-After")) == (503, "Wed, 21 Oct 2026 07:28:00 GMT")
+    again = send(gate_of_one, request, [("Retry-Attempt", "1")])
+    assert (again.status, again.refused, gate_of_one.current()) == (204, (1, 1), 1)
+    assert upstream.bodies[0] == upstream.bodies[1]
+    assert upstream.requests[1].get("Retry-Attempt") == "1"
+
+
+@CASES
+def test_labels_that_are_not_utf_8_pass(gate, upstream, version):
+    request = Request(version).sampled(NAME, ("bad", b"\xff\xfe\x00"))
+    assert send(gate, request).status == 204
+    assert upstream.bodies == [wire.pack(request.raw())]
+
+
+@CASES
+@pytest.mark.parametrize("value", [wire.STALE, wire.ODD_NAN], ids=["stale", "odd NaN"])
+def test_the_bits_of_a_nan_survive_a_splice(gate_of_one, upstream, version, value):
+    send(gate_of_one, Request(version).sampled(NAME))
+    kept = Request(version).sampled(NAME, value=value)
+    request = Request(version).sampled(NAME, value=value).sampled(NAME, A)
+    send(gate_of_one, request)
+    left = request.raw().replace(request.parts[1], b"")
+    assert wire.unpack(upstream.bodies[-1]) == left
+    assert kept.parts[0] in left and value in left
+
+
+@CASES
+def test_fields_that_nobody_knows_survive_a_splice(gate_of_one, upstream, version):
+    numbers = (2, 6, 1000) if version == "v1" else (6, 1000)
+    unknown = b"".join(wire.number_field(number, 7) + wire.field(number + 1000, b"x") for number in numbers)
+    send(gate_of_one, Request(version).sampled(NAME))
+    request = Request(version).sampled(NAME).sampled(NAME, A)
+    send(gate_of_one, request, raw=request.raw() + unknown)
+    assert wire.unpack(upstream.bodies[-1]) == request.raw().replace(request.parts[1], b"") + unknown
+
+
+@CASES
+def test_equal_labels_of_two_tenants_are_two_series(gate, upstream, version):
+    for tenant in ("a", "b", "a"):
+        assert send(gate, Request(version).sampled(NAME), [("X-Scope-OrgID", tenant)]).status == 204
+    assert gate.current() == 2
+
+
+@CASES
+def test_what_the_store_says_of_one_bad_sample_comes_back(gate, upstream, version):
+    upstream.default = Answer(400, counts(1), b"out of order sample\n")
+    reply = send(gate, Request(version).sampled(NAME).sampled(NAME, A))
+    assert (reply.status, reply.body) == (400, b"out of order sample\n")
+    assert reply.get(counts(1)[0][0]) == "1"
+
+
+@CASES
+def test_an_empty_message_passes(gate, upstream, version):
+    assert send(gate, Request(version), raw=b"").status == 204
+    assert upstream.bodies == [b"\x00"]
+
+
+def test_symbols_behind_the_series_and_fields_in_the_order_of_prometheus(gate_of_one, upstream):
+    request = Request("v2")
+    histogram, exemplar = wire_v2.histogram(), request.exemplar()
+    metadata = wire.field(wire_v2.METADATA, wire.number_field(1, 3) + wire.number_field(3, request.symbols.ref("help")))
+    request.series([NAME], wire_v2.sample(), exemplar, histogram, metadata)  # 1, 2, 4, 3, 5
+    raw = request.raw(symbols_last=True)
+    assert send(gate_of_one, request, raw=raw).refused is None
+    assert upstream.bodies == [wire.pack(raw)]
+    assert gate_of_one.metric("seriesgate_histograms_received_total") == 1
+    assert gate_of_one.metric("seriesgate_exemplars_received_total") == 1
