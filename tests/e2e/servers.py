@@ -122,6 +122,28 @@ class Prometheus(Server):
         return stored
 
 
+class VmAgent(Server):
+    """Scrapes itself and the gate every second, and writes to the gate."""
+
+    def __init__(self, folder, gate):
+        file = Path(folder) / "vmagent.yml"
+
+        def flags_for(port):
+            file.write_text(f"""
+global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: vmagent
+    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
+  - job_name: seriesgate
+    static_configs: [{{targets: ['127.0.0.1:{gate.address[1]}']}}]
+""")
+            return [f"-promscrape.config={file}", f"-httpListenAddr=127.0.0.1:{port}",
+                    f"-remoteWrite.tmpDataPath={folder}/vmagent", f"-remoteWrite.url={gate.url}/api/v1/write",
+                    "-remoteWrite.flushInterval=200ms", "-memory.allowedBytes=268435456"]
+
+        super().__init__("vmagent", flags_for, folder, "/health")
+
+
 def _labels(text):
     """{__name__="up", job="a"} as sorted pairs; the quoting is Go's, which JSON reads for all but exotic values."""
     pairs, at = [], 1

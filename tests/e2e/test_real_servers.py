@@ -9,7 +9,7 @@ import recorded
 import tee
 import wire
 from recorded import SAMPLES, SERIES
-from servers import Prometheus, VictoriaMetrics
+from servers import Prometheus, VictoriaMetrics, VmAgent
 from test_recorded import leaks_allowed
 from waiting import eventually
 
@@ -107,6 +107,54 @@ def test_what_a_real_prometheus_writes_through_the_gate_is_in_victoria_metrics(
         assert stats["samples"]["refused"] == 0
         assert set(up_of_the_gate(sent).values()) == {1.0}
     assert {b"prometheus_build_info", b"seriesgate_requests_total"} <= tee.metadata_names(pb, recorder.taken)
+
+
+def test_what_a_real_prometheus_writes_through_the_gate_is_in_another_prometheus(start_gate, tmp_path):
+    for name in ("store", "sender"):
+        (tmp_path / name).mkdir()
+    store = Prometheus(tmp_path / "store", "global: {}\n", "--web.enable-remote-write-receiver",
+                       "--enable-feature=exemplar-storage")
+    gate = start_gate(f"--upstream.url={store.url}/api/v1/write")
+    sender = None
+    try:
+        sender = Prometheus(tmp_path / "sender", lambda port: prometheus_config(gate, port))
+        eventually(lambda: sender.metric("prometheus_remote_storage_samples_total") >= 5000, "samples went", 60, every=0.5)
+    finally:
+        if sender:
+            sender.stop()
+        store.stop()
+    assert gate.stats["samples"]["refused"] == gate.stats["requests"]["rejected"] == 0
+    scraped, stored = sender.dump(), store.dump()
+    times = [at for values in stored.values() for at in values]
+    first, last = min(times) + 2000, max(times) - 2000
+    arrived = {labels: _between(values, first, last) for labels, values in stored.items()}
+    assert {labels: values for labels, values in arrived.items() if values} == \
+        {labels: kept for labels, values in scraped.items() if (kept := _between(values, first, last))}
+    assert gate.current() == len(stored)
+
+
+@pytest.mark.parametrize("limit", [0, 200])
+def test_what_a_real_vmagent_writes_through_the_gate_is_in_victoria_metrics(start_gate, recorder, victoria_metrics, pb,
+                                                                            tmp_path, limit):
+    gate = start_gate(f"--upstream.url={recorder.url}", f"--maxHourlySeries={limit}")
+    vmagent = VmAgent(tmp_path, gate)
+    try:
+        eventually(lambda: _span(tee.samples(pb, recorder.taken)) >= 5000, "five scrapes have come through", 60,
+                   every=0.5)
+    finally:
+        vmagent.stop()  # sends what is left
+    sent = tee.samples(pb, recorder.taken)
+    assert_found(sent, victoria_metrics.samples())
+    stats = gate.stats
+    assert stats["requests"]["rejected"] == stats["requests"]["upstreamErrors"] == 0
+    assert tee.sample_count(sent) == stats["samples"]["accepted"]
+    if limit:
+        assert stats["windows"]["hourly"]["currentSeries"] == limit
+        assert limit <= len(sent) <= limit + leaks_allowed(2000)
+        assert stats["samples"]["refused"] > 0
+    else:
+        assert stats["windows"]["hourly"]["currentSeries"] == len(sent) > 300
+        assert stats["samples"]["refused"] == 0
 
 
 def _span(found):
