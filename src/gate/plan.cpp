@@ -1,7 +1,5 @@
 #include "gate/plan.hpp"
 
-#include <algorithm>
-
 namespace seriesgate {
 
 result<plan, wire_error> planner::operator()(bytes_view body, admission& limits, time_point now,
@@ -41,9 +39,9 @@ result<std::uint32_t, wire_error> planner::read(Reader& reader, std::uint64_t se
 std::span<const label_view> planner::labels(std::size_t index) {
     // The entry has been walked before, so it cannot fail.
     if (version_ == protocol::v2)
-        return reader_v2_.go_to(index) ? reader_v2_.series().labels : std::span<const label_view>{};
+        return reader_v2_.go_to(index) ? labels_of(reader_v2_.series(), labels_) : std::span<const label_view>{};
     label_reader_.reset(slice(body_, entries_[index].record));
-    return label_reader_.next() ? label_reader_.series().labels : std::span<const label_view>{};
+    return label_reader_.next() ? labels_of(label_reader_.series(), labels_) : std::span<const label_view>{};
 }
 
 plan planner::collect(std::uint32_t metadata) {
@@ -51,7 +49,7 @@ plan planner::collect(std::uint32_t metadata) {
     made.metadata = metadata;
     removed_.clear();
     rejected_.clear();
-    refused_fingerprints_.clear();
+    refused_series_.start();
     for (std::size_t i = 0; i < offered_.size(); ++i) {
         const entry_counts counts{
             .samples = offered_[i].samples, .histograms = entries_[i].histograms, .exemplars = entries_[i].exemplars};
@@ -60,7 +58,7 @@ plan planner::collect(std::uint32_t metadata) {
 
         made.refused += counts;
         removed_.push_back(entries_[i].record);
-        refused_fingerprints_.push_back(offered_[i].fingerprint);
+        refused_series_.add(offered_[i].fingerprint);
         if (verdicts_[i] == verdict::refused_unknown) {
             ++made.refused_unknown_entries;
             continue;
@@ -70,10 +68,7 @@ plan planner::collect(std::uint32_t metadata) {
         if (is_rejected(verdicts_[i]) && rejected_.size() < rejected_max) rejected_.push_back(refused);
     }
 
-    std::ranges::sort(refused_fingerprints_);
-    // std::unique: clang 14 cannot compile libstdc++ 12's std::ranges::unique.
-    const auto end = std::unique(refused_fingerprints_.begin(), refused_fingerprints_.end());
-    made.refused_series = static_cast<std::uint64_t>(end - refused_fingerprints_.begin());
+    made.refused_series = refused_series_.count();
     made.removed = removed_;
     made.rejected = rejected_;
     if (removed_.empty()) {

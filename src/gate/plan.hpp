@@ -9,6 +9,7 @@
 
 #include "core/bytes.hpp"
 #include "core/result.hpp"
+#include "gate/distinct_counter.hpp"
 #include "limit/admission.hpp"
 #include "series/fingerprint.hpp"
 #include "wire/protocol.hpp"
@@ -82,11 +83,12 @@ class planner : label_source {
     std::vector<verdict> verdicts_;
     std::vector<byte_range> removed_;
     std::vector<refusal> rejected_;
-    std::vector<std::uint64_t> refused_fingerprints_;
+    distinct_counter refused_series_;
     admission_scratch scratch_;
 
     write_request_v2_reader reader_v2_;
     write_request_reader label_reader_;  // of remote write 1, over one record at a time
+    std::vector<label_view> labels_;     // of one entry
     bytes_view body_;
     protocol version_ = protocol::v1;
     std::size_t symbol_bytes_max_;

@@ -1,38 +1,14 @@
 #include "series/fingerprint.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "wire/canonical_labels.hpp"
+
 namespace seriesgate {
 namespace {
-
-/// The first eight bytes of a name as a number that orders like the bytes; shorter names are padded with zeros.
-/// Precondition: eight bytes can be read.
-std::uint64_t prefix(bytes_view name) noexcept {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, name.data(), sizeof bytes);
-    static_assert(std::endian::native == std::endian::little, "the prefix order is written for little-endian machines");
-    bytes = __builtin_bswap64(bytes);
-    return name.size() >= 8 ? bytes : bytes & ~(~std::uint64_t{0} >> (8 * name.size()));
-}
-
-/// Names strictly ascending. `end` is the end of the bytes that hold all names: most names can then be compared by
-/// one load of eight bytes instead of a call of memcmp.
-bool names_ascend(std::span<const label_view> labels, const char* end) noexcept {
-    std::uint64_t previous = 0;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        const bytes_view name = labels[i].name;
-        if (end - name.data() < 8) return i == 0 || labels[i - 1].name < name;  // only the last label can be that short
-        const std::uint64_t current = prefix(name);
-        if (i > 0 && current <= previous && (current < previous || !(labels[i - 1].name < name))) return false;
-        previous = current;
-    }
-    return true;
-}
 
 /// As `<`; most names differ in their first byte.
 bool is_before(bytes_view a, bytes_view b) noexcept {
@@ -50,79 +26,28 @@ bool is_canonical_set(std::span<const label_view> labels) noexcept {
     return true;
 }
 
-/// A label record is longer than its name and value by at most three tags and three lengths of five bytes.
-constexpr std::size_t label_overhead_max = 3 * (1 + 5);
-
-char* write_length(char* out, std::size_t length) noexcept {
-    for (; length >= 0x80; length >>= 7) *out++ = static_cast<char>(length | 0x80);
-    *out++ = static_cast<char>(length);
-    return out;
-}
-
-/// Copies `size` bytes that are at least one Word and at most two.
-template <std::size_t Word>
-void copy_words(char* out, const char* text, std::size_t size) noexcept {
-    std::memcpy(out, text, Word);
-    std::memcpy(out + size - Word, text + size - Word, Word);
-}
-
-/// Tag, length and text. Most texts are short: copying them here saves the call of memcpy.
-char* write_text(char* out, char tag, bytes_view text) noexcept {
-    *out++ = tag;
-    out = write_length(out, text.size());
-    const std::size_t size = text.size();
-    if (size >= 8 && size <= 16) {
-        copy_words<8>(out, text.data(), size);
-    } else if (size > 16 && size <= 32) {
-        copy_words<16>(out, text.data(), size);
-    } else if (size >= 4 && size < 8) {
-        copy_words<4>(out, text.data(), size);
-    } else {
-        std::memcpy(out, text.data(), size);
-    }
-    return out + size;
-}
-
-char* write_label(char* out, const label_view& label) noexcept {
-    const auto size = [](bytes_view text) {
-        return 1u + static_cast<unsigned>(varint_size(text.size())) + text.size();
-    };
-    *out++ = '\x0a';
-    out = write_length(out, size(label.name) + size(label.value));
-    out = write_text(out, '\x0a', label.name);
-    return write_text(out, '\x12', label.value);
-}
-
 }  // namespace
 
 std::uint64_t fingerprinter::operator()(const series_view& series, std::uint64_t seed) {
-    const bytes_view run = series.label_run;
-    const bool canonical =
-        run.size() != 0 ? names_ascend(series.labels, run.data() + run.size()) : series.labels.empty();
-    if (canonical && !has_ignored(series)) [[likely]]
-        return XXH3_64bits_withSeed(run.data(), run.size(), seed);
-    const bytes_view written = write_canonical(series);
-    return XXH3_64bits_withSeed(written.data(), written.size(), seed);
+    bytes_view set = series.label_run;
+    if (!ignored_.empty() || !series.labels.empty()) [[unlikely]]
+        set = canonical_set(series);
+    return XXH3_64bits_withSeed(set.data(), set.size(), seed);
 }
 
 bool fingerprinter::is_ignored(const label_view& label) const noexcept {
     return std::ranges::find(ignored_, label.name) != ignored_.end();
 }
 
-bool fingerprinter::has_ignored(const series_view& series) const noexcept {
-    return !ignored_.empty() &&
-           std::ranges::any_of(series.labels, [this](const label_view& label) { return is_ignored(label); });
-}
-
-bytes_view fingerprinter::write_canonical(const series_view& series) {
-    auto labels = series.labels;
-    if (!is_canonical_set(labels) || has_ignored(series)) labels = sort_labels(labels);
-    std::size_t size_max = 0;
-    for (const label_view& label : labels) size_max += label.name.size() + label.value.size() + label_overhead_max;
-    if (canonical_.size() < size_max) canonical_.resize(size_max);
-    char* out = canonical_.data();
-    for (const label_view& label : labels) out = write_label(out, label);
-    return {canonical_.data(), static_cast<std::size_t>(out - canonical_.data())};
+bytes_view fingerprinter::canonical_set(const series_view& series) {
+    auto labels = labels_of(series, labels_);
+    const bool has_ignored =
+        !ignored_.empty() && std::ranges::any_of(labels, [this](const label_view& label) { return is_ignored(label); });
+    if (!has_ignored && !series.label_run.empty()) return series.label_run;
+    if (has_ignored || !is_canonical_set(labels)) labels = sort_labels(labels);
+    canonical_.clear();
+    for (const label_view& label : labels) canonical_.append(label);
+    return canonical_.view();
 }
 
 std::span<const label_view> fingerprinter::sort_labels(std::span<const label_view> labels) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "wire/canonical_labels.hpp"
 #include "wire/write_request.hpp"
 
 namespace seriesgate {
@@ -21,8 +22,9 @@ namespace seriesgate {
 /// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSeed.
 class fingerprinter {
     std::vector<std::string> ignored_;
+    std::vector<label_view> labels_;
     std::vector<label_view> sorted_;
-    std::string canonical_;  // only grows; what is in use is the view that write_canonical returns
+    label_run_buffer canonical_;
 
   public:
     /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
@@ -34,8 +36,7 @@ class fingerprinter {
 
   private:
     [[nodiscard]] bool is_ignored(const label_view& label) const noexcept;
-    [[nodiscard]] bool has_ignored(const series_view& series) const noexcept;
-    bytes_view write_canonical(const series_view& series);
+    bytes_view canonical_set(const series_view& series);
     std::span<const label_view> sort_labels(std::span<const label_view> labels);
 };
 

@@ -19,7 +19,11 @@ enum class compression : std::uint8_t {
 
 /// Decodes and encodes either. Threads: one at a time.
 class body_codec {
+    /// As large as what usual requests need; that of giants is given back.
+    static constexpr std::size_t kept_room_bytes = 16u << 20;
+
     zstd_codec zstd_;
+    decode_buffer snappy_room_;
 
   public:
     /// How much room decode() will take, from what the body says of itself; checked against the bound.
@@ -36,7 +40,8 @@ class body_codec {
     }
     /// @param out replaced.
     void encode(compression coding, bytes_view raw, std::string& out) {
-        coding == compression::zstd ? zstd_.encode(raw, out) : snappy_encode(raw, out);
+        coding == compression::zstd ? zstd_.encode(raw, out) : snappy_encode(raw, snappy_room_, out);
+        snappy_room_.shrink(kept_room_bytes);
     }
 };
 

@@ -40,8 +40,12 @@ result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_
     return bytes_view{decoded, *size};
 }
 
-void snappy_encode(bytes_view raw, std::string& out) {
-    snappy::Compress(raw.data(), raw.size(), &out);
+void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out) {
+    // Not snappy::Compress, which fills with zeros all that the result might need.
+    char* const compressed = room.reserve(snappy::MaxCompressedLength(raw.size()));
+    std::size_t size = 0;
+    snappy::RawCompress(raw.data(), raw.size(), compressed, &size);
+    out.assign(compressed, size);
 }
 
 }  // namespace seriesgate

@@ -22,7 +22,9 @@ result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::
 result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
                                              decode_buffer& buffer);
 
-/// Compresses `raw` as one block. @param out replaced.
-void snappy_encode(bytes_view raw, std::string& out);
+/// Compresses `raw` as one block.
+/// @param room where that is done; it has to be larger than what comes of it.
+/// @param out replaced.
+void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out);
 
 }  // namespace seriesgate

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "core/bytes.hpp"
 #include "wire/write_request_v2.hpp"
@@ -36,6 +37,7 @@ class translator {
     std::string metadata_;
     std::unordered_set<std::string> told_;  // metadata of this request
     std::string key_;
+    std::vector<label_view> labels_;
 
   public:
     /// @param body what write_request_v2_reader reads without an error; not the output.

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "wire/canonical_labels.hpp"
 #include "wire/sample_records.hpp"
 
 namespace seriesgate {
@@ -93,32 +94,43 @@ bool write_request_reader::next() {
     return false;
 }
 
+/// What nearly all entries are: a canonical label set and one sample.
 bool write_request_reader::read_series(bytes_view payload) {
-    labels_.clear();
     series_.samples = series_.histograms = series_.exemplars = 0;
-    series_.admits = false;
-
-    bool canonical = true;
-    const char* run_begin = nullptr;
-    const char* run_end = nullptr;
-    field_cursor fields{payload};
+    series_.labels = {};
+    labels_.clear();
     const char* const end = payload.data() + payload.size();
+    const char* const run_end = canonical_labels_end(payload.data(), end, body_.data() + body_.size());
+    series_.label_run = {payload.data(), static_cast<std::size_t>(run_end - payload.data())};
+    if (series_.label_run.size() > labels_per_series_max * label_record_bytes_min) [[unlikely]] {
+        append_labels(series_.label_run, labels_);
+        if (labels_.size() > labels_per_series_max) return fail(wire_errc::labels_over_limit, payload.data());
+        labels_.clear();
+    }
+    std::uint64_t value = 0;
+    if (read_plain_sample(run_end, end, value) == end) [[likely]] {
+        series_.samples = 1;
+        series_.admits = value != stale_marker_bits;
+        return true;
+    }
+    return read_records({run_end, static_cast<std::size_t>(end - run_end)});
+}
 
+/// Everything behind the label run, labels too: then there is none.
+bool write_request_reader::read_records(bytes_view records) {
+    series_.admits = false;
+    field_cursor fields{records};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len): {
                 const char* const start = fields.field_start();
-                if (const char* after = read_plain_label(start, end)) {
-                    fields.resume_at(after);
-                } else {
-                    const bytes_view label = fields.read_bytes();
-                    if (fields.failed()) break;
-                    canonical = canonical && label.data() - start == 1 + varint_size(label.size());
-                    if (!read_label(label, canonical)) return false;
+                const bytes_view label = fields.read_bytes();
+                if (fields.failed()) break;
+                if (!series_.label_run.empty()) {
+                    append_labels(series_.label_run, labels_);
+                    series_.label_run = {};
                 }
+                if (!read_label(label)) return false;
                 if (labels_.size() > labels_per_series_max) return fail(wire_errc::labels_over_limit, start);
-                if (run_begin == nullptr) run_begin = run_end = start;
-                canonical = canonical && start == run_end;  // samples between labels break the run
-                run_end = fields.position();
                 break;
             }
             case tag_of(2, len): {
@@ -145,58 +157,28 @@ bool write_request_reader::read_series(bytes_view payload) {
                 fields.skip_unknown(known_fields(1, 2, 3, 4));
         }
     if (fields.failed()) return fail(fields.error(), fields.field_start());
-
     series_.labels = labels_;
-    series_.label_run = canonical ? bytes_view{run_begin, static_cast<std::size_t>(run_end - run_begin)} : bytes_view{};
     return true;
 }
 
-/// The fast way through a label as every sender writes it: all lengths below 128, name, then value, nothing else.
-/// @return the byte after it, or nullptr if it looks different (nothing has been taken then).
-const char* write_request_reader::read_plain_label(const char* at, const char* end) {
-    // 0x0a size 0x0a name_size name 0x12 value_size value
-    if (end - at < 8) return nullptr;
-    const auto byte = [](const char* p) { return static_cast<unsigned char>(*p); };
-    const unsigned size = byte(at + 1);
-    const unsigned name_size = byte(at + 3);
-    if (size >= 0x80 || at[2] != 0x0a || name_size == 0 || size < name_size + 5) return nullptr;
-    if (end - at < static_cast<std::ptrdiff_t>(size + 2)) return nullptr;
-    const char* const value_tag = at + 4 + name_size;
-    const unsigned value_size = byte(value_tag + 1);
-    if (*value_tag != 0x12 || value_size != size - name_size - 4) return nullptr;
-    labels_.push_back({{at + 4, name_size}, {value_tag + 2, value_size}});
-    return at + 2 + size;
-}
-
-/// Any other label. A field that comes twice: the last one counts, as in every parser.
-bool write_request_reader::read_label(bytes_view payload, bool& canonical) {
+/// A field that comes twice: the last one counts, as in every parser.
+bool write_request_reader::read_label(bytes_view payload) {
     label_view label;
-    unsigned order = 0;  // 1 after the name, 2 after the value: the canonical sequence
     field_cursor fields{payload};
-    while (fields.next()) {
-        const char* const start = fields.field_start();
-        switch (fields.tag()) {
+    while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len):
                 label.name = fields.read_bytes();
-                canonical = canonical && order == 0 && label.name.data() - start == 1 + varint_size(label.name.size());
-                order = 1;
                 break;
             case tag_of(2, len):
                 label.value = fields.read_bytes();
-                canonical =
-                    canonical && order == 1 && label.value.data() - start == 1 + varint_size(label.value.size());
-                order = 2;
                 break;
             default:
                 fields.skip_unknown(known_fields(1, 2));
-                canonical = false;
         }
-    }
     if (fields.failed()) return fail(fields.error(), fields.field_start());
     if (label.name.empty()) return fail(wire_errc::label_without_name, payload.data());
     if (label.name.size() > label_bytes_max || label.value.size() > label_bytes_max)
         return fail(wire_errc::label_bytes_over_limit, payload.data());
-    canonical = canonical && !label.value.empty();
     labels_.push_back(label);
     return true;
 }

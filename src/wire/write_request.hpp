@@ -30,16 +30,22 @@ struct label_view {
 /// One series entry of a request; everything points into the request's body or the reader.
 struct series_view {
     byte_range record;  ///< tag, length and payload within the body
-    std::span<const label_view> labels;
-    /// All label records as one run of bytes, when they stand together, each in the shortest encoding (name, then a
-    /// value that is not empty, nothing else). Otherwise empty while `labels` is not.
+    /// The canonical label set, as one run of label records of remote write 1: names strictly ascending, each record in
+    /// the shortest encoding (name, then a value that is not empty, nothing else). What senders send is that already.
+    /// Empty when the labels are anything else.
     bytes_view label_run;
+    /// The labels, when there is no run; see labels_of.
+    std::span<const label_view> labels;
     std::uint32_t samples = 0;
     std::uint32_t histograms = 0;
     std::uint32_t exemplars = 0;
     /// Holds a sample or histogram other than a stale marker: what may admit a new series.
     bool admits = false;
 };
+
+/// All labels of a series, in the order in which they stand.
+/// @param buffer overwritten if they have to be read again; the result may point into it.
+std::span<const label_view> labels_of(const series_view& series, std::vector<label_view>& buffer);
 
 /// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.
 /// Source: prometheus/prometheus model/value/value.go, StaleNaN.
@@ -81,8 +87,8 @@ class write_request_reader {
 
   private:
     bool read_series(bytes_view payload);
-    const char* read_plain_label(const char* at, const char* end);
-    bool read_label(bytes_view payload, bool& canonical);
+    bool read_records(bytes_view records);
+    bool read_label(bytes_view payload);
     bool fail(wire_errc code, const char* at) noexcept;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "wire/canonical_labels.hpp"
 #include "wire/sample_records.hpp"
 #include "wire/wire_error.hpp"
 #include "wire/write_request.hpp"
@@ -23,10 +24,10 @@ inline constexpr std::size_t symbols_per_request_max = 1 << 22;
 inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
 inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 
-/// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has; only the
-/// label run is always empty. Strict (see field_cursor): whatever it accepts, libprotobuf and gogo decode to the same
-/// series. Beyond the format it asks that every reference names a symbol (one store's handler panics otherwise), that
-/// label references come in pairs and that no label is without a name.
+/// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has: a label run
+/// is written from the symbols, so that the same series has the same. Strict (see field_cursor): whatever it accepts,
+/// libprotobuf and gogo decode to the same series. Beyond the format it asks that every reference names a symbol (one
+/// store's handler panics otherwise), that label references come in pairs and that no label is without a name.
 ///
 /// The symbols may stand behind the entries, so the top level is read first and whole: an error there comes before
 /// the first series.
@@ -40,12 +41,17 @@ inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 class write_request_v2_reader {
     bytes_view body_;
     std::vector<byte_range> symbols_;
+    bool symbols_have_room_ = false;   // behind all of them stand bytes enough to copy them in whole words
     std::vector<byte_range> records_;  // of the series entries: tag, length and payload
     std::size_t next_ = 0;             // index into records_
     series_view series_;
-    std::vector<label_view> labels_;
-    std::size_t label_bytes_ = 0;   // of labels_
-    std::size_t symbol_bytes_ = 0;  // of all references so far
+    label_run_buffer run_;            // while labels_ is empty
+    std::uint64_t name_prefix_ = 0;   // of the last name in run_
+    bytes_view name_;                 // the same
+    std::vector<label_view> labels_;  // once they turn out not to be a canonical set
+    std::size_t label_count_ = 0;     // of the series
+    std::size_t label_bytes_ = 0;     // likewise
+    std::size_t symbol_bytes_ = 0;    // of all references so far
     std::size_t symbol_bytes_max_ = symbol_bytes_per_request_max;
     wire_error error_;
 
@@ -78,6 +84,8 @@ class write_request_v2_reader {
     };
 
     fault read_series(bytes_view payload);
+    std::size_t take_short_labels(bytes_view refs);
+    void add_label(const label_view& label);
     fault take_label_ref(std::uint64_t ref, const char* at, half_label& half);
     [[nodiscard]] fault check_exemplar(bytes_view exemplar) noexcept;
     [[nodiscard]] fault check_metadata(bytes_view metadata) noexcept;

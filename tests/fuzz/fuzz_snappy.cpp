@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(untouched.capacity() == 0, "memory was allocated for more than the limit");
     }
     std::string again;
-    snappy_encode(*decoded, again);
+    decode_buffer room;
+    snappy_encode(*decoded, room, again);
     decode_buffer second;
     const auto back = snappy_decode(again, limit, second);
     require(back.has_value() && *back == *decoded, "what was encoded does not decode");

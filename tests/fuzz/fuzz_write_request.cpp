@@ -25,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const seen_series& seen : check.seen.series) {
         require(reader.next(), "a second walk sees less");
         require(fingerprint(reader.series(), 0) == reference_fingerprint(seen.labels, 0), "a fingerprint is wrong");
-        require(to_text(reader.series().labels, 100).find('\n') == std::string::npos, "a series' text has a line end");
+        require(to_text(labels_of(reader.series(), labels), 100).find('\n') == std::string::npos,
+                "a series' text has a line end");
     }
     require(!reader.next() && reader.failed() != check.accepted, "a second walk ends in another way");
     return 0;

@@ -59,14 +59,24 @@ inline std::string shortest_encoding(const seen_series& series) {
     return out;
 }
 
+/// Names strictly ascending, no value empty.
+inline bool is_canonical(const seen_series& series) {
+    for (std::size_t i = 0; i < series.labels.size(); ++i) {
+        if (series.labels[i].second.empty()) return false;
+        if (i > 0 && !(series.labels[i - 1].first < series.labels[i].first)) return false;
+    }
+    return true;
+}
+
 /// Reads the series and checks what the reader says about their bytes.
 inline void walk(bytes_view body, walk_check& check) {
     std::uint64_t record_end = 0;
+    std::vector<label_view> buffer;
     write_request_reader reader{body};
     while (reader.next()) {
         const series_view& series = reader.series();
         seen_series& seen = check.seen.series.emplace_back();
-        for (const label_view& label : series.labels) seen.labels.emplace_back(label.name, label.value);
+        for (const label_view& label : labels_of(series, buffer)) seen.labels.emplace_back(label.name, label.value);
         seen.samples = series.samples;
         seen.histograms = series.histograms;
         seen.exemplars = series.exemplars;
@@ -77,8 +87,9 @@ inline void walk(bytes_view body, walk_check& check) {
             body[series.record.offset] != '\x0a')
             check.fault = "a record's range is wrong";
         record_end = series.record.end();
-        if (!series.label_run.empty() && series.label_run != shortest_encoding(seen))
+        if (!series.label_run.empty() && (!series.labels.empty() || series.label_run != shortest_encoding(seen)))
             check.fault = "a label run is not the shortest encoding of its labels";
+        if (!series.label_run.empty() && !is_canonical(seen)) check.fault = "a label run is not the canonical set";
     }
     check.seen.metadata = reader.metadata_count();
     check.error = reader.error();

@@ -10,6 +10,7 @@
 
 #include "fuzz/go_walk_v2.hpp"
 #include "fuzz/seen_request.hpp"
+#include "fuzz/walk_property.hpp"
 #include "fuzz/wire_tree.hpp"
 #include "remote_write_v2.pb.h"
 #include "wire/write_request_v2.hpp"
@@ -81,11 +82,12 @@ struct walk_check_v2 {
 
 inline void walk_v2(bytes_view body, walk_check_v2& check) {
     std::uint64_t record_end = 0;
+    std::vector<label_view> buffer;
     write_request_v2_reader reader{body};
     while (reader.next()) {
         const series_view& series = reader.series();
         seen_series& seen = check.seen.series.emplace_back();
-        for (const label_view& label : series.labels) seen.labels.emplace_back(label.name, label.value);
+        for (const label_view& label : labels_of(series, buffer)) seen.labels.emplace_back(label.name, label.value);
         seen.samples = series.samples;
         seen.histograms = series.histograms;
         seen.exemplars = series.exemplars;
@@ -96,7 +98,10 @@ inline void walk_v2(bytes_view body, walk_check_v2& check) {
             body[series.record.offset] != '\x2a')
             check.fault = "a record's range is wrong";
         record_end = series.record.end();
-        if (!series.label_run.empty()) check.fault = "a label run";
+        if (!series.label_run.empty() && (!series.labels.empty() || series.label_run != shortest_encoding(seen)))
+            check.fault = "a label run is not the shortest encoding of its labels";
+        if (!series.label_run.empty() && !is_canonical(seen)) check.fault = "a label run is not the canonical set";
+        if (series.label_run.empty() && !seen.labels.empty() && is_canonical(seen)) check.fault = "no label run";
     }
     check.error = reader.error();
     check.accepted = !reader.failed();

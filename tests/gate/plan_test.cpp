@@ -40,7 +40,8 @@ std::string spliced(const std::string& body, const plan& made) {
 std::string text_of(const std::string& body, byte_range record) {
     write_request_reader reader{slice(body, record)};
     REQUIRE(reader.next());
-    return to_text(reader.series().labels);
+    std::vector<label_view> buffer;
+    return to_text(labels_of(reader.series(), buffer));
 }
 
 double double_of(std::uint64_t bits) {

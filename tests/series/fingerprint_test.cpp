@@ -66,9 +66,10 @@ void collect(const std::string& path, distinct_series& distinct) {
     REQUIRE(body.has_value());
     Reader reader{*body};
     fingerprinter fingerprint;
+    std::vector<label_view> views;
     while (reader.next()) {
         label_texts labels;
-        for (const label_view& label : reader.series().labels) labels.emplace_back(label.name, label.value);
+        for (const label_view& label : labels_of(reader.series(), views)) labels.emplace_back(label.name, label.value);
         distinct.fingerprints.insert(fingerprint(reader.series(), 0));
         distinct.texts.insert(canonical_text(labels));
     }

@@ -78,13 +78,13 @@ inline read_request read_v2(const std::string& text) {
     const std::vector<char> bytes(text.begin(), text.end());
     const bytes_view body{bytes.data(), bytes.size()};
     read_request outcome;
+    std::vector<label_view> buffer;
     write_request_v2_reader reader{body};
     while (reader.next()) {
         const series_view& seen = reader.series();
         read_entry& series = outcome.series.emplace_back();
         series.record = slice(body, seen.record);
-        for (const label_view& label : seen.labels) series.labels.emplace_back(label.name, label.value);
-        CHECK(seen.label_run.empty());
+        for (const label_view& label : labels_of(seen, buffer)) series.labels.emplace_back(label.name, label.value);
         series.samples = seen.samples;
         series.histograms = seen.histograms;
         series.exemplars = seen.exemplars;

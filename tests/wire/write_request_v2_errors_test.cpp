@@ -218,7 +218,8 @@ TEST_CASE("v2: a request has at most 2^22 symbols") {
     most.append(entry({refs({last, last}), sample(1)}));
     write_request_v2_reader reader{most};
     REQUIRE(reader.next());
-    CHECK(reader.series().labels[0].value == "job");
+    std::vector<label_view> buffer;
+    CHECK(labels_of(reader.series(), buffer)[0].value == "job");
 
     const auto size = most.size();
     most.append(symbols({""}));

@@ -91,16 +91,17 @@ TEST_CASE("v2: series come in order, each with its own range, whatever stands be
 
 TEST_CASE("v2: any entry can be read again by its number") {
     const std::string body = join({five_symbols, entry({up_refs}), entry({refs({3, 4})}), entry({refs({1, 2})})});
+    std::vector<label_view> buffer;
     write_request_v2_reader reader{body};
     while (reader.next()) continue;
     REQUIRE(reader.go_to(1));
-    REQUIRE(reader.series().labels.size() == 1);
-    CHECK(reader.series().labels[0].value == "a");
+    REQUIRE(labels_of(reader.series(), buffer).size() == 1);
+    CHECK(labels_of(reader.series(), buffer)[0].value == "a");
     REQUIRE(reader.next());
-    CHECK(reader.series().labels[0].value == "up");
+    CHECK(labels_of(reader.series(), buffer)[0].value == "up");
     CHECK_FALSE(reader.next());
     REQUIRE(reader.go_to(0));
-    CHECK(reader.series().labels.size() == 2);
+    CHECK(labels_of(reader.series(), buffer).size() == 2);
 }
 
 TEST_CASE("v2: a reader that is reset forgets the request before") {
@@ -243,9 +244,10 @@ TEST_CASE("v2: series cut out of a request leave symbols, the others and unknown
     const std::string vendor = join({varint_field(6, 1), len_field(1000, "x")});
     const std::string body = join({kept_1, cut, five_symbols, vendor, cut, kept_2, symbols({"last"})});
     std::vector<byte_range> removed;
+    std::vector<label_view> buffer;
     write_request_v2_reader reader{body};
     while (reader.next())
-        if (reader.series().labels.size() == 2) removed.push_back(reader.series().record);
+        if (labels_of(reader.series(), buffer).size() == 2) removed.push_back(reader.series().record);
     REQUIRE_FALSE(reader.failed());
     std::string left;
     splice(body, removed, left);

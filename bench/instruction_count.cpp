@@ -1,0 +1,72 @@
+// The core path without clock or noise, for bench/instructions.sh: instruction_count PATH ROUNDS runs it so many times
+// over the recorded requests, under an instruction counter.
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "gate/plan.hpp"
+#include "recorded.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::bench;
+
+namespace {
+
+struct path {
+    std::string_view name;
+    protocol version;
+    std::uint64_t series_max;  // 0: everything is accepted
+};
+
+constexpr path paths[] = {{"v1-accepted", protocol::v1, 0},
+                          {"v1-half-refused", protocol::v1, 31'817 / 2},
+                          {"v1-refused", protocol::v1, 1},
+                          {"v2-accepted", protocol::v2, 0},
+                          {"v2-half-refused", protocol::v2, 31'817 / 2}};
+
+/// Compressed bytes in, compressed bytes out. @return bytes to send upstream in place of the senders' own.
+std::size_t run(const recorded_requests& requests, protocol version, admission& limits, planner& plan_request,
+                decode_buffer& buffer, decode_buffer& room, std::string& spliced, std::string& out) {
+    std::size_t bytes = 0;
+    for (const auto& compressed : requests.compressed) {
+        const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
+        const auto made = plan_request(*body, limits, noon, {}, version);
+        if (made->forward != forwarding::spliced) continue;
+        splice(*body, made->removed, spliced);
+        snappy_encode(spliced, room, out);
+        bytes += out.size();
+    }
+    return bytes;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int rounds = 0;
+    const path* chosen = nullptr;
+    if (argc == 3) {
+        const std::string_view count = argv[2];
+        std::from_chars(count.data(), count.data() + count.size(), rounds);
+        for (const path& each : paths)
+            if (each.name == argv[1]) chosen = &each;
+    }
+    if (chosen == nullptr || rounds < 1) {
+        std::fputs("usage: instruction_count PATH ROUNDS\n", stderr);
+        return 1;
+    }
+    const recorded_requests& requests = chosen->version == protocol::v2 ? recorded_v2() : recorded();
+    admission limits{{.series_hourly_max = chosen->series_max}, noon};
+    planner plan_request;
+    decode_buffer buffer;
+    decode_buffer room;
+    std::string spliced;
+    std::string out;
+    // Before the first round that counts, the series are known and the buffers have grown.
+    for (int i = 0; i < 2; ++i) run(requests, chosen->version, limits, plan_request, buffer, room, spliced, out);
+    std::size_t bytes = 0;
+    for (int i = 0; i < rounds; ++i)
+        bytes += run(requests, chosen->version, limits, plan_request, buffer, room, spliced, out);
+    std::printf("%s: %zu samples a round, %zu bytes changed\n", argv[1], requests.samples, bytes);
+    return 0;
+}
