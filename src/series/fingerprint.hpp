@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "series/histogram_family.hpp"
 #include "wire/write_request.hpp"
 
 namespace seriesgate {
@@ -22,7 +23,8 @@ namespace seriesgate {
 class fingerprinter {
     std::vector<std::string> ignored_;
     std::vector<label_view> sorted_;
-    std::string canonical_;  // only grows; what is in use is the view that write_canonical returns
+    std::vector<label_view> common_;  // of a histogram's series
+    std::string canonical_;           // only grows; what is in use is the view that write_canonical returns
 
   public:
     /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
@@ -32,10 +34,14 @@ class fingerprinter {
     /// @param seed tells tenants apart: equal labels of two tenants are two series.
     std::uint64_t operator()(const series_view& series, std::uint64_t seed);
 
+    /// By the same rules, of what the series of one histogram share: the labels without `le`, the name without its
+    /// suffix.
+    histogram_family family(std::span<const label_view> labels, std::uint64_t seed);
+
   private:
     [[nodiscard]] bool is_ignored(const label_view& label) const noexcept;
-    [[nodiscard]] bool has_ignored(const series_view& series) const noexcept;
-    bytes_view write_canonical(const series_view& series);
+    [[nodiscard]] bool has_ignored(std::span<const label_view> labels) const noexcept;
+    bytes_view write_canonical(std::span<const label_view> labels);
     std::span<const label_view> sort_labels(std::span<const label_view> labels);
 };
 
