@@ -8,8 +8,8 @@ result<plan, wire_error> planner::operator()(bytes_view body, admission& limits,
                                              std::string_view tenant, protocol version) {
     body_ = body;
     version_ = version;
-    const std::uint64_t seed = tenant_seed(tenant);
-    const auto metadata = version == protocol::v2 ? read(reader_v2_, seed) : read(reader_, seed);
+    seed_ = tenant_seed(tenant);
+    const auto metadata = version == protocol::v2 ? read(reader_v2_, seed_) : read(reader_, seed_);
     if (!metadata) return metadata.error();
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this};
@@ -40,6 +40,10 @@ std::span<const label_view> planner::labels(std::size_t index) {
         return reader_v2_.go_to(index) ? reader_v2_.series().labels : std::span<const label_view>{};
     label_reader_.reset(slice(body_, entries_[index].record));
     return label_reader_.next() ? label_reader_.series().labels : std::span<const label_view>{};
+}
+
+histogram_family planner::family(std::span<const label_view> labels) {
+    return fingerprint_.family(labels, seed_);
 }
 
 plan planner::collect(std::uint32_t metadata) {
