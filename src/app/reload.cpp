@@ -35,7 +35,8 @@ limit_settings limits_of(const config& settings) {
             .mode = settings.mode,
             .tenants = settings.tenants,
             .limits = settings.limits,
-            .exempt = settings.exempt};
+            .exempt = settings.exempt,
+            .whole_histograms = settings.whole_histograms};
 }
 
 reloader::reloader(const config& running, std::function<load_outcome()> read_again, admission& limits,

@@ -80,7 +80,8 @@ struct config {
     std::string tenant_header = "X-Scope-OrgID";
     tenant_limits tenants;
     std::vector<label_limit> limits;
-    std::vector<selector> exempt;  ///< always admitted
+    std::vector<selector> exempt;   ///< always admitted
+    bool whole_histograms = false;  ///< a classic histogram is admitted whole or not at all
     state_config state;
     server_config server;
 

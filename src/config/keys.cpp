@@ -75,6 +75,8 @@ constexpr std::array keys{
                }},
     config_key{"limits", "", "", nullptr, read_limits},
     config_key{"exempt", "", "", nullptr, read_exempt},
+    config_key{"wholeHistograms", "", "",
+               [](std::string_view text, config& target) { return assign_flag(text, target.whole_histograms); }},
     config_key{"state.dir", "", "",
                [](std::string_view text, config& target) { return assign_path(text, target.state.dir); }},
     config_key{"state.interval", "", "",

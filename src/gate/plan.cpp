@@ -6,13 +6,13 @@ result<plan, wire_error> planner::operator()(bytes_view body, admission& limits,
                                              std::string_view tenant, protocol version) {
     body_ = body;
     version_ = version;
-    const std::uint64_t seed = tenant_seed(tenant);
+    seed_ = tenant_seed(tenant);
     if (version == protocol::v2) {
         reader_v2_.reset(body, symbol_bytes_max_);
     } else {
         reader_.reset(body);
     }
-    const auto metadata = version == protocol::v2 ? read(reader_v2_, seed) : read(reader_, seed);
+    const auto metadata = version == protocol::v2 ? read(reader_v2_, seed_) : read(reader_, seed_);
     if (!metadata) return metadata.error();
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this};
@@ -42,6 +42,10 @@ std::span<const label_view> planner::labels(std::size_t index) {
         return reader_v2_.go_to(index) ? labels_of(reader_v2_.series(), labels_) : std::span<const label_view>{};
     label_reader_.reset(slice(body_, entries_[index].record));
     return label_reader_.next() ? labels_of(label_reader_.series(), labels_) : std::span<const label_view>{};
+}
+
+histogram_family planner::family(std::span<const label_view> labels) {
+    return fingerprint_.family(labels, seed_);
 }
 
 plan planner::collect(std::uint32_t metadata) {

@@ -90,6 +90,7 @@ class planner : label_source {
     write_request_reader label_reader_;  // of remote write 1, over one record at a time
     std::vector<label_view> labels_;     // of one entry
     bytes_view body_;
+    std::uint64_t seed_ = 0;  // of the tenant
     protocol version_ = protocol::v1;
     std::size_t symbol_bytes_max_;
 
@@ -109,6 +110,7 @@ class planner : label_source {
     std::span<const label_view> labels(std::size_t index) override;
 
   private:
+    histogram_family family(std::span<const label_view> labels) override;
     template <class Reader>
     result<std::uint32_t, wire_error> read(Reader& reader, std::uint64_t seed);
     plan collect(std::uint32_t metadata);

@@ -71,6 +71,9 @@ void write(exposition& out, const admission_figures& figures) {
     write_windows(out, "seriesgate_series_refused",
                   "Distinct series refused in the current window, by any limit; an estimate when they are many.", gauge,
                   figures, &window_figures::series_refused);
+    write_windows(out, "seriesgate_series_over_limit",
+                  "Series admitted over a limit in the current window, to complete histograms that had begun.", gauge,
+                  figures, &window_figures::series_over_limit);
     write_windows(out, "seriesgate_window_samples_refused", "Samples refused in the current window, by any limit.",
                   gauge, figures, &window_figures::samples_refused);
     write_windows(out, "seriesgate_filter_false_positive_ratio",

@@ -27,6 +27,7 @@ json::object to_json(const window_figures& window) {
             {"currentSeries", window.series_current},
             {"refusedSeries", window.series_refused},
             {"refusedSamples", window.samples_refused},
+            {"overLimitSeries", window.series_over_limit},
             {"falsePositiveRate", window.false_positive_rate},
             {"filterBytes", window.filter_bytes}};
 }

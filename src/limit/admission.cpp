@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <utility>
+
+#include "limit/histogram_keys.hpp"
 
 namespace seriesgate {
 namespace {
@@ -55,7 +58,8 @@ std::shared_ptr<const limit_rules> rules_of(const limit_settings& settings) {
                     .mode = settings.mode,
                     .tenants = settings.tenants,
                     .limits = settings.limits,
-                    .exempt = settings.exempt});
+                    .exempt = settings.exempt,
+                    .whole_histograms = settings.whole_histograms});
 }
 
 /// What the first segment of a set for so many series is sized for.
@@ -133,6 +137,12 @@ verdict verdict_of(refused_cache::answer known) noexcept {
     }
 }
 
+refusing_window window_of(refused_cache::answer known) noexcept {
+    const verdict decided = verdict_of(known);
+    const bool by_hour = decided == verdict::refused_hourly || decided == verdict::rejected_hourly;
+    return by_hour ? refusing_window::hourly : refusing_window::daily;
+}
+
 }  // namespace
 
 /// Decides about those that were refused lately, and takes them out of `pending`.
@@ -144,7 +154,7 @@ void admission::recall(std::span<const offered_series> offered, std::span<verdic
         const auto known = refused_.lookup(offered[i].fingerprint);
         if (known == refused_cache::answer::unknown) return false;
         verdicts[i] = verdict_of(known);
-        const bool by_hour = verdicts[i] == verdict::refused_hourly || verdicts[i] == verdict::rejected_hourly;
+        const bool by_hour = window_of(known) == refusing_window::hourly;
         (by_hour ? samples_refused_hourly : samples_refused_daily) += offered[i].samples;
         return true;
     });
@@ -158,12 +168,18 @@ void admission::recall(std::span<const offered_series> offered, std::span<verdic
 namespace {
 
 /// Evaluates the selectors for these entries, in their order.
+/// @param families gets the histograms that they are part of, or stays empty if that is of no interest.
 void select(const limit_rules& rules, std::span<const std::uint32_t> entries, const request_origin& origin,
-            rule_selections& selections) {
+            rule_selections& selections, std::vector<histogram_family>* families = nullptr) {
     selections.clear();
+    if (families != nullptr) families->clear();
     const bool look = rules.look_at_labels() && origin.labels != nullptr;
-    for (const std::uint32_t entry : entries)
-        selections.append(rules, origin.tenant, look ? origin.labels->labels(entry) : std::span<const label_view>{});
+    const bool look_for_families = look && rules.whole_histograms && families != nullptr;
+    for (const std::uint32_t entry : entries) {
+        const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
+        selections.append(rules, origin.tenant, labels);
+        if (look_for_families) families->push_back(origin.labels->family(labels));
+    }
 }
 
 }  // namespace
@@ -171,26 +187,36 @@ void select(const limit_rules& rules, std::span<const std::uint32_t> entries, co
 void admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                        const request_origin& origin) {
     const auto rules = windows_.read()->rules;
-    select(*rules, scratch.pending, origin, scratch.selections);
+    select(*rules, scratch.pending, origin, scratch.selections, &scratch.families);
 
     const std::scoped_lock lock{commit_lock_};
     ++commits_;
     revision_.fetch_add(1, std::memory_order_relaxed);
     if (book_.rules() != rules)  // a reload came in between
-        select(*book_.rules(), scratch.pending, origin, scratch.selections);
+        select(*book_.rules(), scratch.pending, origin, scratch.selections, &scratch.families);
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = windows_.read();
-    for (std::size_t i = 0; i < scratch.pending.size(); ++i) {
-        if (i + prefetch_distance < scratch.pending.size())
-            current->day->prefetch(offered[scratch.pending[i + prefetch_distance]].fingerprint);
-        const std::uint32_t entry = scratch.pending[i];
-        // Twice in this request, or admitted by another one since the lookup.
-        if (current->hour->contains(offered[entry].fingerprint)) {
-            verdicts[entry] = verdict::accepted;
-            continue;
+    const bool whole_histograms = !scratch.families.empty();
+    const auto admit_those = [&](bool totals) {
+        for (std::size_t i = 0; i < scratch.pending.size(); ++i) {
+            if (i + prefetch_distance < scratch.pending.size())
+                current->day->prefetch(offered[scratch.pending[i + prefetch_distance]].fingerprint);
+            const histogram_family family = whole_histograms ? scratch.families[i] : histogram_family{};
+            if (family.is_total != totals) continue;
+            const std::uint32_t entry = scratch.pending[i];
+            // Twice in this request, or admitted by another one since the lookup.
+            if (current->hour->contains(offered[entry].fingerprint)) {
+                verdicts[entry] = verdict::accepted;
+                continue;
+            }
+            verdicts[entry] =
+                admit(*current, offered[entry], family, origin.tenant, scratch.selections[i], scratch.budgets);
         }
-        verdicts[entry] = admit(*current, offered[entry], origin.tenant, scratch.selections[i], scratch.budgets);
-    }
+    };
+    admit_those(false);
+    // Sums and counts after the buckets, wherever they stand: a limit by metric has its buckets' budget spent first,
+    // and must refuse the histogram before its sum has begun it.
+    if (whole_histograms) admit_those(true);
 }
 
 /// Stale markers and exemplars without samples: they pass if the series is known or nothing limits it, and never admit.
@@ -210,41 +236,85 @@ void admission::follow(std::span<const offered_series> offered, std::span<verdic
             verdicts[scratch.followers[i]] = verdict::accepted;
 }
 
-verdict admission::admit(const windows& current, const offered_series& series, std::string_view tenant,
-                         const rule_selections::one& selection, std::vector<budget_pair*>& budgets) {
+namespace {
+
+/// In which windows something holds for a series.
+struct in_windows {
+    bool hour = false;
+    bool day = false;
+};
+
+/// Where an enforced budget has no room.
+in_windows spent_windows(std::span<budget_pair* const> budgets, bool incumbent, bool new_in_day) {
+    in_windows spent;
+    for (const budget_pair* pair : budgets) {
+        if (pair == nullptr || !pair->enforces()) continue;  // not there yet, so it has room
+        spent.hour |= !pair->hourly.has_room(incumbent);
+        spent.day |= new_in_day && !pair->daily.has_room(incumbent);
+    }
+    return spent;
+}
+
+}  // namespace
+
+/// A series whose histogram has begun needs no room: where it finds none, it is admitted and counted all the same. One
+/// whose histogram was refused is refused as that was, room or not; but incumbents flow on.
+verdict admission::admit(const windows& current, const offered_series& series, const histogram_family& family,
+                         std::string_view tenant, const rule_selections::one& selection,
+                         std::vector<budget_pair*>& budgets) {
     const std::uint64_t fingerprint = series.fingerprint;
     const bool incumbent = current.in_grace() && current.is_incumbent(fingerprint);
     const bool new_in_day = !current.day->contains(fingerprint);
+    // What is exempt needs no room, so it says nothing about the room of others.
+    const bool in_histogram = family && !selection.exempt();
+    const in_windows begun{.hour = in_histogram && current.hour->contains(family.fingerprint),
+                           .day = in_histogram && current.day->contains(family.fingerprint)};
 
-    // Every budget must have room before any is touched: a refusal consumes nothing. All are asked, so that each
-    // budget that is spent knows of the demand.
+    // Every budget must have room before any is touched: a refusal consumes nothing.
     book_.find(tenant, selection, budgets);
-    bool hour_refuses = false;
-    bool day_refuses = false;
+    const in_windows spent = spent_windows(budgets, incumbent, new_in_day);
+    using key = std::optional<std::uint64_t>;
+    const key hour_key = spent.hour && begun.hour ? next_completing_key(*current.hour, family) : key{};
+    const key day_key = spent.day && begun.day ? next_completing_key(*current.day, family) : key{};
+    const in_windows refusing{.hour = spent.hour && !hour_key, .day = spent.day && !day_key};
+
+    // All are asked, so that each budget that is spent knows of the demand.
     bool rejected = false;
     for (budget_pair* pair : budgets) {
-        if (pair == nullptr) continue;  // not there yet, so it has room
-        const bool hour_spent = !pair->hourly.has_room(incumbent);
-        const bool day_spent = new_in_day && !pair->daily.has_room(incumbent);
-        if (hour_spent) pair->hourly.refuse(fingerprint);
-        if (day_spent) pair->daily.refuse(fingerprint);
-        if (!pair->enforces() || !(hour_spent || day_spent)) continue;
-        hour_refuses |= hour_spent;
-        day_refuses |= day_spent;
-        rejected |= is_rejecting(*pair, tenant);
+        if (pair == nullptr) continue;
+        const bool by_hour = (refusing.hour || !pair->enforces()) && !pair->hourly.has_room(incumbent);
+        const bool by_day = (refusing.day || !pair->enforces()) && new_in_day && !pair->daily.has_room(incumbent);
+        if (by_hour) pair->hourly.refuse(fingerprint);
+        if (by_day) pair->daily.refuse(fingerprint);
+        if (pair->enforces() && (by_hour || by_day)) rejected |= is_rejecting(*pair, tenant);
     }
-    if (hour_refuses) return refuse(series, refusing_window::hourly, rejected);
-    if (day_refuses) return refuse(series, refusing_window::daily, rejected);
+    if (in_histogram && !begun.hour && !incumbent)
+        if (const auto known = refused_.lookup(family.fingerprint); known != refused_cache::answer::unknown)
+            return refuse(series, window_of(known), is_rejected(verdict_of(known)));
+    if (refusing.hour || refusing.day) {
+        const refusing_window window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
+        if (in_histogram && !begun.hour) refused_.insert(family.fingerprint, window, rejected);
+        return refuse(series, window, rejected);
+    }
 
     book_.make_missing(tenant, selection, budgets);
     for (budget_pair* pair : budgets) {
-        pair->hourly.take(incumbent);
-        if (new_in_day) pair->daily.take(incumbent);
+        pair->hourly.take(incumbent, pair->enforces());
+        if (new_in_day) pair->daily.take(incumbent, pair->enforces());
     }
-    current.hour->insert(fingerprint);
-    if (new_in_day) current.day->insert(fingerprint);
-    if (recording_) recorded_.push_back({fingerprint, new_in_day});
+    remember(current, fingerprint, true, new_in_day);
+    if (in_histogram) remember(current, family.fingerprint, !begun.hour, !begun.day);
+    if (hour_key) remember(current, *hour_key, true, false);
+    if (day_key) remember(current, *day_key, false, true);
+    hourly_over_limit_ += hour_key ? 1 : 0;
+    daily_over_limit_ += day_key ? 1 : 0;
     return verdict::accepted;
+}
+
+void admission::remember(const windows& current, std::uint64_t key, bool in_hour, bool in_day) {
+    if (in_hour) current.hour->insert(key);
+    if (in_day) current.day->insert(key);
+    if (recording_ && (in_hour || in_day)) recorded_.push_back({.key = key, .in_hour = in_hour, .in_day = in_day});
 }
 
 bool admission::is_rejecting(const budget_pair& pair, std::string_view tenant) const {
@@ -264,6 +334,18 @@ verdict admission::refuse(const offered_series& series, refusing_window window, 
     return by_hour ? verdict::refused_hourly : verdict::refused_daily;
 }
 
+/// The sets of running windows may hold what no limit counts: exempt series, and keys of histograms from before a
+/// reload.
+void admission::bound_sets(const windows& current, const limit_rules& rules) const {
+    const series_maxima capacities = capacities_of(rules);
+    const auto bound = [](admitted_set& set, std::uint64_t series_max, const budget& global) {
+        const std::uint64_t uncounted = set.size() - std::min(set.size(), global.current());
+        set.set_capacity_max(series_max == 0 ? 0 : series_max + uncounted);
+    };
+    bound(*current.hour, capacities.hourly, book_.global().hourly);
+    bound(*current.day, capacities.daily, book_.global().daily);
+}
+
 void admission::reconfigure(const limit_settings& settings) {
     auto rules = rules_of(settings);
     false_positive_rate_ = settings.false_positive_rate;
@@ -271,9 +353,7 @@ void admission::reconfigure(const limit_settings& settings) {
     const std::scoped_lock lock{commit_lock_};
     auto next = std::make_unique<windows>(*windows_.read());
     book_.reconfigure(rules);
-    const series_maxima capacities = capacities_of(*rules);
-    next->hour->set_capacity_max(capacities.hourly);
-    next->day->set_capacity_max(capacities.daily);
+    bound_sets(*next, *rules);
     next->rules = std::move(rules);
     refused_.clear();
     windows_.publish(std::move(next));
@@ -331,7 +411,11 @@ void admission::roll_over(windows& next, time_point now) {
         pair.daily.reserve(day_ends ? incumbents : 0);
     });
     hourly_refusals_.clear();
-    if (day_ends) daily_refusals_.clear();
+    hourly_over_limit_ = 0;
+    if (day_ends) {
+        daily_refusals_.clear();
+        daily_over_limit_ = 0;
+    }
 }
 
 void admission::maintain(time_point now) {

@@ -17,6 +17,7 @@
 #include "limit/limits.hpp"
 #include "limit/refused_cache.hpp"
 #include "limit/window.hpp"
+#include "series/histogram_family.hpp"
 
 namespace seriesgate {
 
@@ -29,6 +30,7 @@ struct limit_settings {
     tenant_limits tenants{};
     std::vector<label_limit> limits{};
     std::vector<selector> exempt{};
+    bool whole_histograms = false;  ///< see docs/configuration.md
 };
 
 /// Shows the labels of a request's entries again; asked only about entries that may be new.
@@ -36,6 +38,9 @@ class label_source {
   public:
     /// @return valid until the next call.
     virtual std::span<const label_view> labels(std::size_t entry) = 0;
+    /// The histogram of a series with these labels, as labels() has just shown them; asked only if histograms are to be
+    /// kept whole.
+    virtual histogram_family family(std::span<const label_view> labels) = 0;
 
   protected:
     ~label_source() = default;
@@ -70,9 +75,10 @@ constexpr bool is_rejected(verdict of) noexcept {
 
 /// Buffers of one caller, reused from request to request.
 struct admission_scratch {
-    std::vector<std::uint32_t> pending;    // may be new: for the commit
-    std::vector<std::uint32_t> followers;  // stale markers and exemplars only
-    rule_selections selections;            // of pending, then of followers
+    std::vector<std::uint32_t> pending;      // may be new: for the commit
+    std::vector<std::uint32_t> followers;    // stale markers and exemplars only
+    rule_selections selections;              // of pending, then of followers
+    std::vector<histogram_family> families;  // of pending, while histograms are kept whole
     std::vector<budget_pair*> budgets;
 };
 
@@ -84,7 +90,8 @@ struct window_figures {
     std::uint64_t series_refused = 0;  ///< distinct, by any budget, an estimate; in observe mode: what the global
                                        ///< limit would have refused
     std::uint64_t samples_refused = 0;
-    double false_positive_rate = 0;  ///< expected now
+    std::uint64_t series_over_limit = 0;  ///< admitted without room in some budget, to complete a histogram
+    double false_positive_rate = 0;       ///< expected now
     std::size_t filter_bytes = 0;
 };
 
@@ -126,7 +133,8 @@ struct spent_budget {
 ///
 /// Exact: what is new is decided and counted under one lock per request, so no budget is exceeded by a race, nothing
 /// is counted twice, and a refusal consumes nothing in any budget. (A false positive of the filter lets a new series
-/// pass uncounted; limit_settings::false_positive_rate bounds how many.)
+/// pass uncounted; limit_settings::false_positive_rate bounds how many.) limit_settings::whole_histograms makes one
+/// exception: a histogram that has begun is completed, see admit().
 ///
 /// Time: `now` is passed in. Windows follow it; a step back to at most an hour before the running hour stays in that
 /// hour, so a budget cannot be spent twice by a clock correction; a larger one starts afresh in the hour it leads to.
@@ -201,11 +209,13 @@ class admission {
                 const request_origin& origin);
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                 const request_origin& origin) const;
-    verdict admit(const windows& current, const offered_series& series, std::string_view tenant,
-                  const rule_selections::one& selection, std::vector<budget_pair*>& budgets);
+    verdict admit(const windows& current, const offered_series& series, const histogram_family& family,
+                  std::string_view tenant, const rule_selections::one& selection, std::vector<budget_pair*>& budgets);
+    void remember(const windows& current, std::uint64_t key, bool in_hour, bool in_day);
     [[nodiscard]] bool is_rejecting(const budget_pair& pair, std::string_view tenant) const;
     verdict refuse(const offered_series& series, refusing_window window, bool rejected);
 
+    void bound_sets(const windows& current, const limit_rules& rules) const;
     void advance(time_point now);
     void roll_over(windows& next, time_point now);
     void grow(admitted_set& set);
@@ -232,6 +242,8 @@ class admission {
     budget_book book_;
     refusals hourly_refusals_;
     refusals daily_refusals_;
+    std::uint64_t hourly_over_limit_ = 0;  // window_figures::series_over_limit
+    std::uint64_t daily_over_limit_ = 0;
     std::shared_ptr<admitted_set> next_hour_;  // empty sets, waiting for their window
     std::shared_ptr<admitted_set> next_day_;
     std::uint64_t commits_ = 0;
@@ -239,8 +251,9 @@ class admission {
 
     /// What is admitted while the filters are being copied, since the copy may lack it.
     struct admitted_meanwhile {
-        std::uint64_t fingerprint;
-        bool new_in_day;
+        std::uint64_t key;  // a series' fingerprint, or see histogram_keys.hpp
+        bool in_hour;
+        bool in_day;
     };
     bool recording_ = false;
     std::vector<admitted_meanwhile> recorded_;

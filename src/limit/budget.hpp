@@ -18,6 +18,7 @@ namespace seriesgate {
 class budget {
     std::uint64_t max_;  // 0: count only
     std::uint64_t current_ = 0;
+    std::uint64_t over_ = 0;
     std::uint64_t beyond_ = 0;
     std::uint64_t reserved_ = 0;
     distinct_sketch refused_;
@@ -28,7 +29,8 @@ class budget {
 
     [[nodiscard]] bool limits() const noexcept { return max_ != 0; }
     [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
-    [[nodiscard]] std::uint64_t current() const noexcept { return current_; }
+    /// Series that are counted: more than the maximum if it was lowered, or if histograms were completed.
+    [[nodiscard]] std::uint64_t current() const noexcept { return current_ + over_; }
     /// Series that were admitted although there was no room: by a budget that only observes.
     [[nodiscard]] std::uint64_t beyond() const noexcept { return beyond_; }
     /// Distinct series that found no room in this window; an estimate when they are many.
@@ -42,6 +44,7 @@ class budget {
     ///        only newcomers are refused. If it makes room, that goes to the series beyond first: they are in.
     void set_max(std::uint64_t series_max) noexcept {
         max_ = series_max;
+        settle();
         const std::uint64_t room = limits() ? max_ - std::min(max_, current_) : beyond_;
         const std::uint64_t moved = std::min(room, beyond_);
         current_ += moved;
@@ -49,8 +52,10 @@ class budget {
     }
 
     /// Counts one admitted series.
-    void take(bool incumbent) noexcept {
-        ++(has_room(incumbent) ? current_ : beyond_);
+    /// @param enforced the budget does not merely observe: without room, the series completes a histogram. It takes no
+    ///        room from the incumbents that have yet to return.
+    void take(bool incumbent, bool enforced = false) noexcept {
+        ++(has_room(incumbent) ? current_ : enforced ? over_ : beyond_);
         // More can return than were expected (false positives of the previous hour's filter).
         if (incumbent && reserved_ > 0) --reserved_;
     }
@@ -60,17 +65,22 @@ class budget {
     /// A new window begins.
     void restart() noexcept {
         current_ = 0;
+        over_ = 0;
         beyond_ = 0;
         reserved_ = 0;
         refused_.clear();
     }
 
     /// Keeps room for so many series of the previous hour; 0 lets a reservation lapse.
-    void reserve(std::uint64_t incumbents) noexcept { reserved_ = incumbents; }
+    void reserve(std::uint64_t incumbents) noexcept {
+        reserved_ = incumbents;
+        settle();
+    }
 
     /// Adds what another budget counted; the maximum stays.
     void absorb(const budget& other) {
         current_ += other.current_;
+        over_ += other.over_;
         beyond_ += other.beyond_;
         reserved_ += other.reserved_;
         refused_.merge(other.refused_);
@@ -78,12 +88,21 @@ class budget {
 
     /// Everything but the maximum, which belongs to the configuration.
     void save(state_encoder& out) const {
-        for (const std::uint64_t count : {current_, beyond_, reserved_}) out.number(count);
+        for (const std::uint64_t count : {current_, over_, beyond_, reserved_}) out.number(count);
         refused_.save(out);
     }
     void load(state_decoder& in) {
-        for (std::uint64_t* count : {&current_, &beyond_, &reserved_}) *count = in.number<std::uint64_t>();
+        for (std::uint64_t* count : {&current_, &over_, &beyond_, &reserved_}) *count = in.number<std::uint64_t>();
         refused_.load(in);
+    }
+
+  private:
+    /// There may be more room than before: it goes to the series over the maximum first.
+    void settle() noexcept {
+        const std::uint64_t room = limits() ? max_ - std::min(max_, current_ + reserved_) : over_;
+        const std::uint64_t moved = std::min(room, over_);
+        current_ += moved;
+        over_ -= moved;
     }
 };
 

@@ -62,19 +62,21 @@ admission_figures admission::figures() const {
         rules = book_.rules();
         const bool observed = rules->mode == limit_mode::observe;
         const auto of = [observed](const window_span& span, const budget& global, const refusals& refused,
-                                   const admitted_set& set) {
+                                   std::uint64_t over_limit, const admitted_set& set) {
             return window_figures{.span = span,
                                   .series_max = global.max(),
                                   .series_current = global.current(),
                                   .series_refused = observed ? global.refused_series() : refused.series.estimate(),
                                   .samples_refused = refused.samples.load(std::memory_order_relaxed),
+                                  .series_over_limit = over_limit,
                                   .false_positive_rate = set.false_positive_rate(),
                                   .filter_bytes = set.bytes()};
         };
         const auto current = windows_.read();
         made.mode = rules->mode;
-        made.hourly = of(current->hour_span, book_.global().hourly, hourly_refusals_, *current->hour);
-        made.daily = of(current->day_span, book_.global().daily, daily_refusals_, *current->day);
+        made.hourly =
+            of(current->hour_span, book_.global().hourly, hourly_refusals_, hourly_over_limit_, *current->hour);
+        made.daily = of(current->day_span, book_.global().daily, daily_refusals_, daily_over_limit_, *current->day);
         made.exempt_hourly = book_.exempt().hourly.current();
         made.exempt_daily = book_.exempt().daily.current();
         made.commits = commits_;

@@ -76,7 +76,7 @@ bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_se
 }
 
 series_maxima capacities_of(const limit_rules& rules) {
-    const bool bounded = rules.mode == limit_mode::enforce && rules.exempt.empty();
+    const bool bounded = rules.mode == limit_mode::enforce && rules.exempt.empty() && !rules.whole_histograms;
     return bounded ? rules.global : series_maxima{};
 }
 

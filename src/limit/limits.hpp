@@ -80,9 +80,12 @@ struct limit_rules {
     tenant_limits tenants;
     std::vector<label_limit> limits;
     std::vector<selector> exempt;
+    bool whole_histograms = false;  ///< a classic histogram is admitted whole or not at all
 
     /// Whether anything depends on labels.
-    [[nodiscard]] bool look_at_labels() const noexcept { return !limits.empty() || !exempt.empty(); }
+    [[nodiscard]] bool look_at_labels() const noexcept {
+        return !limits.empty() || !exempt.empty() || whole_histograms;
+    }
 };
 
 /// The budget that further tenants or groups share.

@@ -2,8 +2,9 @@
 //
 //   windows   starts of hour and day, end of the grace, each in seconds since 1970
 //   sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the set
-//   meanwhile series admitted while the sets were being copied
+//   meanwhile keys that the sets got while they were being copied; a byte each: 1 the hour's, 2 the day's, 3 both
 //   refusals  sketch and samples, hourly and daily
+//   over      series admitted over a limit to complete histograms, hourly and daily
 //   budgets   see budget_book::save
 //
 // Around it the store puts magic, version and checksum (store/snapshot_file.hpp).
@@ -15,6 +16,10 @@ namespace seriesgate {
 namespace {
 
 enum class set_mark : std::uint8_t { none, follows, as_day };
+
+/// Which sets a key belongs to.
+constexpr unsigned into_hour = 1;
+constexpr unsigned into_day = 2;
 
 /// A bound for damage; a copy takes a second or so, in which millions may be admitted.
 constexpr std::uint64_t meanwhile_max = std::uint64_t{1} << 32;
@@ -90,13 +95,14 @@ bool admission::save(state_sink& sink) {
         same_windows = current->hour == copied.hour && current->grace_end == copied.grace_end;
         rest_out.number(static_cast<std::uint64_t>(recorded_.size()));
         for (const admitted_meanwhile& each : recorded_) {
-            rest_out.number(each.fingerprint);
-            rest_out.number(static_cast<std::uint8_t>(each.new_in_day ? 1 : 0));
+            rest_out.number(each.key);
+            rest_out.number(static_cast<std::uint8_t>((each.in_hour ? into_hour : 0) | (each.in_day ? into_day : 0)));
         }
         for (const refusals* of : {&hourly_refusals_, &daily_refusals_}) {
             of->series.save(rest_out);
             rest_out.number(of->samples.load(std::memory_order_relaxed));
         }
+        for (const std::uint64_t over_limit : {hourly_over_limit_, daily_over_limit_}) rest_out.number(over_limit);
         book_.save(rest_out);
         recorded_ = {};
     }
@@ -118,9 +124,10 @@ bool admission::restore(state_source& source, time_point now) {
     if (loaded->in_grace() && (!loaded->previous_hour || !loaded->previous_day)) return false;
 
     for (std::uint64_t left = in.count(meanwhile_max); left > 0 && in.good(); --left) {
-        const auto fingerprint = in.number<std::uint64_t>();
-        insert_missing(*loaded->hour, fingerprint);
-        if (in.number<std::uint8_t>() != 0) insert_missing(*loaded->day, fingerprint);
+        const auto key = in.number<std::uint64_t>();
+        const auto into = in.number<std::uint8_t>();
+        if ((into & into_hour) != 0) insert_missing(*loaded->hour, key);
+        if ((into & into_day) != 0) insert_missing(*loaded->day, key);
     }
     distinct_sketch hourly_series;
     distinct_sketch daily_series;
@@ -128,6 +135,8 @@ bool admission::restore(state_source& source, time_point now) {
     const auto hourly_samples = in.number<std::uint64_t>();
     daily_series.load(in);
     const auto daily_samples = in.number<std::uint64_t>();
+    const auto hourly_over_limit = in.number<std::uint64_t>();
+    const auto daily_over_limit = in.number<std::uint64_t>();
     budget_book book{book_.rules()};
     book.load(in);
     if (!in.good() || !source.intact()) return false;
@@ -139,10 +148,10 @@ bool admission::restore(state_source& source, time_point now) {
         hourly_refusals_.samples = hourly_samples;
         daily_refusals_.series = std::move(daily_series);
         daily_refusals_.samples = daily_samples;
+        hourly_over_limit_ = hourly_over_limit;
+        daily_over_limit_ = daily_over_limit;
         loaded->rules = book_.rules();
-        const series_maxima capacities = capacities_of(*loaded->rules);
-        loaded->hour->set_capacity_max(capacities.hourly);
-        loaded->day->set_capacity_max(capacities.daily);
+        bound_sets(*loaded, *loaded->rules);
         windows_.publish(std::move(loaded));
     }
     if (!windows_.read()->cover(now)) advance(now);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "series/histogram_family.hpp"
 #include "wire/canonical_labels.hpp"
 #include "wire/write_request.hpp"
 
@@ -24,6 +25,7 @@ class fingerprinter {
     std::vector<std::string> ignored_;
     std::vector<label_view> labels_;
     std::vector<label_view> sorted_;
+    std::vector<label_view> common_;  // of a histogram's series
     label_run_buffer canonical_;
 
   public:
@@ -34,9 +36,15 @@ class fingerprinter {
     /// @param seed tells tenants apart: equal labels of two tenants are two series.
     std::uint64_t operator()(const series_view& series, std::uint64_t seed);
 
+    /// By the same rules, of what the series of one histogram share: the labels without `le`, the name without its
+    /// suffix.
+    histogram_family family(std::span<const label_view> labels, std::uint64_t seed);
+
   private:
     [[nodiscard]] bool is_ignored(const label_view& label) const noexcept;
     bytes_view canonical_set(const series_view& series);
+    [[nodiscard]] bool has_ignored(std::span<const label_view> labels) const noexcept;
+    bytes_view write_canonical(std::span<const label_view> labels);
     std::span<const label_view> sort_labels(std::span<const label_view> labels);
 };
 

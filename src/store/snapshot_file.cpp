@@ -25,7 +25,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::string_view magic{"SGSTATE\n"};
-constexpr std::uint32_t format_version = 1;
+constexpr std::uint32_t format_version = 2;
 constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 constexpr std::size_t buffer_size = 1 << 20;

@@ -39,6 +39,7 @@ TEST_CASE("an empty file means the defaults") {
     CHECK(expected.incumbent_grace == 10min);
     CHECK(expected.ignore_labels.empty());
     CHECK(expected.mode == limit_mode::enforce);
+    CHECK_FALSE(expected.whole_histograms);
     CHECK(expected.tenant_header == "X-Scope-OrgID");
     CHECK(expected.tenants == tenant_limits{});
     CHECK(expected.tenants.tenants_max == 10'000);
@@ -64,6 +65,7 @@ TEST_CASE("every key of the file arrives in its place") {
         "falsePositiveRate: 1e-6\n"
         "incumbentGrace: 1m30s\n"
         "mode: observe\n"
+        "wholeHistograms: true\n"
         "state: {dir: /var/lib/x y, interval: 100ms}\n"
         "server:\n"
         "  maxRequestBytes: 1MB\n"
@@ -86,6 +88,7 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.false_positive_rate == 1e-6);
     CHECK(read.incumbent_grace == 90s);
     CHECK(read.mode == limit_mode::observe);
+    CHECK(read.whole_histograms);
     CHECK(read.state == state_config{.dir = "/var/lib/x y", .interval = 100ms});
     CHECK(read.server.body_bytes_max == 1'000'000);
     CHECK(read.server.decoded_bytes_max == 2'097'152);
@@ -206,6 +209,8 @@ TEST_CASE("a duration out of bounds or without a unit is an error") {
           lines{"c.yaml:1: incumbentGrace: '1s500ms' is not in whole seconds"});
     CHECK(loaded("incumbentGrace: 0\n").incumbent_grace == 0s);
     CHECK(loaded("incumbentGrace: 1h\n").incumbent_grace == 1h);
+    CHECK_FALSE(loaded("wholeHistograms: false\n").whole_histograms);
+    CHECK(errors_of("wholeHistograms: yes\n") == lines{"c.yaml:1: wholeHistograms: 'yes' is neither true nor false"});
 }
 
 TEST_CASE("a size out of bounds or in a strange unit is an error") {

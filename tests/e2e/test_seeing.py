@@ -49,7 +49,7 @@ def test_a_dead_upstream_does_not_make_the_gate_unhealthy(gate, upstream):
 # --- /stats
 
 WINDOW = {"start": str, "end": str, "maxSeries": int, "currentSeries": int, "refusedSeries": int, "refusedSamples": int,
-          "falsePositiveRate": float, "filterBytes": int}
+          "overLimitSeries": int, "falsePositiveRate": float, "filterBytes": int}
 STATS = {
     "version": str, "uptimeSeconds": int, "mode": str,
     "requests": {"total": int, "rejected": int, "upstreamErrors": int},
@@ -78,8 +78,9 @@ def test_stats_of_a_fresh_gate_are_zero(gate):
     assert set(stats["requests"].values()) == set(stats["samples"].values()) == {0}
     assert stats["uptimeSeconds"] <= 60
     for window in stats["windows"].values():
-        counts = [window[key] for key in ("maxSeries", "currentSeries", "refusedSeries", "refusedSamples")]
-        assert counts == [0, 0, 0, 0]
+        counts = [window[key] for key in ("maxSeries", "currentSeries", "refusedSeries", "refusedSamples",
+                                              "overLimitSeries")]
+        assert counts == [0, 0, 0, 0, 0]
         assert window["falsePositiveRate"] == 0
 
 

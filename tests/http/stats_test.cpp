@@ -23,6 +23,7 @@ TEST_CASE("stats have the documented keys, in order") {
                       .series_current = 7,
                       .series_refused = 1,
                       .samples_refused = 1,
+                      .series_over_limit = 6,
                       .false_positive_rate = 0.5,
                       .filter_bytes = 65536};
     figures.daily.span = {start - 10h, start + 14h};
@@ -45,9 +46,11 @@ TEST_CASE("stats have the documented keys, in order") {
           R"("requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
           R"("samples":{"received":9,"accepted":8,"refused":1},)"
           R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
-          R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"falsePositiveRate":5E-1,"filterBytes":65536},)"
+          R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"overLimitSeries":6,)"
+          R"("falsePositiveRate":5E-1,"filterBytes":65536},)"
           R"("daily":{"start":"2026-01-01T00:00:00Z","end":"2026-01-02T00:00:00Z","maxSeries":0,)"
-          R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"falsePositiveRate":0E0,"filterBytes":0}},)"
+          R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"overLimitSeries":0,)"
+          R"("falsePositiveRate":0E0,"filterBytes":0}},)"
           R"("exempt":{"hourlySeries":3,"dailySeries":4},)"
           R"("tenants":[{"tenant":"a","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1},)"
           R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}],)"

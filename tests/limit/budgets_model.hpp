@@ -22,6 +22,8 @@ class budgets_model {
         series_set admitted{};
         series_set refused{};
         std::uint64_t samples_refused = 0;
+        std::uint64_t over_limit = 0;
+        series_set begun{};  ///< histograms
     };
 
     budgets_model(const limit_settings& settings, time_point now)
@@ -40,9 +42,13 @@ class budgets_model {
             else
                 unsure.push_back(i);
         }
-        for (const std::size_t i : unsure)
-            if (!knows_in_hour(offered[i]))
-                verdicts[i] = admit(offered[i], tenant, labels.entries[i], recall(offered[i]));
+        const bool whole = book_.settings().whole_histograms;
+        for (const bool totals : {false, true})
+            for (const std::size_t i : unsure) {
+                const histogram_family family = whole ? labels.family(labels.entries[i]) : histogram_family{};
+                if (family.is_total == totals && !knows_in_hour(offered[i]))
+                    verdicts[i] = admit(offered[i], tenant, labels.entries[i], recall(offered[i]), family);
+            }
         for (std::size_t i = 0; i < offered.size(); ++i)
             if (!offered[i].admits) verdicts[i] = follow(offered[i], tenant, labels.entries[i]);
         return verdicts;
@@ -60,35 +66,62 @@ class budgets_model {
     }
 
     /// What admit() would say.
-    verdict verdict_on(std::string_view tenant, std::span<const label_view> labels, recollection recalled) {
-        bool hour_refuses = false;
-        bool day_refuses = false;
-        for (const auto& each : book_.places_of(tenant, labels)) {
-            const model_pair* pair = book_.find(each);
-            if (pair == nullptr || pair->mode != limit_mode::enforce) continue;
-            hour_refuses |= !pair->hourly.has_room(recalled.incumbent);
-            day_refuses |= !recalled.in_day && !pair->daily.has_room(recalled.incumbent);
-        }
+    verdict verdict_on(std::string_view tenant, std::span<const label_view> labels, recollection recalled,
+                       std::uint64_t family = 0) {
+        const auto [hour_spent, day_spent] = spent(tenant, labels, recalled);
+        const bool hour_refuses = hour_spent && !hour_.begun.contains(family);
+        const bool day_refuses = day_spent && !day_.begun.contains(family);
         return hour_refuses ? verdict::refused_hourly : day_refuses ? verdict::refused_daily : verdict::accepted;
     }
 
+    /// Whether there is an enforced budget without room, in the hour and in the day.
+    std::pair<bool, bool> spent(std::string_view tenant, std::span<const label_view> labels, recollection recalled) {
+        bool hour_spent = false;
+        bool day_spent = false;
+        for (const auto& each : book_.places_of(tenant, labels)) {
+            const model_pair* pair = book_.find(each);
+            if (pair == nullptr || pair->mode != limit_mode::enforce) continue;
+            hour_spent |= !pair->hourly.has_room(recalled.incumbent);
+            day_spent |= !recalled.in_day && !pair->daily.has_room(recalled.incumbent);
+        }
+        return {hour_spent, day_spent};
+    }
+
     verdict admit(const offered_series& series, std::string_view tenant, std::span<const label_view> labels,
-                  recollection recalled) {
+                  recollection recalled, const histogram_family& of = {}) {
         const std::uint64_t fingerprint = series.fingerprint;
         const auto places = book_.places_of(tenant, labels);
-        const verdict decided = verdict_on(tenant, labels, recalled);
+        const std::uint64_t family = places.size() == 1 ? 0 : of.fingerprint;  // one place: exempt
+        const bool begun_in_hour = hour_.begun.contains(family);
+        const bool begun_in_day = day_.begun.contains(family);
+        const auto [hour_spent, day_spent] = spent(tenant, labels, recalled);
+        const verdict decided = verdict_on(tenant, labels, recalled, family);
         for (const auto& each : places) {
             model_pair* const pair = book_.find(each);
             if (pair == nullptr) continue;  // one that has counted nothing has room
-            if (!pair->hourly.has_room(recalled.incumbent)) pair->hourly.refused.insert(fingerprint);
-            if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent)) pair->daily.refused.insert(fingerprint);
+            const bool enforced = pair->mode == limit_mode::enforce;
+            if (!pair->hourly.has_room(recalled.incumbent) && !(enforced && begun_in_hour))
+                pair->hourly.refused.insert(fingerprint);
+            if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent) && !(enforced && begun_in_day))
+                pair->daily.refused.insert(fingerprint);
         }
-        if (decided != verdict::accepted) return refuse(series, decided);
+        if (family != 0 && !begun_in_hour && !recalled.incumbent)
+            if (const auto first = refusals_.find(family); first != refusals_.end())
+                return refuse(series, first->second);
+        if (decided != verdict::accepted) {
+            if (family != 0 && !begun_in_hour) refusals_.try_emplace(family, decided);
+            return refuse(series, decided);
+        }
         for (const auto& each : places) {
             model_pair& pair = book_.make(each);
-            pair.hourly.take(fingerprint, recalled.incumbent);
-            if (!recalled.in_day) pair.daily.take(fingerprint, recalled.incumbent);
+            const bool enforced = pair.mode == limit_mode::enforce;
+            pair.hourly.take(fingerprint, recalled.incumbent, enforced);
+            if (!recalled.in_day) pair.daily.take(fingerprint, recalled.incumbent, enforced);
         }
+        hour_.over_limit += hour_spent ? 1 : 0;
+        day_.over_limit += day_spent ? 1 : 0;
+        if (family != 0) hour_.begun.insert(family);
+        if (family != 0) day_.begun.insert(family);
         hour_.admitted.insert(fingerprint);
         if (!recalled.in_day) day_.admitted.insert(fingerprint);
         return decided;
@@ -167,7 +200,10 @@ class budgets_model {
     void end_grace() {
         grace_end_.reset();
         incumbents_.clear();
-        book_.for_each([](model_pair& pair) { pair.hourly.reserved = pair.daily.reserved = 0; });
+        book_.for_each([](model_pair& pair) {
+            pair.hourly.reserve(0);
+            pair.daily.reserve(0);
+        });
     }
 };
 

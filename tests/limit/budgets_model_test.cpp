@@ -34,14 +34,15 @@ class difference {
     }
     void budget(const std::string& what, const budget_window_figures& shown, const model_budget& expected) {
         numbers(what + " max", shown.series_max, expected.max);
-        numbers(what + " current", shown.series_current, expected.counted.size());
+        numbers(what + " current", shown.series_current, expected.current());
         refused(what, shown.series_refused, expected.refused);
     }
     void window(const std::string& what, const window_figures& shown, const model_budget& global,
                 const budgets_model::window& expected, bool observed) {
         if (shown.span != expected.span) text_ << what << " is another; ";
         numbers(what + " max", shown.series_max, global.max);
-        numbers(what + " current", shown.series_current, global.counted.size());
+        numbers(what + " current", shown.series_current, global.current());
+        numbers(what + " over limit", shown.series_over_limit, expected.over_limit);
         numbers(what + " samples refused", shown.samples_refused, expected.samples_refused);
         refused(what, shown.series_refused, observed ? global.refused : expected.refused);
     }
@@ -95,11 +96,13 @@ class life {
     std::uint64_t offered_count = 0;
     std::uint64_t refused_count = 0;
     std::uint64_t hours = 0;
+    std::uint64_t over_count = 0;
 
     life(std::uint64_t seed, const universe& of) : random_(seed), universe_(of) {}
 
     void request() {
         const window_span hour = model_.hour().span;
+        const std::uint64_t over_limit = model_.hour().over_limit;
         now_ = random_step(now_, random_);
         if (random_.one_in(4)) {
             gate_->maintain(now_);
@@ -109,6 +112,7 @@ class life {
         if (random_.one_in(150)) restart();
         offer();
         hours += model_.hour().span != hour ? 1 : 0;
+        over_count += model_.hour().span != hour ? over_limit : 0;
         if (model_.hour().span != hour || random_.one_in(12)) compare();
     }
     void compare() const { REQUIRE(difference_of(gate_->figures(), model_) == ""); }
@@ -120,6 +124,7 @@ class life {
         offered_count += offered_.size();
         verdicts_.assign(offered_.size(), verdict::refused_unknown);
         const std::string& name = universe_.tenants[tenant];
+        labels_.tenant = name;
         gate_->decide(offered_, now_, verdicts_, scratch_, {.tenant = name, .labels = &labels_});
         const auto expected = model_.decide(offered_, now_, name, labels_);
         for (std::size_t i = 0; i < offered_.size(); ++i) {
@@ -153,6 +158,7 @@ TEST_CASE("under any rules, reloads and restarts, every verdict and figure is th
     std::uint64_t offered = 0;
     std::uint64_t refused = 0;
     std::uint64_t hours = 0;
+    std::uint64_t over = 0;
     for (std::uint64_t seed = 0; seed < lives; ++seed) {
         CAPTURE(seed);
         life one{seed, all};
@@ -164,10 +170,12 @@ TEST_CASE("under any rules, reloads and restarts, every verdict and figure is th
         offered += one.offered_count;
         refused += one.refused_count;
         hours += one.hours;
+        over += one.over_count;
     }
     // It was worth the while: a good part was refused, a good part was not, and many windows ended.
-    CAPTURE(offered, refused, hours);
+    CAPTURE(offered, refused, hours, over);
     CHECK(refused > offered / 10);
     CHECK(refused < offered * 9 / 10);
     CHECK(hours > 3 * lives);
+    CHECK(over > offered / 1'000);
 }

@@ -15,6 +15,7 @@
 
 #include "limit/admission.hpp"
 #include "limit/offering.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate::testing {
 
@@ -60,11 +61,18 @@ inline std::vector<label_view> views_of(const label_set& labels) {
 struct shown_labels final : label_source {
     std::vector<std::vector<label_view>> entries;
     std::uint64_t asked = 0;
+    std::string tenant{};
 
     std::span<const label_view> labels(std::size_t entry) override {
         ++asked;
         return entries.at(entry);
     }
+    histogram_family family(std::span<const label_view> of) override {
+        return fingerprint_.family(of, tenant_seed(tenant));
+    }
+
+  private:
+    fingerprinter fingerprint_;
 };
 
 /// Some series of one tenant with the same labels, told apart by their number.
@@ -108,6 +116,7 @@ struct labelled_offering {
         verdicts.assign(offered.size(), verdict::accepted);
     }
     verdict_counts decide(const batch& sent, time_point now) {
+        labels.tenant = sent.tenant;
         limits.decide(offered, now, verdicts, scratch, {.tenant = sent.tenant, .labels = &labels});
         const auto of = [this](verdict wanted) {
             return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));

@@ -15,6 +15,7 @@ using series_set = std::unordered_set<std::uint64_t>;
 struct model_budget {
     std::uint64_t max = 0;
     series_set counted{};
+    series_set over{};     ///< completed a histogram without room
     series_set beyond{};   ///< admitted without room, by a budget that only observes
     series_set refused{};  ///< found no room
     std::uint64_t reserved = 0;
@@ -22,17 +23,23 @@ struct model_budget {
     [[nodiscard]] bool has_room(bool incumbent) const {
         return max == 0 || counted.size() + (incumbent ? 0 : reserved) < max;
     }
-    void take(std::uint64_t fingerprint, bool incumbent) {
-        (has_room(incumbent) ? counted : beyond).insert(fingerprint);
+    void take(std::uint64_t fingerprint, bool incumbent, bool enforced) {
+        (has_room(incumbent) ? counted : enforced ? over : beyond).insert(fingerprint);
         if (incumbent && reserved > 0) --reserved;
     }
     /// Rules come (at a reload, or with a snapshot): room goes to those first that are in without.
     void rule(std::uint64_t new_max) {
         max = new_max;
+        reserve(reserved);
         while (!beyond.empty() && (max == 0 || counted.size() < max)) counted.insert(beyond.extract(beyond.begin()));
     }
+    void reserve(std::uint64_t incumbents) {
+        reserved = incumbents;
+        while (!over.empty() && has_room(false)) counted.insert(over.extract(over.begin()));
+    }
     void begin(std::uint64_t incumbents) { *this = {.max = max, .reserved = incumbents}; }
-    [[nodiscard]] std::uint64_t admitted() const { return counted.size() + beyond.size(); }
+    [[nodiscard]] std::uint64_t admitted() const { return current() + beyond.size(); }
+    [[nodiscard]] std::uint64_t current() const { return counted.size() + over.size(); }
 };
 
 struct model_pair {

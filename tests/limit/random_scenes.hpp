@@ -13,6 +13,9 @@ class universe {
     std::vector<std::string> pods_;
     std::array<std::string, 10> namespaces_;
     std::array<std::string, 5> jobs_;
+    /// Of eight pods in a row, six are one pod's histogram and two are others' gauges.
+    std::array<std::string, 8> names_{"x_bucket", "x_bucket", "x_bucket", "x_bucket", "x_sum", "x_count", "up", "up"};
+    std::array<std::string, 4> bounds_{"1", "2", "4", "+Inf"};
 
   public:
     std::array<std::string, 7> tenants{"", "team-a", "team-b", "team-c", "team-d", "team-e", "team-f"};
@@ -55,9 +58,12 @@ class universe {
         series.fingerprint =
             fingerprint_of(tenant + tenants.size() * (space + namespaces_.size() * (job + jobs_.size() * pod)));
         labels.clear();
+        const std::uint64_t part = pod % 8;
+        labels.push_back({"__name__", names_[part]});
         if (job != 0) labels.push_back({"job", jobs_[job]});
+        if (part < bounds_.size()) labels.push_back({"le", bounds_[part]});
         if (space != 0) labels.push_back({"namespace", namespaces_[space]});
-        labels.push_back({"pod", pods_[pod]});
+        labels.push_back({"pod", pods_[part < 6 ? pod - part : pod]});
     }
 };
 
@@ -72,8 +78,8 @@ class random_rules {
   public:
     explicit random_rules(random_numbers& random) : random_(random), tenants_bounded_(random.one_in(2)) {
         for (bool& bounded : groups_bounded_) bounded = random.one_in(2);
-        for (const char* text : {"{namespace=~\".+\"}", "{job!=\"job-1\",pod!=\"\"}", "{pod=~\".*[02468]\"}",
-                                 "{namespace=~\"ns-[1-4]\",job=~\"job-.*\"}"})
+        for (const char* text : {"{namespace=~\".+\"}", "{le!=\"\"}", "{job!=\"job-1\",pod!=\"\"}",
+                                 "{pod=~\".*[02468]\"}", "{namespace=~\"ns-[1-4]\",job=~\"job-.*\"}"})
             selectors_.push_back(selecting(text));
     }
 
@@ -120,6 +126,7 @@ class random_rules {
                 const series_maxima global = maxima(4'000);
                 settings.series_hourly_max = global.hourly;
                 settings.series_daily_max = global.daily;
+                settings.whole_histograms = random_.one_in(2);
                 settings.mode = random_.one_in(8) ? limit_mode::observe : limit_mode::enforce;
                 return;
             }

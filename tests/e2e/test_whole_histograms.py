@@ -1,0 +1,133 @@
+"""Classic histograms that are admitted whole or not at all, in both versions of the protocol."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import exposition
+import wire
+import wire_v2
+from traffic import body, figures, identity, limits, numbered
+
+CONFIG = "wholeHistograms: true\n"
+
+
+def histogram(name="latency", **labels):
+    """Twelve series: ten buckets, sum and count."""
+    buckets = [{"__name__": f"{name}_bucket", "le": str(bound), **labels} for bound in range(10)]
+    return [*buckets, {"__name__": f"{name}_sum", **labels}, {"__name__": f"{name}_count", **labels}]
+
+
+@pytest.fixture(params=["v1", "v2"])
+def offer(request, upstream):
+    """Sends series in one request. @return those that arrived upstream, in the order given"""
+    def send(gate, series, headers=()):
+        upstream.clear()
+        if request.param == "v1":
+            reply, read = gate.send(body(series), headers), wire.series_of
+        else:
+            reply = gate.send(wire.pack(wire_v2.request(*series)), [*wire_v2.HEADERS, *headers])
+            read = wire_v2.series_of
+        assert reply.status == 204, reply
+        came = {each for got in upstream.requests for each in read(got.raw)}
+        return [labels for labels in series if identity(labels) in came]
+    return send
+
+
+def over_limit(gate, window="hourly"):
+    shown = gate.stats["windows"][window]["overLimitSeries"]
+    by_window = {dict(labels)["window"]: value for labels, value in
+                 exposition.samples_of(gate.metrics, "seriesgate_series_over_limit").items()}
+    assert by_window[window] == shown
+    return shown
+
+
+def test_a_histogram_that_has_begun_is_completed_by_whichever_request(limited, offer):
+    gate = limited(CONFIG + "maxHourlySeries: 100\nmaxDailySeries: 98\n")
+    assert len(offer(gate, numbered(97))) == 97
+    first, second = histogram(pod="a"), histogram(pod="b")
+    assert offer(gate, first[3:5]) == first[3:5]
+    assert offer(gate, second) == []
+    assert offer(gate, [*numbered(5, start=500), *first[:8]]) == first[:8]
+    assert offer(gate, first) == first
+    assert offer(gate, first) == first
+    assert figures(gate.stats["windows"]) == (100, 109, 0)
+    assert figures(gate.stats["windows"], "daily") == (98, 109, 17)
+    assert (over_limit(gate), over_limit(gate, "daily")) == (9, 11)
+
+
+def test_without_it_limits_are_exact_to_the_series(limited, offer):
+    gate = limited("maxHourlySeries: 5\n")
+    assert offer(gate, histogram()) == histogram()[:5]
+    assert figures(gate.stats["windows"]) == (5, 5, 7)
+    assert over_limit(gate) == 0
+
+
+def test_one_that_was_refused_is_refused_whole(limited, offer):
+    gate = limited(CONFIG + """
+limits:
+  - {name: per-metric, each: [__name__], maxHourlySeries: 20}
+""")
+    for pod in "ab":
+        assert len(offer(gate, histogram(pod=pod))) == 12
+    third = histogram(pod="c")
+    assert offer(gate, [third[11], *third[:11]]) == []
+    assert offer(gate, third[10:]) == []
+    assert {name: figures(budget) for name, budget in limits(gate.stats, "per-metric").items()} == {
+        "latency_bucket": (20, 20, 10), "latency_sum": (20, 2, 0), "latency_count": (20, 2, 0)}
+    assert over_limit(gate) == 0
+
+
+def test_tenants_have_histograms_of_their_own(limited, offer):
+    gate = limited(CONFIG + "tenants: {default: {maxHourlySeries: 1}}\n")
+    for tenant in ("a", "b"):
+        headers = [("X-Scope-OrgID", tenant)]
+        assert offer(gate, [*histogram(), *numbered(3)], headers) == histogram()
+    assert over_limit(gate) == 22
+
+
+def test_a_reload_turns_it_on_and_off(limited, offer):
+    limit = "maxHourlySeries: 1\n"
+    gate = limited(limit)
+    first = histogram(pod="a")
+    assert offer(gate, first) == first[:1]
+    assert gate.reload(CONFIG + "maxHourlySeries: 2\n").status == 200
+    assert offer(gate, first) == first
+    assert gate.reload("maxHourlySeries: 2\n").status == 200
+    assert offer(gate, histogram(pod="b")) == []
+    assert offer(gate, first) == first
+    assert figures(gate.stats["windows"])[:2] == (2, 12)
+    assert over_limit(gate) == 10
+
+
+def test_a_restart_remembers_what_has_begun(limited, offer, tmp_path):
+    config = CONFIG + f"maxHourlySeries: 3\nstate: {{dir: {tmp_path / 'state'}}}\n"
+    gate = limited(config)
+    first = histogram(pod="a")
+    assert offer(gate, first[:5]) == first[:5]
+    gate.stop()
+    gate = limited(config)
+    assert over_limit(gate) == 2
+    assert offer(gate, histogram(pod="b")) == []
+    assert offer(gate, first) == first
+    assert figures(gate.stats["windows"])[:2] == (3, 12)
+    assert over_limit(gate) == 9
+
+
+def test_senders_at_once_with_parts_of_the_same_histograms(limited, upstream):
+    gate = limited(CONFIG + "maxHourlySeries: 300\n")
+    pods = [histogram(pod=str(pod)) for pod in range(80)]
+
+    def send(shard):
+        for _ in range(2):
+            for series in pods:
+                assert gate.send(body(series[shard::4])).status == 204
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(send, range(4)))
+    came = {each for got in upstream.requests for each in wire.series_of(got.raw)}
+    whole = [series for series in pods if {identity(each) for each in series} <= came]
+    assert len(came) == 12 * len(whole)
+    current = gate.stats["windows"]["hourly"]["currentSeries"]
+    assert current == len(came) >= 300
+    assert over_limit(gate) == current - 300
