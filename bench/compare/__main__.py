@@ -214,7 +214,7 @@ def main():
     if os.getloadavg()[0] > os.cpu_count() / 2:
         _tell(f"other work is running (load average {os.getloadavg()[0]:.1f}); figures will be noisy")
     asked.output.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="compare.", dir=asked.output.parent))
+    folder = Path(tempfile.mkdtemp(prefix="compare.", dir=asked.output.parent.resolve()))
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     try:
         runs = compare(asked, folder)
