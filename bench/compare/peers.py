@@ -1,0 +1,188 @@
+"""The store, and what stands before it in turn: vmagent, nginx, the gate. All with the defaults of their makers, but
+for what the comparison is about (the limits) and what would make it unfair to them; where, is said below."""
+
+import getpass
+import grp
+import http.client
+import json
+import os
+import time
+
+from processes import Failed, Group, free_port, get
+
+
+# Files of its own instead of Debian's; connections that are never closed for having served enough.
+_NGINX = """
+daemon off;
+pid {folder}/pid;
+{user}
+worker_processes {workers};
+error_log stderr warn;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000000;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    # Its default of 16k would write every body into a file first.
+    client_body_buffer_size 256k;
+    client_max_body_size 32m;
+    {rest}
+}}
+"""
+
+# `return 204` alone would answer before the body has arrived, upon which a proxy closes the connection. The mirror
+# makes it wait for the body; then stub_status answers 405 to a POST, which becomes 204.
+_STORE = """
+    map $http_x_prometheus_remote_write_version $samples_written { "2.0.0" 2000; }
+    map $http_x_prometheus_remote_write_version $others_written { "2.0.0" 0; }
+    server {
+        listen 127.0.0.1:%(port)d;
+        location = /api/v1/write {
+            mirror /read;
+            stub_status;
+            error_page 405 =204 /written;
+        }
+        location = /read { internal; return 204; }
+        location = /written {
+            internal;
+            add_header X-Prometheus-Remote-Write-Samples-Written $samples_written;
+            add_header X-Prometheus-Remote-Write-Histograms-Written $others_written;
+            add_header X-Prometheus-Remote-Write-Exemplars-Written $others_written;
+            return 204;
+        }
+        location = /status { stub_status; }
+    }
+"""
+
+_PROXY = """
+    upstream store {
+        server 127.0.0.1:%(store)d;
+        keepalive 64;
+        keepalive_requests 1000000000;
+    }
+    server {
+        listen 127.0.0.1:%(port)d reuseport; # else one worker may get all connections
+        location / {
+            proxy_pass http://store;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+        }
+    }
+"""
+
+
+def _start_nginx(binary, folder, name, workers, rest):
+    folder.mkdir()
+    user = ""
+    if os.geteuid() == 0:  # or its workers become a user who cannot read our folder
+        user = f"user {getpass.getuser()} {grp.getgrgid(os.getegid()).gr_name};"
+    configuration = folder / "nginx.conf"
+    configuration.write_text(_NGINX.format(folder=folder, user=user, workers=workers, rest=rest))
+    return Group(name, [binary, "-p", folder, "-c", configuration, "-e", "stderr"], folder / "log")
+
+
+class Store:
+    """What all of them write to: takes the body and answers 204."""
+
+    def __init__(self, programs, folder):
+        self.port = free_port()
+        self.group = _start_nginx(programs.nginx, folder, "the store", 1, _STORE % {"port": self.port})
+        self.group.wait_ready(self.port, "/status")
+
+    def served(self):
+        """@return connections and requests so far"""
+        connections, _, requests = get(self.port, "/status")[1].splitlines()[2].split()
+        return int(connections), int(requests)
+
+
+class Peer:
+    """A running proxy. @param limit of series, for the hour and the day"""
+
+    protocols = ("v1", "v2")
+
+    def __init__(self, programs, folder, store, limit):
+        self.port = free_port()
+        self.group = self._start(programs, folder, store.port, limit)
+        self.group.wait_ready(self.port, self.ready_path)
+
+    def take(self, bodies, headers):
+        """Sends it bodies, one after the other in their order: its warm-up."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        for body in bodies:
+            connection.request("POST", "/api/v1/write", body, headers)
+            answer = connection.getresponse()
+            text = answer.read().decode(errors="replace").strip()
+            if answer.status // 100 != 2:
+                raise Failed(f"{self.group.name} answered {answer.status} to its warm-up: {text}")
+        connection.close()
+
+    def wait_idle(self):
+        """Until everything it has taken is in the store."""
+
+    def counts(self):
+        """@return samples taken, samples refused; nothing if it does not count them"""
+        return None
+
+
+class Gate(Peer):
+    ready_path = "/-/ready"
+
+    def _start(self, programs, folder, store, limit):
+        folder.mkdir()
+        configuration = folder / "seriesgate.yaml"
+        configuration.write_text(f"listen: 127.0.0.1:{self.port}\n"
+                                 f"upstream: {{url: 'http://127.0.0.1:{store}/api/v1/write'}}\n"
+                                 f"maxHourlySeries: {limit}\nmaxDailySeries: {limit}\n")
+        return Group("seriesgate", [programs.gate, f"--config.file={configuration}"], folder / "log")
+
+    def counts(self):
+        samples = json.loads(get(self.port, "/stats")[1])["samples"]
+        return samples["received"], samples["refused"]
+
+
+class Nginx(Peer):
+    ready_path = None
+
+    def _start(self, programs, folder, store, limit):
+        # As many workers as the others have threads; Debian's nginx.conf says so, too.
+        return _start_nginx(programs.nginx, folder, "nginx", "auto", _PROXY % {"port": self.port, "store": store})
+
+
+class Vmagent(Peer):
+    ready_path = "/health"
+    protocols = ("v1",)  # vmagent has no remote write 2 yet
+
+    def _start(self, programs, folder, store, limit):
+        folder.mkdir()
+        return Group("vmagent", [
+            programs.vmagent, f"-httpListenAddr=127.0.0.1:{self.port}",
+            f"-remoteWrite.url=http://127.0.0.1:{store}/api/v1/write", f"-remoteWrite.tmpDataPath={folder}/queue",
+            f"-remoteWrite.maxHourlySeries={limit}", f"-remoteWrite.maxDailySeries={limit}",
+        ], folder / "log")
+
+    def wait_idle(self):
+        """It answers first and sends later, the rest of a block after a second without new samples."""
+        quiet, before, deadline = 0, self.group.cpu_ns(), time.monotonic() + 120
+        while quiet < 6 or self._metrics("vmagent_remotewrite_pending_data_bytes"):
+            if time.monotonic() > deadline:
+                raise Failed("vmagent does not come to an end with its queue")
+            time.sleep(0.25)
+            now = self.group.cpu_ns()
+            quiet = quiet + 1 if now - before <= 10_000_000 else 0
+            before = now
+
+    def counts(self):
+        return (self._metrics("vmagent_rows_inserted_total"),
+                self._metrics("vmagent_hourly_series_limit_rows_dropped_total"))
+
+    def _metrics(self, name):
+        """The sum of one metric of its own /metrics."""
+        lines = get(self.port, "/metrics")[1].splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.split("{")[0].split(" ")[0] == name)
+
+
+PEERS = {"vmagent": Vmagent, "nginx": Nginx, "gate": Gate}
