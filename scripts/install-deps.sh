@@ -27,7 +27,7 @@ done
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
 libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev)
 if [ "$with_tests" = yes ]; then
-    tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler zstd:zstd)
+    tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler zstd:zstd valgrind:valgrind)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev libclang-rt-dev ca-certificates
                 faketime python3 python3-pytest python3-pytest-timeout python3-snappy python3-protobuf)
 fi

@@ -200,7 +200,7 @@ server:
 BAD_VALUES = [
     ("upstream: {url: 'discard:'}\nmaxHourlySerie: 1\n", 2, "maxHourlySerie"),
     ("upstream: {url: 'discard:'}\ntenants: {maxTenant: 5}\n", 2, "tenants.maxTenant"),
-    ("upstream:\n  url: 'discard:'\n  protocol: v1\n", 3, "upstream.protocol"),
+    ("upstream:\n  url: 'discard:'\n  protocol: v3\n", 3, "upstream.protocol"),
     ("upstream:\n  url: 'discard:'\n  timeout: 25\n", 3, "upstream.timeout"),
     ("upstream:\n  url: 'discard:'\n  timeout: soon\n", 3, "upstream.timeout"),
     ("upstream:\n  url: 'discard:'\n  timeout: -1s\n", 3, "upstream.timeout"),
