@@ -164,4 +164,46 @@ BENCHMARK_CAPTURE(core_path, accepted, unlimited);
 BENCHMARK_CAPTURE(core_path, half_refused, half);
 BENCHMARK_CAPTURE(core_path, refused, one_series);
 
+/// As many series of the recording as asked for, one after the other from the beginning again, as one request.
+std::string request_of(std::size_t series_count) {
+    std::string body;
+    write_request_reader reader;
+    for (std::size_t taken = 0; taken < series_count;)
+        for (const auto& from : recorded().decoded) {
+            reader.reset(from);
+            for (; taken < series_count && reader.next(); ++taken) body.append(slice(from, reader.series().record));
+        }
+    return body;
+}
+
+/// How the core path grows with the request: one sample a series, all known.
+void core_path_by_size(benchmark::State& state) {
+    const auto series_count = static_cast<std::size_t>(state.range(0));
+    warm_gate gate{unlimited};
+    decode_buffer buffer;
+    decode_buffer room;
+    std::string compressed;
+    snappy_encode(request_of(series_count), room, compressed);
+    for (auto _ : state) {
+        const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
+        benchmark::DoNotOptimize(gate.plan_request(*body, gate.limits, noon));
+    }
+    report_samples(state, series_count);
+}
+BENCHMARK(core_path_by_size)->Arg(1)->Arg(10)->Arg(100)->Arg(2'000)->Arg(10'000)->Arg(50'000);
+
+/// Workers share the limiter and nothing else.
+void core_path_by_threads(benchmark::State& state) {
+    static warm_gate shared{unlimited};
+    planner plan_request;
+    decode_buffer buffer;
+    for (auto _ : state)
+        for (const auto& compressed : recorded().compressed) {
+            const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
+            benchmark::DoNotOptimize(plan_request(*body, shared.limits, noon));
+        }
+    report_samples(state, recorded().samples);
+}
+BENCHMARK(core_path_by_threads)->Threads(1)->Threads(2)->UseRealTime();
+
 }  // namespace
