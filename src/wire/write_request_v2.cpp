@@ -138,7 +138,7 @@ std::size_t write_request_v2_reader::take_short_labels(bytes_view refs) {
     const char* const end = at + refs.size();
     const std::size_t count_max =
         std::min(static_cast<std::size_t>(end - at) / 2, labels_per_series_max - label_count_);
-    if (!symbols_have_room_ || !labels_.empty()) return 0;
+    if (refs.size() < 2 || !symbols_have_room_ || !labels_.empty()) return 0;
     char* const begin = run_.reserve(count_max * short_record_max + short_size_max);
     char* out = begin;
     const byte_range* const symbols = symbols_.data();
