@@ -1,5 +1,7 @@
 // Any bytes as a request: what the walk accepts, every store's parser reads as the same series, and the fingerprint is
 // the one by the book.
+#include <vector>
+
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/tree_mutator.hpp"
 #include "fuzz/walk_property.hpp"
@@ -21,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!check.fault.empty()) found(check.fault);
 
     static fingerprinter fingerprint;  // as long-lived as a worker's: nothing may be left over from another request
+    std::vector<label_view> labels;
     write_request_reader reader{body};
     for (const seen_series& seen : check.seen.series) {
         require(reader.next(), "a second walk sees less");

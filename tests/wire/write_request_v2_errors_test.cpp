@@ -268,6 +268,14 @@ TEST_CASE("v2: the labels of a series have at most 1 MiB, however short their re
     CHECK(outcome.offset == table.size() + most.size() + 2);
 }
 
+TEST_CASE("v2: references that run past their series, or none at all, where symbols can be copied fast") {
+    const std::string room(200, 'x');
+    const std::string before = symbols({"", "__name__", "up"});
+    CHECK(read_v2(join({before, entry({"\x0a\x05\x01\x02"}), len_field(9, room)})).error == truncated);
+    CHECK(read_v2(join({before, entry({refs({}), refs({1}), refs({2})}), len_field(9, room)})).error == none);
+    CHECK(read_v2(join({before, entry({refs({1, 2, 1})}), len_field(9, room)})).error == symbol_refs_odd);
+}
+
 TEST_CASE("v2: the labels of all series have at most 256 MiB") {
     std::string body = symbols({"", std::string(label_bytes_max, 'x')});
     const std::string series = entry({refs({1, 1, 1, 1, 1, 1, 1, 1}), sample(1)});
