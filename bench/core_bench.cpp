@@ -3,7 +3,6 @@
 
 #include "gate/plan.hpp"
 #include "recorded.hpp"
-#include "series/fingerprint.hpp"
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
@@ -44,19 +43,7 @@ void walk_all(benchmark::State& state, const recorded_requests& requests) {
     for (auto _ : state)
         for (const auto& body : requests.decoded) {
             reader.reset(body);
-            while (reader.next()) benchmark::DoNotOptimize(reader.series().samples);
-        }
-    report_samples(state, requests.samples);
-}
-
-template <class Reader>
-void fingerprint_all(benchmark::State& state, const recorded_requests& requests) {
-    Reader reader;
-    fingerprinter fingerprint;
-    for (auto _ : state)
-        for (const auto& body : requests.decoded) {
-            reader.reset(body);
-            while (reader.next()) benchmark::DoNotOptimize(fingerprint(reader.series(), 0));
+            while (reader.next()) benchmark::DoNotOptimize(reader.series().labels_hash);
         }
     report_samples(state, requests.samples);
 }
@@ -66,20 +53,10 @@ void walk(benchmark::State& state) {
 }
 BENCHMARK(walk);
 
-void walk_and_fingerprint(benchmark::State& state) {
-    fingerprint_all<write_request_reader>(state, recorded());
-}
-BENCHMARK(walk_and_fingerprint);
-
 void walk_v2(benchmark::State& state) {
     walk_all<write_request_v2_reader>(state, recorded_v2());
 }
 BENCHMARK(walk_v2);
-
-void walk_and_fingerprint_v2(benchmark::State& state) {
-    fingerprint_all<write_request_v2_reader>(state, recorded_v2());
-}
-BENCHMARK(walk_and_fingerprint_v2);
 
 /// Walk, fingerprint, decide and collect, everything known to the gate: admitted, half admitted, or refused.
 void plan_known(benchmark::State& state, std::uint64_t series_max) {

@@ -27,7 +27,7 @@ result<std::uint32_t, wire_error> planner::read(Reader& reader, std::uint64_t se
     entries_.clear();
     while (reader.next()) {
         const series_view& series = reader.series();
-        offered_.push_back({.fingerprint = fingerprint_(series, seed),
+        offered_.push_back({.fingerprint = fingerprint_of(series.labels_hash, seed),
                             .samples = series.samples + series.histograms,
                             .admits = series.admits});
         entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
@@ -37,15 +37,16 @@ result<std::uint32_t, wire_error> planner::read(Reader& reader, std::uint64_t se
 }
 
 std::span<const label_view> planner::labels(std::size_t index) {
-    // The entry has been walked before, so it cannot fail.
-    if (version_ == protocol::v2)
-        return reader_v2_.go_to(index) ? labels_of(reader_v2_.series(), labels_) : std::span<const label_view>{};
-    label_reader_.reset(slice(body_, entries_[index].record));
-    return label_reader_.next() ? labels_of(label_reader_.series(), labels_) : std::span<const label_view>{};
+    if (version_ == protocol::v2) {
+        reader_v2_.labels(entries_[index].record, labels_);
+    } else {
+        reader_.labels(entries_[index].record, labels_);
+    }
+    return labels_;
 }
 
 histogram_family planner::family(std::span<const label_view> labels) {
-    return fingerprint_.family(labels, seed_);
+    return hasher_.family(labels, seed_);
 }
 
 plan planner::collect(std::uint32_t metadata) {

@@ -77,7 +77,8 @@ class planner : label_source {
     };
 
     write_request_reader reader_;
-    fingerprinter fingerprint_;
+    write_request_v2_reader reader_v2_;
+    label_hasher hasher_;
     std::vector<offered_series> offered_;
     std::vector<entry> entries_;  // as long as offered_
     std::vector<verdict> verdicts_;
@@ -86,20 +87,21 @@ class planner : label_source {
     distinct_counter refused_series_;
     admission_scratch scratch_;
 
-    write_request_v2_reader reader_v2_;
-    write_request_reader label_reader_;  // of remote write 1, over one record at a time
-    std::vector<label_view> labels_;     // of one entry
+    std::vector<label_view> labels_;  // of one entry
     bytes_view body_;
     std::uint64_t seed_ = 0;  // of the tenant
     protocol version_ = protocol::v1;
     std::size_t symbol_bytes_max_;
 
   public:
-    /// @param ignored_labels see fingerprinter.
+    /// @param ignored_labels see label_hasher.
     /// @param symbol_bytes_max see write_request_v2_reader::reset.
-    explicit planner(std::vector<std::string> ignored_labels = {},
+    explicit planner(const std::vector<std::string>& ignored_labels = {},
                      std::size_t symbol_bytes_max = symbol_bytes_per_request_max)
-        : fingerprint_(std::move(ignored_labels)), symbol_bytes_max_(symbol_bytes_max) {}
+        : reader_(label_hasher{ignored_labels}),
+          reader_v2_(label_hasher{ignored_labels}),
+          hasher_(ignored_labels),
+          symbol_bytes_max_(symbol_bytes_max) {}
 
     /// @param body decoded, of the given version; must outlive the use of the plan.
     /// @return the plan, or what is wrong with the body; then nothing has been decided or counted.

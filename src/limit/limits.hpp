@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "series/label.hpp"
 #include "series/selector.hpp"
-#include "wire/write_request.hpp"
 
 namespace seriesgate {
 

@@ -1,4 +1,10 @@
 /// The identity of a series as 64 bits.
+///
+/// A fingerprint is the sum of its labels' hashes (XXH3-64 of name and value each, see label_hash.hpp), mixed with the
+/// tenant. A sum does not depend on the order of labels, needs nothing to be written in a canonical form first, and is
+/// corrected by what differs where a series follows one that is almost the same (wire/label_walk.hpp); in remote write
+/// 2 a symbol is hashed once a request. Empty values add nothing. The same series has the same fingerprint in both
+/// versions.
 #pragma once
 
 #include <cstdint>
@@ -9,43 +15,41 @@
 #include <vector>
 
 #include "series/histogram_family.hpp"
-#include "wire/canonical_labels.hpp"
-#include "wire/write_request.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 
-/// XXH3-64 over the canonical label set: labels sorted by name (bytewise), empty values dropped, written as the label
-/// records of remote write 1 in their shortest encoding. The lengths in it make the text unambiguous (`a="b",c="d"`
-/// and `a="bc=d"` differ), and what senders send is already in this form, so the common case hashes the request's own
-/// bytes. The same series has the same fingerprint in any label order and in remote write 2.
-///
-/// Threads: one at a time (it owns the buffers of the rare case).
-/// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSeed.
-class fingerprinter {
+/// @param labels_hash the sum of the labels' hashes.
+/// @param seed tells tenants apart: equal labels of two tenants are two series.
+/// Source: the last step of XXH64 (XXH64_avalanche).
+inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, std::uint64_t seed) noexcept {
+    std::uint64_t mixed = labels_hash + seed;
+    mixed = (mixed ^ mixed >> 33) * 0xc2b2ae3d27d4eb4fu;
+    mixed = (mixed ^ mixed >> 29) * 0x165667b19e3779f9u;
+    return mixed ^ mixed >> 32;
+}
+
+/// Which labels count, and the sum of their hashes for a whole set in any form.
+/// Threads: one at a time (it owns buffers).
+class label_hasher {
     std::vector<std::string> ignored_;
     std::vector<label_view> labels_;
-    std::vector<label_view> sorted_;
     std::vector<label_view> common_;  // of a histogram's series
-    label_run_buffer canonical_;
 
   public:
     /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
-    explicit fingerprinter(std::vector<std::string> ignored = {}) : ignored_(std::move(ignored)) {}
+    explicit label_hasher(std::vector<std::string> ignored = {}) : ignored_(std::move(ignored)) {}
 
-    /// @param series as a reader shows it.
-    /// @param seed tells tenants apart: equal labels of two tenants are two series.
-    std::uint64_t operator()(const series_view& series, std::uint64_t seed);
+    /// Labels of one name that come more than once are invalid, and stores differ in whether they take the first or the
+    /// last: such sets are different series when their order differs.
+    std::uint64_t operator()(std::span<const label_view> labels);
 
-    /// By the same rules, of what the series of one histogram share: the labels without `le`, the name without its
-    /// suffix.
+    [[nodiscard]] bool ignores_any() const noexcept { return !ignored_.empty(); }
+    [[nodiscard]] bool ignores(bytes_view name) const noexcept;
+
+    /// The histogram that a series is part of, by the same rules: the hash is over what its series share, the labels
+    /// without `le` and the name without its suffix.
     histogram_family family(std::span<const label_view> labels, std::uint64_t seed);
-
-  private:
-    [[nodiscard]] bool is_ignored(const label_view& label) const noexcept;
-    bytes_view canonical_set(const series_view& series);
-    [[nodiscard]] bool has_ignored(std::span<const label_view> labels) const noexcept;
-    bytes_view write_canonical(std::span<const label_view> labels);
-    std::span<const label_view> sort_labels(std::span<const label_view> labels);
 };
 
 /// Tells apart by what rules fingerprints were made, for whoever keeps them. The order of the names does not matter.

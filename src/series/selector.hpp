@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "series/label.hpp"
 #include "series/value_pattern.hpp"
-#include "wire/write_request.hpp"
 
 namespace seriesgate {
 

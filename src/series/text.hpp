@@ -4,7 +4,8 @@
 #include <span>
 #include <string>
 
-#include "wire/write_request.hpp"
+#include "core/bytes.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 

@@ -99,8 +99,8 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
 bool translator::write_series(bytes_view payload, metric_metadata& metadata, translation_loss& lost) {
     const std::uint32_t lost_before = lost.histograms;
     series_.clear();
-    series_.append(reader_.series().label_run);  // written out already
-    for (const label_view& label : reader_.series().labels) append_label(series_, label.name, label.value);
+    reader_.labels(reader_.series().record, labels_);
+    for (const label_view& label : labels_) append_label(series_, label.name, label.value);
     const std::size_t labels_end = series_.size();
 
     field_cursor fields{payload};
@@ -179,7 +179,7 @@ void translator::write_exemplar(bytes_view exemplar) {
 /// Once for each family and what is said of it: targets may differ in that.
 void translator::write_metadata(const metric_metadata& metadata) {
     bytes_view metric;
-    for (const label_view& label : labels_of(reader_.series(), labels_))
+    for (const label_view& label : labels_)
         if (label.name == "__name__") metric = label.value;
     if (metric.empty()) return;
     const bytes_view family = family_of(metric, metadata.type);

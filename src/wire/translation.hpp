@@ -37,7 +37,7 @@ class translator {
     std::string metadata_;
     std::unordered_set<std::string> told_;  // metadata of this request
     std::string key_;
-    std::vector<label_view> labels_;
+    std::vector<label_view> labels_;  // of the series being written
 
   public:
     /// @param body what write_request_v2_reader reads without an error; not the output.

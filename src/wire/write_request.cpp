@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "wire/canonical_labels.hpp"
+#include "series/label_hash.hpp"
 #include "wire/sample_records.hpp"
 
 namespace seriesgate {
@@ -11,6 +11,56 @@ namespace {
 constexpr auto len = wire_type::len;
 constexpr auto varint = wire_type::varint;
 constexpr auto fixed64 = wire_type::fixed64;
+
+/// A field that comes twice: the last one counts, as in every parser.
+fault parse_label(bytes_view payload, label_view& label) noexcept {
+    label = {};
+    field_cursor fields{payload};
+    while (fields.next()) switch (fields.tag()) {
+            case tag_of(1, len):
+                label.name = fields.read_bytes();
+                break;
+            case tag_of(2, len):
+                label.value = fields.read_bytes();
+                break;
+            default:
+                fields.skip_unknown(known_fields(1, 2));
+        }
+    if (fields.failed()) return fault_of(fields);
+    if (label.name.empty()) return {wire_errc::label_without_name, payload.data()};
+    if (label.name.size() > label_bytes_max || label.value.size() > label_bytes_max)
+        return {wire_errc::label_bytes_over_limit, payload.data()};
+    return {};
+}
+
+/// A label as nearly all are: 0x0a size 0x0a name_size name 0x12 value_size value, with sizes below 128.
+/// @return the byte after it, and eight bytes of the name are readable; nullptr if it is something else.
+inline const char* read_short_label(const char* at, const char* end, label_view& label) noexcept {
+    if (end - at < 16) return nullptr;
+    std::uint32_t head = 0;
+    std::memcpy(&head, at, sizeof head);
+    const std::size_t size = head >> 8 & 0xff;
+    const std::size_t name_size = head >> 24;
+    const char* const name = at + 4;
+    const char* const after = at + 2 + size;
+    const char* const value = name + name_size + 2;
+    if ((head & 0x80ff80ffu) != 0x000a000au || name_size == 0 || value > after || after > end) return nullptr;
+    const auto value_size = static_cast<std::size_t>(after - value);
+    std::uint16_t value_head = 0;
+    std::memcpy(&value_head, value - 2, sizeof value_head);
+    if (value_head != (0x12 | value_size << 8)) return nullptr;
+    label = {{name, name_size}, {value, value_size}};
+    return after;
+}
+
+/// One that is written in any form. @return the byte after it; nullptr if it is no label, or a wrong one.
+[[gnu::noinline]] const char* read_any_label(const char* at, const char* end, label_view& label) noexcept {
+    if (at == end || *at != 0x0a) return nullptr;
+    field_cursor fields{{at, static_cast<std::size_t>(end - at)}};
+    fields.next();
+    const bytes_view payload = fields.read_bytes();
+    return fields.failed() || parse_label(payload, label) ? nullptr : fields.position();
+}
 
 /// Label of an exemplar: well formed is all we ask.
 fault check_label(bytes_view label) noexcept {
@@ -70,6 +120,7 @@ void write_request_reader::reset(bytes_view body) noexcept {
     series_count_ = 0;
     metadata_ = 0;
     error_ = {};
+    labels_.start(body.data() + body.size());
 }
 
 bool write_request_reader::next() {
@@ -94,43 +145,59 @@ bool write_request_reader::next() {
     return false;
 }
 
-/// What nearly all entries are: a canonical label set and one sample.
+/// What nearly all entries are: labels in the order of their names, and one sample.
 bool write_request_reader::read_series(bytes_view payload) {
     series_.samples = series_.histograms = series_.exemplars = 0;
-    series_.labels = {};
-    labels_.clear();
     const char* const end = payload.data() + payload.size();
-    const char* const run_end = canonical_labels_end(payload.data(), end, body_.data() + body_.size());
-    series_.label_run = {payload.data(), static_cast<std::size_t>(run_end - payload.data())};
-    if (series_.label_run.size() > labels_per_series_max * label_record_bytes_min) [[unlikely]] {
-        append_labels(series_.label_run, labels_);
-        if (labels_.size() > labels_per_series_max) return fail(wire_errc::labels_over_limit, payload.data());
-        labels_.clear();
-    }
+    const char* const labels_end = read_labels(payload.data(), end);
+    series_.labels_hash = labels_.sum();
     std::uint64_t value = 0;
-    if (read_plain_sample(run_end, end, value) == end) [[likely]] {
+    if (read_plain_sample(labels_end, end, value) == end) [[likely]] {
         series_.samples = 1;
         series_.admits = value != stale_marker_bits;
+        if (!labels_.is_ascending()) [[unlikely]]
+            hash_odd_labels();
         return true;
     }
-    return read_records({run_end, static_cast<std::size_t>(end - run_end)});
+    return read_records({labels_end, static_cast<std::size_t>(end - labels_end)});
 }
 
-/// Everything behind the label run, labels too: then there is none.
+/// @return the byte after the labels that the entry begins with; where one is wrong, or there are too many, its first.
+const char* write_request_reader::read_labels(const char* at, const char* end) {
+    const bool ignores_any = hasher_.ignores_any();
+    return labels_(at, end, [this, end, ignores_any](const char* from, walked_label& walked) -> const char* {
+        label_view label;
+        const char* after = read_short_label(from, end, label);
+        if (after != nullptr) [[likely]] {
+            walked.name_order = name_order_of(label.name.data(), label.name.size());
+        } else {
+            after = read_any_label(from, end, label);
+            if (after == nullptr) return nullptr;
+            walked.name_order = name_order_of(label.name);
+        }
+        walked.name = label.name.data();
+        walked.name_size = static_cast<std::uint32_t>(label.name.size());
+        walked.hash = label_hash(text_hash(label.name), text_hash(label.value));
+        if (ignores_any && hasher_.ignores(label.name)) walked.hash = 0;
+        return after;
+    });
+}
+
+/// Everything behind the labels at the beginning, more labels too.
 bool write_request_reader::read_records(bytes_view records) {
     series_.admits = false;
+    std::size_t label_count = labels_.count();
+    bool is_odd = !labels_.is_ascending();
     field_cursor fields{records};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len): {
                 const char* const start = fields.field_start();
-                const bytes_view label = fields.read_bytes();
+                const bytes_view payload = fields.read_bytes();
                 if (fields.failed()) break;
-                if (!series_.label_run.empty()) {
-                    append_labels(series_.label_run, labels_);
-                    series_.label_run = {};
-                }
-                if (!read_label(label)) return false;
-                if (labels_.size() > labels_per_series_max) return fail(wire_errc::labels_over_limit, start);
+                label_view label;
+                if (auto wrong = parse_label(payload, label)) return fail(wrong.code, wrong.at);
+                if (++label_count > labels_per_series_max) return fail(wire_errc::labels_over_limit, start);
+                is_odd = true;
                 break;
             }
             case tag_of(2, len): {
@@ -157,30 +224,27 @@ bool write_request_reader::read_records(bytes_view records) {
                 fields.skip_unknown(known_fields(1, 2, 3, 4));
         }
     if (fields.failed()) return fail(fields.error(), fields.field_start());
-    series_.labels = labels_;
+    if (is_odd) hash_odd_labels();
     return true;
 }
 
-/// A field that comes twice: the last one counts, as in every parser.
-bool write_request_reader::read_label(bytes_view payload) {
-    label_view label;
-    field_cursor fields{payload};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):
-                label.name = fields.read_bytes();
-                break;
-            case tag_of(2, len):
-                label.value = fields.read_bytes();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2));
+void write_request_reader::hash_odd_labels() {
+    labels(series_.record, odd_labels_);
+    series_.labels_hash = hasher_(odd_labels_);
+}
+
+void write_request_reader::labels(byte_range record, std::vector<label_view>& labels) const {
+    labels.clear();
+    field_cursor entry{slice(body_, record)};
+    entry.next();
+    field_cursor fields{entry.read_bytes()};
+    while (fields.next()) {
+        if (fields.tag() == tag_of(1, len)) {
+            parse_label(fields.read_bytes(), labels.emplace_back());
+        } else {
+            fields.skip_unknown(0);
         }
-    if (fields.failed()) return fail(fields.error(), fields.field_start());
-    if (label.name.empty()) return fail(wire_errc::label_without_name, payload.data());
-    if (label.name.size() > label_bytes_max || label.value.size() > label_bytes_max)
-        return fail(wire_errc::label_bytes_over_limit, payload.data());
-    labels_.push_back(label);
-    return true;
+    }
 }
 
 bool write_request_reader::fail(wire_errc code, const char* at) noexcept {

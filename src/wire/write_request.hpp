@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "series/fingerprint.hpp"
+#include "series/label.hpp"
 #include "wire/field_cursor.hpp"
+#include "wire/label_walk.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
@@ -21,31 +24,16 @@ inline constexpr std::size_t series_per_request_max = 1 << 20;
 inline constexpr std::size_t labels_per_series_max = 1024;
 inline constexpr std::size_t label_bytes_max = 64 * 1024;
 
-/// One label as raw bytes; receivers do not check UTF-8, so neither do we.
-struct label_view {
-    bytes_view name;
-    bytes_view value;
-};
-
-/// One series entry of a request; everything points into the request's body or the reader.
+/// One series entry of a request.
 struct series_view {
-    byte_range record;  ///< tag, length and payload within the body
-    /// The canonical label set, as one run of label records of remote write 1: names strictly ascending, each record in
-    /// the shortest encoding (name, then a value that is not empty, nothing else). What senders send is that already.
-    /// Empty when the labels are anything else.
-    bytes_view label_run;
-    /// The labels, when there is no run; see labels_of.
-    std::span<const label_view> labels;
+    byte_range record;              ///< tag, length and payload within the body
+    std::uint64_t labels_hash = 0;  ///< see fingerprint_of
     std::uint32_t samples = 0;
     std::uint32_t histograms = 0;
     std::uint32_t exemplars = 0;
     /// Holds a sample or histogram other than a stale marker: what may admit a new series.
     bool admits = false;
 };
-
-/// All labels of a series, in the order in which they stand.
-/// @param buffer overwritten if they have to be read again; the result may point into it.
-std::span<const label_view> labels_of(const series_view& series, std::vector<label_view>& buffer);
 
 /// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.
 /// Source: prometheus/prometheus model/value/value.go, StaleNaN.
@@ -58,19 +46,22 @@ inline constexpr std::uint64_t stale_marker_bits = 0x7ff0000000000002;
 ///     while (reader.next()) use(reader.series());
 ///     if (reader.failed()) return reader.error();
 ///
-/// One reader serves many requests (reset), so that its label buffer is allocated once.
+/// One reader serves many requests (reset), so that its buffers are allocated once.
 /// Threads: one at a time.
 class write_request_reader {
     bytes_view body_;
     field_cursor fields_{{}};
     series_view series_;
-    std::vector<label_view> labels_;
+    label_walk labels_;
+    label_hasher hasher_;
+    std::vector<label_view> odd_labels_;  // of an entry that has not just one run of ascending labels
     std::uint32_t series_count_ = 0;
     std::uint32_t metadata_ = 0;
     wire_error error_;
 
   public:
-    write_request_reader() = default;
+    /// @param hasher says which labels count.
+    explicit write_request_reader(label_hasher hasher = label_hasher{}) : hasher_(std::move(hasher)) {}
     explicit write_request_reader(bytes_view body) { reset(body); }
 
     /// Starts on a new body, which must outlive the reading. At most decoded_bytes_limit bytes.
@@ -80,6 +71,10 @@ class write_request_reader {
     bool next();
     /// Valid until the next call of next().
     [[nodiscard]] const series_view& series() const noexcept { return series_; }
+    /// All labels of an entry that has been read, in the order in which they stand.
+    /// @param record of its series_view.
+    /// @param labels overwritten; they point into the body.
+    void labels(byte_range record, std::vector<label_view>& labels) const;
     /// Metadata entries passed so far.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return metadata_; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
@@ -87,8 +82,9 @@ class write_request_reader {
 
   private:
     bool read_series(bytes_view payload);
+    const char* read_labels(const char* at, const char* end);
     bool read_records(bytes_view records);
-    bool read_label(bytes_view payload);
+    void hash_odd_labels();
     bool fail(wire_errc code, const char* at) noexcept;
 };
 

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "series/label_hash.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -25,10 +27,6 @@ const char* read_ref(const char* at, const char* end, std::uint64_t& ref) noexce
     return read_varint(at, end, ref);
 }
 
-/// Of a symbol, and of a label record without its head.
-constexpr std::size_t short_size_max = 127;
-constexpr std::size_t short_record_max = short_size_max + 2;
-
 /// A reference of one or two bytes, told without a branch: which it is has no pattern.
 struct short_ref {
     std::uint32_t value;
@@ -44,13 +42,6 @@ struct short_ref {
         good = (more & bytes >> 15) == 0;
     }
 };
-
-/// @param size up to short_size_max; as many bytes more than that may be read and written.
-inline void copy_short(char* out, const char* text, std::size_t size) noexcept {
-    std::memcpy(out, text, 32);
-    if (size > 32) [[unlikely]]
-        std::memcpy(out + 32, text + 32, short_size_max + 1 - 32);
-}
 
 /// Calls `take(ref, where it stands)` for each reference of a packed run, until it returns a fault.
 template <class Take>
@@ -74,6 +65,7 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
     symbols_.clear();
     records_.clear();
     next_ = 0;
+    labels_.start(body.data() + body.size());
     symbol_bytes_ = 0;
     symbol_bytes_max_ = symbol_bytes_max;
     error_ = {};
@@ -88,7 +80,9 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
                 if (fields.failed()) break;
                 if (symbols_.size() == symbols_per_request_max)
                     return fail(wire_errc::symbols_over_limit, fields.field_start());
-                symbols_.push_back(range_of(symbol.data(), symbol.data() + symbol.size()));
+                symbols_.push_back({.text = range_of(symbol.data(), symbol.data() + symbol.size()),
+                                    .hash = text_hash(symbol),
+                                    .name_order = name_order_of(symbol)});
                 break;
             }
             case tag_of(5, len):
@@ -106,147 +100,96 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
                 fields.skip_unknown(known_fields(1, 2, 3, 4, 5));
         }
     if (fields.failed()) fail(fields.error(), fields.field_start());
-    symbols_have_room_ = !symbols_.empty() && symbols_.back().end() + short_size_max + 1 <= body.size();
 }
 
 bool write_request_v2_reader::next() {
-    if (next_ >= records_.size() || !go_to(next_)) return false;
-    symbol_bytes_ += label_bytes_;
-    if (symbol_bytes_ <= symbol_bytes_max_) return true;
-    fail(wire_errc::request_symbol_bytes_over_limit, body_.data() + series_.record.offset);
-    return false;
-}
-
-bool write_request_v2_reader::go_to(std::size_t entry) {
-    assert(entry < records_.size());
-    if (failed()) return false;
-    next_ = entry + 1;
-    series_.record = records_[entry];
+    if (next_ >= records_.size() || failed()) return false;
+    series_.record = records_[next_++];
     field_cursor record{slice(body_, series_.record)};
     record.next();  // reset() has read it before: it cannot fail
     if (auto wrong = read_series(record.read_bytes())) {
         fail(wrong.code, wrong.at);
         return false;
     }
-    return true;
+    if (symbol_bytes_ <= symbol_bytes_max_) return true;
+    fail(wire_errc::request_symbol_bytes_over_limit, body_.data() + series_.record.offset);
+    return false;
 }
 
-/// Takes labels that go on with the canonical set, as long as references have one or two bytes, and symbols and records
-/// less than 128: nearly all. @return how many bytes of the references that are.
-std::size_t write_request_v2_reader::take_short_labels(bytes_view refs) {
-    const char* at = refs.data();
-    const char* const end = at + refs.size();
-    const std::size_t count_max =
-        std::min(static_cast<std::size_t>(end - at) / 2, labels_per_series_max - label_count_);
-    if (refs.size() < 2 || !symbols_have_room_ || !labels_.empty()) return 0;
-    char* const begin = run_.reserve(count_max * short_record_max + short_size_max);
-    char* out = begin;
-    const byte_range* const symbols = symbols_.data();
-    const auto symbol_count = static_cast<std::uint32_t>(symbols_.size());
+/// A packed run as nearly all entries have it, the only one and the first of its labels.
+/// @return the byte after the labels that could be added up; where one is wrong, or there are too many, its first.
+const char* write_request_v2_reader::read_labels(bytes_view refs) {
+    const char* const end = refs.data() + refs.size();
     const char* const last = std::min(end - 2, body_.data() + body_.size() - 4);
-    const char* name_at = name_.data();
-    std::size_t name_size = name_.size();
-    std::uint64_t previous = name_prefix_;
-    std::size_t count = 0;
-    while (count < count_max && at <= last) {
+    const symbol_entry* const symbols = symbols_.data();
+    const auto symbol_count = static_cast<std::uint32_t>(symbols_.size());
+    const bool ignores_any = hasher_.ignores_any();
+    return labels_(refs.data(), end, [=, this](const char* at, walked_label& walked) -> const char* {
+        if (end - at < 2 || at > last) return nullptr;
         const short_ref name_ref{at};
         const short_ref value_ref{name_ref.after};
-        if (!name_ref.good || !value_ref.good || value_ref.after > end) break;
-        if (name_ref.value >= symbol_count || value_ref.value >= symbol_count) break;
-        const byte_range name = symbols[name_ref.value];
-        const byte_range value = symbols[value_ref.value];
-        const std::size_t size = std::size_t{name.size} + value.size + 4;
-        if (size > short_size_max || value.size == 0) break;
-        const char* const text = body_.data() + name.offset;
-        const std::uint64_t prefix = prefix_of(text, name.size);
-        if (prefix <= previous) [[unlikely]]
-            if (prefix < previous || !is_before({name_at, name_size}, {text, name.size})) break;
-        previous = prefix;
-        name_at = text;
-        name_size = name.size;
-        const std::uint32_t head = 0x000a000au | static_cast<std::uint32_t>(size) << 8 | name.size << 24;
-        std::memcpy(out, &head, sizeof head);
-        copy_short(out + 4, text, name.size);
-        out += 4 + name.size;
-        const auto value_head = static_cast<std::uint16_t>(0x12u | value.size << 8);
-        std::memcpy(out, &value_head, sizeof value_head);
-        copy_short(out + 2, body_.data() + value.offset, value.size);
-        out += 2 + value.size;
-        at = value_ref.after;
-        ++count;
-    }
-    const auto written = static_cast<std::size_t>(out - begin);
-    run_.take(written);
-    name_prefix_ = previous;
-    name_ = {name_at, name_size};
-    label_count_ += count;
-    label_bytes_ += written - count * 6;  // without the heads
-    return static_cast<std::size_t>(at - refs.data());
+        if (!name_ref.good || !value_ref.good || value_ref.after > end) return nullptr;
+        if (name_ref.value >= symbol_count || value_ref.value >= symbol_count) return nullptr;
+        const symbol_entry& name = symbols[name_ref.value];
+        const symbol_entry& value = symbols[value_ref.value];
+        if (name.text.size == 0 || name.text.size > label_bytes_max || value.text.size > label_bytes_max)
+            return nullptr;
+        walked = {.name = body_.data() + name.text.offset,
+                  .name_order = name.name_order,
+                  .hash = label_hash(name.hash, value.hash),
+                  .name_size = name.text.size,
+                  .bytes = name.text.size + value.text.size};
+        if (ignores_any && hasher_.ignores(slice(body_, name.text))) walked.hash = 0;
+        return value_ref.after;
+    });
 }
 
-/// To the run, as long as it is one.
-inline void write_request_v2_reader::add_label(const label_view& label) {
-    if (labels_.empty()) [[likely]] {
-        const bytes_view name = label.name;
-        const bool plain = name.size() < 128 && body_.data() + body_.size() - name.data() >= 8;
-        const std::uint64_t prefix = plain ? prefix_of(name.data(), name.size()) : prefix_of(name);
-        if (!label.value.empty() && (prefix > name_prefix_ || (prefix == name_prefix_ && name_ < name))) [[likely]] {
-            name_prefix_ = prefix;
-            name_ = name;
-            run_.append(label);
-            return;
-        }
-        append_labels(run_.view(), labels_);  // they stay where they have been written
-        run_.clear();
-    }
-    labels_.push_back(label);
-}
-
-/// The references of all runs of a series, one after the other: name, value, name, value.
-inline fault write_request_v2_reader::take_label_ref(std::uint64_t ref, const char* at, half_label& half) {
+fault write_request_v2_reader::check_label_ref(std::uint64_t ref, const char* at, label_refs& seen) const noexcept {
     if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
-    const bytes_view symbol = slice(body_, symbols_[ref]);
-    if (symbol.size() > label_bytes_max) return {wire_errc::label_bytes_over_limit, at};
-    label_bytes_ += symbol.size();
-    if (half.at != nullptr) {
-        add_label({half.name, symbol});
-        half.at = nullptr;
+    const std::size_t size = symbols_[ref].text.size;
+    if (size > label_bytes_max) return {wire_errc::label_bytes_over_limit, at};
+    seen.bytes += size;
+    seen.is_odd = true;
+    if (seen.name_at != nullptr) {
+        seen.name_at = nullptr;
         return {};
     }
-    if (symbol.empty()) return {wire_errc::label_without_name, at};
-    if (label_count_ == labels_per_series_max) return {wire_errc::labels_over_limit, at};
-    ++label_count_;
-    half = {symbol, at};
+    if (size == 0) return {wire_errc::label_without_name, at};
+    if (seen.count == labels_per_series_max) return {wire_errc::labels_over_limit, at};
+    ++seen.count;
+    seen.name_at = at;
     return {};
 }
 
 fault write_request_v2_reader::read_series(bytes_view payload) {
-    labels_.clear();
-    run_.clear();
-    name_prefix_ = 0;
-    name_ = {};
-    label_count_ = 0;
-    label_bytes_ = 0;
+    series_.labels_hash = 0;
     series_.samples = series_.histograms = series_.exemplars = 0;
     series_.admits = false;
 
     const char* const end = payload.data() + payload.size();
-    half_label half;
-    const auto take = [this, &half](std::uint64_t ref, const char* at) { return take_label_ref(ref, at, half); };
+    label_refs seen;
+    const auto check = [this, &seen](std::uint64_t ref, const char* at) noexcept {
+        return check_label_ref(ref, at, seen);
+    };
     field_cursor fields{payload};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len): {
                 bytes_view refs = fields.read_bytes();
-                if (half.at == nullptr) refs.remove_prefix(take_short_labels(refs));
+                if (seen.count == 0 && !refs.empty()) {
+                    const char* const after = read_labels(refs);
+                    refs.remove_prefix(static_cast<std::size_t>(after - refs.data()));
+                    seen = {.count = labels_.count(), .bytes = labels_.bytes(), .is_odd = !labels_.is_ascending()};
+                    series_.labels_hash = labels_.sum();
+                }
                 if (refs.empty()) break;
-                if (auto wrong = for_each_ref(refs, take)) return wrong;
+                if (auto wrong = for_each_ref(refs, check)) return wrong;
                 break;
             }
             case tag_of(1, varint): {
                 const char* const start = fields.position();
                 const std::uint64_t ref = fields.read_varint_value();
                 if (fields.failed()) break;
-                if (auto wrong = take(ref, start)) return wrong;
+                if (auto wrong = check(ref, start)) return wrong;
                 break;
             }
             case tag_of(2, len): {
@@ -280,16 +223,50 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
                 fields.skip_unknown(known_fields(1, 2, 3, 4, 5, 6));
         }
     if (fields.failed()) return fault_of(fields);
-    if (half.at != nullptr) return {wire_errc::symbol_refs_odd, half.at};
-    if (label_bytes_ > label_bytes_per_series_max) return {wire_errc::series_label_bytes_over_limit, payload.data()};
-    series_.labels = labels_;
-    series_.label_run = run_.view();
+    if (seen.name_at != nullptr) return {wire_errc::symbol_refs_odd, seen.name_at};
+    if (seen.bytes > label_bytes_per_series_max) return {wire_errc::series_label_bytes_over_limit, payload.data()};
+    symbol_bytes_ += seen.bytes;
+    if (seen.is_odd) [[unlikely]]
+        hash_odd_labels();
     return {};
+}
+
+void write_request_v2_reader::hash_odd_labels() {
+    labels(series_.record, odd_labels_);
+    series_.labels_hash = hasher_(odd_labels_);
+}
+
+void write_request_v2_reader::labels(byte_range record, std::vector<label_view>& labels) const {
+    labels.clear();
+    bool half = false;
+    const auto take = [&](std::uint64_t ref, const char*) {
+        const bytes_view text = symbol(ref);
+        if (half) {
+            labels.back().value = text;
+        } else {
+            labels.push_back({text, {}});
+        }
+        half = !half;
+        return fault{};
+    };
+    field_cursor entry{slice(body_, record)};
+    entry.next();
+    field_cursor fields{entry.read_bytes()};
+    while (fields.next()) switch (fields.tag()) {
+            case tag_of(1, len):
+                for_each_ref(fields.read_bytes(), take);
+                break;
+            case tag_of(1, varint):
+                take(fields.read_varint_value(), nullptr);
+                break;
+            default:
+                fields.skip_unknown(0);
+        }
 }
 
 fault write_request_v2_reader::check_ref(std::uint64_t ref, const char* at) noexcept {
     if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
-    symbol_bytes_ += symbols_[ref].size;
+    symbol_bytes_ += symbols_[ref].text.size;
     return {};
 }
 

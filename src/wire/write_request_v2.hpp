@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "wire/canonical_labels.hpp"
+#include "series/fingerprint.hpp"
+#include "series/label.hpp"
+#include "wire/label_walk.hpp"
 #include "wire/sample_records.hpp"
 #include "wire/wire_error.hpp"
 #include "wire/write_request.hpp"
@@ -19,13 +21,13 @@ namespace seriesgate {
 /// A bound like those of write_request.hpp: Prometheus sends some thousand symbols a request.
 inline constexpr std::size_t symbols_per_request_max = 1 << 22;
 /// Bounds of the names and values of a series, and of all that a request's references stand for (exemplars and metadata
-/// too), filled in. Without them a symbol of 64 KiB that all labels refer to makes terabytes to hash or to write out of
-/// a body of some megabytes.
+/// too), filled in. Without them a symbol of 64 KiB that all labels refer to makes terabytes to look at or to write out
+/// of a body of some megabytes.
 inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
 inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 
-/// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has: a label run
-/// is written from the symbols, so that the same series has the same. Strict (see field_cursor): whatever it accepts,
+/// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has. Each
+/// symbol is hashed once. Strict (see field_cursor): whatever it accepts,
 /// libprotobuf and gogo decode to the same series. Beyond the format it asks that every reference names a symbol (one
 /// store's handler panics otherwise), that label references come in pairs and that no label is without a name.
 ///
@@ -39,24 +41,28 @@ inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 /// One reader serves many requests (reset), so that its buffers are allocated once.
 /// Threads: one at a time.
 class write_request_v2_reader {
+    /// The text, and what a label that refers to it needs to know.
+    struct symbol_entry {
+        byte_range text;
+        std::uint64_t hash;
+        std::uint64_t name_order;
+    };
+
     bytes_view body_;
-    std::vector<byte_range> symbols_;
-    bool symbols_have_room_ = false;   // behind all of them stand bytes enough to copy them in whole words
+    std::vector<symbol_entry> symbols_;
     std::vector<byte_range> records_;  // of the series entries: tag, length and payload
     std::size_t next_ = 0;             // index into records_
     series_view series_;
-    label_run_buffer run_;            // while labels_ is empty
-    std::uint64_t name_prefix_ = 0;   // of the last name in run_
-    bytes_view name_;                 // the same
-    std::vector<label_view> labels_;  // once they turn out not to be a canonical set
-    std::size_t label_count_ = 0;     // of the series
-    std::size_t label_bytes_ = 0;     // likewise
-    std::size_t symbol_bytes_ = 0;    // of all references so far
+    label_walk labels_;
+    label_hasher hasher_;
+    std::vector<label_view> odd_labels_;  // of an entry that has not just one run of ascending labels
+    std::size_t symbol_bytes_ = 0;        // of all references so far
     std::size_t symbol_bytes_max_ = symbol_bytes_per_request_max;
     wire_error error_;
 
   public:
-    write_request_v2_reader() = default;
+    /// @param hasher says which labels count.
+    explicit write_request_v2_reader(label_hasher hasher = label_hasher{}) : hasher_(std::move(hasher)) {}
     explicit write_request_v2_reader(bytes_view body) { reset(body); }
 
     /// Starts on a new body, which must outlive the reading. At most decoded_bytes_limit bytes.
@@ -65,28 +71,30 @@ class write_request_v2_reader {
 
     /// Goes to the next series entry. @return false at the end or at the first error.
     bool next();
-    /// Goes to a series entry by its number, 0 for the first; next() goes on behind it. @return as next().
-    bool go_to(std::size_t entry);
-    /// Valid until the next call of next() or go_to().
+    /// Valid until the next call of next().
     [[nodiscard]] const series_view& series() const noexcept { return series_; }
+    /// As write_request_reader::labels.
+    void labels(byte_range record, std::vector<label_view>& labels) const;
     /// @param ref one that has been read without an error.
-    [[nodiscard]] bytes_view symbol(std::uint64_t ref) const noexcept { return slice(body_, symbols_[ref]); }
+    [[nodiscard]] bytes_view symbol(std::uint64_t ref) const noexcept { return slice(body_, symbols_[ref].text); }
     /// None: what v2 knows about a metric stands in its series entries.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return 0; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
     [[nodiscard]] wire_error error() const noexcept { return error_; }
 
   private:
-    /// The name of a label whose value has yet to come, and where its reference stands.
-    struct half_label {
-        bytes_view name;
-        const char* at = nullptr;  ///< null while there is none
+    /// What the references of an entry have come to, over all its runs: name, value, name, value.
+    struct label_refs {
+        std::size_t count = 0;
+        std::size_t bytes = 0;
+        const char* name_at = nullptr;  ///< of a label whose value has yet to come; null while there is none
+        bool is_odd = false;
     };
 
     fault read_series(bytes_view payload);
-    std::size_t take_short_labels(bytes_view refs);
-    void add_label(const label_view& label);
-    fault take_label_ref(std::uint64_t ref, const char* at, half_label& half);
+    const char* read_labels(bytes_view refs);
+    [[nodiscard]] fault check_label_ref(std::uint64_t ref, const char* at, label_refs& seen) const noexcept;
+    void hash_odd_labels();
     [[nodiscard]] fault check_exemplar(bytes_view exemplar) noexcept;
     [[nodiscard]] fault check_metadata(bytes_view metadata) noexcept;
     [[nodiscard]] fault check_ref(std::uint64_t ref, const char* at) noexcept;

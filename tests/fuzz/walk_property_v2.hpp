@@ -87,7 +87,8 @@ inline void walk_v2(bytes_view body, walk_check_v2& check) {
     while (reader.next()) {
         const series_view& series = reader.series();
         seen_series& seen = check.seen.series.emplace_back();
-        for (const label_view& label : labels_of(series, buffer)) seen.labels.emplace_back(label.name, label.value);
+        reader.labels(series.record, buffer);
+        for (const label_view& label : buffer) seen.labels.emplace_back(label.name, label.value);
         seen.samples = series.samples;
         seen.histograms = series.histograms;
         seen.exemplars = series.exemplars;
@@ -98,10 +99,7 @@ inline void walk_v2(bytes_view body, walk_check_v2& check) {
             body[series.record.offset] != '\x2a')
             check.fault = "a record's range is wrong";
         record_end = series.record.end();
-        if (!series.label_run.empty() && (!series.labels.empty() || series.label_run != shortest_encoding(seen)))
-            check.fault = "a label run is not the shortest encoding of its labels";
-        if (!series.label_run.empty() && !is_canonical(seen)) check.fault = "a label run is not the canonical set";
-        if (series.label_run.empty() && !seen.labels.empty() && is_canonical(seen)) check.fault = "no label run";
+        if (series.labels_hash != reference_labels_hash(seen.labels)) check.fault = "the labels' hash is wrong";
     }
     check.error = reader.error();
     check.accepted = !reader.failed();

@@ -41,7 +41,8 @@ std::string text_of(const std::string& body, byte_range record) {
     write_request_reader reader{slice(body, record)};
     REQUIRE(reader.next());
     std::vector<label_view> buffer;
-    return to_text(labels_of(reader.series(), buffer));
+    reader.labels(reader.series().record, buffer);
+    return to_text(buffer);
 }
 
 double double_of(std::uint64_t bits) {

@@ -67,12 +67,10 @@ struct shown_labels final : label_source {
         ++asked;
         return entries.at(entry);
     }
-    histogram_family family(std::span<const label_view> of) override {
-        return fingerprint_.family(of, tenant_seed(tenant));
-    }
+    histogram_family family(std::span<const label_view> of) override { return hasher_.family(of, tenant_seed(tenant)); }
 
   private:
-    fingerprinter fingerprint_;
+    label_hasher hasher_;
 };
 
 /// Some series of one tenant with the same labels, told apart by their number.

@@ -17,7 +17,7 @@ namespace {
 using labels = std::vector<label_view>;
 
 histogram_family family_of(const labels& of, std::uint64_t seed = 0, std::vector<std::string> ignored = {}) {
-    return fingerprinter{std::move(ignored)}.family(of, seed);
+    return label_hasher{std::move(ignored)}.family(of, seed);
 }
 
 const histogram_family none{};

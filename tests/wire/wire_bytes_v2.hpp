@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request_v2.hpp"
@@ -84,7 +85,9 @@ inline read_request read_v2(const std::string& text) {
         const series_view& seen = reader.series();
         read_entry& series = outcome.series.emplace_back();
         series.record = slice(body, seen.record);
-        for (const label_view& label : labels_of(seen, buffer)) series.labels.emplace_back(label.name, label.value);
+        reader.labels(seen.record, buffer);
+        for (const label_view& label : buffer) series.labels.emplace_back(label.name, label.value);
+        CHECK(seen.labels_hash == reference_labels_hash(series.labels));
         series.samples = seen.samples;
         series.histograms = seen.histograms;
         series.exemplars = seen.exemplars;

@@ -1,0 +1,180 @@
+/// The labels of one series entry after the other, added up.
+///
+/// Neighbours in a request share most of their labels, for the series of a target stand together, and so do those of a
+/// metric. So the labels of the last entry are kept in mind: bytes that are the same are compared, 32 at a time, and
+/// only what differs is read and hashed. How labels are written is the caller's matter.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/bytes.hpp"
+#include "wire/common_bytes.hpp"
+
+namespace seriesgate {
+
+/// What a reader tells of a label.
+struct walked_label {
+    const char* name = nullptr;
+    std::uint64_t name_order = 0;  ///< name_order_of the name
+    std::uint64_t hash = 0;        ///< label_hash
+    std::uint32_t name_size = 0;
+    std::uint32_t bytes = 0;  ///< as the caller counts them
+};
+
+/// The first eight bytes of a name as a number that orders like the bytes; shorter names are padded with zeros.
+/// @param name eight bytes must be readable.
+/// @param size at least 1.
+inline std::uint64_t name_order_of(const char* name, std::size_t size) noexcept {
+    static_assert(std::endian::native == std::endian::little, "written for little-endian machines");
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, name, sizeof bytes);
+    const std::size_t padding = 8 * (8 - std::min<std::size_t>(size, 8));
+    return __builtin_bswap64(bytes) >> padding << padding;
+}
+
+/// The same where there may be fewer bytes.
+inline std::uint64_t name_order_of(bytes_view name) noexcept {
+    char bytes[8]{};
+    std::memcpy(bytes, name.data(), std::min(name.size(), sizeof bytes));
+    return name_order_of(bytes, sizeof bytes);
+}
+
+class label_walk {
+  public:
+    /// Labels of an entry that can be kept in mind; the others are left to the caller.
+    static constexpr unsigned remembered_max = 63;
+
+    /// Before the first entry of a body.
+    /// @param body_end where all that is readable ends.
+    void start(const char* body_end) noexcept {
+        begin_ = nullptr;
+        body_end_ = body_end;
+        size_ = 0;
+        count_ = 0;
+        bytes_ = 0;
+        sum_ = 0;
+        descents_ = 0;
+    }
+
+    /// Goes through the labels that stand from `begin` on.
+    /// @param read called as `const char* read(const char* at, walked_label& label)` for a label that the entry before
+    /// did
+    ///        not have there; returns the byte after it, or nullptr if there is none, `end` included.
+    /// @return the byte after the last label.
+    template <class ReadLabel>
+    const char* operator()(const char* begin, const char* end, ReadLabel read) {
+        const char* at = begin;
+        unsigned index = walk_as_before(at, end, read);
+        walked_label label;
+        while (index < remembered_max) {
+            const char* const after = read(at, label);
+            if (after == nullptr) break;
+            if (index == count_) labels_[++count_] = {};
+            put(++index, label, static_cast<std::uint32_t>(after - at));
+            at = after;
+        }
+        for (; count_ > index; --count_) remove(count_);
+        begin_ = begin;
+        size_ = static_cast<std::uint32_t>(at - begin);
+        return at;
+    }
+
+    [[nodiscard]] unsigned count() const noexcept { return count_; }
+    /// Of the labels' hashes.
+    [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
+    [[nodiscard]] std::uint32_t bytes() const noexcept { return bytes_; }
+    /// Each name is behind the one before it, so none comes twice.
+    [[nodiscard]] bool is_ascending() const noexcept { return descents_ == 0; }
+
+  private:
+    const char* begin_ = nullptr;  // of the last entry's labels
+    const char* body_end_ = nullptr;
+    std::uint32_t size_ = 0;  // of all its labels as they are written
+    unsigned count_ = 0;
+    // Labels are numbered from 1 on; number 0 is empty and before all others.
+    std::array<std::uint32_t, remembered_max + 1> sizes_{};  // of a label as it is written
+    std::array<walked_label, remembered_max + 1> labels_{};
+    std::uint64_t descents_ = 0;  // bit n: the name of label n is not behind the one before it
+    std::uint64_t sum_ = 0;
+    std::uint32_t bytes_ = 0;
+
+    /// As far as the entry is like the last one, label for label.
+    /// @param at goes to the byte after the labels that have been read.
+    /// @return their number.
+    template <class ReadLabel>
+    unsigned walk_as_before(const char*& at, const char* end, ReadLabel& read) {
+        const char* before = begin_;
+        const char* const before_end = begin_ + size_;
+        unsigned index = 0;
+        while (index < count_) {
+            const auto rest = static_cast<std::size_t>(before_end - before);
+            const std::size_t same = same_bytes(at, before, std::min(rest, static_cast<std::size_t>(end - at)));
+            if (same == rest) {
+                check_order(index + 1);
+                at += rest;
+                return count_;
+            }
+            if (sizes_[index + 1] <= same) {
+                check_order(index + 1);
+                std::size_t whole = 0;
+                while (whole + sizes_[index + 1] <= same) whole += sizes_[++index];
+                at += whole;
+                before += whole;
+            }
+            walked_label label;
+            const char* const after = read(at, label);
+            if (after == nullptr) break;
+            before += sizes_[++index];
+            put(index, label, static_cast<std::uint32_t>(after - at));
+            at = after;
+        }
+        return index;
+    }
+
+    /// Here what is read lies behind what has been read.
+    [[nodiscard]] std::size_t same_bytes(const char* at, const char* before, std::size_t size) const noexcept {
+        if (body_end_ - at >= static_cast<std::ptrdiff_t>(size + common_bytes_room)) [[likely]]
+            return common_bytes(at, before, size);
+        return static_cast<std::size_t>(std::mismatch(at, at + size, before).first - at);
+    }
+
+    void put(unsigned number, const walked_label& label, std::uint32_t size) noexcept {
+        walked_label& place = labels_[number];
+        sum_ += label.hash - place.hash;
+        bytes_ += label.bytes - place.bytes;
+        place = label;
+        sizes_[number] = size;
+        check_order(number);
+    }
+
+    void remove(unsigned number) noexcept {
+        sum_ -= labels_[number].hash;
+        bytes_ -= labels_[number].bytes;
+        descents_ &= ~(std::uint64_t{1} << number);
+    }
+
+    void check_order(unsigned number) noexcept {
+        const walked_label& before = labels_[number - 1];
+        const walked_label& label = labels_[number];
+        const std::uint64_t bit = std::uint64_t{1} << number;
+        if (before.name_order < label.name_order) [[likely]] {
+            descents_ &= ~bit;
+        } else if (is_before(before, label)) {
+            descents_ &= ~bit;
+        } else {
+            descents_ |= bit;
+        }
+    }
+
+    /// For names that begin alike. A call: rare, and the registers are wanted.
+    [[gnu::noinline]] static bool is_before(const walked_label& a, const walked_label& b) noexcept {
+        return bytes_view{a.name, a.name_size} < bytes_view{b.name, b.name_size};
+    }
+};
+
+}  // namespace seriesgate
