@@ -69,13 +69,18 @@ class label_walk {
     template <class ReadLabel>
     const char* operator()(const char* begin, const char* end, ReadLabel read) {
         const char* at = begin;
-        unsigned index = walk_as_before(at, end, read);
-        walked_label label;
-        while (index < remembered_max) {
+        const char* before = begin_;  // how far the entry before is done with
+        unsigned index = 0;
+        for (;;) {
+            if (index < count_) skip_same(at, end, before, index);
+            if (index == remembered_max) break;
+            walked_label label;
             const char* const after = read(at, label);
             if (after == nullptr) break;
-            if (index == count_) labels_[++count_] = {};
-            put(++index, label, static_cast<std::uint32_t>(after - at));
+            ++index;
+            if (index > count_) labels_[++count_] = {};
+            before += sizes_[index];
+            put(index, label, static_cast<std::uint32_t>(after - at));
             at = after;
         }
         for (; count_ > index; --count_) remove(count_);
@@ -103,37 +108,20 @@ class label_walk {
     std::uint64_t sum_ = 0;
     std::uint32_t bytes_ = 0;
 
-    /// As far as the entry is like the last one, label for label.
-    /// @param at goes to the byte after the labels that have been read.
-    /// @return their number.
-    template <class ReadLabel>
-    unsigned walk_as_before(const char*& at, const char* end, ReadLabel& read) {
-        const char* before = begin_;
-        const char* const before_end = begin_ + size_;
-        unsigned index = 0;
-        while (index < count_) {
-            const auto rest = static_cast<std::size_t>(before_end - before);
-            const std::size_t same = same_bytes(at, before, std::min(rest, static_cast<std::size_t>(end - at)));
-            if (same == rest) {
-                check_order(index + 1);
-                at += rest;
-                return count_;
-            }
-            if (sizes_[index + 1] <= same) {
-                check_order(index + 1);
-                std::size_t whole = 0;
-                while (whole + sizes_[index + 1] <= same) whole += sizes_[++index];
-                at += whole;
-                before += whole;
-            }
-            walked_label label;
-            const char* const after = read(at, label);
-            if (after == nullptr) break;
-            before += sizes_[++index];
-            put(index, label, static_cast<std::uint32_t>(after - at));
-            at = after;
+    /// Whole labels that are as they were in the entry before.
+    void skip_same(const char*& at, const char* end, const char*& before, unsigned& index) noexcept {
+        const auto rest = static_cast<std::size_t>(begin_ + size_ - before);
+        const std::size_t same = same_bytes(at, before, std::min(rest, static_cast<std::size_t>(end - at)));
+        if (same < sizes_[index + 1]) return;
+        check_order(index + 1);
+        std::size_t whole = rest;
+        if (same == rest) {
+            index = count_;
+        } else {
+            for (whole = 0; whole + sizes_[index + 1] <= same;) whole += sizes_[++index];
         }
-        return index;
+        at += whole;
+        before += whole;
     }
 
     /// Here what is read lies behind what has been read.

@@ -30,31 +30,39 @@ inline constexpr std::uint64_t histogram_fields_v1 =
 inline constexpr std::uint64_t histogram_fields_v2 = histogram_fields_v1 | known_fields(17);
 
 /// The record of a sample as nearly all are: a value, left out if it is 0, and a time in milliseconds between the years
-/// 1987 and 2109 (six bytes).
-/// @param at may stand at anything.
+/// 1987 and 2109 (six bytes): 0x12 16 0x09 value 0x10 time, or 0x12 7 0x10 time.
+inline constexpr std::ptrdiff_t plain_sample_bytes = 18;
+inline constexpr std::ptrdiff_t plain_zero_bytes = 9;
+
+/// Whether that is what stands from `at` to `end`. Which of the two has no pattern, so no branch asks for it.
 /// @param value becomes the bits of the sample's value.
+inline bool is_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {
+    const std::ptrdiff_t size = end - at;
+    const bool is_zero = size == plain_zero_bytes;
+    if (!is_zero & (size != plain_sample_bytes)) return false;
+    std::uint64_t head = 0;
+    std::uint64_t tail = 0;
+    std::memcpy(&head, at, sizeof head);
+    std::memcpy(&tail, end - sizeof tail, sizeof tail);
+    std::memcpy(&value, at + (is_zero ? 0 : 3), sizeof value);
+    value &= std::uint64_t{is_zero} - 1;
+    const std::uint64_t expected_head = is_zero ? 0x0712 : 0x091012;
+    const std::uint64_t head_mask = is_zero ? 0xffff : 0xffffff;
+    return ((head & head_mask) == expected_head) & ((tail & 0x808080808080ff00u) == 0x0080808080801000u);
+}
+
+/// The same for one with anything behind it.
+/// @param at may stand at anything.
 /// @return the byte after the record, or nullptr if there is something else.
 inline const char* read_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {
-    // 0x12 16 0x09 value 0x10 time, or 0x12 7 0x10 time
-    constexpr std::ptrdiff_t size = 18;
-    constexpr std::ptrdiff_t size_of_zero = 9;
-    const auto has_time_before = [](const char* record_end) {
-        std::uint64_t tail = 0;
-        std::memcpy(&tail, record_end - sizeof tail, sizeof tail);
-        return (tail & 0x808080808080ff00u) == 0x0080808080801000u;
-    };
-    if (end - at < size_of_zero || *at != 0x12) return nullptr;
-    if (at[1] == size - 2 && end - at >= size && at[2] == 0x09 && has_time_before(at + size)) {
-        std::memcpy(&value, at + 3, sizeof value);
-        return at + size;
-    }
-    if (at[1] != size_of_zero - 2 || !has_time_before(at + size_of_zero)) return nullptr;
-    value = 0;
-    return at + size_of_zero;
+    if (end - at < plain_zero_bytes) return nullptr;
+    const std::ptrdiff_t size = 2 + static_cast<unsigned char>(at[1]);
+    return size <= end - at && is_plain_sample(at, at + size, value) ? at + size : nullptr;
 }
 
 /// `value` becomes the bits of the sample's value; absent means 0.
 inline fault read_sample(bytes_view sample, std::uint64_t known, std::uint64_t& value) noexcept {
+    value = 0;
     field_cursor fields{sample};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, wire_type::fixed64):

@@ -53,9 +53,8 @@ inline const char* read_short_label(const char* at, const char* end, label_view&
     return after;
 }
 
-/// One that is written in any form. @return the byte after it; nullptr if it is no label, or a wrong one.
+/// One that is written in any form. @return the byte after it; nullptr if it is wrong.
 [[gnu::noinline]] const char* read_any_label(const char* at, const char* end, label_view& label) noexcept {
-    if (at == end || *at != 0x0a) return nullptr;
     field_cursor fields{{at, static_cast<std::size_t>(end - at)}};
     fields.next();
     const bytes_view payload = fields.read_bytes();
@@ -152,7 +151,7 @@ bool write_request_reader::read_series(bytes_view payload) {
     const char* const labels_end = read_labels(payload.data(), end);
     series_.labels_hash = labels_.sum();
     std::uint64_t value = 0;
-    if (read_plain_sample(labels_end, end, value) == end) [[likely]] {
+    if (is_plain_sample(labels_end, end, value)) [[likely]] {
         series_.samples = 1;
         series_.admits = value != stale_marker_bits;
         if (!labels_.is_ascending()) [[unlikely]]
@@ -166,6 +165,7 @@ bool write_request_reader::read_series(bytes_view payload) {
 const char* write_request_reader::read_labels(const char* at, const char* end) {
     const bool ignores_any = hasher_.ignores_any();
     return labels_(at, end, [this, end, ignores_any](const char* from, walked_label& walked) -> const char* {
+        if (from == end || *from != '\x0a') return nullptr;
         label_view label;
         const char* after = read_short_label(from, end, label);
         if (after != nullptr) [[likely]] {
