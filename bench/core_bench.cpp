@@ -13,7 +13,6 @@ namespace {
 
 /// Limits of which so many of the recorded series are admitted.
 constexpr std::uint64_t unlimited = 0;
-constexpr std::uint64_t half = 31'817 / 2;
 constexpr std::uint64_t one_series = 1;
 
 /// An admission that has seen the recorded requests already.
@@ -58,16 +57,23 @@ void walk_v2(benchmark::State& state) {
 }
 BENCHMARK(walk_v2);
 
-/// Walk, fingerprint, decide and collect, everything known to the gate: admitted, half admitted, or refused.
-void plan_known(benchmark::State& state, std::uint64_t series_max) {
-    warm_gate gate{series_max};
+/// Walk, fingerprint, decide and collect, everything known to the gate: admitted, or refused.
+void plan_all(benchmark::State& state, admission& limits) {
+    planner plan_request;
     for (auto _ : state)
-        for (const auto& body : recorded().decoded)
-            benchmark::DoNotOptimize(gate.plan_request(body, gate.limits, noon));
+        for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limits, noon));
     report_samples(state, recorded().samples);
 }
+void plan_known(benchmark::State& state, std::uint64_t series_max) {
+    warm_gate gate{series_max};
+    plan_all(state, gate.limits);
+}
+void plan_half_refused(benchmark::State& state) {
+    half_known gate{recorded()};
+    plan_all(state, gate.limits);
+}
 BENCHMARK_CAPTURE(plan_known, accepted, unlimited);
-BENCHMARK_CAPTURE(plan_known, half_refused, half);
+BENCHMARK(plan_half_refused);
 BENCHMARK_CAPTURE(plan_known, refused, one_series);
 
 /// The same with every series new: an hour's first requests.
@@ -89,10 +95,11 @@ BENCHMARK(plan_new);
 
 /// Cutting the refused half out, by the ranges of a plan; per sample received.
 void splice_half(benchmark::State& state) {
-    warm_gate gate{half};
+    half_known gate{recorded()};
+    planner plan_request;
     std::vector<std::vector<byte_range>> removed;
     for (const auto& body : recorded().decoded) {
-        const auto made = gate.plan_request(body, gate.limits, noon);
+        const auto made = plan_request(body, gate.limits, noon);
         removed.emplace_back(made->removed.begin(), made->removed.end());
     }
     std::string out;
@@ -119,8 +126,8 @@ void compress(benchmark::State& state) {
 BENCHMARK(compress);
 
 /// All that the core does for a request: compressed bytes in, compressed bytes out.
-void core_path(benchmark::State& state, std::uint64_t series_max) {
-    warm_gate gate{series_max};
+void core_path_of(benchmark::State& state, admission& limits) {
+    planner plan_request;
     decode_buffer buffer;
     decode_buffer room;
     std::string spliced;
@@ -128,7 +135,7 @@ void core_path(benchmark::State& state, std::uint64_t series_max) {
     for (auto _ : state)
         for (const auto& compressed : recorded().compressed) {
             const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-            const auto made = gate.plan_request(*body, gate.limits, noon);
+            const auto made = plan_request(*body, limits, noon);
             if (made->forward == forwarding::spliced) {
                 splice(*body, made->removed, spliced);
                 snappy_encode(spliced, room, out);
@@ -137,8 +144,16 @@ void core_path(benchmark::State& state, std::uint64_t series_max) {
         }
     report_samples(state, recorded().samples);
 }
+void core_path(benchmark::State& state, std::uint64_t series_max) {
+    warm_gate gate{series_max};
+    core_path_of(state, gate.limits);
+}
+void core_path_half_refused(benchmark::State& state) {
+    half_known gate{recorded()};
+    core_path_of(state, gate.limits);
+}
 BENCHMARK_CAPTURE(core_path, accepted, unlimited);
-BENCHMARK_CAPTURE(core_path, half_refused, half);
+BENCHMARK(core_path_half_refused);
 BENCHMARK_CAPTURE(core_path, refused, one_series);
 
 /// As many series of the recording as asked for, one after the other from the beginning again, as one request.

@@ -1,7 +1,9 @@
 // The core path without clock or noise, for bench/instructions.sh: instruction_count PATH ROUNDS runs it so many times
 // over the recorded requests, under an instruction counter.
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,17 +15,19 @@ using namespace seriesgate::bench;
 
 namespace {
 
+enum class load : std::uint8_t { accepted, half_refused, refused };
+
 struct path {
     std::string_view name;
     protocol version;
-    std::uint64_t series_max;  // 0: everything is accepted
+    load kind;
 };
 
-constexpr path paths[] = {{"v1-accepted", protocol::v1, 0},
-                          {"v1-half-refused", protocol::v1, 31'817 / 2},
-                          {"v1-refused", protocol::v1, 1},
-                          {"v2-accepted", protocol::v2, 0},
-                          {"v2-half-refused", protocol::v2, 31'817 / 2}};
+constexpr path paths[] = {{"v1-accepted", protocol::v1, load::accepted},
+                          {"v1-half-refused", protocol::v1, load::half_refused},
+                          {"v1-refused", protocol::v1, load::refused},
+                          {"v2-accepted", protocol::v2, load::accepted},
+                          {"v2-half-refused", protocol::v2, load::half_refused}};
 
 /// Compressed bytes in, compressed bytes out. @return bytes to send upstream in place of the senders' own.
 std::size_t run(const recorded_requests& requests, protocol version, admission& limits, planner& plan_request,
@@ -56,7 +60,12 @@ int main(int argc, char** argv) {
         return 1;
     }
     const recorded_requests& requests = chosen->version == protocol::v2 ? recorded_v2() : recorded();
-    admission limits{{.series_hourly_max = chosen->series_max}, noon};
+    const bool is_half = chosen->kind == load::half_refused;
+    const std::uint64_t series_max = chosen->kind == load::refused ? 1 : 0;
+    admission whole{{.series_hourly_max = series_max}, noon};
+    std::optional<half_known> half;
+    if (is_half) half.emplace(requests, chosen->version);
+    admission& limits = is_half ? half->limits : whole;
     planner plan_request;
     decode_buffer buffer;
     decode_buffer room;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/plan.hpp"
 #include "limit/window.hpp"
 #include "wire/snappy_block.hpp"
 
@@ -54,6 +55,47 @@ inline const recorded_requests& recorded_v2() {
     static const recorded_requests requests{"prometheus-3.5-v2"};
     return requests;
 }
+
+/// An admission to which every second series of each request is known, and for whose others there is no room.
+class half_known {
+    std::vector<std::string> known_;
+    planner plan_request_;
+
+  public:
+    admission limits;
+
+    explicit half_known(const recorded_requests& requests, protocol version = protocol::v1)
+        : known_(every_second(requests, version)), limits{{.series_hourly_max = count(version)}, noon} {
+        offer_known(limits, version);
+    }
+
+  private:
+    template <class Reader>
+    static std::string every_second(bytes_view body) {
+        std::vector<byte_range> removed;
+        Reader reader{body};
+        for (int i = 0; reader.next(); ++i)
+            if (i % 2 != 0) removed.push_back(reader.series().record);
+        std::string left;
+        splice(body, removed, left);
+        return left;
+    }
+    static std::vector<std::string> every_second(const recorded_requests& requests, protocol version) {
+        std::vector<std::string> all;
+        for (const auto& body : requests.decoded)
+            all.push_back(version == protocol::v2 ? every_second<write_request_v2_reader>(body)
+                                                  : every_second<write_request_reader>(body));
+        return all;
+    }
+    void offer_known(admission& to, protocol version) {
+        for (const auto& body : known_) (void)plan_request_(body, to, noon, {}, version);
+    }
+    std::uint64_t count(protocol version) {
+        admission unlimited{{}, noon};
+        offer_known(unlimited, version);
+        return unlimited.figures().hourly.series_current;
+    }
+};
 
 /// Reports the time a sample, and items as samples.
 /// @param samples that one iteration went through.

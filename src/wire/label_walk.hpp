@@ -67,7 +67,7 @@ class label_walk {
     ///        not have there; returns the byte after it, or nullptr if there is none, `end` included.
     /// @return the byte after the last label.
     template <class ReadLabel>
-    const char* operator()(const char* begin, const char* end, ReadLabel read) {
+    const char* operator()(const char* begin, const char* end, const ReadLabel& read) {
         const char* at = begin;
         const char* before = begin_;  // how far the entry before is done with
         unsigned index = 0;
