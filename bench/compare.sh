@@ -6,6 +6,7 @@
 #
 #   --rounds N      how often everything is measured; the table shows medians (5)
 #   --seconds N     how long each load lasts, at saturation and at the fixed rate (5)
+#   --connections N how many wrk opens (16)
 #   --cases A,B     of accepted, half, refused, new (all)
 #   --protocols A,B of v1, v2 (both)
 #   --quick         one round of one second: whether it works, no figures to quote

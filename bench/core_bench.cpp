@@ -156,6 +156,32 @@ BENCHMARK_CAPTURE(core_path, accepted, unlimited);
 BENCHMARK(core_path_half_refused);
 BENCHMARK_CAPTURE(core_path, refused, one_series);
 
+/// Of remote write 2, everything accepted.
+void core_path_v2(benchmark::State& state) {
+    admission limits{{}, noon};
+    planner plan_request;
+    decode_buffer buffer;
+    const auto run = [&] {
+        for (const auto& compressed : recorded_v2().compressed) {
+            const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
+            benchmark::DoNotOptimize(plan_request(*body, limits, noon, {}, protocol::v2));
+        }
+    };
+    run();
+    for (auto _ : state) run();
+    report_samples(state, recorded_v2().samples);
+}
+BENCHMARK(core_path_v2);
+
+void decompress_v2(benchmark::State& state) {
+    decode_buffer buffer;
+    for (auto _ : state)
+        for (const auto& compressed : recorded_v2().compressed)
+            benchmark::DoNotOptimize(snappy_decode(compressed, decoded_bytes_limit, buffer));
+    report_samples(state, recorded_v2().samples);
+}
+BENCHMARK(decompress_v2);
+
 /// As many series of the recording as asked for, one after the other from the beginning again, as one request.
 std::string request_of(std::size_t series_count) {
     std::string body;

@@ -20,7 +20,6 @@ import report
 from peers import PEERS, Store
 from processes import Failed, Group
 
-CONNECTIONS = 16
 RATE = 200  # requests a second, for the latencies
 PLENTY = 1_000_000  # series, the limit when nothing is refused
 NEW_PLENTY = 10_000_000  # the same when every request brings new ones
@@ -87,7 +86,7 @@ class Comparison:
         """Runs wrk once, until the peer has done all the work it has been given."""
         run = "".join(random.choices(string.ascii_letters, k=4))
         threads = 1 if rate else max(1, os.cpu_count() // 2)
-        command = [self.asked.wrk, f"--threads={threads}", f"--connections={CONNECTIONS}", "--timeout=30s",
+        command = [self.asked.wrk, f"--threads={threads}", f"--connections={self.asked.connections}", "--timeout=30s",
                    f"--duration={self.asked.seconds}s", f"--script={bodies.REPOSITORY}/bench/compare/load.lua",
                    f"http://127.0.0.1:{peer.port}", "--", load_folder, run, *([str(rate)] if rate else [])]
         cpu, store_cpu = peer.group.cpu_ns(), self.store.group.cpu_ns()
@@ -195,6 +194,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="compare.sh", usage="bench/compare.sh [options]; --help tells which")
     parser.add_argument("--rounds", type=count, default=5)
     parser.add_argument("--seconds", type=count, default=5)
+    parser.add_argument("--connections", type=count, default=16)
     parser.add_argument("--cases", type=some_of(*report.CASES), default=list(report.CASES))
     parser.add_argument("--protocols", type=some_of(*bodies.PROTOCOLS), default=list(bodies.PROTOCOLS))
     parser.add_argument("--quick", action="store_true")
@@ -221,7 +221,7 @@ def main():
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     results = {"when": when, "machine": machine(), "versions": versions(asked), "rounds": asked.rounds,
-               "seconds": asked.seconds, "connections": CONNECTIONS, "rate": RATE, "runs": runs}
+               "seconds": asked.seconds, "connections": asked.connections, "rate": RATE, "runs": runs}
     asked.output.write_text(json.dumps(results, indent=1) + "\n")
     print(f"\n{report.table(results)}\n", flush=True)
     _tell(f"raw results in {os.path.relpath(asked.output)}")

@@ -18,7 +18,7 @@ pid {folder}/pid;
 {user}
 worker_processes {workers};
 error_log stderr warn;
-events {{ worker_connections 1024; }}
+events {{ worker_connections 4096; }}
 http {{
     access_log off;
     keepalive_requests 1000000000;

@@ -197,10 +197,16 @@ void admission::commit(std::span<const offered_series> offered, std::span<verdic
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = windows_.read();
     const bool whole_histograms = !scratch.families.empty();
+    const auto prefetch = [&](std::size_t i) {
+        if (i >= scratch.pending.size()) return;
+        const std::uint64_t fingerprint = offered[scratch.pending[i]].fingerprint;
+        current->day->prefetch(fingerprint);
+        if (current->in_grace() && current->previous_hour) current->previous_hour->prefetch(fingerprint);
+    };
     const auto admit_those = [&](bool totals) {
+        for (std::size_t i = 0; i < prefetch_distance; ++i) prefetch(i);
         for (std::size_t i = 0; i < scratch.pending.size(); ++i) {
-            if (i + prefetch_distance < scratch.pending.size())
-                current->day->prefetch(offered[scratch.pending[i + prefetch_distance]].fingerprint);
+            prefetch(i + prefetch_distance);
             const histogram_family family = whole_histograms ? scratch.families[i] : histogram_family{};
             if (family.is_total != totals) continue;
             const std::uint32_t entry = scratch.pending[i];

@@ -44,6 +44,7 @@ inline std::uint64_t name_order_of(bytes_view name) noexcept {
     return name_order_of(bytes, sizeof bytes);
 }
 
+/// Threads: one at a time.
 class label_walk {
   public:
     /// Labels of an entry that can be kept in mind; the others are left to the caller.
@@ -62,9 +63,9 @@ class label_walk {
     }
 
     /// Goes through the labels that stand from `begin` on.
-    /// @param read called as `const char* read(const char* at, walked_label& label)` for a label that the entry before
-    /// did
-    ///        not have there; returns the byte after it, or nullptr if there is none, `end` included.
+    /// @param read is asked for a label that the entry before did not have there, as
+    ///        `const char* read(const char* at, walked_label& label)`: the byte after it, or nullptr if there is none
+    ///        (`end` included) or a wrong one.
     /// @return the byte after the last label.
     template <class ReadLabel>
     const char* operator()(const char* begin, const char* end, const ReadLabel& read) {
@@ -78,8 +79,11 @@ class label_walk {
             const char* const after = read(at, label);
             if (after == nullptr) break;
             ++index;
-            if (index > count_) labels_[++count_] = {};
-            before += sizes_[index];
+            if (index > count_) {
+                labels_[++count_] = {};
+            } else {
+                before += sizes_[index];
+            }
             put(index, label, static_cast<std::uint32_t>(after - at));
             at = after;
         }

@@ -18,7 +18,9 @@ void append_bytes(std::string& out, std::uint32_t tag, bytes_view bytes) {
 }
 
 void append_label(std::string& out, bytes_view name, bytes_view value) {
-    const auto size_of = [](bytes_view bytes) { return 1 + varint_size(bytes.size()) + bytes.size(); };
+    const auto size_of = [](bytes_view bytes) {
+        return 1u + static_cast<unsigned>(varint_size(bytes.size())) + bytes.size();
+    };
     append_varint(out, tag_of(1, len));
     append_varint(out, size_of(name) + size_of(value));
     append_bytes(out, tag_of(1, len), name);

@@ -252,6 +252,28 @@ TEST_CASE("random label sets hash by the book in remote write 2, whatever their 
     }
 }
 
+TEST_CASE("a grid of labels has no two fingerprints that are equal, and every bit of them is as often 0 as 1") {
+    // Sums of the same few addends: where a weak hash of a label would show.
+    constexpr int side = 300;
+    label_hasher hasher;
+    std::vector<std::uint64_t> fingerprints;
+    for (int i = 0; i < side; ++i)
+        for (int j = 0; j < side; ++j) {
+            const std::string pod = std::to_string(i);
+            const std::string path = std::to_string(j);
+            const std::vector<label_view> labels{{"__name__", "up"}, {"path", path}, {"pod", pod}};
+            fingerprints.push_back(seriesgate::fingerprint_of(hasher(labels), 0));
+        }
+    for (int bit = 0; bit < 64; ++bit) {
+        CAPTURE(bit);
+        const auto ones = std::count_if(fingerprints.begin(), fingerprints.end(),
+                                        [bit](std::uint64_t each) { return (each >> bit & 1) != 0; });
+        CHECK(std::abs(ones - side * side / 2) < 5 * side / 2);  // five standard deviations
+    }
+    std::sort(fingerprints.begin(), fingerprints.end());
+    CHECK(std::unique(fingerprints.begin(), fingerprints.end()) == fingerprints.end());
+}
+
 TEST_CASE("the recorded requests hold 31,817 distinct series") {
     const distinct_series distinct = collect_folder("prometheus-3.5-v1");
     CHECK(distinct.fingerprints.size() == 31817);

@@ -1,0 +1,146 @@
+// How the limiter grows: a window from nothing to n series, and what requests notice when windows change. At 100 M
+// series it takes 1.5 GB of memory and some minutes.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "limit/admission.hpp"
+#include "made_up.hpp"
+#include "recorded.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::bench;
+
+namespace {
+
+/// Requests of `batch` series, timed one by one.
+class timed_requests {
+    admission& limits_;
+    admission_scratch scratch_;
+    std::vector<offered_series> offered_{batch};
+    std::vector<verdict> verdicts_{batch};
+    std::vector<double> micros_;
+
+  public:
+    explicit timed_requests(admission& limits) : limits_(limits) {}
+
+    /// @param number_of gives the n-th series' number.
+    template <class NumberOf>
+    void decide(time_point now, NumberOf number_of) {
+        for (std::uint64_t i = 0; i < batch; ++i)
+            offered_[i] = {.fingerprint = fingerprint_of(number_of(i)), .samples = 1, .admits = true};
+        const auto start = std::chrono::steady_clock::now();
+        limits_.decide(offered_, now, verdicts_, scratch_);
+        micros_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    }
+    void forget() { micros_.clear(); }
+
+    /// In nanoseconds a series.
+    double mean() const {
+        double sum = 0;
+        for (const double each : micros_) sum += each;
+        return sum * 1e3 / static_cast<double>(micros_.size() * batch);
+    }
+    void report(benchmark::State& state) {
+        std::ranges::sort(micros_);
+        const auto percentile = [this](double share) {
+            return micros_[static_cast<std::size_t>(share * static_cast<double>(micros_.size() - 1))];
+        };
+        state.counters["p50_us"] = percentile(0.5);
+        state.counters["p99_us"] = percentile(0.99);
+        state.counters["p99.9_us"] = percentile(0.999);
+        state.counters["max_us"] = micros_.back();
+    }
+};
+
+/// An hour from nothing to n series, all of them again, as many others that are not known, and the next hour, in which
+/// they come back. Times in nanoseconds a series, memory in bytes a series, of the hour's and the day's set together.
+void window(benchmark::State& state) {
+    const auto n = static_cast<std::uint64_t>(state.range(0));
+    for (auto _ : state) {
+        admission limits{limit_settings{.series_hourly_max = n, .incumbent_grace = std::chrono::seconds{0}}, noon};
+        timed_requests requests{limits};
+        time_point now = noon;
+        const auto offer_all = [&](std::uint64_t first, std::uint64_t count) {
+            requests.forget();
+            for (std::uint64_t at = 0; at < count; at += batch) {
+                requests.decide(now, [&](std::uint64_t i) { return first + at + i; });
+                if (at % (16 * batch) == 0) limits.maintain(now);
+            }
+            return requests.mean();
+        };
+        const auto bytes = [&] {
+            const auto figures = limits.figures();
+            return static_cast<double>(figures.hourly.filter_bytes + figures.daily.filter_bytes) /
+                   static_cast<double>(n);
+        };
+        const std::uint64_t sample = std::min<std::uint64_t>(n, 10'000'000);
+        state.counters["grow_ns"] = offer_all(0, n);
+        state.counters["grown_bytes"] = bytes();
+        state.counters["known_ns"] = offer_all(0, sample);
+        state.counters["refused_ns"] = offer_all(std::uint64_t{1} << 40, sample);
+
+        limits.maintain(now + std::chrono::minutes{59} + std::chrono::seconds{59});
+        now += std::chrono::hours{1};
+        const auto start = std::chrono::steady_clock::now();
+        limits.maintain(now);
+        state.counters["rotate_us"] =
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+        state.counters["return_ns"] = offer_all(0, n);
+        state.counters["known_later_ns"] = offer_all(0, sample);
+        state.counters["bytes_later"] = bytes();
+    }
+}
+BENCHMARK(window)->RangeMultiplier(10)->Range(100'000, 100'000'000)->Iterations(1)->Unit(benchmark::kSecond);
+
+/// 200 requests a second, 20 of their 2,000 series new, in a window of 50 M series in its second hour; a thread does
+/// the maintenance, as in the app. With `rotating` the hour ends after a second: then all series are new, and the new
+/// window grows. Read the percentiles.
+void decide_while(benchmark::State& state, bool rotating) {
+    constexpr std::uint64_t known = 50'000'000;
+    constexpr std::uint64_t requests_before = 200;
+    admission limits{limit_settings{}, noon};
+    timed_requests requests{limits};
+    const time_point full_hour = noon + std::chrono::hours{1};
+    for (const time_point now : {noon, full_hour}) {
+        limits.maintain(now - std::chrono::seconds{1});
+        limits.maintain(now);
+        for (std::uint64_t first = 0; first < known; first += batch) {
+            requests.decide(now, [&](std::uint64_t i) { return first + i; });
+            if (first % (16 * batch) == 0) limits.maintain(now);
+        }
+    }
+    requests.forget();
+
+    std::atomic<std::int64_t> seconds = 3'540;
+    std::atomic<bool> stop = false;
+    std::thread maintenance{[&] {
+        while (!stop) {
+            limits.maintain(full_hour + std::chrono::seconds{seconds});
+            std::this_thread::sleep_for(std::chrono::milliseconds{20});
+        }
+    }};
+    std::uint64_t first = 0;
+    std::uint64_t fresh = std::uint64_t{1} << 40;
+    std::uint64_t sent = 0;
+    auto next = std::chrono::steady_clock::now();
+    for (auto _ : state) {
+        std::this_thread::sleep_until(next += std::chrono::milliseconds{5});
+        if (rotating && ++sent == requests_before) seconds = 3'600;
+        requests.decide(full_hour + std::chrono::seconds{seconds},
+                        [&](std::uint64_t i) { return i % 100 == 0 ? fresh++ : first + i; });
+        first += batch;
+    }
+    stop = true;
+    maintenance.join();
+    requests.report(state);
+}
+BENCHMARK_CAPTURE(decide_while, steady, false)->Iterations(1'000);
+BENCHMARK_CAPTURE(decide_while, rotating, true)->Iterations(1'000);
+
+}  // namespace
