@@ -121,7 +121,19 @@ class Peer:
         connection.close()
 
     def wait_idle(self):
-        """Until everything it has taken is in the store."""
+        """Until what it has taken is in the store, the requests too that the load left behind when it ended."""
+        self._wait_quiet(2)
+
+    def _wait_quiet(self, times, is_done=lambda: True):
+        """Until it has nothing to do, so many times in a row."""
+        quiet, before, deadline = 0, self.group.cpu_ns(), time.monotonic() + 120
+        while quiet < times or not is_done():
+            if time.monotonic() > deadline:
+                raise Failed(f"{self.group.name} does not come to an end with its requests")
+            time.sleep(0.25)
+            now = self.group.cpu_ns()
+            quiet = quiet + 1 if now - before <= 10_000_000 else 0
+            before = now
 
     def counts(self):
         """@return samples taken, samples refused; nothing if it does not count them"""
@@ -166,14 +178,7 @@ class Vmagent(Peer):
 
     def wait_idle(self):
         """It answers first and sends later, the rest of a block after a second without new samples."""
-        quiet, before, deadline = 0, self.group.cpu_ns(), time.monotonic() + 120
-        while quiet < 6 or self._metrics("vmagent_remotewrite_pending_data_bytes"):
-            if time.monotonic() > deadline:
-                raise Failed("vmagent does not come to an end with its queue")
-            time.sleep(0.25)
-            now = self.group.cpu_ns()
-            quiet = quiet + 1 if now - before <= 10_000_000 else 0
-            before = now
+        self._wait_quiet(6, lambda: not self._metrics("vmagent_remotewrite_pending_data_bytes"))
 
     def counts(self):
         return (self._metrics("vmagent_rows_inserted_total"),
