@@ -19,14 +19,18 @@
 
 namespace seriesgate {
 
+/// Spreads every bit over all others; different numbers stay different.
+/// Source: github.com/Cyan4973/xxHash, XXH64_avalanche.
+inline std::uint64_t avalanche(std::uint64_t bits) noexcept {
+    bits = (bits ^ bits >> 33) * 0xc2b2ae3d27d4eb4fu;
+    bits = (bits ^ bits >> 29) * 0x165667b19e3779f9u;
+    return bits ^ bits >> 32;
+}
+
 /// @param labels_hash the sum of the labels' hashes.
 /// @param seed tells tenants apart: equal labels of two tenants are two series.
-/// Source: the last step of XXH64 (XXH64_avalanche).
 inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, std::uint64_t seed) noexcept {
-    std::uint64_t mixed = labels_hash + seed;
-    mixed = (mixed ^ mixed >> 33) * 0xc2b2ae3d27d4eb4fu;
-    mixed = (mixed ^ mixed >> 29) * 0x165667b19e3779f9u;
-    return mixed ^ mixed >> 32;
+    return avalanche(labels_hash + seed);
 }
 
 /// Which labels count, and the sum of their hashes for a whole set in any form.

@@ -41,16 +41,17 @@ inline const char* read_short_label(const char* at, const char* end, label_view&
     std::memcpy(&head, at, sizeof head);
     const std::size_t size = head >> 8 & 0xff;
     const std::size_t name_size = head >> 24;
+    if ((head & 0x80ff80ffu) != 0x000a000au || name_size == 0 || name_size + 4 > size ||
+        size + 2 > static_cast<std::size_t>(end - at))
+        return nullptr;
     const char* const name = at + 4;
-    const char* const after = at + 2 + size;
     const char* const value = name + name_size + 2;
-    if ((head & 0x80ff80ffu) != 0x000a000au || name_size == 0 || value > after || after > end) return nullptr;
-    const auto value_size = static_cast<std::size_t>(after - value);
+    const std::size_t value_size = size - name_size - 4;
     std::uint16_t value_head = 0;
     std::memcpy(&value_head, value - 2, sizeof value_head);
     if (value_head != (0x12 | value_size << 8)) return nullptr;
     label = {{name, name_size}, {value, value_size}};
-    return after;
+    return value + value_size;
 }
 
 /// One that is written in any form. @return the byte after it; nullptr if it is wrong.

@@ -35,15 +35,19 @@ inline std::string canonical_text(label_texts labels) {
     return out;
 }
 
-/// The 128-bit product of two numbers, its halves xored.
-inline std::uint64_t reference_product(std::uint64_t a, std::uint64_t b) {
-    const std::uint64_t a_low = a & 0xffffffff;
-    const std::uint64_t a_high = a >> 32;
-    const std::uint64_t b_low = b & 0xffffffff;
-    const std::uint64_t b_high = b >> 32;
-    const std::uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
-    const std::uint64_t high = a_high * b_high + (middle >> 32) + ((a_low * b_high + (middle & 0xffffffff)) >> 32);
-    return a * b ^ high;
+/// The last step of XXH64.
+inline std::uint64_t reference_avalanche(std::uint64_t hash) {
+    hash ^= hash >> 33;
+    hash *= 0xc2b2ae3d27d4eb4f;
+    hash ^= hash >> 29;
+    hash *= 0x165667b19e3779f9;
+    hash ^= hash >> 32;
+    return hash;
+}
+
+inline std::uint64_t reference_text_hash(const std::string& text) {
+    const std::uint64_t hash = XXH3_64bits(text.data(), text.size());
+    return hash == 0 ? 1 : hash;
 }
 
 /// Each label by itself, added up. Of labels with the same name the second, third and so on are told apart.
@@ -52,20 +56,14 @@ inline std::uint64_t reference_labels_hash(label_texts labels) {
     std::map<std::string, std::uint64_t> seen;
     std::uint64_t sum = 0;
     for (const auto& [name, value] : labels) {
-        const std::uint64_t of_name = XXH3_64bits(name.data(), name.size()) + seen[name]++;
-        sum += reference_product(of_name ^ 0x9e3779b185ebca87, XXH3_64bits(value.data(), value.size()));
+        const std::uint64_t of_name = reference_text_hash(name) + seen[name]++;
+        sum += reference_avalanche(of_name * 0x9e3779b185ebca87 + reference_text_hash(value));
     }
     return sum;
 }
 
 inline std::uint64_t reference_fingerprint(const label_texts& labels, std::uint64_t seed) {
-    std::uint64_t hash = reference_labels_hash(labels) + seed;
-    hash ^= hash >> 33;
-    hash *= 0xc2b2ae3d27d4eb4f;
-    hash ^= hash >> 29;
-    hash *= 0x165667b19e3779f9;
-    hash ^= hash >> 32;
-    return hash;
+    return reference_avalanche(reference_labels_hash(labels) + seed);
 }
 
 }  // namespace seriesgate::testing
