@@ -26,15 +26,16 @@ struct warm_gate {
     }
 };
 
-void decompress(benchmark::State& state) {
+void decompress(benchmark::State& state, const recorded_requests& (*requests)()) {
     decode_buffer buffer;
     for (auto _ : state)
-        for (const auto& compressed : recorded().compressed)
+        for (const auto& compressed : requests().compressed)
             benchmark::DoNotOptimize(snappy_decode(compressed, decoded_bytes_limit, buffer));
-    report_samples(state, recorded().samples);
-    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(recorded().decoded_bytes));
+    report_samples(state, requests().samples);
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(requests().decoded_bytes));
 }
-BENCHMARK(decompress);
+BENCHMARK_CAPTURE(decompress, v1, recorded);
+BENCHMARK_CAPTURE(decompress, v2, recorded_v2);
 
 template <class Reader>
 void walk_all(benchmark::State& state, const recorded_requests& requests) {
@@ -172,15 +173,6 @@ void core_path_v2(benchmark::State& state) {
     report_samples(state, recorded_v2().samples);
 }
 BENCHMARK(core_path_v2);
-
-void decompress_v2(benchmark::State& state) {
-    decode_buffer buffer;
-    for (auto _ : state)
-        for (const auto& compressed : recorded_v2().compressed)
-            benchmark::DoNotOptimize(snappy_decode(compressed, decoded_bytes_limit, buffer));
-    report_samples(state, recorded_v2().samples);
-}
-BENCHMARK(decompress_v2);
 
 /// As many series of the recording as asked for, one after the other from the beginning again, as one request.
 std::string request_of(std::size_t series_count) {

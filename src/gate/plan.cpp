@@ -4,7 +4,6 @@ namespace seriesgate {
 
 result<plan, wire_error> planner::operator()(bytes_view body, admission& limits, time_point now,
                                              std::string_view tenant, protocol version) {
-    body_ = body;
     version_ = version;
     seed_ = tenant_seed(tenant);
     if (version == protocol::v2) {

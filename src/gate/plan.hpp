@@ -88,8 +88,7 @@ class planner : label_source {
     admission_scratch scratch_;
 
     std::vector<label_view> labels_;  // of one entry
-    bytes_view body_;
-    std::uint64_t seed_ = 0;  // of the tenant
+    std::uint64_t seed_ = 0;          // of the tenant
     protocol version_ = protocol::v1;
     std::size_t symbol_bytes_max_;
 

@@ -26,10 +26,10 @@ inline constexpr std::size_t symbols_per_request_max = 1 << 22;
 inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
 inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 
-/// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has. Each
-/// symbol is hashed once. Strict (see field_cursor): whatever it accepts,
-/// libprotobuf and gogo decode to the same series. Beyond the format it asks that every reference names a symbol (one
-/// store's handler panics otherwise), that label references come in pairs and that no label is without a name.
+/// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has. Each symbol
+/// is hashed once. Strict (see field_cursor): whatever it accepts, libprotobuf and gogo decode to the same series.
+/// Beyond the format it asks that every reference names a symbol (one store's handler panics otherwise), that label
+/// references come in pairs and that no label is without a name.
 ///
 /// The symbols may stand behind the entries, so the top level is read first and whole: an error there comes before
 /// the first series.
