@@ -15,10 +15,12 @@ from waiting import eventually
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("SERIESGATE_BIN", REPOSITORY / "build/release/seriesgate")).resolve()
 
-def sanitized():
-    """Whether the binary is a sanitizer's: its runtime wants to be the first library of the process."""
+
+def sanitized(*sanitizers):
+    """Whether the binary has one of these sanitizers, "asan", "tsan" or "ubsan", in it."""
     content = BINARY.read_bytes()
-    return b"__asan_init" in content or b"__tsan_init" in content
+    return any(f"__{sanitizer}_handle".encode() in content or f"__{sanitizer}_init".encode() in content
+               for sanitizer in sanitizers)
 
 
 SANITIZER_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")

@@ -8,7 +8,7 @@ from faked_clock import FakedClock
 from traffic import figures, limits, numbered, offer, tenants
 from waiting import eventually
 
-pytestmark = pytest.mark.skipif(gate_module.sanitized(),
+pytestmark = pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
                                 reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 
 START = "2026-03-10 12:59:00"
