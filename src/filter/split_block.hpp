@@ -16,8 +16,9 @@ __extension__ using uint128 = unsigned __int128;
 /// Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009; the same layout with
 /// 32-bit words is in the Parquet format (BloomFilter.md).
 ///
-/// Threads: contains() and prefetch() any, beside insert(), without a lock (relaxed atomics: a bit once seen stays).
-/// insert() any too, but whoever counts what is new calls it under the commit lock.
+/// Threads: contains(), prefetch() and save() any, beside insert(), without a lock (relaxed atomics: a bit once seen
+/// stays). insert() one at a time, for it writes words back without asking whether they have changed: eight locked
+/// instructions would be half of its cost.
 class split_block {
     using word = std::atomic_ref<std::uint64_t>;
     struct alignas(64) block {
@@ -36,26 +37,12 @@ class split_block {
     /// @param fingerprint 64-bit hash of the series, see series/fingerprint.hpp.
     /// @return true if a bit was still clear: new, up to the false-positive rate given to sizing.hpp.
     bool insert(std::uint64_t fingerprint) noexcept {
-        block& line = blocks()[index_of(fingerprint)];
-        const std::uint64_t positions = positions_of(fingerprint);
-        bool was_new = false;
-        for (unsigned i = 0; i < 8; ++i) {
-            const std::uint64_t bit = std::uint64_t{1} << (positions >> 6 * i & 63);
-            const word bits{line.words[i]};
-            if ((bits.load(std::memory_order_relaxed) & bit) != 0) continue;
-            was_new |= (bits.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
-        }
-        return was_new;
+        return set_bits(blocks()[index_of(fingerprint)], positions_of(fingerprint), all_words);
     }
 
     /// @return false only if the series was never inserted.
     [[nodiscard]] bool contains(std::uint64_t fingerprint) const noexcept {
-        block& line = blocks()[index_of(fingerprint)];
-        const std::uint64_t positions = positions_of(fingerprint);
-        std::uint64_t all = 1;
-        for (unsigned i = 0; i < 8; ++i)
-            all &= word{line.words[i]}.load(std::memory_order_relaxed) >> (positions >> 6 * i & 63);
-        return all != 0;
+        return has_bits(blocks()[index_of(fingerprint)], positions_of(fingerprint), all_words);
     }
 
     /// Starts loading the cache line that contains() or insert() will want.
@@ -73,6 +60,26 @@ class split_block {
     split_block(page_memory memory, std::size_t block_count) : memory_(std::move(memory)), block_count_(block_count) {}
 
     [[nodiscard]] block* blocks() const noexcept { return static_cast<block*>(memory_.data()); }
+
+    // Written out word by word: a loop over eight costs as much again as what it does.
+    static constexpr std::make_index_sequence<8> all_words{};
+
+    template <std::size_t... I>
+    static bool has_bits(block& line, std::uint64_t positions, std::index_sequence<I...>) noexcept {
+        return ((word{line.words[I]}.load(std::memory_order_relaxed) >> (positions >> 6 * I & 63)) & ... & 1) != 0;
+    }
+
+    /// @return whether one was clear.
+    template <std::size_t... I>
+    static bool set_bits(block& line, std::uint64_t positions, std::index_sequence<I...>) noexcept {
+        return (set_bit(line.words[I], positions >> 6 * I & 63) | ...);
+    }
+
+    static bool set_bit(std::uint64_t& bits, std::uint64_t position) noexcept {
+        const std::uint64_t before = word{bits}.load(std::memory_order_relaxed);
+        word{bits}.store(before | std::uint64_t{1} << position, std::memory_order_relaxed);
+        return (before >> position & 1) == 0;
+    }
 
     /// The high bits choose the block: fingerprint * block_count / 2^64.
     /// Source: Lemire, "Fast Random Integer Generation in an Interval", 2019.

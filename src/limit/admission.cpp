@@ -200,6 +200,7 @@ void admission::commit(std::span<const offered_series> offered, std::span<verdic
     const auto prefetch = [&](std::size_t i) {
         if (i >= scratch.pending.size()) return;
         const std::uint64_t fingerprint = offered[scratch.pending[i]].fingerprint;
+        current->hour->prefetch(fingerprint);  // again: the last time may be two thousand series ago
         current->day->prefetch(fingerprint);
         if (current->in_grace() && current->previous_hour) current->previous_hour->prefetch(fingerprint);
     };
