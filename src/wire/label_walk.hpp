@@ -153,14 +153,14 @@ class label_walk {
     void check_order(unsigned number) noexcept {
         const walked_label& before = labels_[number - 1];
         const walked_label& label = labels_[number];
+        const bool is_plain = (before.name_order < label.name_order) & (descents_ == 0);
+        if (!is_plain) [[unlikely]]
+            note_order(number, is_before(before, label));
+    }
+
+    void note_order(unsigned number, bool is_ascent) noexcept {
         const std::uint64_t bit = std::uint64_t{1} << number;
-        if (before.name_order < label.name_order) [[likely]] {
-            descents_ &= ~bit;
-        } else if (is_before(before, label)) {
-            descents_ &= ~bit;
-        } else {
-            descents_ |= bit;
-        }
+        descents_ = is_ascent ? descents_ & ~bit : descents_ | bit;
     }
 
     /// For names that begin alike. A call: rare, and the registers are wanted.

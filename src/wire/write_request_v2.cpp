@@ -29,17 +29,19 @@ const char* read_ref(const char* at, const char* end, std::uint64_t& ref) noexce
 
 /// A reference of one or two bytes, told without a branch: which it is has no pattern.
 struct short_ref {
-    std::uint32_t value;
+    static constexpr std::uint32_t end = 1 << 14;
+
+    std::uint32_t value;  ///< from `end` on: it has more bytes
     const char* after;
-    bool good;
 
     explicit short_ref(const char* at) noexcept {
         std::uint16_t bytes = 0;
         std::memcpy(&bytes, at, sizeof bytes);
-        const unsigned more = bytes >> 7 & 1;
-        value = (bytes & 0x7fu) | ((bytes >> 8 & 0x7fu) << 7 & (0u - more));
+        const std::uint32_t first = bytes & 0xffu;
+        const std::uint32_t second = bytes >> 8;
+        const std::uint32_t more = first >> 7;
+        value = first + (((second << 7) - 0x80u) & (0u - more));  // the first byte's high bit is no part of it
         after = at + 1 + more;
-        good = (more & bytes >> 15) == 0;
     }
 };
 
@@ -66,6 +68,8 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
     records_.clear();
     next_ = 0;
     labels_.start(body.data() + body.size());
+    has_long_symbol_ = false;
+    last_metadata_ = {};
     symbol_bytes_ = 0;
     symbol_bytes_max_ = symbol_bytes_max;
     error_ = {};
@@ -80,6 +84,7 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
                 if (fields.failed()) break;
                 if (symbols_.size() == symbols_per_request_max)
                     return fail(wire_errc::symbols_over_limit, fields.field_start());
+                has_long_symbol_ |= symbol.size() > label_bytes_max;
                 symbols_.push_back({.text = range_of(symbol.data(), symbol.data() + symbol.size()),
                                     .hash = text_hash(symbol),
                                     .name_order = name_order_of(symbol)});
@@ -105,9 +110,11 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
 bool write_request_v2_reader::next() {
     if (next_ >= records_.size() || failed()) return false;
     series_.record = records_[next_++];
-    field_cursor record{slice(body_, series_.record)};
-    record.next();  // reset() has read it before: it cannot fail
-    if (auto wrong = read_series(record.read_bytes())) {
+    const bytes_view record = slice(body_, series_.record);
+    const char* const end = record.data() + record.size();
+    std::uint64_t size = 0;
+    const char* const begin = read_varint(record.data() + 1, end, size);  // reset() has read it before: it cannot fail
+    if (auto wrong = read_series({begin, static_cast<std::size_t>(end - begin)})) {
         fail(wrong.code, wrong.at);
         return false;
     }
@@ -120,20 +127,20 @@ bool write_request_v2_reader::next() {
 /// @return the byte after the labels that could be added up; where one is wrong, or there are too many, its first.
 const char* write_request_v2_reader::read_labels(bytes_view refs) {
     const char* const end = refs.data() + refs.size();
+    // Two references can be read up to here, and there are two at least.
     const char* const last = std::min(end - 2, body_.data() + body_.size() - 4);
     const symbol_entry* const symbols = symbols_.data();
-    const auto symbol_count = static_cast<std::uint32_t>(symbols_.size());
+    const std::uint32_t symbol_count =
+        has_long_symbol_ ? 0 : static_cast<std::uint32_t>(std::min<std::size_t>(symbols_.size(), short_ref::end));
     const bool ignores_any = hasher_.ignores_any();
     return labels_(refs.data(), end, [=, this](const char* at, walked_label& walked) -> const char* {
-        if (end - at < 2 || at > last) return nullptr;
+        if (at > last) return nullptr;
         const short_ref name_ref{at};
         const short_ref value_ref{name_ref.after};
-        if (!name_ref.good || !value_ref.good || value_ref.after > end) return nullptr;
-        if (name_ref.value >= symbol_count || value_ref.value >= symbol_count) return nullptr;
+        if (name_ref.value >= symbol_count || value_ref.value >= symbol_count || value_ref.after > end) return nullptr;
         const symbol_entry& name = symbols[name_ref.value];
         const symbol_entry& value = symbols[value_ref.value];
-        if (name.text.size == 0 || name.text.size > label_bytes_max || value.text.size > label_bytes_max)
-            return nullptr;
+        if (name.text.size == 0) return nullptr;
         walked = {.name = body_.data() + name.text.offset,
                   .name_order = name.name_order,
                   .hash = label_hash(name.hash, value.hash),
@@ -166,12 +173,50 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     series_.samples = series_.histograms = series_.exemplars = 0;
     series_.admits = false;
 
-    const char* const end = payload.data() + payload.size();
     label_refs seen;
+    const char* const end = payload.data() + payload.size();
+    const char* const at = read_plain_beginning(payload, seen);
+    const bytes_view rest{at, static_cast<std::size_t>(end - at)};
+    if (rest == last_metadata_) {
+        symbol_bytes_ += last_metadata_symbol_bytes_;
+    } else if (auto wrong = read_records(rest, seen)) {
+        return wrong;
+    }
+    if (seen.name_at != nullptr) return {wire_errc::symbol_refs_odd, seen.name_at};
+    if (seen.bytes > label_bytes_per_series_max) return {wire_errc::series_label_bytes_over_limit, payload.data()};
+    symbol_bytes_ += seen.bytes;
+    if (seen.is_odd) [[unlikely]]
+        hash_odd_labels();
+    return {};
+}
+
+/// What nearly all entries begin with: one run of references to labels in the order of their names, and a sample.
+/// @return the byte after what has been read of that, maybe none.
+const char* write_request_v2_reader::read_plain_beginning(bytes_view payload, label_refs& seen) {
+    const char* const begin = payload.data();
+    if (payload.size() < 2 || *begin != '\x0a') return begin;
+    const std::size_t size = static_cast<unsigned char>(begin[1]);
+    if (size == 0 || size >= 0x80 || size + 2 > payload.size()) return begin;
+    const char* const refs_end = begin + 2 + size;
+    if (read_labels({begin + 2, size}) != refs_end || !labels_.is_ascending()) return begin;
+    seen = {.count = labels_.count(), .bytes = labels_.bytes()};
+    series_.labels_hash = labels_.sum();
+
+    std::uint64_t value = 0;
+    const char* const sample_end = read_plain_sample(refs_end, begin + payload.size(), value);
+    if (sample_end == nullptr) return refs_end;
+    series_.samples = 1;
+    series_.admits = value != stale_marker_bits;
+    return sample_end;
+}
+
+/// All of an entry, or what is left of it.
+fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen) {
+    const char* const end = records.data() + records.size();
     const auto check = [this, &seen](std::uint64_t ref, const char* at) noexcept {
         return check_label_ref(ref, at, seen);
     };
-    field_cursor fields{payload};
+    field_cursor fields{records};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len): {
                 bytes_view refs = fields.read_bytes();
@@ -213,22 +258,21 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
                 if (auto wrong = check_exemplar(fields.read_bytes())) return wrong;
                 ++series_.exemplars;
                 break;
-            case tag_of(5, len):  // comes twice: parsers merge the two
+            case tag_of(5, len): {  // comes twice: parsers merge the two
+                const char* const start = fields.field_start();
+                const std::size_t symbol_bytes_before = symbol_bytes_;
                 if (auto wrong = check_metadata(fields.read_bytes())) return wrong;
+                last_metadata_ = {start, static_cast<std::size_t>(fields.position() - start)};
+                last_metadata_symbol_bytes_ = symbol_bytes_ - symbol_bytes_before;
                 break;
+            }
             case tag_of(6, varint):  // created_timestamp up to rc.3, which some stores still read
                 fields.read_varint_value();
                 break;
             default:
                 fields.skip_unknown(known_fields(1, 2, 3, 4, 5, 6));
         }
-    if (fields.failed()) return fault_of(fields);
-    if (seen.name_at != nullptr) return {wire_errc::symbol_refs_odd, seen.name_at};
-    if (seen.bytes > label_bytes_per_series_max) return {wire_errc::series_label_bytes_over_limit, payload.data()};
-    symbol_bytes_ += seen.bytes;
-    if (seen.is_odd) [[unlikely]]
-        hash_odd_labels();
-    return {};
+    return fault_of(fields);
 }
 
 void write_request_v2_reader::hash_odd_labels() {

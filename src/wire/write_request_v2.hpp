@@ -50,13 +50,17 @@ class write_request_v2_reader {
 
     bytes_view body_;
     std::vector<symbol_entry> symbols_;
+    bool has_long_symbol_ = false;     // longer than a label may be
     std::vector<byte_range> records_;  // of the series entries: tag, length and payload
     std::size_t next_ = 0;             // index into records_
     series_view series_;
     label_walk labels_;
     label_hasher hasher_;
     std::vector<label_view> odd_labels_;  // of an entry that has not just one run of ascending labels
-    std::size_t symbol_bytes_ = 0;        // of all references so far
+    // Neighbours are often of one metric, so their metadata is the same: the record, and what its references stand for.
+    bytes_view last_metadata_;
+    std::size_t last_metadata_symbol_bytes_ = 0;
+    std::size_t symbol_bytes_ = 0;  // of all references so far
     std::size_t symbol_bytes_max_ = symbol_bytes_per_request_max;
     wire_error error_;
 
@@ -92,6 +96,8 @@ class write_request_v2_reader {
     };
 
     fault read_series(bytes_view payload);
+    const char* read_plain_beginning(bytes_view payload, label_refs& seen);
+    fault read_records(bytes_view records, label_refs& seen);
     const char* read_labels(bytes_view refs);
     [[nodiscard]] fault check_label_ref(std::uint64_t ref, const char* at, label_refs& seen) const noexcept;
     void hash_odd_labels();
