@@ -3,6 +3,7 @@
 
 #include "gate/plan.hpp"
 #include "recorded.hpp"
+#include "wire/splice.hpp"
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
@@ -70,7 +71,7 @@ void plan_known(benchmark::State& state, std::uint64_t series_max) {
     plan_all(state, gate.limits);
 }
 void plan_half_refused(benchmark::State& state) {
-    half_known gate{recorded()};
+    partly_known gate{recorded()};
     plan_all(state, gate.limits);
 }
 BENCHMARK_CAPTURE(plan_known, accepted, unlimited);
@@ -96,7 +97,7 @@ BENCHMARK(plan_new);
 
 /// Cutting the refused half out, by the ranges of a plan; per sample received.
 void splice_half(benchmark::State& state) {
-    half_known gate{recorded()};
+    partly_known gate{recorded()};
     planner plan_request;
     std::vector<std::vector<byte_range>> removed;
     for (const auto& body : recorded().decoded) {
@@ -137,10 +138,8 @@ void core_path_of(benchmark::State& state, admission& limits) {
         for (const auto& compressed : recorded().compressed) {
             const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
             const auto made = plan_request(*body, limits, noon);
-            if (made->forward == forwarding::spliced) {
-                splice(*body, made->removed, spliced);
-                snappy_encode(spliced, room, out);
-            }
+            if (made->forward == forwarding::spliced)
+                splice_snappy(compressed, *body, made->removed, spliced, room, out);
             benchmark::DoNotOptimize(out.data());
         }
     report_samples(state, recorded().samples);
@@ -150,11 +149,16 @@ void core_path(benchmark::State& state, std::uint64_t series_max) {
     core_path_of(state, gate.limits);
 }
 void core_path_half_refused(benchmark::State& state) {
-    half_known gate{recorded()};
+    partly_known gate{recorded()};
+    core_path_of(state, gate.limits);
+}
+void core_path_twenty_refused(benchmark::State& state) {
+    partly_known gate{recorded(), protocol::v1, all_but_twenty};
     core_path_of(state, gate.limits);
 }
 BENCHMARK_CAPTURE(core_path, accepted, unlimited);
 BENCHMARK(core_path_half_refused);
+BENCHMARK(core_path_twenty_refused);
 BENCHMARK_CAPTURE(core_path, refused, one_series);
 
 /// Of remote write 2, everything accepted.

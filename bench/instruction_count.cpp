@@ -9,6 +9,7 @@
 
 #include "gate/plan.hpp"
 #include "recorded.hpp"
+#include "wire/splice.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::bench;
@@ -37,8 +38,7 @@ std::size_t run(const recorded_requests& requests, protocol version, admission& 
         const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
         const auto made = plan_request(*body, limits, noon, {}, version);
         if (made->forward != forwarding::spliced) continue;
-        splice(*body, made->removed, spliced);
-        snappy_encode(spliced, room, out);
+        splice_snappy(compressed, *body, made->removed, spliced, room, out);
         bytes += out.size();
     }
     return bytes;
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
     const bool is_half = chosen->kind == load::half_refused;
     const std::uint64_t series_max = chosen->kind == load::refused ? 1 : 0;
     admission whole{{.series_hourly_max = series_max}, noon};
-    std::optional<half_known> half;
+    std::optional<partly_known> half;
     if (is_half) half.emplace(requests, chosen->version);
     admission& limits = is_half ? half->limits : whole;
     planner plan_request;

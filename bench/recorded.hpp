@@ -16,6 +16,7 @@
 #include "gate/plan.hpp"
 #include "limit/window.hpp"
 #include "wire/snappy_block.hpp"
+#include "wire/splice.hpp"
 
 namespace seriesgate::bench {
 
@@ -56,35 +57,48 @@ inline const recorded_requests& recorded_v2() {
     return requests;
 }
 
-/// An admission to which every second series of each request is known, and for whose others there is no room.
-class half_known {
+/// Which series of a request are known, by their place in it.
+using place_filter = bool (*)(int place);
+
+inline bool every_second(int place) {
+    return place % 2 == 0;
+}
+/// An explosion among the series of one target.
+inline bool all_but_twenty(int place) {
+    return place < 1'000 || place >= 1'020;
+}
+
+/// An admission to which some series of each request are known, and for whose others there is no room.
+class partly_known {
     std::vector<std::string> known_;
     planner plan_request_;
 
   public:
     admission limits;
 
-    explicit half_known(const recorded_requests& requests, protocol version = protocol::v1)
-        : known_(every_second(requests, version)), limits{{.series_hourly_max = count(version)}, noon} {
+    explicit partly_known(const recorded_requests& requests, protocol version = protocol::v1,
+                          place_filter is_known = every_second)
+        : known_(known_of(requests, version, is_known)), limits{{.series_hourly_max = count(version)}, noon} {
         offer_known(limits, version);
     }
 
   private:
     template <class Reader>
-    static std::string every_second(bytes_view body) {
+    static std::string known_of(bytes_view body, place_filter is_known) {
         std::vector<byte_range> removed;
         Reader reader{body};
         for (int i = 0; reader.next(); ++i)
-            if (i % 2 != 0) removed.push_back(reader.series().record);
+            if (!is_known(i)) removed.push_back(reader.series().record);
         std::string left;
         splice(body, removed, left);
         return left;
     }
-    static std::vector<std::string> every_second(const recorded_requests& requests, protocol version) {
+    static std::vector<std::string> known_of(const recorded_requests& requests, protocol version,
+                                             place_filter is_known) {
         std::vector<std::string> all;
         for (const auto& body : requests.decoded)
-            all.push_back(version == protocol::v2 ? every_second<write_request_v2_reader>(body)
-                                                  : every_second<write_request_reader>(body));
+            all.push_back(version == protocol::v2 ? known_of<write_request_v2_reader>(body, is_known)
+                                                  : known_of<write_request_reader>(body, is_known));
         return all;
     }
     void offer_known(admission& to, protocol version) {

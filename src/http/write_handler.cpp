@@ -76,7 +76,7 @@ bool is_translated(const media& kind, const upstream_config& upstream) {
 }
 
 /// Fills in what goes upstream, where that is not the sender's own body.
-void make_body(const media& kind, bytes_view decoded, worker& self, outgoing& made) {
+void make_body(const write_request& request, const media& kind, bytes_view decoded, worker& self, outgoing& made) {
     const plan& decided = made.decided;
     made.forwarded = decided.forward != forwarding::nothing;
     made.translated = made.forwarded && is_translated(kind, self.shared.settings.upstream);
@@ -85,10 +85,10 @@ void make_body(const media& kind, bytes_view decoded, worker& self, outgoing& ma
         const translation_loss lost = self.translate(decoded, decided.removed, self.rewritten);
         made.untranslated = {.samples = lost.histograms, .histograms = lost.histograms, .exemplars = 0};
         if (lost.histograms != 0 && self.rewritten.empty()) made.forwarded = false;
+        if (made.forwarded) self.codec.encode(kind.coding, self.rewritten, made.body);
     } else if (made.changed) {
-        splice(decoded, decided.removed, self.rewritten);
+        self.codec.encode_spliced(kind.coding, request.body, decoded, decided.removed, self.rewritten, made.body);
     }
-    if (made.forwarded && made.changed) self.codec.encode(kind.coding, self.rewritten, made.body);
     if (self.rewritten.capacity() > kept_buffer_bytes) std::string{}.swap(self.rewritten);
 }
 
@@ -101,7 +101,7 @@ result<outgoing, wire_error> prepare(const write_request& request, const media& 
     if (!decided) return decided.error();
     outgoing made;
     made.decided = *decided;
-    make_body(kind, decoded, self, made);
+    make_body(request, kind, decoded, self, made);
     count(made, self.shared.metrics);
     log_refusal(made.decided, tenant, self);
     made.rejection = describe_rejected(made.decided, tenant, self);

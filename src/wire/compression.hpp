@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "core/bytes.hpp"
 #include "core/result.hpp"
 #include "wire/snappy_block.hpp"
+#include "wire/splice.hpp"
 #include "wire/zstd_frame.hpp"
 
 namespace seriesgate {
@@ -41,6 +43,20 @@ class body_codec {
     /// @param out replaced.
     void encode(compression coding, bytes_view raw, std::string& out) {
         coding == compression::zstd ? zstd_.encode(raw, out) : snappy_encode(raw, snappy_room_, out);
+        snappy_room_.shrink(kept_room_bytes);
+    }
+    /// Encodes a body without the removed ranges, see splice.hpp.
+    /// @param body what `decoded` was decoded from.
+    /// @param kept room for what has to be encoded anew.
+    /// @param out replaced.
+    void encode_spliced(compression coding, bytes_view body, bytes_view decoded, std::span<const byte_range> removed,
+                        std::string& kept, std::string& out) {
+        if (coding == compression::zstd) {
+            splice(decoded, removed, kept);
+            zstd_.encode(kept, out);
+        } else {
+            splice_snappy(body, decoded, removed, kept, snappy_room_, out);
+        }
         snappy_room_.shrink(kept_room_bytes);
     }
 };

@@ -41,11 +41,18 @@ result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_
 }
 
 void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out) {
+    out.clear();
+    append_varint(out, raw.size());
+    snappy_append(raw, room, out);
+}
+
+void snappy_append(bytes_view raw, decode_buffer& room, std::string& out) {
     // Not snappy::Compress, which fills with zeros all that the result might need.
     char* const compressed = room.reserve(snappy::MaxCompressedLength(raw.size()));
     std::size_t size = 0;
     snappy::RawCompress(raw.data(), raw.size(), compressed, &size);
-    out.assign(compressed, size);
+    const auto size_bytes = static_cast<std::size_t>(varint_size(raw.size()));
+    out.append(compressed + size_bytes, size - size_bytes);
 }
 
 }  // namespace seriesgate

@@ -27,4 +27,8 @@ result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_
 /// @param out replaced.
 void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out);
 
+/// The same without the size that a block begins with, at the end of `out`: a block is one size and then what any
+/// number of these have appended.
+void snappy_append(bytes_view raw, decode_buffer& room, std::string& out);
+
 }  // namespace seriesgate

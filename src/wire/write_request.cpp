@@ -254,15 +254,4 @@ bool write_request_reader::fail(wire_errc code, const char* at) noexcept {
     return false;
 }
 
-void splice(bytes_view body, std::span<const byte_range> removed, std::string& out) {
-    out.clear();
-    std::uint32_t kept_from = 0;
-    for (const byte_range range : removed) {
-        assert(range.offset >= kept_from && range.end() <= body.size());
-        out.append(body.substr(kept_from, range.offset - kept_from));
-        kept_from = range.end();
-    }
-    out.append(body.substr(kept_from));
-}
-
 }  // namespace seriesgate

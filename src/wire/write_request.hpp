@@ -5,8 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "core/bytes.hpp"
@@ -87,10 +85,5 @@ class write_request_reader {
     void hash_odd_labels();
     bool fail(wire_errc code, const char* at) noexcept;
 };
-
-/// What is left of `body` after `removed` is cut out.
-/// @param removed ranges inside the body, ascending and disjoint.
-/// @param out cleared, then filled; its capacity is reused.
-void splice(bytes_view body, std::span<const byte_range> removed, std::string& out);
 
 }  // namespace seriesgate

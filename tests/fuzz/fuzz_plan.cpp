@@ -12,6 +12,7 @@
 #include "fuzz/tree_mutator.hpp"
 #include "fuzz/walk_property.hpp"
 #include "gate/plan.hpp"
+#include "wire/splice.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

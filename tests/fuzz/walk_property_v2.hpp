@@ -13,6 +13,7 @@
 #include "fuzz/walk_property.hpp"
 #include "fuzz/wire_tree.hpp"
 #include "remote_write_v2.pb.h"
+#include "wire/splice.hpp"
 #include "wire/write_request_v2.hpp"
 
 namespace seriesgate::testing {

@@ -3,6 +3,7 @@
 #include "gate/plan.hpp"
 #include "gate/requests.hpp"
 #include "support/catch.hpp"
+#include "wire/splice.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -5,6 +5,7 @@
 #include "gate/requests.hpp"
 #include "series/text.hpp"
 #include "support/catch.hpp"
+#include "wire/splice.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

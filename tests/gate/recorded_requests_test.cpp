@@ -7,6 +7,7 @@
 #include "gate/requests.hpp"
 #include "support/catch.hpp"
 #include "support/near.hpp"
+#include "wire/splice.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

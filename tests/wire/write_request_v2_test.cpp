@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "wire/splice.hpp"
 #include "wire/wire_bytes_v2.hpp"
 
 using namespace seriesgate;

@@ -1,0 +1,181 @@
+#include "wire/splice.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "wire/snappy_block.hpp"
+#include "wire/varint.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Snappy's compressors take this many bytes at a time, and a copy element never reaches back beyond their first one.
+/// The format does not promise it, so it is checked. Source: google/snappy format_description.txt, section 3.
+constexpr std::size_t fragment_bytes = 64 * 1024;
+
+/// Less than this is not worth to end a run of bytes that are compressed together.
+constexpr std::size_t taken_bytes_min = 4 * 1024;
+
+/// Copies [from, to) of the body without the removed ranges. `next` is the first one that ends behind `from`; becomes
+/// the first one that ends behind `to`.
+void append_kept(bytes_view body, std::size_t from, std::size_t to, std::span<const byte_range> removed,
+                 std::size_t& next, std::string& out) {
+    while (from < to) {
+        const std::size_t hole = next < removed.size() ? removed[next].offset : to;
+        if (hole > from) out.append(body.substr(from, std::min(hole, to) - from));
+        if (hole >= to) return;
+        from = removed[next].end();
+        if (from <= to) ++next;
+    }
+}
+
+/// The elements of a snappy block one after the other, with the bytes that they stand for.
+class snappy_elements {
+    const char* at_;
+    const char* end_;
+    std::size_t decoded_ = 0;
+    std::size_t reach_ = 0;
+
+  public:
+    explicit snappy_elements(bytes_view compressed) noexcept
+        : at_(compressed.data()), end_(compressed.data() + compressed.size()) {
+        std::uint64_t size = 0;
+        at_ = read_varint(at_, end_, size);
+    }
+
+    /// Where the next element stands.
+    [[nodiscard]] const char* position() const noexcept { return at_; }
+    /// Bytes that the elements so far stand for.
+    [[nodiscard]] std::size_t decoded() const noexcept { return decoded_; }
+    /// How far back the last element reached for what it copied; 0 for a literal.
+    [[nodiscard]] std::size_t reach() const noexcept { return reach_; }
+
+    /// @return false at the end.
+    bool next() noexcept {
+        const auto rest = static_cast<std::size_t>(end_ - at_);
+        if (rest == 0) return false;
+        std::uint64_t head = 0;
+        if (rest >= sizeof head) {
+            std::memcpy(&head, at_, sizeof head);
+        } else {
+            std::memcpy(&head, at_, rest);
+        }
+        const auto number = [head](unsigned bytes) { return head >> 8 & ((std::uint64_t{1} << 8 * bytes) - 1); };
+        std::uint64_t size = (head >> 2 & 63) + 1;
+        std::uint64_t bytes = 0;
+        switch (head & 3) {
+            case 0: {
+                const auto size_bytes = static_cast<unsigned>(size > 60 ? size - 60 : 0);
+                if (size_bytes != 0) size = number(size_bytes) + 1;
+                bytes = 1 + size_bytes + size;
+                reach_ = 0;
+                break;
+            }
+            case 1:
+                size = 4 + (head >> 2 & 7);
+                bytes = 2;
+                reach_ = (head >> 5 & 7) << 8 | number(1);
+                break;
+            case 2:
+                bytes = 3;
+                reach_ = number(2);
+                break;
+            default:
+                bytes = 5;
+                reach_ = number(4);
+        }
+        if (rest < bytes) return false;
+        at_ += bytes;
+        decoded_ += size;
+        return true;
+    }
+};
+
+/// What of a fragment may be taken over: its bytes before the first removed one.
+struct fragment {
+    std::size_t begin;
+    std::size_t end;
+    std::size_t hole;  ///< where the first removed byte stands, or the end
+
+    /// @param next the first removed range that ends behind `begin`; becomes that of this fragment.
+    fragment(std::size_t number, bytes_view body, std::span<const byte_range> removed, std::size_t& next) noexcept
+        : begin(number * fragment_bytes), end(std::min(begin + fragment_bytes, body.size())), hole(end) {
+        while (next < removed.size() && removed[next].end() <= begin) ++next;
+        if (next < removed.size()) hole = std::clamp<std::size_t>(removed[next].offset, begin, end);
+    }
+    [[nodiscard]] bool is_worth_it() const noexcept { return hole - begin >= taken_bytes_min; }
+};
+
+/// The number of fragments up to the last one that is worth it, if they make an eighth of the body together; else 0.
+std::size_t fragments_to_look_at(bytes_view body, std::span<const byte_range> removed) noexcept {
+    std::size_t bytes = 0;
+    std::size_t count = 0;
+    std::size_t next = 0;
+    for (std::size_t number = 0; number * fragment_bytes < body.size(); ++number) {
+        const fragment each{number, body, removed, next};
+        if (!each.is_worth_it()) continue;
+        bytes += each.hole - each.begin;
+        count = number + 1;
+    }
+    return bytes >= body.size() / 8 ? count : 0;
+}
+
+std::size_t size_of(bytes_view body, std::span<const byte_range> removed) noexcept {
+    std::size_t size = body.size();
+    for (const byte_range range : removed) size -= range.size;
+    return size;
+}
+
+}  // namespace
+
+void splice(bytes_view body, std::span<const byte_range> removed, std::string& out) {
+    out.clear();
+    std::size_t next = 0;
+    append_kept(body, 0, body.size(), removed, next, out);
+}
+
+void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_range> removed, std::string& kept,
+                   decode_buffer& room, std::string& out) {
+    const std::size_t fragment_count = fragments_to_look_at(body, removed);
+    if (fragment_count == 0) {
+        splice(body, removed, kept);
+        snappy_encode(kept, room, out);
+        return;
+    }
+
+    out.clear();
+    kept.clear();
+    append_varint(out, size_of(body, removed));
+    snappy_elements elements{compressed};
+    std::size_t done = 0;  // of the body
+    std::size_t next_hole = 0;
+    std::size_t next_kept = 0;
+    for (std::size_t number = 0; number < fragment_count; ++number) {
+        const fragment each{number, body, removed, next_hole};
+        if (elements.decoded() != each.begin) break;  // another compressor's fragments: compress all that is left
+        const char* const begin = elements.position();
+        const char* taken_end = begin;
+        std::size_t taken = each.begin;
+        for (bool taking = true; elements.decoded() < each.end;) {
+            const std::size_t at = elements.decoded();
+            if (!elements.next()) break;
+            taking &= elements.decoded() <= each.hole && elements.reach() <= at - each.begin;
+            if (!taking) continue;
+            taken_end = elements.position();
+            taken = elements.decoded();
+        }
+        if (taken - each.begin < taken_bytes_min) continue;
+        append_kept(body, done, each.begin, removed, next_kept, kept);
+        snappy_append(kept, room, out);
+        kept.clear();
+        out.append(begin, taken_end);
+        done = taken;
+    }
+    append_kept(body, done, body.size(), removed, next_kept, kept);
+    snappy_append(kept, room, out);
+}
+
+}  // namespace seriesgate
