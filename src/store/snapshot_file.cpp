@@ -25,7 +25,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::string_view magic{"SGSTATE\n"};
-constexpr std::uint32_t format_version = 2;
+constexpr std::uint32_t format_version = 3;  // 2 had other fingerprints
 constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 constexpr std::size_t buffer_size = 1 << 20;
@@ -202,7 +202,7 @@ snapshot_directory::load_outcome snapshot_directory::load(admission& limits, tim
     std::array<char, magic.size()> found{};
     header.bytes(found.data(), found.size());
     if (std::string_view{found.data(), found.size()} != magic) return refused("not a state file of seriesgate");
-    if (header.number<std::uint32_t>() != format_version) return refused("of another format version");
+    if (header.number<std::uint32_t>() != format_version) return refused("written by another version of seriesgate");
     if (header.number<std::uint64_t>() != identity_) return refused("made with other ignoreLabels");
     if (!limits.restore(source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};

@@ -145,7 +145,7 @@ TEST_CASE("foreign files are called what they are") {
     }
     SECTION("another version's") {
         other[8] = 99;
-        CHECK(reason_to_refuse(other) == "of another format version");
+        CHECK(reason_to_refuse(other) == "written by another version of seriesgate");
     }
     SECTION("of other fingerprints") {
         other[12] = 8;
