@@ -41,8 +41,9 @@ bool admission::windows::cover(time_point now) const noexcept {
 /// In the hour before, and in the day that it belonged to: unless the two hold the same, as in the first hour after a
 /// start, the second filter is nearly independent of the first. So a newcomer that a false positive takes for an
 /// incumbent, and that would take a true incumbent's slot, is as rare as p^2 (p in the hour after a start).
-bool admission::windows::is_incumbent(std::uint64_t fingerprint) const noexcept {
-    return previous_hour && previous_hour->contains(fingerprint) && previous_day->contains(fingerprint);
+bool admission::windows::is_incumbent(std::uint64_t fingerprint, bool in_day) const noexcept {
+    if (!in_grace() || !previous_hour || !previous_hour->contains(fingerprint)) return false;
+    return previous_day == day ? in_day : previous_day->contains(fingerprint);
 }
 
 bool admission::windows::knows(std::uint64_t fingerprint) const noexcept {
@@ -270,8 +271,8 @@ verdict admission::admit(const windows& current, const offered_series& series, c
                          std::string_view tenant, const rule_selections::one& selection,
                          std::vector<budget_pair*>& budgets) {
     const std::uint64_t fingerprint = series.fingerprint;
-    const bool incumbent = current.in_grace() && current.is_incumbent(fingerprint);
     const bool new_in_day = !current.day->contains(fingerprint);
+    const bool incumbent = current.is_incumbent(fingerprint, !new_in_day);
     // What is exempt needs no room, so it says nothing about the room of others.
     const bool in_histogram = family && !selection.exempt();
     const in_windows begun{.hour = in_histogram && current.hour->contains(family.fingerprint),

@@ -198,7 +198,8 @@ class admission {
         /// Whether `now` can be decided with these sets, or something has to be rolled over first.
         [[nodiscard]] bool cover(time_point now) const noexcept;
         [[nodiscard]] bool in_grace() const noexcept { return grace_end > hour_span.start; }
-        [[nodiscard]] bool is_incumbent(std::uint64_t fingerprint) const noexcept;
+        /// Whether there is room reserved for the series. @param in_day whether the day's set has it.
+        [[nodiscard]] bool is_incumbent(std::uint64_t fingerprint, bool in_day) const noexcept;
         [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
     };
 

@@ -33,7 +33,8 @@ std::vector<spent_budget> admission::explain(const offered_series& series, std::
     }
     const rule_selections::one selection = selections[0];
     book_.find(tenant, selection, budgets);
-    const bool incumbent = current->in_grace() && current->is_incumbent(series.fingerprint);
+    const bool new_in_day = !current->day->contains(series.fingerprint);
+    const bool incumbent = current->is_incumbent(series.fingerprint, !new_in_day);
     const auto add_spent = [&](budget budget_pair::*window, refusing_window which) {
         for (std::size_t i = 0; i < budgets.size(); ++i) {
             const budget_pair* pair = budgets[i];
@@ -43,7 +44,7 @@ std::vector<spent_budget> admission::explain(const offered_series& series, std::
         }
     };
     add_spent(&budget_pair::hourly, refusing_window::hourly);
-    if (!current->day->contains(series.fingerprint)) add_spent(&budget_pair::daily, refusing_window::daily);
+    if (new_in_day) add_spent(&budget_pair::daily, refusing_window::daily);
     return spent;
 }
 
