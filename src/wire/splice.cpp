@@ -147,6 +147,7 @@ void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_
     }
 
     out.clear();
+    out.reserve(compressed.size());  // grown piece by piece it would come to twice of what it needs
     kept.clear();
     append_varint(out, size_of(body, removed));
     snappy_elements elements{compressed};

@@ -1,6 +1,7 @@
 #include "wire/translation.hpp"
 
 #include <array>
+#include <cassert>
 #include <string_view>
 
 #include "wire/varint.hpp"
@@ -93,6 +94,7 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
         append_bytes(out, tag_of(1, len), series_);
         if (metadata != metric_metadata{}) write_metadata(metadata);
     }
+    assert(!reader_.failed());  // the body has been read before
     out.append(metadata_);
     return lost;
 }

@@ -70,6 +70,7 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
     labels_.start(body.data() + body.size());
     has_long_symbol_ = false;
     last_metadata_ = {};
+    last_metadata_symbol_bytes_ = 0;
     symbol_bytes_ = 0;
     symbol_bytes_max_ = symbol_bytes_max;
     error_ = {};

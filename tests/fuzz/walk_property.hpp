@@ -42,6 +42,21 @@ struct walk_check {
     std::string fault;
 };
 
+/// Whether a reader that has read other bodies before says of this one what a new one does.
+template <class Reader>
+bool is_read_alike_again(bytes_view body) {
+    static Reader used;
+    Reader fresh{body};
+    used.reset(body);
+    for (;;) {
+        const bool more = fresh.next();
+        if (used.next() != more) return false;
+        if (!more) return used.error().code == fresh.error().code && used.error().offset == fresh.error().offset;
+        if (used.series().record != fresh.series().record || used.series().labels_hash != fresh.series().labels_hash)
+            return false;
+    }
+}
+
 /// Reads the series and checks what the reader says about their bytes.
 inline void walk(bytes_view body, walk_check& check) {
     std::uint64_t record_end = 0;
@@ -69,6 +84,7 @@ inline void walk(bytes_view body, walk_check& check) {
     check.accepted = !reader.failed();
     if (check.accepted != (check.error.code == wire_errc::none)) check.fault = "failed() and error() disagree";
     if (check.error.offset > body.size()) check.fault = "an error's offset lies outside the body";
+    if (!is_read_alike_again<write_request_reader>(body)) check.fault = "a reader keeps something of another body";
 }
 
 /// Checks the property for one body, which may be any bytes.

@@ -119,6 +119,35 @@ TEST_CASE("v2: a reader that is reset forgets the request before") {
     CHECK_FALSE(reader.failed());
 }
 
+TEST_CASE("v2: what an entry's metadata stands for is counted for its own body alone") {
+    const std::string help(1'000, 'h');
+    const std::string with_metadata =
+        join({five_symbols, symbols({help}), entry({up_refs, sample(1), metadata_v2(5, 0)})});
+    std::string without = five_symbols;
+    for (int i = 0; i < 100; ++i) without += entry({up_refs, sample(1)});
+    write_request_v2_reader reader;
+    for (const std::string& body : {without, with_metadata, without}) {
+        reader.reset(body, 1'500);  // for one help text, or the labels of a hundred entries, 14 bytes each
+        while (reader.next()) {
+        }
+        CHECK_FALSE(reader.failed());
+    }
+}
+
+TEST_CASE("v2: entries with the metadata of the one before count it each") {
+    std::string body = join({five_symbols, symbols({std::string(100, 'h')})});
+    for (int i = 0; i < 5; ++i) body += entry({up_refs, sample(1), metadata_v2(5, 0)});
+    write_request_v2_reader reader;
+    const auto fails_with = [&](std::size_t symbol_bytes_max) {
+        reader.reset(body, symbol_bytes_max);
+        while (reader.next()) {
+        }
+        return reader.failed();
+    };
+    CHECK_FALSE(fails_with(5 * 114));
+    CHECK(fails_with(5 * 114 - 1));
+}
+
 TEST_CASE("v2: the order of fields inside a series is free") {
     const std::string exemplar = exemplar_v2(refs({3, 4}));
     const std::string metadata = metadata_v2(2, 0);
