@@ -135,6 +135,7 @@ void splice(bytes_view body, std::span<const byte_range> removed, std::string& o
     out.clear();
     std::size_t next = 0;
     append_kept(body, 0, body.size(), removed, next, out);
+    assert(out.size() == size_of(body, removed));  // else the ranges were out of order, or not in the body
 }
 
 void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_range> removed, std::string& kept,
