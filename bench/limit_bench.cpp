@@ -35,7 +35,7 @@ const admitted_set& filled_set(std::uint64_t n) {
 void lookups(benchmark::State& state, std::uint64_t first_series) {
     const auto n = static_cast<std::uint64_t>(state.range(0));
     const admitted_set& set = filled_set(n);
-    constexpr std::size_t distance = 12;
+    constexpr std::size_t distance = 16;
     std::vector<std::uint64_t> fingerprints(batch + distance);
     std::uint64_t next = static_cast<std::uint64_t>(state.thread_index()) * n / 2;
     std::uint64_t found = 0;
@@ -81,7 +81,7 @@ void filter_hit_in_chain(benchmark::State& state) {
     std::uint64_t found = 0;
     for (auto _ : state)
         for (std::uint64_t i = 0; i < batch; ++i) {
-            set.prefetch(fingerprint_of((next + 12) % n));
+            set.prefetch(fingerprint_of((next + 16) % n));
             found += set.contains(fingerprint_of(next++ % n)) ? 1 : 0;
         }
     benchmark::DoNotOptimize(found);

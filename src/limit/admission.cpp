@@ -26,7 +26,7 @@ constexpr auto step_back_max = hours{1};
 constexpr auto spare_lead = minutes{1};
 
 /// Lookups in flight at once; the memory system of current machines keeps ten to twenty.
-constexpr std::size_t prefetch_distance = 12;
+constexpr std::size_t prefetch_distance = 16;
 
 }  // namespace
 
@@ -94,6 +94,7 @@ void admission::decide(std::span<const offered_series> offered, time_point now, 
     {
         const auto current = read_windows(now);
         const admitted_set& hour = *current->hour;
+        const bool any_refused = !refused_.is_empty();
         for (std::size_t i = 0; i < std::min(prefetch_distance, offered.size()); ++i)
             hour.prefetch(offered[i].fingerprint);
 
@@ -108,7 +109,7 @@ void admission::decide(std::span<const offered_series> offered, time_point now, 
                 scratch.followers.push_back(static_cast<std::uint32_t>(i));
                 continue;
             }
-            refused_.prefetch(series.fingerprint);
+            if (any_refused) refused_.prefetch(series.fingerprint);
             scratch.pending.push_back(static_cast<std::uint32_t>(i));
         }
     }
@@ -149,6 +150,7 @@ refusing_window window_of(refused_cache::answer known) noexcept {
 /// Decides about those that were refused lately, and takes them out of `pending`.
 void admission::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
                        std::vector<std::uint32_t>& pending) {
+    if (refused_.is_empty()) return;
     std::uint64_t samples_refused_hourly = 0;
     std::uint64_t samples_refused_daily = 0;
     std::erase_if(pending, [&](std::uint32_t i) {
@@ -198,6 +200,7 @@ void admission::commit(std::span<const offered_series> offered, std::span<verdic
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = windows_.read();
     const bool whole_histograms = !scratch.families.empty();
+    tenant_of_request tenant{.name = origin.tenant};
     const auto prefetch = [&](std::size_t i) {
         if (i >= scratch.pending.size()) return;
         const std::uint64_t fingerprint = offered[scratch.pending[i]].fingerprint;
@@ -217,8 +220,7 @@ void admission::commit(std::span<const offered_series> offered, std::span<verdic
                 verdicts[entry] = verdict::accepted;
                 continue;
             }
-            verdicts[entry] =
-                admit(*current, offered[entry], family, origin.tenant, scratch.selections[i], scratch.budgets);
+            verdicts[entry] = admit(*current, offered[entry], family, tenant, scratch.selections[i], scratch.budgets);
         }
     };
     admit_those(false);
@@ -268,7 +270,7 @@ in_windows spent_windows(std::span<budget_pair* const> budgets, bool incumbent, 
 /// A series whose histogram has begun needs no room: where it finds none, it is admitted and counted all the same. One
 /// whose histogram was refused is refused as that was, room or not; but incumbents flow on.
 verdict admission::admit(const windows& current, const offered_series& series, const histogram_family& family,
-                         std::string_view tenant, const rule_selections::one& selection,
+                         tenant_of_request& tenant, const rule_selections::one& selection,
                          std::vector<budget_pair*>& budgets) {
     const std::uint64_t fingerprint = series.fingerprint;
     const bool new_in_day = !current.day->contains(fingerprint);
@@ -294,7 +296,7 @@ verdict admission::admit(const windows& current, const offered_series& series, c
         const bool by_day = (refusing.day || !pair->enforces()) && new_in_day && !pair->daily.has_room(incumbent);
         if (by_hour) pair->hourly.refuse(fingerprint);
         if (by_day) pair->daily.refuse(fingerprint);
-        if (pair->enforces() && (by_hour || by_day)) rejected |= is_rejecting(*pair, tenant);
+        if (pair->enforces() && (by_hour || by_day)) rejected |= is_rejecting(*pair, tenant.name);
     }
     if (in_histogram && !begun.hour && !incumbent)
         if (const auto known = refused_.lookup(family.fingerprint); known != refused_cache::answer::unknown)

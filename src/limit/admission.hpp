@@ -211,7 +211,7 @@ class admission {
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                 const request_origin& origin) const;
     verdict admit(const windows& current, const offered_series& series, const histogram_family& family,
-                  std::string_view tenant, const rule_selections::one& selection, std::vector<budget_pair*>& budgets);
+                  tenant_of_request& tenant, const rule_selections::one& selection, std::vector<budget_pair*>& budgets);
     void remember(const windows& current, std::uint64_t key, bool in_hour, bool in_day);
     [[nodiscard]] bool is_rejecting(const budget_pair& pair, std::string_view tenant) const;
     verdict refuse(const offered_series& series, refusing_window window, bool rejected);

@@ -79,7 +79,7 @@ budget_book::budget_book(std::shared_ptr<const limit_rules> rules)
     apply_rules(global_, {});
 }
 
-void budget_book::find(std::string_view tenant, const rule_selections::one& selection,
+void budget_book::find(tenant_of_request& tenant, const rule_selections::one& selection,
                        std::vector<budget_pair*>& found) {
     found.clear();
     if (selection.exempt()) {
@@ -87,16 +87,18 @@ void budget_book::find(std::string_view tenant, const rule_selections::one& sele
         return;
     }
     found.push_back(&global_);
-    found.push_back(find_tenant(tenant));
+    if (tenant.budget == nullptr) tenant.budget = find_tenant(tenant.name);
+    found.push_back(tenant.budget);
     for (std::size_t i = 0; i < selection.size(); ++i)
         found.push_back(find_group(selection.limit_index(i), selection.key(i)));
 }
 
-void budget_book::make_missing(std::string_view tenant, const rule_selections::one& selection,
+void budget_book::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                                std::vector<budget_pair*>& found) {
-    for (std::size_t i = 0; i < found.size(); ++i)
-        if (found[i] == nullptr)  // never the global one, which is the first; the tenant's is the second
-            found[i] = i == 1 ? &make_tenant(tenant) : &make_group(selection.limit_index(i - 2), selection.key(i - 2));
+    // The global one is the first and always there; exempt series have no other.
+    if (found.size() > 1 && found[1] == nullptr) found[1] = tenant.budget = &make_tenant(tenant.name);
+    for (std::size_t i = 2; i < found.size(); ++i)
+        if (found[i] == nullptr) found[i] = &make_group(selection.limit_index(i - 2), selection.key(i - 2));
 }
 
 bool budget_book::shares_overflow(std::string_view tenant) const {

@@ -41,6 +41,13 @@ struct budget_name {
     bool overflow = false;
 };
 
+/// A request's tenant with its budget, which is looked up for the first series that asks and kept for the others: valid
+/// under one hold of the commit lock. Null while there is none.
+struct tenant_of_request {
+    std::string_view name;
+    budget_pair* budget = nullptr;
+};
+
 /// @param key what the budget is filed under: the tenant's name, or see rule_selections::one::key.
 budget_name name_of(const limit_rules& rules, const budget_role& role, std::string_view key);
 
@@ -82,9 +89,10 @@ class budget_book {
 
     /// Fills `found` with the budgets that apply to a series. A null pointer stands for one that is not there yet,
     /// which has room by definition: a series that is refused must not leave budgets behind.
-    void find(std::string_view tenant, const rule_selections::one& selection, std::vector<budget_pair*>& found);
+    void find(tenant_of_request& tenant, const rule_selections::one& selection, std::vector<budget_pair*>& found);
     /// Makes those that find() did not find. Nothing else may have been made since.
-    void make_missing(std::string_view tenant, const rule_selections::one& selection, std::vector<budget_pair*>& found);
+    void make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
+                      std::vector<budget_pair*>& found);
 
     /// Takes other rules: budgets of limits that are still there keep their counts, those of others go.
     void reconfigure(std::shared_ptr<const limit_rules> rules);

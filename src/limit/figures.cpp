@@ -32,7 +32,8 @@ std::vector<spent_budget> admission::explain(const offered_series& series, std::
         selections.append(*rules, tenant, labels);
     }
     const rule_selections::one selection = selections[0];
-    book_.find(tenant, selection, budgets);
+    tenant_of_request sender{.name = tenant};
+    book_.find(sender, selection, budgets);
     const bool new_in_day = !current->day->contains(series.fingerprint);
     const bool incumbent = current->is_incumbent(series.fingerprint, !new_in_day);
     const auto add_spent = [&](budget budget_pair::*window, refusing_window which) {

@@ -15,7 +15,7 @@ enum class refusing_window : std::uint8_t { hourly, daily };
 /// A fixed table of fingerprints, eight to a cache line. A full line forgets its oldest, which costs time (the series
 /// goes through the commit again), never correctness: nothing is refused that was not refused before.
 ///
-/// Threads: lookup() and prefetch() any, without a lock; insert() and clear() under the commit lock.
+/// Threads: is_empty(), lookup() and prefetch() any, without a lock; insert() and clear() under the commit lock.
 class refused_cache {
     static constexpr std::size_t ways = 8;
     struct alignas(64) line {
@@ -26,6 +26,7 @@ class refused_cache {
     /// XORed into every entry: another salt makes all entries foreign at once, without touching the table. An old
     /// entry then equals a new key with the probability of a fingerprint collision.
     std::atomic<std::uint64_t> salt_{0};
+    std::atomic<bool> empty_{true};
 
   public:
     enum class answer : std::uint8_t { refused_hourly, refused_daily, rejected_hourly, rejected_daily, unknown };
@@ -34,6 +35,10 @@ class refused_cache {
     explicit refused_cache(unsigned capacity_log2)
         : lines_(std::make_unique<line[]>((std::size_t{1} << capacity_log2) / ways)),
           line_mask_((std::uint64_t{1} << capacity_log2) / ways - 1) {}
+
+    /// Whether nothing was refused since the start or the last clear(): then there is nothing to look for, which spares
+    /// new series a cache line each.
+    [[nodiscard]] bool is_empty() const noexcept { return empty_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] answer lookup(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t wanted = key(fingerprint);
@@ -61,11 +66,15 @@ class refused_cache {
         entries[0].store(
             key(fingerprint) ^ (window == refusing_window::daily ? daily_mark : 0u) ^ (rejected ? rejected_mark : 0u),
             std::memory_order_relaxed);
+        if (is_empty()) empty_.store(false, std::memory_order_relaxed);
         return window;
     }
 
     /// Forgets everything: budgets may have room again.
-    void clear() noexcept { salt_.store(salt_.load(std::memory_order_relaxed) + salt_step, std::memory_order_relaxed); }
+    void clear() noexcept {
+        salt_.store(salt_.load(std::memory_order_relaxed) + salt_step, std::memory_order_relaxed);
+        empty_.store(true, std::memory_order_relaxed);
+    }
 
     [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
 

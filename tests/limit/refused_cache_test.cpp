@@ -31,6 +31,18 @@ TEST_CASE("nothing is found that was not inserted") {
     CHECK(wrong == 0);
 }
 
+TEST_CASE("a cache is empty until something is refused, and after it has been cleared") {
+    refused_cache cache{10};
+    CHECK(cache.is_empty());
+    cache.insert(fingerprint_of(1), refusing_window::hourly);
+    CHECK_FALSE(cache.is_empty());
+    cache.clear();
+    CHECK(cache.is_empty());
+    cache.insert(fingerprint_of(1), refusing_window::daily);
+    CHECK_FALSE(cache.is_empty());
+    CHECK(cache.lookup(fingerprint_of(1)) == answer::refused_daily);
+}
+
 TEST_CASE("fingerprints that differ in one bit are different series") {
     const auto fingerprint = GENERATE(std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}, ~std::uint64_t{1},
                                       std::uint64_t{0x123456789abcdef0});
