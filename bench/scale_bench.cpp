@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "limit/admission.hpp"
@@ -17,6 +18,24 @@ using namespace seriesgate;
 using namespace seriesgate::bench;
 
 namespace {
+
+void report_percentiles(benchmark::State& state, std::vector<double> micros) {
+    std::ranges::sort(micros);
+    const auto percentile = [&](double share) {
+        return micros[static_cast<std::size_t>(share * static_cast<double>(micros.size() - 1))];
+    };
+    state.counters["p50_us"] = percentile(0.5);
+    state.counters["p99_us"] = percentile(0.99);
+    state.counters["p99.9_us"] = percentile(0.999);
+    state.counters["max_us"] = micros.back();
+}
+
+template <class Work>
+double micros_of(Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// Requests of `batch` series, timed one by one.
 class timed_requests {
@@ -34,9 +53,7 @@ class timed_requests {
     void decide(time_point now, NumberOf number_of) {
         for (std::uint64_t i = 0; i < batch; ++i)
             offered_[i] = {.fingerprint = fingerprint_of(number_of(i)), .samples = 1, .admits = true};
-        const auto start = std::chrono::steady_clock::now();
-        limits_.decide(offered_, now, verdicts_, scratch_);
-        micros_.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+        micros_.push_back(micros_of([&] { limits_.decide(offered_, now, verdicts_, scratch_); }));
     }
     void forget() { micros_.clear(); }
 
@@ -46,16 +63,7 @@ class timed_requests {
         for (const double each : micros_) sum += each;
         return sum * 1e3 / static_cast<double>(micros_.size() * batch);
     }
-    void report(benchmark::State& state) {
-        std::ranges::sort(micros_);
-        const auto percentile = [this](double share) {
-            return micros_[static_cast<std::size_t>(share * static_cast<double>(micros_.size() - 1))];
-        };
-        state.counters["p50_us"] = percentile(0.5);
-        state.counters["p99_us"] = percentile(0.99);
-        state.counters["p99.9_us"] = percentile(0.999);
-        state.counters["max_us"] = micros_.back();
-    }
+    void report(benchmark::State& state) const { report_percentiles(state, micros_); }
 };
 
 /// An hour from nothing to n series, all of them again, as many others that are not known, and the next hour, in which
@@ -87,10 +95,7 @@ void window(benchmark::State& state) {
 
         limits.maintain(now + std::chrono::minutes{59} + std::chrono::seconds{59});
         now += std::chrono::hours{1};
-        const auto start = std::chrono::steady_clock::now();
-        limits.maintain(now);
-        state.counters["rotate_us"] =
-            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+        state.counters["rotate_us"] = micros_of([&] { limits.maintain(now); });
         state.counters["return_ns"] = offer_all(0, n);
         state.counters["known_later_ns"] = offer_all(0, sample);
         state.counters["bytes_later"] = bytes();
@@ -142,5 +147,28 @@ void decide_while(benchmark::State& state, bool rotating) {
 }
 BENCHMARK_CAPTURE(decide_while, steady, false)->Iterations(1'000);
 BENCHMARK_CAPTURE(decide_while, rotating, true)->Iterations(1'000);
+
+/// The same rhythm with a millisecond of arithmetic in place of each request: what a machine that is shared with others
+/// adds by itself, to be read beside the two above.
+void decide_nothing(benchmark::State& state) {
+    std::uint64_t value = 1;
+    const auto compute = [&value](std::uint64_t steps) {
+        for (; steps > 0; --steps) value = fingerprint_of(value);
+        benchmark::DoNotOptimize(value);
+    };
+    constexpr std::uint64_t trial = 10'000;
+    double fastest = micros_of([&] { compute(trial); });
+    for (int i = 0; i < 100; ++i) fastest = std::min(fastest, micros_of([&] { compute(trial); }));
+    const auto steps = static_cast<std::uint64_t>(1'000 / fastest * trial);
+
+    std::vector<double> micros;
+    auto next = std::chrono::steady_clock::now();
+    for (auto _ : state) {
+        std::this_thread::sleep_until(next += std::chrono::milliseconds{5});
+        micros.push_back(micros_of([&] { compute(steps); }));
+    }
+    report_percentiles(state, std::move(micros));
+}
+BENCHMARK(decide_nothing)->Iterations(1'000);
 
 }  // namespace
