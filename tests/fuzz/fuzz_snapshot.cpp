@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.hpp"
+#include "fuzz/small_limiter.hpp"
 #include "limit/admission.hpp"
 #include "support/state_text.hpp"
 
@@ -14,23 +15,6 @@ using namespace seriesgate::testing;
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr time_point noon = std::chrono::sys_days{2026y / 11 / 21} + 12h;
-
-/// As small as a limiter can be, so that inputs are small too and a run is short.
-limit_settings settings_with(bool limits) {
-    limit_settings settings{.series_hourly_max = 3, .false_positive_rate = 0.5};
-    if (!limits) return settings;
-    settings.tenants.fallback = {.hourly = 2, .daily = 2};
-    settings.tenants.tenants_max = 2;
-    label_limit by_job;
-    by_job.name = "by-job";
-    by_job.each = {"job"};
-    by_job.groups_max = 2;
-    by_job.maxima = {.hourly = 1, .daily = 2};
-    settings.limits.push_back(by_job);
-    return settings;
-}
 
 struct one_job : label_source {
     std::vector<label_view> labels_{{"__name__", "up"}, {"job", "a"}};
@@ -60,9 +44,8 @@ std::string saved(admission& limits) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
-    const bool with_limits = (data[0] & 1) != 0;
-    const time_point now = noon + std::chrono::hours{(data[0] >> 1) % 4 * 13} - 13h;
-    admission limits{settings_with(with_limits), now};
+    const auto [settings, now] = small_limiter_of(data[0]);
+    admission limits{settings, now};
     state_text_source source{as_bytes(data + 1, size - 1)};
     if (!limits.restore(source, now)) {
         const auto figures = limits.figures();
@@ -72,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return 0;
     }
     const std::string first = saved(limits);
-    admission again{settings_with(with_limits), now};
+    admission again{settings, now};
     state_text_source written{first};
     require(again.restore(written, now), "a saved state is refused");
     require(saved(again).size() == first.size(), "a loaded state saves in another way");

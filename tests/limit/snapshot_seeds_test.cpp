@@ -1,0 +1,30 @@
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "fuzz/small_limiter.hpp"
+#include "limit/admission.hpp"
+#include "support/catch.hpp"
+#include "support/state_text.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+// Else the fuzzer would start from states of an older format, and get no further than their first bytes.
+TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
+    std::size_t seeds = 0;
+    for (const auto& file :
+         std::filesystem::directory_iterator{SERIESGATE_SOURCE_DIR "/tests/fuzz/corpus/fuzz_snapshot"}) {
+        CAPTURE(file.path().filename().string());
+        std::ifstream in{file.path(), std::ios::binary};
+        const std::string seed{std::istreambuf_iterator<char>{in}, {}};
+        REQUIRE_FALSE(seed.empty());
+        const auto [settings, now] = small_limiter_of(static_cast<std::uint8_t>(seed[0]));
+        admission limits{settings, now};
+        state_text_source source{std::string_view{seed}.substr(1)};
+        CHECK(limits.restore(source, now));
+        ++seeds;
+    }
+    CHECK(seeds == 10);
+}
