@@ -72,13 +72,14 @@ class split_block {
     /// @return whether one was clear.
     template <std::size_t... I>
     static bool set_bits(block& line, std::uint64_t positions, std::index_sequence<I...>) noexcept {
-        return (set_bit(line.words[I], positions >> 6 * I & 63) | ...);
+        return ((set_bit(line.words[I], positions >> 6 * I & 63) ^ 1) | ...) != 0;
     }
 
-    static bool set_bit(std::uint64_t& bits, std::uint64_t position) noexcept {
+    /// @return the bit as it was.
+    static std::uint64_t set_bit(std::uint64_t& bits, std::uint64_t position) noexcept {
         const std::uint64_t before = word{bits}.load(std::memory_order_relaxed);
         word{bits}.store(before | std::uint64_t{1} << position, std::memory_order_relaxed);
-        return (before >> position & 1) == 0;
+        return before >> position & 1;
     }
 
     /// The high bits choose the block: fingerprint * block_count / 2^64.
