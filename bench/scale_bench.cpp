@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "latencies.hpp"
 #include "limit/admission.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
@@ -18,24 +19,6 @@ using namespace seriesgate;
 using namespace seriesgate::bench;
 
 namespace {
-
-void report_percentiles(benchmark::State& state, std::vector<double> micros) {
-    std::ranges::sort(micros);
-    const auto percentile = [&](double share) {
-        return micros[static_cast<std::size_t>(share * static_cast<double>(micros.size() - 1))];
-    };
-    state.counters["p50_us"] = percentile(0.5);
-    state.counters["p99_us"] = percentile(0.99);
-    state.counters["p99.9_us"] = percentile(0.999);
-    state.counters["max_us"] = micros.back();
-}
-
-template <class Work>
-double micros_of(Work work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Requests of `batch` series, timed one by one.
 class timed_requests {

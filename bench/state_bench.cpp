@@ -3,14 +3,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "latencies.hpp"
 #include "limit/admission.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
@@ -92,21 +93,13 @@ void decide_while_saving(benchmark::State& state, bool saving) {
             offered[i] = {
                 .fingerprint = fingerprint_of(i % 100 == 0 ? fresh++ : first + i), .samples = 1, .admits = true};
         first = (first + batch) % known;
-        const auto start = std::chrono::steady_clock::now();
-        limits->decide(offered, noon, verdicts, scratch);
-        micros.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+        micros.push_back(micros_of([&] { limits->decide(offered, noon, verdicts, scratch); }));
         if (micros.size() % 100 == 0) limits->maintain(noon);
     }
     stop = true;
     if (saver.joinable()) saver.join();
     std::filesystem::remove_all(directory());
-    std::ranges::sort(micros);
-    const auto percentile = [&](double share) {
-        return micros[static_cast<std::size_t>(share * static_cast<double>(micros.size() - 1))];
-    };
-    state.counters["p50_us"] = percentile(0.5);
-    state.counters["p99_us"] = percentile(0.99);
-    state.counters["p99.9_us"] = percentile(0.999);
+    report_percentiles(state, std::move(micros));
     state.counters["saves"] = static_cast<double>(saves);
 }
 BENCHMARK_CAPTURE(decide_while_saving, no, false)->Iterations(30'000);
