@@ -136,7 +136,7 @@ end_to_end_tests() { # PRESET MARKERS [PREFIX...]
     shift 2
     section "end-to-end tests, $preset"
     # Debian's own Python, for that is the one which has Debian's python3-pytest, -snappy and -protobuf.
-    SERIESGATE_BIN=$(gate_binary "$preset") bounded 1800 "$@" /usr/bin/python3 -m pytest tests/e2e -m "$markers" \
+    SERIESGATE_BIN=$(gate_binary "$preset") bounded 1800 "$@" /usr/bin/python3 -m pytest tests/e2e tests/attacks -m "$markers" \
         -q -ra --timeout=300 --junitxml="$reports/pytest-$preset.xml" || status=$?
     count_report "$reports/pytest-$preset.xml" "end-to-end tests, $preset" "$status"
 }

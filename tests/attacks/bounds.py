@@ -1,0 +1,61 @@
+"""What an attack may cost the gate: memory, CPU and time, read from /proc."""
+
+import contextlib
+import os
+import time
+
+from gate import sanitized
+
+MIB = 1 << 20
+
+
+def memory(gate):
+    """Resident memory now, in bytes."""
+    return _status(gate, "VmRSS")
+
+
+def memory_peak(gate):
+    """The most that was resident since the last reset_peak(), in bytes."""
+    return _status(gate, "VmHWM")
+
+
+def reset_peak(gate):
+    with open(f"/proc/{gate.process.pid}/clear_refs", "w") as file:
+        file.write("5")
+
+
+def cpu_seconds(gate):
+    """User and system time of all threads so far."""
+    with open(f"/proc/{gate.process.pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def within(gate, memory_mib=None, cpu=None, seconds=None):
+    """What happens inside may raise the gate's peak by so many MiB, take so many seconds of CPU, and last so long.
+
+    The bounds are those of a release build. A sanitizer's binary keeps freed memory for a while and is many times
+    slower, so there they are wider, and it is the sanitizer's report that counts.
+    """
+    slow = sanitized("asan", "tsan", "ubsan")
+    reset_peak(gate)
+    resident, used, began = memory(gate), cpu_seconds(gate), time.monotonic()
+    yield
+    took, spent = time.monotonic() - began, cpu_seconds(gate) - used
+    assert gate.running, gate.log
+    grown = (memory_peak(gate) - resident) / MIB
+    if memory_mib is not None:
+        assert grown <= (memory_mib * 6 + 512 if slow else memory_mib), f"{grown:.0f} MiB"
+    if cpu is not None:
+        assert spent <= cpu * (25 if slow else 1), f"{spent:.2f} s of CPU"
+    if seconds is not None:
+        assert took <= seconds * (10 if slow else 1), f"{took:.2f} s"
+
+
+def _status(gate, key):
+    with open(f"/proc/{gate.process.pid}/status") as file:
+        for line in file:
+            if line.startswith(key + ":"):
+                return int(line.split()[1]) * 1024
+    raise KeyError(key)

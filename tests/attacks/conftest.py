@@ -1,0 +1,3 @@
+"""The same fixtures as the end-to-end tests, see tests/e2e/fixtures.py."""
+
+from fixtures import *  # noqa: F401,F403

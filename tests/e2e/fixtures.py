@@ -1,0 +1,89 @@
+"""Fixtures of the end-to-end tests and of the attacks. Where the binary and the servers are found: gate.py and servers.py."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from gate import REPOSITORY, Gate
+from upstream import Upstream
+from waiting import wait_out_the_hour
+
+
+@pytest.fixture(autouse=True)
+def within_one_hour(request):
+    """Every test sees one hour window from beginning to end."""
+    wait_out_the_hour(90 if request.node.get_closest_marker("slow") else 20)
+
+
+@pytest.fixture(scope="session")
+def pb(tmp_path_factory):
+    """The generated classes of proto/remote_write_v1.proto: the reference for what a request means."""
+    return _generated("remote_write_v1", tmp_path_factory.mktemp("proto"))
+
+
+@pytest.fixture(scope="session")
+def pb_v2(tmp_path_factory):
+    """The same for remote write 2."""
+    return _generated("remote_write_v2", tmp_path_factory.mktemp("proto"))
+
+
+def _generated(name, out):
+    source = REPOSITORY / "proto"
+    subprocess.run(["protoc", f"-I{source}", f"--python_out={out}", f"{name}.proto"], check=True)
+    sys.path.insert(0, str(out))
+    try:
+        return importlib.import_module(f"{name}_pb2")
+    finally:
+        sys.path.remove(str(out))
+
+
+@pytest.fixture
+def upstream():
+    stub = Upstream()
+    yield stub
+    stub.stop()
+
+
+@pytest.fixture
+def start_gate(tmp_path):
+    """start_gate(*flags, config=text): a running gate; stopped after the test, and it has to stop well."""
+    started = []
+
+    def start(*flags, config=None, **how):
+        file = None
+        if config is not None:
+            file = tmp_path / f"gate-{len(started)}.yaml"
+            file.write_text(config)
+        gate = Gate(*flags, config_file=file, **how)
+        started.append(gate)
+        return gate
+
+    yield start
+    _stop_all(started)
+
+
+@pytest.fixture
+def gate(start_gate, upstream):
+    """A gate without limits in front of the stub upstream."""
+    return start_gate(f"--upstream.url={upstream.url}")
+
+
+@pytest.fixture
+def limited(start_gate, upstream):
+    """limited(text): a gate with that configuration in front of the stub upstream, which needs no mention in it."""
+    def start(text, *flags, **how):
+        return start_gate(f"--upstream.url={upstream.url}", *flags, config=text, **how)
+
+    return start
+
+
+def _stop_all(gates):
+    failures = []
+    for gate in gates:
+        try:
+            gate.stop()
+        except AssertionError as failure:
+            failures.append(str(failure))
+    assert not failures, "\n".join(failures)
