@@ -19,7 +19,7 @@ constexpr std::uint64_t one_series = 1;
 /// An admission that has seen the recorded requests already.
 struct warm_gate {
     admission limits;
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
 
     explicit warm_gate(std::uint64_t series_max) : limits{{.series_hourly_max = series_max}, noon} {
         for (int round = 0; round < 2; ++round)
@@ -61,7 +61,7 @@ BENCHMARK(walk_v2);
 
 /// Walk, fingerprint, decide and collect, everything known to the gate: admitted, or refused.
 void plan_all(benchmark::State& state, admission& limits) {
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     for (auto _ : state)
         for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limits, noon));
     report_samples(state, recorded().samples);
@@ -80,7 +80,7 @@ BENCHMARK_CAPTURE(plan_known, refused, one_series);
 
 /// The same with every series new: an hour's first requests.
 void plan_new(benchmark::State& state) {
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     time_point now = noon;
     admission limits{{.incumbent_grace = std::chrono::seconds{0}}, now};
     for (auto _ : state) {
@@ -98,7 +98,7 @@ BENCHMARK(plan_new);
 /// Cutting the refused half out, by the ranges of a plan; per sample received.
 void splice_half(benchmark::State& state) {
     partly_known gate{recorded()};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     std::vector<std::vector<byte_range>> removed;
     for (const auto& body : recorded().decoded) {
         const auto made = plan_request(body, gate.limits, noon);
@@ -129,7 +129,7 @@ BENCHMARK(compress);
 
 /// All that the core does for a request: compressed bytes in, compressed bytes out.
 void core_path_of(benchmark::State& state, admission& limits) {
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     decode_buffer buffer;
     decode_buffer room;
     std::string spliced;
@@ -164,7 +164,7 @@ BENCHMARK_CAPTURE(core_path, refused, one_series);
 /// Of remote write 2, everything accepted.
 void core_path_v2(benchmark::State& state) {
     admission limits{{}, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     decode_buffer buffer;
     const auto run = [&] {
         for (const auto& compressed : recorded_v2().compressed) {
@@ -209,7 +209,7 @@ BENCHMARK(core_path_by_size)->Arg(1)->Arg(10)->Arg(100)->Arg(2'000)->Arg(10'000)
 /// Workers share the limiter and nothing else.
 void core_path_by_threads(benchmark::State& state) {
     static warm_gate shared{unlimited};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     decode_buffer buffer;
     for (auto _ : state)
         for (const auto& compressed : recorded().compressed) {

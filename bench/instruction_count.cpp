@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     std::optional<partly_known> half;
     if (is_half) half.emplace(requests, chosen->version);
     admission& limits = is_half ? half->limits : whole;
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     decode_buffer buffer;
     decode_buffer room;
     std::string spliced;

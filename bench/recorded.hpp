@@ -71,7 +71,7 @@ inline bool all_but_twenty(int place) {
 /// An admission to which some series of each request are known, and for whose others there is no room.
 class partly_known {
     std::vector<std::string> known_;
-    planner plan_request_;
+    planner plan_request_{hash_key::known_to_all()};
 
   public:
     admission limits;

@@ -21,6 +21,18 @@ class state_sink {
     ~state_sink() = default;
 };
 
+/// Bytes put together in memory.
+class text_sink final : public state_sink {
+    std::string& text_;
+
+  public:
+    explicit text_sink(std::string& text) : text_(text) {}
+    bool write(std::string_view bytes) override {
+        text_.append(bytes);
+        return true;
+    }
+};
+
 /// Where a snapshot comes from.
 class state_source {
   public:

@@ -1,6 +1,7 @@
 #include "filter/admitted_set.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <utility>
 
@@ -10,8 +11,9 @@ namespace {
 /// Below this the chain grows to four times its capacity, to have few segments; above, to twice, to waste no memory.
 constexpr std::uint64_t large_capacity = 1 << 20;
 
-/// A segment is made when less than this is left in the newest one: more than requests can fill between two rounds of
-/// maintenance, so that it is there in time, and little enough that a window sized by the last one never asks.
+/// A segment is made when less than this is left in the newest one: what commits can fill (about five million series a
+/// second, under one lock) between two rounds of maintenance and while the segment is made, so that it is there in
+/// time, and little enough that a window sized by the last one never asks.
 std::uint64_t reserve_of(std::uint64_t capacity) {
     return std::max<std::uint64_t>(98'304, capacity / 16);
 }
@@ -36,6 +38,7 @@ admitted_set::admitted_set(const filter_spec& first, std::uint64_t capacity_max)
 }
 
 void admitted_set::insert(std::uint64_t fingerprint) noexcept {
+    assert(has_room(1));
     std::size_t last = segment_count_.load(std::memory_order_relaxed) - 1;
     if (segments_[last]->count.load(std::memory_order_relaxed) >= segments_[last]->capacity && spare_) {
         segments_[++last] = std::move(spare_);
@@ -68,7 +71,7 @@ std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
     std::uint64_t capacity = chain < large_capacity ? 3 * chain : chain;
     const std::uint64_t capacity_max = capacity_max_.load(std::memory_order_relaxed);
     if (capacity_max != 0) capacity = std::min(capacity, capacity_max - std::min(capacity_max, chain));
-    return make_segment({std::max<std::uint64_t>(capacity, 1),
+    return make_segment({std::max(capacity, spare_capacity_min),
                          rate_share(promised_rate_, segment_count_.load(std::memory_order_acquire))});
 }
 

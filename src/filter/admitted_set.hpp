@@ -18,11 +18,11 @@ namespace seriesgate {
 /// Source: Almeida et al., "Scalable Bloom Filters", 2007 (growth 4, tightening 1/2).
 ///
 /// Growing never happens inside insert(): memory is allocated and zeroed by prepare_segment(), called ahead of need by
-/// whoever does maintenance. If that falls behind a whole segment (no memory, a stopped thread), inserts go on into
-/// the full one: nothing is lost, the rate rises, and false_positive_rate() tells so.
+/// whoever does maintenance. Who inserts asks has_room() before: if maintenance has fallen behind, it has to see to a
+/// segment first, so that none is ever filled beyond what it was made for.
 ///
-/// Threads: contains() and prefetch() any, without a lock. insert() and adopt() under the commit lock.
-/// wants_segment() and prepare_segment() by the one maintenance thread, without the lock.
+/// Threads: contains() and prefetch() any, without a lock. insert(), has_room() and adopt() under the commit lock.
+/// wants_segment() and prepare_segment() one at a time, without the lock.
 class admitted_set {
   public:
     struct segment {
@@ -41,13 +41,25 @@ class admitted_set {
         return false;
     }
 
+    /// Lookups worth having in flight at once; the memory system of current machines keeps ten to twenty.
+    static constexpr std::size_t prefetch_distance = 16;
+
     /// Starts loading what contains() will look at.
     void prefetch(std::uint64_t fingerprint) const noexcept {
         for (std::size_t i = segment_count_.load(std::memory_order_acquire); i-- > 0;)
             segments_[i]->filter.prefetch(fingerprint);
     }
 
-    /// Adds a series that contains() did not find.
+    /// Whether so many series can be inserted. @param count at most spare_capacity_min.
+    [[nodiscard]] bool has_room(std::uint64_t count) const noexcept {
+        if (spare_) return true;
+        const segment& last = *segments_[segment_count_.load(std::memory_order_relaxed) - 1];
+        return last.count.load(std::memory_order_relaxed) + count <= last.capacity;
+    }
+    /// Every segment but the first holds at least so many.
+    static constexpr std::uint64_t spare_capacity_min = 64;
+
+    /// Adds a series that contains() did not find. Precondition: has_room(1).
     void insert(std::uint64_t fingerprint) noexcept;
 
     /// @param capacity_max series that can come at most (the window's limit), so that no memory is made for more; 0 is

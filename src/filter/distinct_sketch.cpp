@@ -59,7 +59,7 @@ distinct_sketch::seen& distinct_sketch::open() {
 void distinct_sketch::use_registers() {
     seen_->many = std::make_unique<registers>();
     for (const std::uint64_t each : seen_->few) seen_->many->insert(each);
-    seen_->few = {};
+    std::vector<std::uint64_t>{}.swap(seen_->few);  // `= {}` would keep the memory
 }
 
 void distinct_sketch::insert(std::uint64_t fingerprint) {
@@ -67,8 +67,12 @@ void distinct_sketch::insert(std::uint64_t fingerprint) {
     if (many) return many->insert(fingerprint);
     const auto place = std::ranges::lower_bound(few, fingerprint);
     if (place != few.end() && *place == fingerprint) return;
-    few.insert(place, fingerprint);
-    if (few.size() > exact_max) use_registers();
+    if (few.size() < exact_max) {
+        few.insert(place, fingerprint);
+        return;
+    }
+    use_registers();  // before the vector doubles its memory for one more
+    seen_->many->insert(fingerprint);
 }
 
 void distinct_sketch::merge(const distinct_sketch& other) {
@@ -90,6 +94,11 @@ std::uint64_t distinct_sketch::estimate() const {
     z += m * sigma(histogram[0] / m);
     constexpr double alpha_infinity = 0.721347520444481703680;  // 1 / (2 ln 2)
     return static_cast<std::uint64_t>(std::llround(alpha_infinity * m * m / z));
+}
+
+std::size_t distinct_sketch::bytes() const noexcept {
+    if (!seen_) return 0;
+    return sizeof(seen) + seen_->few.capacity() * sizeof(std::uint64_t) + (seen_->many ? sizeof(registers) : 0);
 }
 
 // The format: a byte (0 few, 1 registers); then a count (8 bytes) and so many fingerprints in ascending order, or a

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,6 +28,8 @@ class distinct_sketch {
     void merge(const distinct_sketch& other);
     [[nodiscard]] std::uint64_t estimate() const;
     void clear() noexcept { seen_.reset(); }
+    /// Memory in use, beside the sketch itself.
+    [[nodiscard]] std::size_t bytes() const noexcept;
 
     void save(state_encoder& out) const;
     void load(state_decoder& in);

@@ -5,13 +5,13 @@ namespace seriesgate {
 result<plan, wire_error> planner::operator()(bytes_view body, admission& limits, time_point now,
                                              std::string_view tenant, protocol version) {
     version_ = version;
-    seed_ = tenant_seed(tenant);
+    tenant_ = tenant_key_of(tenant, key_);
     if (version == protocol::v2) {
         reader_v2_.reset(body, symbol_bytes_max_);
     } else {
         reader_.reset(body);
     }
-    const auto metadata = version == protocol::v2 ? read(reader_v2_, seed_) : read(reader_, seed_);
+    const auto metadata = version == protocol::v2 ? read(reader_v2_) : read(reader_);
     if (!metadata) return metadata.error();
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this};
@@ -21,12 +21,13 @@ result<plan, wire_error> planner::operator()(bytes_view body, admission& limits,
 
 /// The whole request is read before anything is decided: a malformed one must change nothing.
 template <class Reader>
-result<std::uint32_t, wire_error> planner::read(Reader& reader, std::uint64_t seed) {
+result<std::uint32_t, wire_error> planner::read(Reader& reader) {
+    const tenant_key tenant = tenant_;
     offered_.clear();
     entries_.clear();
     while (reader.next()) {
         const series_view& series = reader.series();
-        offered_.push_back({.fingerprint = fingerprint_of(series.labels_hash, seed),
+        offered_.push_back({.fingerprint = fingerprint_of(series.labels_hash, tenant),
                             .samples = series.samples + series.histograms,
                             .admits = series.admits});
         entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
@@ -45,7 +46,7 @@ std::span<const label_view> planner::labels(std::size_t index) {
 }
 
 histogram_family planner::family(std::span<const label_view> labels) {
-    return hasher_.family(labels, seed_);
+    return hasher_.family(labels, tenant_);
 }
 
 plan planner::collect(std::uint32_t metadata) {

@@ -88,18 +88,20 @@ class planner : label_source {
     admission_scratch scratch_;
 
     std::vector<label_view> labels_;  // of one entry
-    std::uint64_t seed_ = 0;          // of the tenant
+    hash_key key_;
+    tenant_key tenant_;  // of the request
     protocol version_ = protocol::v1;
     std::size_t symbol_bytes_max_;
 
   public:
     /// @param ignored_labels see label_hasher.
     /// @param symbol_bytes_max see write_request_v2_reader::reset.
-    explicit planner(const std::vector<std::string>& ignored_labels = {},
+    explicit planner(const hash_key& key, const std::vector<std::string>& ignored_labels = {},
                      std::size_t symbol_bytes_max = symbol_bytes_per_request_max)
-        : reader_(label_hasher{ignored_labels}),
-          reader_v2_(label_hasher{ignored_labels}),
-          hasher_(ignored_labels),
+        : reader_(label_hasher{key, ignored_labels}),
+          reader_v2_(label_hasher{key, ignored_labels}),
+          hasher_(key, ignored_labels),
+          key_(key),
           symbol_bytes_max_(symbol_bytes_max) {}
 
     /// @param body decoded, of the given version; must outlive the use of the plan.
@@ -113,7 +115,7 @@ class planner : label_source {
   private:
     histogram_family family(std::span<const label_view> labels) override;
     template <class Reader>
-    result<std::uint32_t, wire_error> read(Reader& reader, std::uint64_t seed);
+    result<std::uint32_t, wire_error> read(Reader& reader);
     plan collect(std::uint32_t metadata);
 };
 

@@ -30,6 +30,7 @@ struct shared_state {
     const config& settings;
     admission& limits;
     gate_metrics& metrics;
+    const hash_key& key;
     std::function<reload_outcome()> reload;
     std::chrono::steady_clock::time_point started;
     sparse_log refusals{};
@@ -62,7 +63,7 @@ struct worker {
     explicit worker(shared_state& state)
         : shared(state),
           upstream(io, state.settings.upstream, state.metrics),
-          plan_request(state.settings.ignore_labels, filled_in_max(state.settings)) {}
+          plan_request(state.key, state.settings.ignore_labels, filled_in_max(state.settings)) {}
 
   private:
     /// A translated body has its symbols filled in, and is to be no larger than others.

@@ -6,14 +6,17 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "core/fair_mutex.hpp"
 #include "core/published.hpp"
 #include "core/state_stream.hpp"
 #include "filter/admitted_set.hpp"
 #include "limit/budget_book.hpp"
+#include "limit/day_set.hpp"
 #include "limit/limits.hpp"
 #include "limit/refused_cache.hpp"
 #include "limit/window.hpp"
@@ -31,7 +34,12 @@ struct limit_settings {
     std::vector<label_limit> limits{};
     std::vector<selector> exempt{};
     bool whole_histograms = false;  ///< see docs/configuration.md
+    /// Of the tables by tenant and group; only the first settings of an admission say it.
+    hash_key key = hash_key::known_to_all();
 };
+
+/// What of the settings decides about series.
+std::shared_ptr<const limit_rules> rules_of(const limit_settings& settings);
 
 /// Shows the labels of a request's entries again; asked only about entries that may be new.
 class label_source {
@@ -111,6 +119,7 @@ struct budget_figures {
 
 struct admission_figures {
     limit_mode mode = limit_mode::enforce;
+    bool clock_in_doubt = false;  ///< it has leapt by more than an hour, and the hour of before goes on
     window_figures hourly;
     window_figures daily;
     std::uint64_t exempt_hourly = 0;  ///< series admitted by exemption, in no budget
@@ -126,18 +135,26 @@ struct spent_budget {
     refusing_window window = refusing_window::hourly;
 };
 
+/// A clock that leaps by more than an hour is taken for wrong for so long: if it comes back, nothing has happened.
+inline constexpr auto clock_doubt = std::chrono::minutes{5};
+
 /// Admits series into the current hour and day.
 ///
 /// One admitted set per window, many budgets: membership is asked of the hour's set alone, budgets are counters that
 /// are looked at only when a series is new. A series in the hour's set is in the day's set too.
 ///
-/// Exact: what is new is decided and counted under one lock per request, so no budget is exceeded by a race, nothing
-/// is counted twice, and a refusal consumes nothing in any budget. (A false positive of the filter lets a new series
-/// pass uncounted; limit_settings::false_positive_rate bounds how many.) limit_settings::whole_histograms makes one
-/// exception: a histogram that has begun is completed, see admit().
+/// Exact: what is new is decided and counted under one lock, so no budget is exceeded by a race, nothing is counted
+/// twice, and a refusal consumes nothing in any budget. (A false positive of the filter lets a new series pass
+/// uncounted; limit_settings::false_positive_rate bounds how many, however fast they come: a set that is full gets more
+/// memory first.) limit_settings::whole_histograms makes one exception: a histogram that has begun is completed, see
+/// admit().
+///
+/// The lock is given in turn, and whoever has much to do under it (a long request, a save, figures, a new hour) gives
+/// it back after a fraction of a millisecond's work.
 ///
 /// Time: `now` is passed in. Windows follow it; a step back to at most an hour before the running hour stays in that
-/// hour, so a budget cannot be spent twice by a clock correction; a larger one starts afresh in the hour it leads to.
+/// hour, so a budget cannot be spent twice by a clock correction. A larger one, or one beyond the next hour, is
+/// believed when it has lasted for clock_doubt; then it leads to an hour that starts afresh.
 ///
 /// Threads: decide() and figures() any; maintain() one (allocates, so it belongs to no request).
 class admission {
@@ -145,7 +162,8 @@ class admission {
     admission(const limit_settings& settings, time_point now);
 
     /// Decides about all entries of one request, in order.
-    /// Known and lately refused series: no lock, no allocation, one cache line each.
+    /// Known and lately refused series: no lock, no allocation, one cache line each. Throws std::bad_alloc if there is
+    /// no memory for what is new; then some of it may have been admitted.
     /// @param verdicts as many as `offered`.
     void decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 admission_scratch& scratch, const request_origin& origin = {});
@@ -184,17 +202,21 @@ class admission {
         window_span hour_span;
         window_span day_span;
         std::shared_ptr<admitted_set> hour;
-        std::shared_ptr<admitted_set> day;
+        std::shared_ptr<day_set> day;
         /// Sets of the hour before, null if it was not observed. The day's is the current one unless midnight came
         /// between.
         std::shared_ptr<const admitted_set> previous_hour;
-        std::shared_ptr<const admitted_set> previous_day;
+        std::shared_ptr<const day_set> previous_day;
         /// Of this moment, for evaluating selectors without the lock.
         std::shared_ptr<const limit_rules> rules;
         /// While before this, incumbents have room reserved.
         std::chrono::sys_seconds grace_end;
+        /// Where the clock has leapt to, if that is not believed yet.
+        std::optional<time_point> leap{};
 
         [[nodiscard]] bool in_hour(time_point now) const noexcept;
+        /// Whether `now` is neither in the hour nor in the next.
+        [[nodiscard]] bool is_leap(time_point now) const noexcept;
         /// Whether `now` can be decided with these sets, or something has to be rolled over first.
         [[nodiscard]] bool cover(time_point now) const noexcept;
         [[nodiscard]] bool in_grace() const noexcept { return grace_end > hour_span.start; }
@@ -202,26 +224,6 @@ class admission {
         [[nodiscard]] bool is_incumbent(std::uint64_t fingerprint, bool in_day) const noexcept;
         [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
     };
-
-    [[nodiscard]] published<windows>::reader read_windows(time_point now);
-    void recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                std::vector<std::uint32_t>& pending);
-    void commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
-                const request_origin& origin);
-    void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
-                const request_origin& origin) const;
-    verdict admit(const windows& current, const offered_series& series, const histogram_family& family,
-                  tenant_of_request& tenant, const rule_selections::one& selection, std::vector<budget_pair*>& budgets);
-    void remember(const windows& current, std::uint64_t key, bool in_hour, bool in_day);
-    [[nodiscard]] bool is_rejecting(const budget_pair& pair, std::string_view tenant) const;
-    verdict refuse(const offered_series& series, refusing_window window, bool rejected);
-
-    void bound_sets(const windows& current, const limit_rules& rules) const;
-    void advance(time_point now);
-    void roll_over(windows& next, time_point now);
-    void grow(admitted_set& set);
-    void prepare_spare(std::shared_ptr<admitted_set>& spare, std::uint64_t series_count, std::uint64_t capacity_max);
-    [[nodiscard]] std::shared_ptr<admitted_set> make_set(std::uint64_t series_count, std::uint64_t capacity_max) const;
 
     /// What was refused in a window, by whichever budget.
     struct refusals {
@@ -234,20 +236,62 @@ class admission {
         }
     };
 
+    /// What is counted in the running hour and day. Under the commit lock, but for the refused samples.
+    struct ledger {
+        budget_book book;
+        refusals hourly;
+        refusals daily;
+        std::uint64_t hourly_over_limit = 0;  // window_figures::series_over_limit
+        std::uint64_t daily_over_limit = 0;
+    };
+
+    [[nodiscard]] published<windows>::reader read_windows(time_point now);
+    void recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                std::vector<std::uint32_t>& pending);
+    void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+                const request_origin& origin) const;
+
+    // commit.cpp
+    enum class piece_end : std::uint8_t { finished, not_finished, other_rules, sets_full };
+    struct commit_work;
+    void commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+                const request_origin& origin);
+    piece_end commit_piece(commit_work& work);
+    std::optional<verdict> admit(const windows& current, const offered_series& series, const histogram_family& family,
+                                 tenant_of_request& tenant, const rule_selections::one& selection,
+                                 std::vector<budget_pair*>& budgets);
+    void remember(const windows& current, std::uint64_t key, bool in_hour, bool in_day);
+    verdict refuse(const offered_series& series, refusing_window window, bool rejected);
+    void catch_up() const;
+    void record(std::uint64_t key, bool in_hour, bool in_day);
+
+    // figures.cpp
+    [[nodiscard]] std::vector<spent_budget> explain_now(const offered_series& series, std::string_view tenant,
+                                                        const rule_selections::one& selection);
+    [[nodiscard]] admission_figures figures_of_windows() const;
+
+    // windows.cpp
+    void bound_sets(const windows& current, const limit_rules& rules) const;
+    void advance(time_point now);
+    bool try_advance(time_point now);
+    void believe_leap(time_point now);
+    void roll_over(windows& next, time_point now);
+    void prepare_spares(time_point now);
+    void make_room();
+    void grow(admitted_set& set);
+    [[nodiscard]] std::unique_ptr<admitted_set> make_set(std::uint64_t series_count, std::uint64_t capacity_max) const;
+
+    const hash_key key_;
     std::atomic<double> false_positive_rate_;
     std::atomic<std::chrono::seconds> incumbent_grace_;
     refused_cache refused_;
 
-    mutable std::mutex commit_lock_;
-    // Guarded by the commit lock, but for the refused samples.
-    budget_book book_;
-    refusals hourly_refusals_;
-    refusals daily_refusals_;
-    std::uint64_t hourly_over_limit_ = 0;  // window_figures::series_over_limit
-    std::uint64_t daily_over_limit_ = 0;
-    std::shared_ptr<admitted_set> next_hour_;  // empty sets, waiting for their window
-    std::shared_ptr<admitted_set> next_day_;
-    std::uint64_t commits_ = 0;
+    mutable fair_mutex commit_lock_;
+    // Guarded by the commit lock.
+    mutable ledger counts_;                    // telling budgets what has happened changes nothing that can be seen
+    std::unique_ptr<admitted_set> next_hour_;  // empty sets, waiting for their window
+    std::unique_ptr<admitted_set> next_day_;
+    std::atomic<std::uint64_t> commits_{0};
     std::atomic<std::uint64_t> revision_{0};
 
     /// What is admitted while the filters are being copied, since the copy may lack it.
@@ -258,6 +302,10 @@ class admission {
     };
     bool recording_ = false;
     std::vector<admitted_meanwhile> recorded_;
+    bool begin_saving_counts(const windows& copied, std::vector<admitted_meanwhile>& recorded, state_encoder& out);
+
+    /// Makes segments: one at a time, the others wait for it. Taken before the commit lock.
+    std::mutex growth_lock_;
 
     published<windows> windows_;
 };

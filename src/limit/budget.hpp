@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "filter/distinct_sketch.hpp"
 
@@ -12,7 +13,7 @@ namespace seriesgate {
 /// so a budget a tenant or label group costs a few counters, not a filter.
 ///
 /// Incumbents: while a reservation stands, newcomers only get what the series of the previous hour that have not come
-/// back yet leave: current + reserved < max.
+/// back yet leave: current + reserved < max. Where it is not known how many those are, they get nothing.
 ///
 /// Threads: under the commit lock.
 class budget {
@@ -24,6 +25,9 @@ class budget {
     distinct_sketch refused_;
 
   public:
+    /// A reservation of all the room there is.
+    static constexpr std::uint64_t all_room = std::numeric_limits<std::uint64_t>::max();
+
     /// @param series_max see set_max.
     explicit budget(std::uint64_t series_max = 0) : max_(series_max) {}
 
@@ -33,11 +37,13 @@ class budget {
     [[nodiscard]] std::uint64_t current() const noexcept { return current_ + over_; }
     /// Series that were admitted although there was no room: by a budget that only observes.
     [[nodiscard]] std::uint64_t beyond() const noexcept { return beyond_; }
+    /// All that were admitted: in the next hour, its incumbents.
+    [[nodiscard]] std::uint64_t admitted() const noexcept { return current() + beyond_; }
     /// Distinct series that found no room in this window; an estimate when they are many.
     [[nodiscard]] std::uint64_t refused_series() const { return refused_.estimate(); }
 
     [[nodiscard]] bool has_room(bool incumbent) const noexcept {
-        return !limits() || current_ + (incumbent ? 0 : reserved_) < max_;
+        return !limits() || (current_ < max_ && (incumbent || reserved_ < max_ - current_));
     }
 
     /// @param series_max series in one window; 0 counts without limiting. May be below what has been admitted: then
@@ -57,7 +63,7 @@ class budget {
     void take(bool incumbent, bool enforced = false) noexcept {
         ++(has_room(incumbent) ? current_ : enforced ? over_ : beyond_);
         // More can return than were expected (false positives of the previous hour's filter).
-        if (incumbent && reserved_ > 0) --reserved_;
+        if (incumbent && reserved_ > 0 && reserved_ != all_room) --reserved_;
     }
 
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
@@ -71,7 +77,7 @@ class budget {
         refused_.clear();
     }
 
-    /// Keeps room for so many series of the previous hour; 0 lets a reservation lapse.
+    /// Keeps room for so many series of the previous hour, or all_room; 0 lets a reservation lapse.
     void reserve(std::uint64_t incumbents) noexcept {
         reserved_ = incumbents;
         settle();
@@ -82,7 +88,7 @@ class budget {
         current_ += other.current_;
         over_ += other.over_;
         beyond_ += other.beyond_;
-        reserved_ += other.reserved_;
+        reserved_ += std::min(other.reserved_, all_room - reserved_);
         refused_.merge(other.refused_);
     }
 
@@ -99,7 +105,8 @@ class budget {
   private:
     /// There may be more room than before: it goes to the series over the maximum first.
     void settle() noexcept {
-        const std::uint64_t room = limits() ? max_ - std::min(max_, current_ + reserved_) : over_;
+        const std::uint64_t left = limits() ? max_ - std::min(max_, current_) : over_;
+        const std::uint64_t room = limits() ? left - std::min(left, reserved_) : over_;
         const std::uint64_t moved = std::min(room, over_);
         current_ += moved;
         over_ -= moved;

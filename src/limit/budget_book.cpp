@@ -1,9 +1,13 @@
 #include "limit/budget_book.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
-#include "series/text.hpp"
+#include "limit/budget_rules.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace seriesgate {
 namespace {
@@ -11,286 +15,260 @@ namespace {
 /// Longer keys share the overflow budget: no real namespace or tenant is that long, and keys are kept in memory.
 constexpr std::size_t key_bytes_max = 1024;
 
-/// Whether the budgets of one limit mean the same under the other.
-bool same_groups(const label_limit& one, const label_limit& other) {
-    return one.name == other.name && one.each == other.each && one.per_tenant == other.per_tenant;
+/// Room for the usual number of groups from the first one on: to rehash a table of thousands takes a millisecond.
+constexpr std::size_t groups_expected_max = 16'384;
+
+}  // namespace
+
+std::size_t budget_book::keyed_hash::operator()(std::string_view text) const noexcept {
+    return XXH3_64bits_withSecret(text.data(), text.size(), key.secret(), hash_key::secret_bytes);
 }
 
-/// A tenant or group that is really called `__overflow__` belongs where it says.
-bool is_named_overflow(const label_limit& limit, std::string_view key) {
-    const auto parts = split_key(key);
-    return (!limit.each.empty() || limit.per_tenant) &&
-           std::ranges::all_of(parts, [](const std::string& part) { return part == overflow_name; });
-}
-
-group_labels overflow_group(const label_limit& limit) {
-    group_labels group;
-    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
-    return group;
-}
-
-/// What the rules say about a budget. That for overflow is found under the name `__overflow__`, as an override may be.
-struct ruling {
-    series_maxima maxima;
-    limit_mode mode = limit_mode::enforce;
-};
-
-ruling ruling_of(const limit_rules& rules, const budget_role& role, std::string_view key) {
-    switch (role.kind) {
-        case budget_kind::global:
-            return {.maxima = rules.global};
-        case budget_kind::exempt:
-            return {};
-        case budget_kind::tenant:
-            return {.maxima = maxima_of(rules.tenants, role.overflow ? overflow_name : key),
-                    .mode = rules.tenants.mode};
-        case budget_kind::group:
-            break;
+budget_book::budget_book(std::shared_ptr<const limit_rules> rules, hash_key key)
+    : key_(std::move(key)), rules_(std::move(rules)), fixed_shelf_(key_), tenants_(key_) {
+    for (const budget_kind kind : {budget_kind::global, budget_kind::exempt}) {
+        budget_pair& pair = *fixed_shelf_.all.emplace_back(std::make_unique<budget_pair>());
+        pair.role.kind = kind;
+        pair.hour = hour_;
+        pair.day = day_;
+        apply_rules(pair);
     }
-    const label_limit& limit = rules.limits[role.limit];
-    if (limit.overrides.empty()) return {.maxima = limit.maxima, .mode = limit.mode};
-    return {.maxima = maxima_of(limit, role.overflow ? overflow_group(limit) : group_of(limit, key)),
-            .mode = limit.mode};
+    describe(fixed_shelf_, 0);
+    describe(tenants_, 1);
+    for (std::size_t i = 0; i < rules_->limits.size(); ++i) describe(limits_.emplace_back(key_), 2 + i);
+}
+
+const budget_book::shelf& budget_book::shelf_at(std::size_t number) const noexcept {
+    return number == 0 ? fixed_shelf_ : number == 1 ? tenants_ : limits_[number - 2];
+}
+
+budget_book::shelf& budget_book::shelf_at(std::size_t number) noexcept {
+    return const_cast<shelf&>(std::as_const(*this).shelf_at(number));
+}
+
+budget_book::shelf& budget_book::shelf_of(const budget_role& role) noexcept {
+    return role.kind == budget_kind::tenant ? tenants_ : limits_[role.limit];
+}
+
+// --- one series
+
+namespace {
+
+constexpr budget_role role_of_tenant{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
+
+budget_role role_of_group(std::size_t limit) {
+    return {.kind = budget_kind::group, .overflow = false, .limit = static_cast<std::uint32_t>(limit)};
 }
 
 }  // namespace
 
-budget_name name_of(const limit_rules& rules, const budget_role& role, std::string_view key) {
-    budget_name name{.limit = {}, .tenant = {}, .has_tenant = false, .group = {}, .overflow = role.overflow};
-    if (role.kind == budget_kind::tenant) {
-        name.has_tenant = true;
-        name.tenant = role.overflow ? std::string{overflow_name} : readable(key);
-    }
-    if (role.kind == budget_kind::group) {
-        const label_limit& limit = rules.limits[role.limit];
-        name.limit = limit.name;
-        name.group = role.overflow ? overflow_group(limit) : group_of(limit, key);
-        for (auto& [label, value] : name.group) value = readable(value);
-        name.has_tenant = limit.per_tenant;
-        if (limit.per_tenant)
-            name.tenant = role.overflow ? std::string{overflow_name} : readable(split_key(key).front());
-    }
-    return name;
-}
-
-budget_book::budget_book(std::shared_ptr<const limit_rules> rules)
-    : rules_(std::move(rules)), limits_(rules_->limits.size()) {
-    exempt_.role.kind = budget_kind::exempt;
-    apply_rules(global_, {});
-}
-
 void budget_book::find(tenant_of_request& tenant, const rule_selections::one& selection,
                        std::vector<budget_pair*>& found) {
+    assert(!behind_);
     found.clear();
     if (selection.exempt()) {
-        found.push_back(&exempt_);
-        return;
+        found.push_back(fixed_shelf_.all[1].get());
+    } else {
+        found.push_back(fixed_shelf_.all[0].get());
+        if (tenant.budget == nullptr) tenant.budget = find_in(tenants_, role_of_tenant, tenant.name);
+        found.push_back(tenant.budget);
+        for (std::size_t i = 0; i < selection.size(); ++i) {
+            const budget_role role = role_of_group(selection.limit_index(i));
+            found.push_back(find_in(limits_[role.limit], role, selection.key(i)));
+        }
     }
-    found.push_back(&global_);
-    if (tenant.budget == nullptr) tenant.budget = find_tenant(tenant.name);
-    found.push_back(tenant.budget);
-    for (std::size_t i = 0; i < selection.size(); ++i)
-        found.push_back(find_group(selection.limit_index(i), selection.key(i)));
+    if (snapshot_open_) save_before_change(found);
+}
+
+in_windows budget_book::spent_for_newcomers(const tenant_of_request& tenant, const rule_selections::one& selection,
+                                            std::size_t place) const {
+    if (!reserving_) return {};
+    const bool is_tenant = place == tenant_place;
+    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(place - first_limit_place));
+    const std::string_view key = is_tenant ? tenant.name : selection.key(place - first_limit_place);
+    const shelf& of = is_tenant ? tenants_ : limits_[role.limit];
+    role.overflow = shares_overflow(of, role, key);
+    if (expects(of, role) == 0) return {};
+    const ruling rule = ruling_of(*rules_, role, key);
+    if (rule.mode == limit_mode::observe) return {};
+    return {.hour = rule.maxima.hourly != 0, .day = day_began_here_ && rule.maxima.daily != 0};
 }
 
 void budget_book::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                                std::vector<budget_pair*>& found) {
     // The global one is the first and always there; exempt series have no other.
-    if (found.size() > 1 && found[1] == nullptr) found[1] = tenant.budget = &make_tenant(tenant.name);
-    for (std::size_t i = 2; i < found.size(); ++i)
-        if (found[i] == nullptr) found[i] = &make_group(selection.limit_index(i - 2), selection.key(i - 2));
-}
-
-bool budget_book::shares_overflow(std::string_view tenant) const {
-    if (tenant == overflow_name) return true;
-    const bool room = tenants_.bounded < rules_->tenants.tenants_max && tenant.size() <= key_bytes_max;
-    return !room && !is_overridden({.kind = budget_kind::tenant}, tenant);
-}
-
-bool budget_book::shares_overflow(std::size_t limit, std::string_view key) const {
-    const label_limit& rule = rules_->limits[limit];
-    if (is_named_overflow(rule, key)) return true;
-    const bool room = limits_[limit].bounded < rule.groups_max && key.size() <= key_bytes_max;
-    return !room && !is_overridden({.kind = budget_kind::group, .limit = static_cast<std::uint32_t>(limit)}, key);
-}
-
-bool budget_book::is_overridden(const budget_role& role, std::string_view key) const {
-    if (role.kind == budget_kind::tenant) return rules_->tenants.overrides.contains(key);
-    const label_limit& rule = rules_->limits[role.limit];
-    return !rule.overrides.empty() &&
-           std::ranges::find(rule.overrides, group_of(rule, key), &group_override::group) != rule.overrides.end();
-}
-
-void budget_book::count_bounded(shelf& of) const {
-    of.bounded = static_cast<std::size_t>(std::ranges::count_if(
-        of.by_key, [this](const auto& entry) { return !is_overridden(entry.second.role, entry.first); }));
-}
-
-budget_pair* budget_book::find_tenant(std::string_view tenant) {
-    if (const auto known = tenants_.by_key.find(tenant); known != tenants_.by_key.end()) return &known->second;
-    return shares_overflow(tenant) ? tenants_.overflow.get() : nullptr;
-}
-
-budget_pair* budget_book::find_group(std::size_t limit, std::string_view key) {
-    shelf& of = limits_[limit];
-    if (const auto known = of.by_key.find(key); known != of.by_key.end()) return &known->second;
-    return shares_overflow(limit, key) ? of.overflow.get() : nullptr;
-}
-
-budget_pair& budget_book::make_tenant(std::string_view tenant) {
-    const budget_role role{.kind = budget_kind::tenant, .overflow = shares_overflow(tenant), .limit = 0};
-    return role.overflow ? make_overflow(tenants_, role) : open(tenants_, tenant, role);
-}
-
-budget_pair& budget_book::make_group(std::size_t limit, std::string_view key) {
-    const budget_role role{.kind = budget_kind::group,
-                           .overflow = shares_overflow(limit, key),
-                           .limit = static_cast<std::uint32_t>(limit)};
-    return role.overflow ? make_overflow(limits_[limit], role) : open(limits_[limit], key, role);
-}
-
-budget_pair& budget_book::make_overflow(shelf& of, const budget_role& role) {
-    if (!of.overflow) {
-        of.overflow = std::make_unique<budget_pair>();
-        of.overflow->role = role;
-        apply_rules(*of.overflow, {});
+    if (found.size() > tenant_place && found[tenant_place] == nullptr)
+        found[tenant_place] = tenant.budget = &make_in(tenants_, role_of_tenant, tenant.name);
+    for (std::size_t i = first_limit_place; i < found.size(); ++i) {
+        if (found[i] != nullptr) continue;
+        const budget_role role = role_of_group(selection.limit_index(i - first_limit_place));
+        found[i] = &make_in(limits_[role.limit], role, selection.key(i - first_limit_place));
     }
-    return *of.overflow;
 }
 
-budget_pair& budget_book::open(shelf& of, std::string_view key, const budget_role& role) {
-    const auto [entry, made] = of.by_key.try_emplace(std::string{key});
-    if (made) {
-        entry->second.role = role;
-        apply_rules(entry->second, key);
-        if (!is_overridden(role, key)) ++of.bounded;
+budget_pair* budget_book::find_in(shelf& of, const budget_role& role, std::string_view key) {
+    if (const auto known = of.by_key.find(key); known != of.by_key.end()) return known->second;
+    if (of.overflow == nullptr || !shares_overflow(of, role, key)) return nullptr;
+    return of.overflow;
+}
+
+budget_pair& budget_book::make_in(shelf& of, budget_role role, std::string_view key) {
+    role.overflow = role.overflow || shares_overflow(of, role, key);
+    if (role.overflow && of.overflow != nullptr) return *of.overflow;
+    if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
+    budget_pair& pair = *of.all.emplace_back(std::make_unique<budget_pair>());
+    if (!role.overflow) pair.key.assign(key);
+    pair.role = role;
+    pair.hour = hour_;
+    pair.day = day_;
+    pair.snapshot = snapshot_;  // of which it is no part
+    apply_rules(pair);
+    const std::uint64_t expected = expects(of, role);
+    pair.hourly.reserve(expected);
+    pair.daily.reserve(day_began_here_ ? expected : 0);
+    if (role.overflow) {
+        of.overflow = &pair;
+    } else {
+        of.by_key.emplace(pair.key, &pair);
+        if (!is_overridden(*rules_, role, key)) ++of.bounded;
     }
-    return entry->second;
+    return pair;
+}
+
+/// Incumbents of a budget that is not there yet.
+std::uint64_t budget_book::expects(const shelf& of, const budget_role& role) const noexcept {
+    if (!reserving_) return 0;
+    const bool may_have_shared = of.overflow_was_used && !role.overflow;
+    return knows_incumbents(of) && !may_have_shared ? 0 : budget::all_room;
+}
+
+bool budget_book::shares_overflow(const shelf& of, const budget_role& role, std::string_view key) const {
+    const bool is_tenant = role.kind == budget_kind::tenant;
+    if (is_tenant ? key == overflow_name : is_named_overflow(rules_->limits[role.limit], key)) return true;
+    const std::uint64_t bounded_max = is_tenant ? rules_->tenants.tenants_max : rules_->limits[role.limit].groups_max;
+    const bool room = of.bounded < bounded_max && key.size() <= key_bytes_max;
+    return !room && !is_overridden(*rules_, role, key);
 }
 
 /// Maxima and mode as the rules have them.
-void budget_book::apply_rules(budget_pair& pair, std::string_view key) const {
-    const ruling wanted = ruling_of(*rules_, pair.role, key);
+void budget_book::apply_rules(budget_pair& pair) const {
+    const ruling wanted = ruling_of(*rules_, pair.role, pair.key);
     pair.hourly.set_max(wanted.maxima.hourly);
     pair.daily.set_max(wanted.maxima.daily);
-    pair.mode = rules_->mode == limit_mode::observe ? limit_mode::observe : wanted.mode;
+    pair.mode = wanted.mode;
+    pair.rules = rules_number_;
 }
 
-void budget_book::reconfigure(std::shared_ptr<const limit_rules> rules) {
-    std::vector<shelf> kept(rules->limits.size());
-    for (std::size_t i = 0; i < kept.size(); ++i)
-        for (std::size_t old = 0; old < limits_.size(); ++old)
-            if (same_groups(rules->limits[i], rules_->limits[old])) kept[i] = std::move(limits_[old]);
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-        for (auto& [key, pair] : kept[i].by_key) pair.role.limit = static_cast<std::uint32_t>(i);
-        if (kept[i].overflow) kept[i].overflow->role.limit = static_cast<std::uint32_t>(i);
-    }
-    limits_ = std::move(kept);
-    rules_ = std::move(rules);
-    for_each([this](budget_pair& pair, std::string_view key) { apply_rules(pair, key); });
-    count_bounded(tenants_);
-    for (shelf& limit : limits_) count_bounded(limit);
+// --- all of them
+
+void budget_book::begin_hour(const new_hour& begun) {
+    hour_ += begun.follows ? 1 : 2;
+    day_ += begun.new_day ? 1 : 0;
+    reserving_ = begun.follows && begun.in_grace;
+    day_began_here_ = begun.new_day;
+    for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).overflow_was_used = false;
+    note_change();
 }
 
-void budget_book::drop_unused(bool day_ends) {
-    const auto counted = [](const budget& of) { return of.current() + of.beyond() != 0; };
-    const auto is_unused = [&](const budget_pair& pair) {
-        return !counted(pair.hourly) && (day_ends || !counted(pair.daily));
-    };
-    const auto drop = [&](shelf& from) {
-        std::erase_if(from.by_key, [&](const auto& entry) { return is_unused(entry.second); });
-        if (from.overflow && is_unused(*from.overflow)) from.overflow.reset();
-        count_bounded(from);
-    };
-    drop(tenants_);
-    for (shelf& limit : limits_) drop(limit);
+void budget_book::end_grace() {
+    reserving_ = false;
+    note_change();
 }
 
-// The format: counts of the global budget and of the exempt series; the tenants; the number of limits, and for each its
-// name, whether its budgets are the tenants' own (a byte), the number and names of its labels, and its groups.
-// Tenants or groups: their number, key and counts of each, then a byte: 1 if the counts of the overflow budget follow.
-
-namespace {
-
-/// A bound for damage: more budgets than fit in any memory.
-constexpr std::uint64_t budgets_max = std::uint64_t{1} << 32;
-
-void save_counts(const budget_pair& pair, state_encoder& out) {
-    pair.hourly.save(out);
-    pair.daily.save(out);
+void budget_book::note_change() noexcept {
+    ++change_;
+    behind_ = true;
+    told_ = begin();
+    snapshot_open_ = false;
+    for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).bounded = 0;
 }
 
-/// Adds to what is there: several tenants or groups of a saved book may share the overflow budget of this one.
-void load_counts(budget_pair& into, state_decoder& in) {
-    budget hourly;
-    budget daily;
-    hourly.load(in);
-    daily.load(in);
-    into.hourly.absorb(hourly);
-    into.daily.absorb(daily);
-}
-
-}  // namespace
-
-void budget_book::save(state_encoder& out) const {
-    const auto save_shelf = [&out](const shelf& of) {
-        out.number(static_cast<std::uint64_t>(of.by_key.size()));
-        for (const auto& [key, pair] : of.by_key) {
-            out.text(key);
-            save_counts(pair, out);
+std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const limit_rules> rules) {
+    const auto gone = std::make_shared<std::vector<shelf>>();
+    std::vector<shelf> before = std::exchange(limits_, {});
+    const auto old_rules = std::exchange(rules_, std::move(rules));
+    ++rules_number_;
+    for (const label_limit& wanted : rules_->limits) {
+        const auto same =
+            std::ranges::find_if(old_rules->limits, [&](const label_limit& old) { return same_groups(wanted, old); });
+        const auto number = static_cast<std::size_t>(same - old_rules->limits.begin());
+        if (same == old_rules->limits.end()) {
+            limits_.emplace_back(key_).whole_since = hour_ + 1;
+        } else {
+            limits_.push_back(std::exchange(before[number], shelf{key_}));
         }
-        out.number(static_cast<std::uint8_t>(of.overflow ? 1 : 0));
-        if (of.overflow) save_counts(*of.overflow, out);
-    };
-    save_counts(global_, out);
-    save_counts(exempt_, out);
-    save_shelf(tenants_);
-    out.number(static_cast<std::uint64_t>(limits_.size()));
-    for (std::size_t i = 0; i < limits_.size(); ++i) {
-        const label_limit& rule = rules_->limits[i];
-        out.text(rule.name);
-        out.number(static_cast<std::uint8_t>(rule.per_tenant ? 1 : 0));
-        out.number(static_cast<std::uint64_t>(rule.each.size()));
-        for (const std::string& label : rule.each) out.text(label);
-        save_shelf(limits_[i]);
     }
+    const std::uint64_t exempted = fixed_shelf_.matching;
+    for (std::size_t i = 0; i < shelf_count(); ++i) describe(shelf_at(i), i);
+    if (fixed_shelf_.matching != exempted)  // series that no budget has counted so far are now theirs
+        for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).whole_since = hour_ + 1;
+    note_change();
+    *gone = std::move(before);
+    return gone;
 }
 
-void budget_book::load(state_decoder& in) {
-    load_counts(global_, in);
-    load_counts(exempt_, in);
-    load_shelf(in, &tenants_, {.kind = budget_kind::tenant, .overflow = false, .limit = 0}, 0);
-
-    for (std::uint64_t limits = in.count(budgets_max); limits > 0 && in.good(); --limits) {
-        label_limit saved;
-        saved.name = in.text();
-        saved.per_tenant = in.number<std::uint8_t>() != 0;
-        for (std::uint64_t left = in.count(budgets_max); left > 0 && in.good(); --left) saved.each.push_back(in.text());
-        const auto rule =
-            std::ranges::find_if(rules_->limits, [&](const label_limit& each) { return same_groups(each, saved); });
-        const auto index = static_cast<std::size_t>(rule - rules_->limits.begin());
-        load_shelf(in, rule == rules_->limits.end() ? nullptr : &limits_[index],
-                   {.kind = budget_kind::group, .overflow = false, .limit = static_cast<std::uint32_t>(index)},
-                   saved.each.size() + (saved.per_tenant ? 1 : 0));
-    }
-    for_each([this](budget_pair& pair, std::string_view key) { apply_rules(pair, key); });
+/// Notes by which rules series come to a shelf, and whether it has counted all of those since the hour began.
+void budget_book::describe(shelf& of, std::size_t number) const {
+    const shelf_rules now = shelf_rules_of(*rules_, number);
+    const bool shares = of.overflow != nullptr && now.sharing != of.sharing;
+    if (of.matching != 0 && (now.matching != of.matching || shares)) of.whole_since = hour_ + 1;
+    of.matching = now.matching;
+    of.sharing = now.sharing;
 }
 
-/// @param into null: what is read is left out.
-/// @param parts that a group's key must have.
-void budget_book::load_shelf(state_decoder& in, shelf* into, const budget_role& role, std::size_t parts) {
-    budget_pair left_out;
-    const bool tenants = role.kind == budget_kind::tenant;
-    for (std::uint64_t left = in.count(budgets_max); left > 0 && in.good(); --left) {
-        const std::string key = in.text();
-        if (!tenants && split_key(key).size() != parts) in.fail();
-        if (!in.good()) return;
-        load_counts(into == nullptr ? left_out : tenants ? make_tenant(key) : make_group(role.limit, key), in);
+void budget_book::catch_up(std::size_t count) {
+    const auto counted = [](const budget& of) { return of.admitted() != 0; };
+    for (; told_.shelf < shelf_count(); ++told_.shelf, told_.place = 0) {
+        shelf& of = shelf_at(told_.shelf);
+        while (told_.place < of.all.size()) {
+            if (count-- == 0) return;
+            budget_pair& pair = *of.all[told_.place];
+            const bool hour_ended = pair.hour != hour_;
+            const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily));
+            if (hour_ended && !is_used && told_.shelf != 0) {
+                drop(of, told_.place);
+                continue;
+            }
+            if (told_.shelf >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.shelf - 2);
+            tell(of, pair);
+            if (told_.shelf != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key)) ++of.bounded;
+            ++told_.place;
+        }
     }
-    if (in.number<std::uint8_t>() == 0) return;
-    budget_role overflow = role;
-    overflow.overflow = true;
-    load_counts(into == nullptr ? left_out : make_overflow(*into, overflow), in);
+    behind_ = false;
+}
+
+void budget_book::drop(shelf& of, std::size_t place) {
+    budget_pair* const dropped = of.all[place].get();
+    if (dropped == of.overflow)
+        of.overflow = nullptr;
+    else
+        of.by_key.erase(dropped->key);
+    std::swap(of.all[place], of.all.back());
+    of.all.pop_back();
+}
+
+/// What has happened since it was told last.
+void budget_book::tell(shelf& of, budget_pair& pair) const {
+    if (pair.hour != hour_) {
+        const std::uint64_t admitted = pair.hour + 1 == hour_ ? pair.hourly.admitted() : 0;
+        if (pair.role.overflow) of.overflow_was_used = admitted != 0;
+        const std::uint64_t expected = !reserving_ ? 0 : knows_incumbents(of) ? admitted : budget::all_room;
+        pair.hourly.restart();
+        pair.hourly.reserve(expected);
+        if (pair.day != day_) pair.daily.restart();
+        // Within a day incumbents are in it, so a reservation left from midnight would never be claimed.
+        pair.daily.reserve(day_began_here_ ? expected : 0);
+    } else if (!reserving_) {
+        pair.hourly.reserve(0);
+        pair.daily.reserve(0);
+    } else if (!knows_incumbents(of)) {  // since a reload
+        pair.hourly.reserve(budget::all_room);
+        if (day_began_here_) pair.daily.reserve(budget::all_room);
+    }
+    pair.hour = hour_;
+    pair.day = day_;
+    if (pair.rules != rules_number_) apply_rules(pair);
 }
 
 }  // namespace seriesgate

@@ -3,43 +3,43 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "limit/budget.hpp"
-#include "limit/limits.hpp"
+#include "limit/budget_rules.hpp"
+#include "series/hash_key.hpp"
 
 namespace seriesgate {
 
-enum class budget_kind : std::uint8_t { global, exempt, tenant, group };
-
-/// What a budget is for, beside the tenant or group that it is filed under.
-struct budget_role {
-    budget_kind kind = budget_kind::global;
-    bool overflow = false;    ///< shared by the tenants or groups beyond the bound
-    std::uint32_t limit = 0;  ///< of a group: index in limit_rules::limits
-};
-
 /// One limit's counters for the running hour and day.
 struct budget_pair {
+    std::string key;  ///< what it is filed under: the tenant's name, or see rule_selections::one::key
     budget hourly;
     budget daily;
     budget_role role;
     limit_mode mode = limit_mode::enforce;
+    // See budget_book: the rules that it goes by, the hour and the day that it counts, the last snapshot that has it.
+    std::uint64_t rules = 0;
+    std::uint64_t hour = 0;
+    std::uint64_t day = 0;
+    std::uint64_t snapshot = 0;
 
     [[nodiscard]] bool enforces() const noexcept { return mode == limit_mode::enforce; }
 };
 
-/// Whose budget it is, for people: all of it is valid UTF-8.
-struct budget_name {
-    std::string limit;  ///< of a label limit; empty for a tenant's and the global budget
-    std::string tenant;
-    bool has_tenant = false;
-    group_labels group;
-    bool overflow = false;
+/// In which windows something holds for a series.
+struct in_windows {
+    bool hour = false;
+    bool day = false;
 };
+
+/// Places in what budget_book::find fills: the global budget, the tenant's, and those of the limits in their order.
+inline constexpr std::size_t tenant_place = 1;
+inline constexpr std::size_t first_limit_place = 2;
 
 /// A request's tenant with its budget, which is looked up for the first series that asks and kept for the others: valid
 /// under one hold of the commit lock. Null while there is none.
@@ -48,99 +48,162 @@ struct tenant_of_request {
     budget_pair* budget = nullptr;
 };
 
-/// @param key what the budget is filed under: the tenant's name, or see rule_selections::one::key.
-budget_name name_of(const limit_rules& rules, const budget_role& role, std::string_view key);
-
 /// The global budget, one for each tenant that was seen, one for each group of each label limit. Bounded: beyond
 /// the maximum, tenants or groups share an overflow budget.
 ///
 /// Ten thousand budgets are to cost as good as nothing, so a budget is its counters and the key that it is filed
 /// under; its name is made when somebody asks.
 ///
+/// Nothing here takes longer for many budgets than for few, since others wait for the commit lock: a new hour, the end
+/// of the grace and other rules are noted at once, and the budgets are told one after the other, by catch_up(). Until
+/// is_behind() says no, nobody may ask for a budget.
+///
+/// Incumbents: in a new hour a budget expects the series that it counted in the hour before. One that may not have
+/// counted all of those that are now its own (its limit has come, or matches others, since that hour began; its group
+/// may have shared the overflow budget) keeps all its room for incumbents until the grace is over.
+///
 /// Threads: under the commit lock.
 class budget_book {
-    struct text_hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
-    };
-    /// Its elements stay where they are.
-    using budgets_by_key = std::unordered_map<std::string, budget_pair, text_hash, std::equal_to<>>;
-
-    /// The budgets of one label limit, or of the tenants.
-    struct shelf {
-        budgets_by_key by_key;
-        std::size_t bounded = 0;  ///< those without an override: only they count towards the maximum
-        std::unique_ptr<budget_pair> overflow;
-    };
-
-    std::shared_ptr<const limit_rules> rules_;
-    budget_pair global_;
-    budget_pair exempt_;
-    shelf tenants_;
-    std::vector<shelf> limits_;  // as rules_->limits
-
   public:
-    explicit budget_book(std::shared_ptr<const limit_rules> rules);
+    /// @param key of this installation: else whoever chooses names could fill one bucket of a table.
+    budget_book(std::shared_ptr<const limit_rules> rules, hash_key key);
 
     [[nodiscard]] const std::shared_ptr<const limit_rules>& rules() const noexcept { return rules_; }
-    [[nodiscard]] const budget_pair& global() const noexcept { return global_; }
+    [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_shelf_.all[0]; }
     /// Counts the series that no limit applies to by exemption.
-    [[nodiscard]] const budget_pair& exempt() const noexcept { return exempt_; }
+    [[nodiscard]] const budget_pair& exempt() const noexcept { return *fixed_shelf_.all[1]; }
 
     /// Fills `found` with the budgets that apply to a series. A null pointer stands for one that is not there yet,
-    /// which has room by definition: a series that is refused must not leave budgets behind.
+    /// which has room (but see spent_for_newcomers): a series that is refused must not leave budgets behind.
     void find(tenant_of_request& tenant, const rule_selections::one& selection, std::vector<budget_pair*>& found);
+    /// In which windows a budget that find() did not find would have no room for a newcomer: those where it may have
+    /// incumbents that it cannot know of. @param place in what find() filled.
+    [[nodiscard]] in_windows spent_for_newcomers(const tenant_of_request& tenant, const rule_selections::one& selection,
+                                                 std::size_t place) const;
     /// Makes those that find() did not find. Nothing else may have been made since.
     void make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                       std::vector<budget_pair*>& found);
 
+    // What happens to all budgets. The first three are followed by catch_up().
+
+    struct new_hour {
+        bool follows = false;   ///< the one that ends is the hour before
+        bool in_grace = false;  ///< its incumbents have room reserved
+        bool new_day = false;
+    };
+    void begin_hour(const new_hour& begun);
+    /// The grace is over: what is still reserved lapses.
+    void end_grace();
     /// Takes other rules: budgets of limits that are still there keep their counts, those of others go.
-    void reconfigure(std::shared_ptr<const limit_rules> rules);
+    /// @return what is left of them, for the caller to destroy without the lock.
+    [[nodiscard]] std::shared_ptr<void> reconfigure(std::shared_ptr<const limit_rules> rules);
 
-    /// Drops the budgets that counted nothing in the hour that ends and have no count in a day that goes on, so that
-    /// groups which have gone make room.
-    void drop_unused(bool day_ends);
+    [[nodiscard]] bool is_behind() const noexcept { return behind_; }
+    /// Tells the next `count` budgets what has happened, and drops those that counted nothing in the hour that ended
+    /// and have no count in a day that goes on, so that groups which have gone make room.
+    void catch_up(std::size_t count);
 
-    /// Counts with the names that they belong to.
-    void save(state_encoder& out) const;
+    // Looking at all of them, some at a time. Budgets that are dropped meanwhile make an end of it.
+
+    /// Where somebody who looks at all budgets has come to.
+    struct cursor {
+        std::size_t shelf = 0;
+        std::size_t place = 0;
+        std::uint64_t change = 0;
+    };
+    [[nodiscard]] cursor begin() const noexcept { return {.shelf = 0, .place = 0, .change = change_}; }
+    /// Whether nothing has been moved since the cursor was made.
+    [[nodiscard]] bool holds(const cursor& at) const noexcept { return at.change == change_; }
+    /// @param visit called with the next `count` budgets.
+    /// @return whether there are more. Precondition: holds(at).
+    template <class Visit>
+    bool visit_some(cursor& at, std::size_t count, Visit visit) const {
+        for (; at.shelf < shelf_count(); ++at.shelf, at.place = 0) {
+            const entries& all = shelf_at(at.shelf).all;
+            for (; at.place < all.size(); ++at.place) {
+                if (count-- == 0) return true;
+                visit(std::as_const(*all[at.place]));
+            }
+        }
+        return false;
+    }
+
+    // The counts as bytes; see budget_records.cpp for the format.
+
+    /// From here on every budget is written as it is now: save_some() writes it, or, if it is about to change before,
+    /// find() does. Ends when something happens to all budgets. @return what goes before all budgets.
+    [[nodiscard]] std::string begin_snapshot();
+    /// Appends the next `count` budgets, and what has been written for being changed.
+    /// @return whether there are more.
+    bool save_some(std::size_t count, std::string& out);
+    /// Whether the snapshot that was begun is still of one moment.
+    [[nodiscard]] bool snapshot_holds() const noexcept { return snapshot_open_; }
+    void end_snapshot() noexcept;
     /// Fills an unused book. Counts of limits that the rules no longer have, or have differently, are left out.
     void load(state_decoder& in);
 
-    /// @param visit called with every budget and the key that it is filed under.
-    template <class Visit>
-    void for_each(Visit visit) {
-        visit_all(*this, visit);
-    }
-    template <class Visit>
-    void for_each(Visit visit) const {
-        visit_all(*this, visit);
-    }
-
   private:
-    [[nodiscard]] budget_pair* find_tenant(std::string_view tenant);
-    [[nodiscard]] budget_pair* find_group(std::size_t limit, std::string_view key);
-    budget_pair& make_tenant(std::string_view tenant);
-    budget_pair& make_group(std::size_t limit, std::string_view key);
-    [[nodiscard]] bool shares_overflow(std::string_view tenant) const;
-    [[nodiscard]] bool shares_overflow(std::size_t limit, std::string_view key) const;
-    [[nodiscard]] bool is_overridden(const budget_role& role, std::string_view key) const;
-    void count_bounded(shelf& of) const;
-    budget_pair& make_overflow(shelf& of, const budget_role& role);
-    budget_pair& open(shelf& of, std::string_view key, const budget_role& role);
-    void apply_rules(budget_pair& pair, std::string_view key) const;
-    void load_shelf(state_decoder& in, shelf* into, const budget_role& role, std::size_t parts);
+    /// Budgets stay where they are.
+    using entries = std::vector<std::unique_ptr<budget_pair>>;
 
-    template <class Self, class Visit>
-    static void visit_all(Self& self, Visit& visit) {
-        const auto visit_shelf = [&visit](auto& of) {
-            for (auto& [key, pair] : of.by_key) visit(pair, std::string_view{key});
-            if (of.overflow) visit(*of.overflow, std::string_view{});
-        };
-        visit(self.global_, std::string_view{});
-        visit(self.exempt_, std::string_view{});
-        visit_shelf(self.tenants_);
-        for (auto& limit : self.limits_) visit_shelf(limit);
-    }
+    struct keyed_hash {
+        hash_key key;
+        std::size_t operator()(std::string_view text) const noexcept;
+    };
+    using index = std::unordered_map<std::string_view, budget_pair*, keyed_hash>;
+
+    /// The budgets of one label limit, or of the tenants, or those two that are always there.
+    struct shelf {
+        entries all;  ///< the overflow budget among them, which is in no index
+        index by_key;
+        budget_pair* overflow = nullptr;
+        std::size_t bounded = 0;         ///< those without an override: only they count towards the maximum
+        std::uint64_t whole_since = 0;   ///< the first hour from whose beginning it has counted all that is its own
+        bool overflow_was_used = false;  ///< in the hour before
+        std::uint64_t matching = 0;      ///< tells apart by which rules series are its own
+        std::uint64_t sharing = 0;       ///< tells apart by which rules they share the overflow budget
+
+        explicit shelf(const hash_key& key) : by_key(0, keyed_hash{key}) {}
+    };
+
+    [[nodiscard]] std::size_t shelf_count() const noexcept { return 2 + limits_.size(); }
+    [[nodiscard]] const shelf& shelf_at(std::size_t number) const noexcept;
+    [[nodiscard]] shelf& shelf_at(std::size_t number) noexcept;
+    [[nodiscard]] shelf& shelf_of(const budget_role& role) noexcept;
+
+    [[nodiscard]] budget_pair* find_in(shelf& of, const budget_role& role, std::string_view key);
+    budget_pair& make_in(shelf& of, budget_role role, std::string_view key);
+    [[nodiscard]] bool shares_overflow(const shelf& of, const budget_role& role, std::string_view key) const;
+    [[nodiscard]] std::uint64_t expects(const shelf& of, const budget_role& role) const noexcept;
+    [[nodiscard]] bool knows_incumbents(const shelf& of) const noexcept { return of.whole_since < hour_; }
+    void tell(shelf& of, budget_pair& pair) const;
+    void apply_rules(budget_pair& pair) const;
+    void note_change() noexcept;
+    static void drop(shelf& of, std::size_t place);
+    void describe(shelf& of, std::size_t number) const;
+    void save_before_change(std::span<budget_pair* const> found);
+    void save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const;
+
+    hash_key key_;
+    std::shared_ptr<const limit_rules> rules_;
+    shelf fixed_shelf_;  // global, exempt
+    shelf tenants_;
+    std::vector<shelf> limits_;  // as rules_->limits
+
+    // Rules, hours and days are numbered: the next one has the next number, unless hours were skipped.
+    std::uint64_t rules_number_ = 1;
+    std::uint64_t hour_ = 2;
+    std::uint64_t day_ = 1;
+    bool reserving_ = false;       // the grace of this hour has not ended
+    bool day_began_here_ = false;  // with this hour
+    std::uint64_t change_ = 1;
+    bool behind_ = false;
+    cursor told_;
+
+    bool snapshot_open_ = false;
+    std::uint64_t snapshot_ = 0;
+    cursor saved_;
+    std::string saved_early_;
 };
 
 }  // namespace seriesgate

@@ -32,7 +32,7 @@ std::uint64_t label_hasher::operator()(std::span<const label_view> labels) {
     std::uint64_t place = 0;  // among labels of the same name
     for (std::size_t i = 0; i < labels_.size(); ++i) {
         place = i > 0 && labels_[i - 1].name == labels_[i].name ? place + 1 : 0;
-        sum += label_hash(text_hash(labels_[i].name) + place, text_hash(labels_[i].value));
+        sum += label_hash(text_hash(labels_[i].name, secret()) + place, text_hash(labels_[i].value, secret()));
     }
     return sum;
 }
@@ -41,7 +41,7 @@ bool label_hasher::ignores(bytes_view name) const noexcept {
     return std::ranges::find(ignored_, name) != ignored_.end();
 }
 
-histogram_family label_hasher::family(std::span<const label_view> labels, std::uint64_t seed) {
+histogram_family label_hasher::family(std::span<const label_view> labels, const tenant_key& tenant) {
     const bytes_view name = label_value(labels, "__name__");
     const bytes_view suffix = suffix_of(name);
     const bool is_bucket = suffix == bucket_suffix;
@@ -52,17 +52,20 @@ histogram_family label_hasher::family(std::span<const label_view> labels, std::u
         common_.push_back(label);
         if (label.name == "__name__" && label.value == name) common_.back().value.remove_suffix(suffix.size());
     }
-    const std::uint64_t hash = fingerprint_of((*this)(common_), seed ^ family_domain);
+    const std::uint64_t hash =
+        fingerprint_of((*this)(common_), {.flip = tenant.flip ^ family_domain, .factor = tenant.factor});
     return {.fingerprint = std::max<std::uint64_t>(hash, 1), .is_total = !is_bucket};
 }
 
-std::uint64_t tenant_seed(std::string_view tenant) noexcept {
-    return text_hash(tenant);
+tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept {
+    const XXH128_hash_t hash =
+        XXH3_128bits_withSecret(tenant.data(), tenant.size(), key.secret(), hash_key::secret_bytes);
+    return {.flip = hash.low64, .factor = avalanche(hash.high64) | 1};
 }
 
 std::uint64_t fingerprint_identity(std::vector<std::string> ignored) {
     std::ranges::sort(ignored);
-    std::uint64_t identity = 2;  // of how fingerprints are made; to be changed with it
+    std::uint64_t identity = 3;  // of how fingerprints are made; to be changed with it
     for (const std::string& name : ignored) identity = XXH3_64bits_withSeed(name.data(), name.size(), identity);
     return identity;
 }

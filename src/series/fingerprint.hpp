@@ -1,10 +1,10 @@
 /// The identity of a series as 64 bits.
 ///
-/// A fingerprint is the sum of its labels' hashes (XXH3-64 of name and value each, see label_hash.hpp), mixed with the
-/// tenant. A sum does not depend on the order of labels, needs nothing to be written in a canonical form first, and is
-/// corrected by what differs where a series follows one that is almost the same (wire/label_walk.hpp); in remote write
-/// 2 a symbol is hashed once a request. Empty values add nothing. The same series has the same fingerprint in both
-/// versions.
+/// A fingerprint is the sum of its labels' hashes (XXH3-64 of name and value each, keyed with the installation's
+/// secret, see label_hash.hpp), mixed with the tenant. A sum does not depend on the order of labels, needs nothing to
+/// be written in a canonical form first, and is corrected by what differs where a series follows one that is almost the
+/// same (wire/label_walk.hpp); in remote write 2 a symbol is hashed once a request. Empty values add nothing. The same
+/// series has the same fingerprint in both versions.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "series/hash_key.hpp"
 #include "series/histogram_family.hpp"
 #include "series/label.hpp"
 
@@ -27,22 +28,35 @@ inline std::uint64_t avalanche(std::uint64_t bits) noexcept {
     return bits ^ bits >> 32;
 }
 
+/// What a tenant makes of the sum of a series' labels: a permutation of its own, so that no two label sets that meet in
+/// one tenant, or in two, tell anything of others. (Were the tenant added, one pair that meets would make a meeting
+/// pair of everything that is added to both.)
+struct tenant_key {
+    std::uint64_t flip = 0;
+    std::uint64_t factor = 1;  ///< odd
+};
+
 /// @param labels_hash the sum of the labels' hashes.
-/// @param seed tells tenants apart: equal labels of two tenants are two series.
-inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, std::uint64_t seed) noexcept {
-    return avalanche(labels_hash + seed);
+/// @param tenant equal labels of two tenants are two series.
+inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, const tenant_key& tenant) noexcept {
+    return avalanche((labels_hash ^ tenant.flip) * tenant.factor);
 }
 
 /// Which labels count, and the sum of their hashes for a whole set in any form.
 /// Threads: one at a time (it owns buffers).
 class label_hasher {
+    hash_key key_;
     std::vector<std::string> ignored_;
     std::vector<label_view> labels_;
     std::vector<label_view> common_;  // of a histogram's series
 
   public:
     /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
-    explicit label_hasher(std::vector<std::string> ignored = {}) : ignored_(std::move(ignored)) {}
+    explicit label_hasher(hash_key key, std::vector<std::string> ignored = {})
+        : key_(std::move(key)), ignored_(std::move(ignored)) {}
+
+    /// The secret that its hashes are made with, for those who hash the texts by themselves.
+    [[nodiscard]] const unsigned char* secret() const noexcept { return key_.secret(); }
 
     /// Labels of one name that come more than once are invalid, and stores differ in whether they take the first or the
     /// last: such sets are different series when their order differs.
@@ -53,13 +67,14 @@ class label_hasher {
 
     /// The histogram that a series is part of, by the same rules: the hash is over what its series share, the labels
     /// without `le` and the name without its suffix.
-    histogram_family family(std::span<const label_view> labels, std::uint64_t seed);
+    histogram_family family(std::span<const label_view> labels, const tenant_key& tenant);
 };
 
-/// Tells apart by what rules fingerprints were made, for whoever keeps them. The order of the names does not matter.
+/// Tells apart by what rules fingerprints were made, for whoever keeps them: but for the key, which has an identity of
+/// its own. The order of the names does not matter.
 std::uint64_t fingerprint_identity(std::vector<std::string> ignored);
 
-/// The seed of a tenant: 0 for the empty one, which senders without a tenant header have.
-std::uint64_t tenant_seed(std::string_view tenant) noexcept;
+/// @param tenant empty for senders without a tenant header.
+tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept;
 
 }  // namespace seriesgate

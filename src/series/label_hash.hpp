@@ -9,13 +9,17 @@
 
 #include "core/bytes.hpp"
 #include "series/fingerprint.hpp"
+#include "series/hash_key.hpp"
 
 namespace seriesgate {
 
 /// Of a name or a value. 0 is kept for the empty text.
-/// Source: github.com/Cyan4973/xxHash, XXH3_64bits.
-inline std::uint64_t text_hash(bytes_view text) noexcept {
-    return text.empty() ? 0 : std::max<std::uint64_t>(XXH3_64bits(text.data(), text.size()), 1);
+/// @param secret of a hash_key.
+/// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSecret. (Not withSecretandSeed: that one leaves the secret out
+/// of texts up to 240 bytes.)
+inline std::uint64_t text_hash(bytes_view text, const unsigned char* secret) noexcept {
+    if (text.empty()) return 0;
+    return std::max<std::uint64_t>(XXH3_64bits_withSecret(text.data(), text.size(), secret, hash_key::secret_bytes), 1);
 }
 
 /// Of a label by the hashes of its name and its value; 0 for an empty value, which is as good as no label. For a given

@@ -78,6 +78,7 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
     const auto range_of = [body](const char* begin, const char* end) {
         return byte_range{static_cast<std::uint32_t>(begin - body.data()), static_cast<std::uint32_t>(end - begin)};
     };
+    const unsigned char* const secret = hasher_.secret();
     field_cursor fields{body};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(4, len): {
@@ -87,7 +88,7 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
                     return fail(wire_errc::symbols_over_limit, fields.field_start());
                 has_long_symbol_ |= symbol.size() > label_bytes_max;
                 symbols_.push_back({.text = range_of(symbol.data(), symbol.data() + symbol.size()),
-                                    .hash = text_hash(symbol),
+                                    .hash = text_hash(symbol, secret),
                                     .name_order = name_order_of(symbol)});
                 break;
             }

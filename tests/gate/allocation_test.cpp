@@ -11,7 +11,7 @@ using namespace seriesgate::testing;
 TEST_CASE("a known, a refused and a partly refused request are planned without a lock and without an allocation") {
     const auto bodies = recorded_requests();
     admission limits{{.series_hourly_max = 9'000}, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     for (const auto& body : bodies) REQUIRE(plan_request(body, limits, noon).has_value());  // 2,000 series each
     const auto commits = limits.figures().commits;
     std::string left;

@@ -81,7 +81,7 @@ tally forward_all(protocol version, compression coding, std::string (*generate)(
     settings.tenants.fallback.hourly = 2;
     settings.tenants.tenants_max = request_count;
     admission limits{settings, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     body_codec codec;
     decode_buffer buffer;
     std::string left;

@@ -19,7 +19,7 @@ limit_settings limited_to(std::uint64_t max) {
 /// A gate of its own for every test, at noon.
 struct gate {
     admission limits;
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
 
     explicit gate(const limit_settings& settings) : limits{settings, noon} {}
 

@@ -50,7 +50,7 @@ TEST_CASE("without limits the recorded requests are 31,817 series and go on as t
     const auto bodies = recorded_requests();
     REQUIRE(bodies.size() == 16);
     admission limits{{}, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     std::uint64_t samples = 0;
     for (const auto& body : bodies) {
         const auto made = plan_request(body, limits, noon);
@@ -76,7 +76,7 @@ TEST_CASE("with a limit of 10,000 the first 10,000 of the recorded series go on,
         {.series_hourly_max = 10'000, .series_daily_max = 10'000},
     }));
     admission limits{settings, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     const auto forwarded = replay(bodies, limits, plan_request);
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const auto wanted = without_others(requests[i], kept);
@@ -96,7 +96,7 @@ TEST_CASE("in the next hour the same 10,000 series are admitted, though all the 
     const auto bodies = recorded_requests();
     const auto kept = first_series(all_parsed(bodies), 10'000);
     admission limits{{.series_hourly_max = 10'000}, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     replay(bodies, limits, plan_request);
 
     auto backwards = bodies;
@@ -116,7 +116,7 @@ TEST_CASE("requests with native histograms are cut as the generated classes woul
     std::uint64_t samples = 0;
     std::uint64_t histograms = 0;
     admission unlimited{{}, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     for (const auto& body : bodies) {
         const auto made = plan_request(body, unlimited, noon);
         REQUIRE(made.has_value());
@@ -137,7 +137,7 @@ TEST_CASE("requests with native histograms are cut as the generated classes woul
 TEST_CASE("a recorded request of metadata goes on unchanged") {
     const auto bodies = recorded_requests("metadata-v1");
     admission limits{{.series_hourly_max = 1}, noon};
-    planner plan_request;
+    planner plan_request{hash_key::known_to_all()};
     CHECK(replay(bodies, limits, plan_request) == bodies);
     const auto made = plan_request(bodies[0], limits, noon);
     CHECK(made->metadata == 528);
@@ -152,7 +152,7 @@ TEST_CASE("planners of several threads share one limit exactly") {
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < thread_count; ++t)
         threads.emplace_back([&, t] {
-            planner plan_request;
+            planner plan_request{hash_key::known_to_all()};
             std::string left;
             for (std::size_t i = 0; i < bodies.size(); ++i) {
                 const auto& body = bodies[(i + 4 * t) % bodies.size()];

@@ -92,6 +92,7 @@ TEST_CASE("a stale marker does not get in the way of its series' next sample") {
 TEST_CASE("a marker of a series that the day knows passes though the hour refuses the series") {
     offering gate{{.series_hourly_max = 1}, at(10)};
     gate.offer(series(0, 1), at(10));
+    gate.limits.maintain(at(11));
     gate.offer(series(1, 1), at(12));
     CHECK(gate.offer(series(0, 1), at(12)) == verdict_counts{.refused_hourly = 1});
     CHECK(gate.offer(stale_markers(0, 1), at(12)) == verdict_counts{.accepted = 1});

@@ -49,6 +49,7 @@ class exact_model {
     series_set previous_hour_;
     series_set incumbents_;  ///< empty outside the grace
     std::optional<time_point> grace_end_;
+    std::optional<time_point> leap_;
     std::map<std::uint64_t, verdict> remembered_refusals_;
 
   public:
@@ -71,11 +72,16 @@ class exact_model {
     }
 
     void advance(time_point now) {
-        if (now >= hour_.span.end || now < hour_.span.start - 1h) {
-            begin_hour(now);
-        } else if (grace_end_ && now >= *grace_end_) {
+        if (now < hour_.span.end && now >= hour_.span.start - 1h) {
+            if (!grace_end_ || now < *grace_end_) return;
             end_grace();
             remembered_refusals_.clear();
+        } else if (now >= hour_.span.end && now < hour_.span.end + 1h) {
+            begin_hour(now);
+        } else if (leap_ && now >= *leap_ + clock_doubt && now < *leap_ + clock_doubt + 1h) {
+            begin_hour(now);
+        } else if (!leap_ || now < *leap_ - 1h || now >= *leap_ + clock_doubt) {
+            leap_ = now;  // a clock that may come back
         }
     }
 
@@ -91,6 +97,7 @@ class exact_model {
         hour_.begin(hour_of(now), incumbents_);
         if (day_of(now) != day_.span) day_.begin(day_of(now), incumbents_);
         remembered_refusals_.clear();
+        leap_.reset();
     }
 
     void end_grace() {

@@ -80,6 +80,11 @@ class budgets_model {
         bool day_spent = false;
         for (const auto& each : book_.places_of(tenant, labels)) {
             const model_pair* pair = book_.find(each);
+            if (pair == nullptr && !recalled.incumbent) {
+                const auto [hour, day] = book_.spent_for_newcomers(each);
+                hour_spent |= hour;
+                day_spent |= day && !recalled.in_day;
+            }
             if (pair == nullptr || pair->mode != limit_mode::enforce) continue;
             hour_spent |= !pair->hourly.has_room(recalled.incumbent);
             day_spent |= !recalled.in_day && !pair->daily.has_room(recalled.incumbent);
@@ -129,11 +134,16 @@ class budgets_model {
 
     void advance(time_point now) {
         using namespace std::chrono_literals;
-        if (now >= hour_.span.end || now < hour_.span.start - 1h) {
-            begin_hour(now);
-        } else if (grace_end_ && now >= *grace_end_) {
+        if (now < hour_.span.end && now >= hour_.span.start - 1h) {
+            if (!grace_end_ || now < *grace_end_) return;
             end_grace();
             refusals_.clear();
+        } else if (now >= hour_.span.end && now < hour_.span.end + 1h) {
+            begin_hour(now);
+        } else if (leap_ && now >= *leap_ + clock_doubt && now < *leap_ + clock_doubt + 1h) {
+            begin_hour(now);
+        } else if (!leap_ || now < *leap_ - 1h || now >= *leap_ + clock_doubt) {
+            leap_ = now;
         }
     }
 
@@ -146,7 +156,9 @@ class budgets_model {
     void restart(time_point now) {
         book_.rule();
         refusals_.clear();
+        leap_.reset();
         advance(now);
+        if (leap_) begin_hour(now);
     }
 
     [[nodiscard]] const window& hour() const { return hour_; }
@@ -160,6 +172,7 @@ class budgets_model {
     series_set previous_hour_;
     series_set incumbents_;  ///< empty outside the grace
     std::optional<time_point> grace_end_;
+    std::optional<time_point> leap_;             ///< to where the clock has leapt, if that is not believed yet
     std::map<std::uint64_t, verdict> refusals_;  ///< why, since something changed for all
 
     verdict refuse(const offered_series& series, verdict reason) {
@@ -189,21 +202,14 @@ class budgets_model {
         }
         hour_ = {.span = hour_of(now)};
         if (day_ends) day_ = {.span = day_of(now)};
-        book_.drop_unused(day_ends);
-        book_.for_each([&](model_pair& pair) {
-            const std::uint64_t incumbents = in_grace ? pair.hourly.admitted() : 0;
-            pair.hourly.begin(incumbents);
-            if (day_ends) pair.daily.begin(incumbents);
-        });
+        book_.begin_hour(adjacent, in_grace, day_ends);
+        leap_.reset();
         refusals_.clear();
     }
     void end_grace() {
         grace_end_.reset();
         incumbents_.clear();
-        book_.for_each([](model_pair& pair) {
-            pair.hourly.reserve(0);
-            pair.daily.reserve(0);
-        });
+        book_.end_grace();
     }
 };
 

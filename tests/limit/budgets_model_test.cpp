@@ -115,7 +115,11 @@ class life {
         over_count += model_.hour().span != hour ? over_limit : 0;
         if (model_.hour().span != hour || random_.one_in(12)) compare();
     }
-    void compare() const { REQUIRE(difference_of(gate_->figures(), model_) == ""); }
+    void compare() const {
+        CHECK(gate_->figures().hourly.span == model_.hour().span);
+        CAPTURE(now_.time_since_epoch().count());
+        REQUIRE(difference_of(gate_->figures(), model_) == "");
+    }
 
   private:
     void offer() {

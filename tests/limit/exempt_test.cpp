@@ -51,6 +51,7 @@ TEST_CASE("an exempt series is counted once an hour and once a day") {
     gate.offer(alerts(10, 20), at(11));
     CHECK(gate.limits.figures().exempt_hourly == 20);
     CHECK(gate.limits.figures().exempt_daily == 30);
+    leap(gate.limits, at(0, 0, 0, 1));
     gate.offer(alerts(0, 1), at(0, 0, 0, 1));
     CHECK(gate.limits.figures().exempt_hourly == 1);
     CHECK(gate.limits.figures().exempt_daily == 1);

@@ -133,6 +133,7 @@ TEST_CASE("without a grace the first to come are served") {
 TEST_CASE("after hours that were not seen there are no incumbents") {
     offering gate{hourly_limit, at(10)};
     gate.offer(incumbents, at(10));
+    leap(gate.limits, at(12));
     CHECK(gate.accepted(newcomers, at(12)) == limit);
     CHECK(gate.accepted(incumbents, at(12, 1)) == 0);
 }
@@ -181,6 +182,7 @@ TEST_CASE("at midnight the day's budget is reserved for the last hour's series")
 TEST_CASE("at midnight only the last hour's series are incumbents, not the whole day's") {
     offering gate{{.series_daily_max = limit}, at(8)};
     gate.offer(series(0, 600), at(8));
+    leap(gate.limits, at(23));
     gate.offer(series(600, 400), at(23));
     CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 600);
     CHECK(gate.accepted(series(0, 600), at(0, 1, 0, 1)) == 0);
@@ -217,6 +219,7 @@ TEST_CASE("midnight's reservation never outlasts the first hour of the day") {
         offering gate{daily_limit, at(23)};
         gate.offer(incumbents, at(23));
         CHECK(gate.accepted(newcomers, at(0, 5, 0, 1)) == 0);
+        leap(gate.limits, at(7, 30, 0, 1));
         CHECK(gate.accepted(newcomers, at(7, 30, 0, 1)) == limit);
     }
     SECTION("with an hour between that ends without a request") {

@@ -67,10 +67,12 @@ struct shown_labels final : label_source {
         ++asked;
         return entries.at(entry);
     }
-    histogram_family family(std::span<const label_view> of) override { return hasher_.family(of, tenant_seed(tenant)); }
+    histogram_family family(std::span<const label_view> of) override {
+        return hasher_.family(of, tenant_key_of(tenant, hash_key::known_to_all()));
+    }
 
   private:
-    label_hasher hasher_;
+    label_hasher hasher_{hash_key::known_to_all()};
 };
 
 /// Some series of one tenant with the same labels, told apart by their number.

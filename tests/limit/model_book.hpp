@@ -11,6 +11,9 @@ namespace seriesgate::testing {
 
 using series_set = std::unordered_set<std::uint64_t>;
 
+/// A reservation of a budget that cannot know its incumbents.
+inline constexpr std::uint64_t all_room = ~std::uint64_t{0};
+
 /// One budget in one window.
 struct model_budget {
     std::uint64_t max = 0;
@@ -21,11 +24,11 @@ struct model_budget {
     std::uint64_t reserved = 0;
 
     [[nodiscard]] bool has_room(bool incumbent) const {
-        return max == 0 || counted.size() + (incumbent ? 0 : reserved) < max;
+        return max == 0 || (counted.size() < max && (incumbent || reserved < max - counted.size()));
     }
     void take(std::uint64_t fingerprint, bool incumbent, bool enforced) {
         (has_room(incumbent) ? counted : enforced ? over : beyond).insert(fingerprint);
-        if (incumbent && reserved > 0) --reserved;
+        if (incumbent && reserved > 0 && reserved != all_room) --reserved;
     }
     /// Rules come (at a reload, or with a snapshot): room goes to those first that are in without.
     void rule(std::uint64_t new_max) {
@@ -56,20 +59,93 @@ class model_book {
         budget_id id{};
     };
 
-    explicit model_book(const limit_settings& settings) { reconfigure(settings); }
+    explicit model_book(const limit_settings& settings) : settings_(settings) {
+        families_.emplace(std::string{}, family{});
+        for (const label_limit& limit : settings.limits) families_.emplace(limit.name, family{});
+        rule();
+    }
 
-    /// Budgets keep their counts while name, labels and whether they are the tenants' own stay.
+    /// Budgets keep their counts while name, labels and whether they are the tenants' own stay. Where others series are
+    /// theirs than before, they have not counted all of them in this hour.
     void reconfigure(const limit_settings& settings) {
         std::map<std::string, family> kept;
         kept.emplace(std::string{}, std::move(families_[""]));
+        const auto names = [](const tenant_limits& tenants) {
+            std::vector<std::string> all;
+            for (const auto& [name, maxima] : tenants.overrides) all.push_back(name);
+            return all;
+        };
+        if (kept[""].overflow && (settings.tenants.tenants_max != settings_.tenants.tenants_max ||
+                                  names(settings.tenants) != names(settings_.tenants)))
+            kept[""].whole_since = hour_ + 1;
+        const auto groups = [](const label_limit& limit) {
+            std::vector<group_labels> all;
+            for (const group_override& each : limit.overrides) all.push_back(each.group);
+            return all;
+        };
         for (const label_limit& limit : settings.limits) {
             const label_limit* const old = limit_named(limit.name);
             const bool same = old != nullptr && old->each == limit.each && old->per_tenant == limit.per_tenant;
-            kept.emplace(limit.name, same ? std::move(families_[limit.name]) : family{});
+            family& of = kept.emplace(limit.name, same ? std::move(families_[limit.name]) : family{}).first->second;
+            if (!same || old->match != limit.match ||
+                (of.overflow && (old->groups_max != limit.groups_max || groups(*old) != groups(limit))))
+                of.whole_since = hour_ + 1;
         }
         families_ = std::move(kept);
+        if (settings.exempt != settings_.exempt) {
+            whole_since_ = hour_ + 1;
+            for (auto& [name, of] : families_) of.whole_since = hour_ + 1;
+        }
         settings_ = settings;
+        if (reserving_) {
+            const auto keep_all = [this](model_pair& pair, std::uint64_t whole_since) {
+                if (whole_since < hour_) return;
+                pair.hourly.reserve(all_room);
+                if (day_began_) pair.daily.reserve(all_room);
+            };
+            keep_all(global_, whole_since_);
+            for (auto& [name, of] : families_) {
+                for (auto& [id, pair] : of.own) keep_all(pair, of.whole_since);
+                if (of.overflow) keep_all(*of.overflow, of.whole_since);
+            }
+        }
         rule();
+    }
+
+    /// Budgets expect the series that they counted in the hour before, if those are all that are theirs.
+    void begin_hour(bool follows, bool in_grace, bool day_ends) {
+        drop_unused(day_ends);
+        hour_ += follows ? 1 : 2;
+        reserving_ = in_grace;
+        day_began_ = day_ends;
+        const auto begin = [&](model_pair& pair, std::uint64_t whole_since) {
+            const std::uint64_t known = whole_since < hour_ ? pair.hourly.admitted() : all_room;
+            const std::uint64_t expected = in_grace ? known : 0;
+            pair.hourly.begin(expected);
+            if (day_ends) pair.daily.begin(expected);
+        };
+        begin(global_, whole_since_);
+        begin(exempt_, whole_since_);
+        for (auto& [name, of] : families_) {
+            of.overflow_was_used = of.overflow && follows && of.overflow->hourly.admitted() != 0;
+            for (auto& [id, pair] : of.own) begin(pair, of.whole_since);
+            if (of.overflow) begin(*of.overflow, of.whole_since);
+        }
+    }
+    void end_grace() {
+        reserving_ = false;
+        for_each([](model_pair& pair) {
+            pair.hourly.reserve(0);
+            pair.daily.reserve(0);
+        });
+    }
+
+    /// Whether a budget that is not there yet keeps all its room for incumbents, in the hour and in the day.
+    std::pair<bool, bool> spent_for_newcomers(const place& at) {
+        if (at.fixed != nullptr || expected_by_new(at) == 0) return {};
+        if (settings_.mode == limit_mode::observe || mode_for(at.id) == limit_mode::observe) return {};
+        const series_maxima maxima = maxima_for(shares(at) ? overflow_of(at.id.limit) : at.id);
+        return {maxima.hourly != 0, day_began_ && maxima.daily != 0};
     }
 
     /// All budgets as the rules have them.
@@ -108,12 +184,12 @@ class model_book {
     model_pair& make(const place& at) {
         if (model_pair* const there = find(at)) return *there;
         family& of = families_[at.id.limit];
-        if (shares(at)) {
-            rule(of.overflow.emplace(), overflow_of(at.id.limit));
-            return *of.overflow;
-        }
-        model_pair& made = of.own[at.id];
-        rule(made, at.id);
+        const std::uint64_t expected = expected_by_new(at);
+        const bool is_shared = shares(at);
+        model_pair& made = is_shared ? of.overflow.emplace() : of.own[at.id];
+        rule(made, is_shared ? overflow_of(at.id.limit) : at.id);
+        made.hourly.reserve(expected);
+        if (day_began_) made.daily.reserve(expected);
         return made;
     }
 
@@ -165,7 +241,13 @@ class model_book {
     struct family {
         std::map<budget_id, model_pair> own;
         std::optional<model_pair> overflow;
+        std::uint64_t whole_since = 0;   ///< the first hour in which all that is theirs was counted
+        bool overflow_was_used = false;  ///< in the hour before
     };
+    std::uint64_t hour_ = 2;
+    bool reserving_ = false;
+    bool day_began_ = false;
+    std::uint64_t whole_since_ = 0;  ///< of the global budget
     limit_settings settings_;
     model_pair global_;
     model_pair exempt_;
@@ -205,6 +287,11 @@ class model_book {
         const family& of = families_[at.id.limit];
         const auto taken = std::ranges::count_if(of.own, [this](const auto& each) { return !override_of(each.first); });
         return !of.own.contains(at.id) && static_cast<std::uint64_t>(taken) >= bound && !override_of(at.id);
+    }
+    std::uint64_t expected_by_new(const place& at) {
+        const family& of = families_[at.id.limit];
+        const bool may_have_shared = of.overflow_was_used && !shares(at);
+        return reserving_ && (of.whole_since >= hour_ || may_have_shared) ? all_room : 0;
     }
     void rule(model_pair& pair, const budget_id& id) const {
         const series_maxima maxima = maxima_for(id);

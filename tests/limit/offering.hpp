@@ -40,6 +40,12 @@ inline std::vector<offered_series> joined(std::vector<offered_series> first,
     return first;
 }
 
+/// The clock leaps, and stays there for long enough to be believed.
+inline void leap(admission& limits, time_point to) {
+    limits.maintain(to);
+    limits.maintain(to + clock_doubt);
+}
+
 struct verdict_counts {
     std::uint64_t accepted = 0;
     std::uint64_t refused_hourly = 0;

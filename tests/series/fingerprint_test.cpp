@@ -21,12 +21,12 @@ using namespace std::string_literals;
 namespace {
 
 /// Fingerprint of the one series in a request that is given as bytes.
-std::uint64_t fingerprint_of_request(const std::string& text, std::uint64_t seed = 0) {
+std::uint64_t fingerprint_of_request(const std::string& text, const tenant_key& tenant = {}) {
     // Memory of exactly its size, so that a sanitizer sees one byte too many.
     const std::vector<char> bytes(text.begin(), text.end());
     write_request_reader reader{{bytes.data(), bytes.size()}};
     REQUIRE(reader.next());
-    const auto value = seriesgate::fingerprint_of(reader.series().labels_hash, seed);
+    const auto value = seriesgate::fingerprint_of(reader.series().labels_hash, tenant);
     REQUIRE_FALSE(reader.next());
     REQUIRE_FALSE(reader.failed());
     return value;
@@ -38,13 +38,13 @@ std::string request_of(const label_texts& labels) {
     return len_field(1, payload);
 }
 
-std::uint64_t fingerprint_of(const label_texts& labels, std::uint64_t seed = 0) {
-    return fingerprint_of_request(request_of(labels), seed);
+std::uint64_t fingerprint_of(const label_texts& labels, const tenant_key& tenant = {}) {
+    return fingerprint_of_request(request_of(labels), tenant);
 }
 
 /// Whether the labels, as they stand and in every order, hash to what the book says.
 void check_by_the_book(label_texts labels) {
-    const auto expected = reference_fingerprint(labels, 0);
+    const auto expected = reference_fingerprint(labels, {});
     std::sort(labels.begin(), labels.end());
     do {
         CHECK(fingerprint_of(labels) == expected);
@@ -69,7 +69,7 @@ void collect(const std::string& path, distinct_series& distinct) {
         label_texts labels;
         reader.labels(reader.series().record, views);
         for (const label_view& label : views) labels.emplace_back(label.name, label.value);
-        distinct.fingerprints.insert(seriesgate::fingerprint_of(reader.series().labels_hash, 0));
+        distinct.fingerprints.insert(seriesgate::fingerprint_of(reader.series().labels_hash, {}));
         distinct.texts.insert(canonical_text(labels));
     }
     REQUIRE_FALSE(reader.failed());
@@ -101,7 +101,7 @@ TEST_CASE("a label with an empty value is as good as none") {
     CHECK(fingerprint_of({{"zone", ""}, {"job", "a"}, {"a", ""}, {"__name__", "up"}}) == expected);
     SECTION("also when it is all there is") {
         CHECK(fingerprint_of({{"zone", ""}}) == fingerprint_of({}));
-        CHECK(fingerprint_of({}) == reference_fingerprint({}, 0));
+        CHECK(fingerprint_of({}) == reference_fingerprint({}, {}));
     }
 }
 
@@ -152,16 +152,17 @@ TEST_CASE("label sets that only look alike have different fingerprints") {
     CHECK(fingerprints.size() == all_different.size());
 }
 
-TEST_CASE("the seed tells tenants apart") {
+TEST_CASE("equal labels of two tenants are two series") {
     const label_texts labels{{"__name__", "up"}, {"job", "a"}};
     const label_texts unsorted{{"job", "a"}, {"__name__", "up"}};
     std::set<std::uint64_t> fingerprints;
-    for (const std::uint64_t seed : {0ull, 1ull, 2ull, ~0ull}) {
-        CAPTURE(seed);
-        CHECK(fingerprint_of(labels, seed) == reference_fingerprint(labels, seed));
-        CHECK(fingerprint_of(unsorted, seed) == reference_fingerprint(labels, seed));
-        fingerprints.insert(fingerprint_of(labels, seed));
-        fingerprints.insert(fingerprint_of({}, seed));
+    for (const char* const name : {"", "a", "b", "team-with-a-longer-name"}) {
+        CAPTURE(name);
+        const tenant_key tenant = tenant_key_of(name, hash_key::known_to_all());
+        CHECK(fingerprint_of(labels, tenant) == reference_fingerprint(labels, tenant));
+        CHECK(fingerprint_of(unsorted, tenant) == reference_fingerprint(labels, tenant));
+        fingerprints.insert(fingerprint_of(labels, tenant));
+        fingerprints.insert(fingerprint_of({}, tenant));
     }
     CHECK(fingerprints.size() == 8);
 }
@@ -194,8 +195,8 @@ TEST_CASE("a short last label at the very end of the body is compared without re
 TEST_CASE("labels of one name twice keep their order: stores differ in what they make of them") {
     const label_texts one{{"a", "1"}, {"a", "2"}, {"b", "3"}};
     const label_texts other{{"a", "2"}, {"a", "1"}, {"b", "3"}};
-    CHECK(fingerprint_of(one) == reference_fingerprint(one, 0));
-    CHECK(fingerprint_of(other) == reference_fingerprint(other, 0));
+    CHECK(fingerprint_of(one) == reference_fingerprint(one, {}));
+    CHECK(fingerprint_of(other) == reference_fingerprint(other, {}));
     CHECK(fingerprint_of(one) != fingerprint_of(other));
     CHECK(fingerprint_of({{"b", "3"}, {"a", "1"}, {"a", "2"}}) == fingerprint_of(one));
 }
@@ -214,7 +215,7 @@ TEST_CASE("random label sets hash as by the book, in order and shuffled") {
         for (auto count = random() % 8; count > 0; --count)
             labels.emplace_back(text(random() % 16 == 0 ? 200 : 12, 1, alphabet),
                                 text(random() % 16 == 0 ? 300 : 6, 0, 256));
-        const auto seed = random() % 2 == 0 ? 0 : random();
+        const tenant_key tenant = random() % 2 == 0 ? tenant_key{} : numbered_tenant(random());
         if (random() % 2 == 0) {
             std::stable_sort(labels.begin(), labels.end(),
                              [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -223,7 +224,8 @@ TEST_CASE("random label sets hash as by the book, in order and shuffled") {
         const std::vector<char> bytes(body.begin(), body.end());
         reader.reset({bytes.data(), bytes.size()});
         REQUIRE(reader.next());
-        REQUIRE(seriesgate::fingerprint_of(reader.series().labels_hash, seed) == reference_fingerprint(labels, seed));
+        REQUIRE(seriesgate::fingerprint_of(reader.series().labels_hash, tenant) ==
+                reference_fingerprint(labels, tenant));
     }
 }
 
@@ -248,21 +250,22 @@ TEST_CASE("random label sets hash by the book in remote write 2, whatever their 
         const std::vector<char> bytes(body.begin(), body.end());
         reader.reset({bytes.data(), bytes.size()});
         REQUIRE(reader.next());
-        REQUIRE(seriesgate::fingerprint_of(reader.series().labels_hash, 9) == reference_fingerprint(labels, 9));
+        REQUIRE(seriesgate::fingerprint_of(reader.series().labels_hash, numbered_tenant(9)) ==
+                reference_fingerprint(labels, numbered_tenant(9)));
     }
 }
 
 TEST_CASE("a grid of labels has no two fingerprints that are equal, and every bit of them is as often 0 as 1") {
     // Sums of the same few addends: where a weak hash of a label would show.
     constexpr int side = 300;
-    label_hasher hasher;
+    label_hasher hasher{hash_key::known_to_all()};
     std::vector<std::uint64_t> fingerprints;
     for (int i = 0; i < side; ++i)
         for (int j = 0; j < side; ++j) {
             const std::string pod = std::to_string(i);
             const std::string path = std::to_string(j);
             const std::vector<label_view> labels{{"__name__", "up"}, {"path", path}, {"pod", pod}};
-            fingerprints.push_back(seriesgate::fingerprint_of(hasher(labels), 0));
+            fingerprints.push_back(seriesgate::fingerprint_of(hasher(labels), {}));
         }
     for (int bit = 0; bit < 64; ++bit) {
         CAPTURE(bit);

@@ -16,8 +16,8 @@ namespace {
 
 using labels = std::vector<label_view>;
 
-histogram_family family_of(const labels& of, std::uint64_t seed = 0, std::vector<std::string> ignored = {}) {
-    return label_hasher{std::move(ignored)}.family(of, seed);
+histogram_family family_of(const labels& of, const tenant_key& tenant = {}, std::vector<std::string> ignored = {}) {
+    return label_hasher{hash_key::known_to_all(), std::move(ignored)}.family(of, tenant);
 }
 
 const histogram_family none{};
@@ -41,13 +41,14 @@ TEST_CASE("another label, name or tenant is another family") {
     CHECK(family_of({{"__name__", "latency_count"}}) != latency);
     CHECK(family_of({{"__name__", "latencies_count"}, {"pod", "a"}}) != latency);
     CHECK(family_of({{"__name__", "latency_count_count"}, {"pod", "a"}}) != latency);
-    CHECK(family_of({{"__name__", "latency_count"}, {"pod", "a"}}, tenant_seed("t")) != latency);
+    CHECK(family_of({{"__name__", "latency_count"}, {"pod", "a"}}, tenant_key_of("t", hash_key::known_to_all())) !=
+          latency);
 }
 
 TEST_CASE("order, empty values and ignored labels do not matter") {
     CHECK(family_of({{"pod", "a"}, {"__name__", "latency_count"}}) == latency);
     CHECK(family_of({{"__name__", "latency_count"}, {"job", ""}, {"pod", "a"}}) == latency);
-    CHECK(family_of({{"__name__", "latency_sum"}, {"pod", "a"}, {"replica", "1"}}, 0, {"replica"}) == latency);
+    CHECK(family_of({{"__name__", "latency_sum"}, {"pod", "a"}, {"replica", "1"}}, {}, {"replica"}) == latency);
     CHECK(family_of({{"__name__", "latency_sum"}, {"le", ""}, {"pod", "a"}}) == latency);
 }
 
@@ -68,5 +69,5 @@ TEST_CASE("other names are part of nothing") {
 }
 
 TEST_CASE("a family is never taken for the series with the same labels") {
-    CHECK(latency.fingerprint != reference_fingerprint({{"__name__", "latency"}, {"pod", "a"}}, 0));
+    CHECK(latency.fingerprint != reference_fingerprint({{"__name__", "latency"}, {"pod", "a"}}, {}));
 }

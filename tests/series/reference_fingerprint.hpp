@@ -1,4 +1,4 @@
-/// The fingerprint by the book: slow, simple, and without any of the code that it checks.
+/// The fingerprint by the book: slow, simple, and without any of the code that it checks but for the key itself.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,9 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include "series/fingerprint.hpp"
+#include "series/hash_key.hpp"
 
 namespace seriesgate::testing {
 
@@ -46,7 +49,7 @@ inline std::uint64_t reference_avalanche(std::uint64_t hash) {
 }
 
 inline std::uint64_t reference_text_hash(const std::string& text) {
-    const std::uint64_t hash = XXH3_64bits(text.data(), text.size());
+    const std::uint64_t hash = XXH3_64bits_withSecret(text.data(), text.size(), hash_key::known_to_all().secret(), 192);
     return hash == 0 ? 1 : hash;
 }
 
@@ -62,8 +65,13 @@ inline std::uint64_t reference_labels_hash(label_texts labels) {
     return sum;
 }
 
-inline std::uint64_t reference_fingerprint(const label_texts& labels, std::uint64_t seed) {
-    return reference_avalanche(reference_labels_hash(labels) + seed);
+inline std::uint64_t reference_fingerprint(const label_texts& labels, const tenant_key& tenant) {
+    return reference_avalanche((reference_labels_hash(labels) ^ tenant.flip) * tenant.factor);
+}
+
+/// Some tenant's.
+inline tenant_key numbered_tenant(std::uint64_t number) {
+    return {.flip = reference_avalanche(number), .factor = number * 2 + 1};
 }
 
 }  // namespace seriesgate::testing

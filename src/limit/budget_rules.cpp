@@ -1,0 +1,108 @@
+#include "limit/budget_rules.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "series/text.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace seriesgate {
+namespace {
+
+group_labels overflow_group(const label_limit& limit) {
+    group_labels group;
+    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
+    return group;
+}
+
+}  // namespace
+
+budget_name name_of(const limit_rules& rules, const budget_role& role, std::string_view key) {
+    budget_name name{.limit = {}, .tenant = {}, .has_tenant = false, .group = {}, .overflow = role.overflow};
+    if (role.kind == budget_kind::tenant) {
+        name.has_tenant = true;
+        name.tenant = role.overflow ? std::string{overflow_name} : readable(key);
+    }
+    if (role.kind == budget_kind::group) {
+        const label_limit& limit = rules.limits[role.limit];
+        name.limit = limit.name;
+        name.group = role.overflow ? overflow_group(limit) : group_of(limit, key);
+        for (auto& [label, value] : name.group) value = readable(value);
+        name.has_tenant = limit.per_tenant;
+        if (limit.per_tenant)
+            name.tenant = role.overflow ? std::string{overflow_name} : readable(split_key(key).front());
+    }
+    return name;
+}
+
+ruling ruling_of(const limit_rules& rules, const budget_role& role, std::string_view key) {
+    const auto mode = [&rules](limit_mode own) { return rules.mode == limit_mode::observe ? rules.mode : own; };
+    switch (role.kind) {
+        case budget_kind::global:
+            return {.maxima = rules.global, .mode = rules.mode};
+        case budget_kind::exempt:
+            return {.maxima = {}, .mode = rules.mode};
+        case budget_kind::tenant:
+            return {.maxima = maxima_of(rules.tenants, role.overflow ? overflow_name : key),
+                    .mode = mode(rules.tenants.mode)};
+        case budget_kind::group:
+            break;
+    }
+    const label_limit& limit = rules.limits[role.limit];
+    if (limit.overrides.empty()) return {.maxima = limit.maxima, .mode = mode(limit.mode)};
+    return {.maxima = maxima_of(limit, role.overflow ? overflow_group(limit) : group_of(limit, key)),
+            .mode = mode(limit.mode)};
+}
+
+bool is_overridden(const limit_rules& rules, const budget_role& role, std::string_view key) {
+    if (role.kind == budget_kind::tenant) return rules.tenants.overrides.contains(key);
+    const label_limit& limit = rules.limits[role.limit];
+    return !limit.overrides.empty() &&
+           std::ranges::find(limit.overrides, group_of(limit, key), &group_override::group) != limit.overrides.end();
+}
+
+bool is_named_overflow(const label_limit& limit, std::string_view key) {
+    const auto parts = split_key(key);
+    return (!limit.each.empty() || limit.per_tenant) &&
+           std::ranges::all_of(parts, [](const std::string& part) { return part == overflow_name; });
+}
+
+bool same_groups(const label_limit& one, const label_limit& other) {
+    return one.name == other.name && one.each == other.each && one.per_tenant == other.per_tenant;
+}
+
+namespace {
+
+/// A number for some texts, whose order and bounds count.
+class text_identity {
+    std::string all_;
+
+  public:
+    void add(std::string_view text) { append_key_part(all_, text); }
+    void add(std::uint64_t number) { add(std::to_string(number)); }
+    [[nodiscard]] std::uint64_t value() const { return XXH3_64bits(all_.data(), all_.size()) | 1; }
+};
+
+}  // namespace
+
+shelf_rules shelf_rules_of(const limit_rules& rules, std::size_t number) {
+    text_identity matching;
+    text_identity sharing;
+    if (number == 0) {
+        for (const selector& each : rules.exempt) matching.add(each.to_string());
+    } else if (number == 1) {
+        sharing.add(rules.tenants.tenants_max);
+        for (const auto& [tenant, maxima] : rules.tenants.overrides) sharing.add(tenant);
+    } else {
+        const label_limit& limit = rules.limits[number - 2];
+        if (limit.match) matching.add(limit.match->to_string());
+        sharing.add(limit.groups_max);
+        for (const group_override& each : limit.overrides)
+            for (const auto& [label, value] : each.group) sharing.add(value);
+    }
+    return {.matching = matching.value(), .sharing = sharing.value()};
+}
+
+}  // namespace seriesgate

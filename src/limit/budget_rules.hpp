@@ -1,0 +1,60 @@
+/// What the rules say about one budget.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "limit/limits.hpp"
+
+namespace seriesgate {
+
+enum class budget_kind : std::uint8_t { global, exempt, tenant, group };
+
+/// What a budget is for, beside the tenant or group that it is filed under.
+struct budget_role {
+    budget_kind kind = budget_kind::global;
+    bool overflow = false;    ///< shared by the tenants or groups beyond the bound
+    std::uint32_t limit = 0;  ///< of a group: index in limit_rules::limits
+};
+
+/// Whose budget it is, for people: all of it is valid UTF-8.
+struct budget_name {
+    std::string limit;  ///< of a label limit; empty for a tenant's and the global budget
+    std::string tenant;
+    bool has_tenant = false;
+    group_labels group;
+    bool overflow = false;
+};
+
+/// @param key what the budget is filed under: the tenant's name, or see rule_selections::one::key.
+budget_name name_of(const limit_rules& rules, const budget_role& role, std::string_view key);
+
+struct ruling {
+    series_maxima maxima;
+    limit_mode mode = limit_mode::enforce;
+};
+
+/// That for overflow is found under the name `__overflow__`, as an override may be.
+ruling ruling_of(const limit_rules& rules, const budget_role& role, std::string_view key);
+
+/// Whether the tenant or group has maxima of its own, and so a budget whatever their number.
+bool is_overridden(const limit_rules& rules, const budget_role& role, std::string_view key);
+
+/// A group that is really called `__overflow__` belongs where it says.
+bool is_named_overflow(const label_limit& limit, std::string_view key);
+
+/// Whether the budgets of one limit mean the same under the other.
+bool same_groups(const label_limit& one, const label_limit& other);
+
+/// By which rules series come to the budgets of one kind, as numbers that differ when the rules do; the same in every
+/// process. Never 0.
+struct shelf_rules {
+    std::uint64_t matching;  ///< which series
+    std::uint64_t sharing;   ///< which of them share the overflow budget
+};
+
+/// @param number 0 for the global budget and the exempt series, 1 for the tenants, 2 and on for the limits.
+shelf_rules shelf_rules_of(const limit_rules& rules, std::size_t number);
+
+}  // namespace seriesgate

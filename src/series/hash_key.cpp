@@ -1,0 +1,30 @@
+#include "series/hash_key.hpp"
+
+#include <cassert>
+#include <string_view>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace seriesgate {
+
+hash_key::hash_key(bytes_view random) {
+    assert(random.size() >= random_bytes_min);
+    secret_array made{};
+    // Takes any number of bytes but none; the size of the secret is above its minimum.
+    XXH3_generateSecret(made.data(), made.size(), random.data(), random.size());
+    secret_ = std::make_shared<const secret_array>(made);
+}
+
+const hash_key& hash_key::known_to_all() {
+    static const hash_key key{"seriesgate: a key that everybody knows"};
+    return key;
+}
+
+std::uint64_t hash_key::identity() const noexcept {
+    // 64 bits of a hash of 192 bytes that stem from 256 random bits or more: nothing to work back from.
+    constexpr std::string_view purpose{"identity of a hash key"};
+    return XXH3_64bits_withSecret(purpose.data(), purpose.size(), secret(), secret_bytes);
+}
+
+}  // namespace seriesgate

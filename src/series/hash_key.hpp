@@ -1,0 +1,41 @@
+/// What makes the hashes of this installation its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/bytes.hpp"
+
+namespace seriesgate {
+
+/// The secret that every hash of a name, a value or a tenant depends on. Without one, whoever chooses label values
+/// could work out at home which of them meet: XXH3 of eight bytes can be turned round in half a millisecond.
+///
+/// Copies share the secret. Threads: any.
+class hash_key {
+  public:
+    /// What XXH3 wants; it is made from the random bytes so that each of them counts for texts of every length.
+    static constexpr std::size_t secret_bytes = 192;
+    /// Fewer random bytes could be tried out.
+    static constexpr std::size_t random_bytes_min = 32;
+
+    /// @param random at least random_bytes_min bytes, from the system's generator or a file.
+    /// Source: github.com/Cyan4973/xxHash, XXH3_generateSecret.
+    explicit hash_key(bytes_view random);
+
+    /// One that everybody knows: for tests, benchmarks, and readers whose hashes nobody keeps.
+    static const hash_key& known_to_all();
+
+    /// secret_bytes of them, for XXH3_64bits_withSecret and its kin.
+    [[nodiscard]] const unsigned char* secret() const noexcept { return secret_->data(); }
+    /// Tells keys apart without giving them away.
+    [[nodiscard]] std::uint64_t identity() const noexcept;
+
+  private:
+    using secret_array = std::array<unsigned char, secret_bytes>;
+    std::shared_ptr<const secret_array> secret_;
+};
+
+}  // namespace seriesgate
