@@ -5,7 +5,6 @@ and every request that reached the store, held against what had been sent.
 """
 
 import collections
-import ctypes
 import functools
 import itertools
 import multiprocessing
@@ -17,32 +16,13 @@ import time
 
 import wire
 import wire_v2
+import zstd_frame
 
 TENANTS, TENANT_WEIGHTS = [None, "a", "b", "c"], [55, 25, 15, 5]
 JOBS = 8
 HEALTHY = 400  # series that come again and again
 EXPLODING = 1_000_000
 TIMEOUT = 1.0  # the gate's upstream.timeout
-
-_zstd = ctypes.CDLL("libzstd.so.1")
-_zstd.ZSTD_compress.restype = _zstd.ZSTD_decompress.restype = _zstd.ZSTD_compressBound.restype = ctypes.c_size_t
-_zstd.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
-_zstd.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
-_zstd.ZSTD_decompress.argtypes = _zstd.ZSTD_compress.argtypes[:-1]
-
-
-def zstd(raw):
-    out = ctypes.create_string_buffer(_zstd.ZSTD_compressBound(len(raw)))
-    size = _zstd.ZSTD_compress(out, len(out), raw, len(raw), 1)
-    return out.raw[:size]
-
-
-def unzstd(frame, size_max):
-    out = ctypes.create_string_buffer(size_max + 1)
-    size = _zstd.ZSTD_decompress(out, len(out), frame, len(frame))
-    if size > size_max:
-        raise ValueError("no zstd frame of that size")
-    return out.raw[:size]
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -149,7 +129,7 @@ def read_answer(stream):
 def _send_until_taken(seed, number, address, connection, records, count, stop_at):
     """One request, sent as Prometheus does: the same again while the answer is 5xx, 429 or none."""
     request = make_request(seed, number)
-    body = zstd(request.raw) if request.zstd else wire.pack(request.raw)
+    body = (zstd_frame if request.zstd else wire).pack(request.raw)
     totals = (request.series, request.samples, request.exemplars)
     for attempt in itertools.count():
         if time.monotonic() > stop_at:
@@ -277,7 +257,7 @@ class Store:
     def _look_at(self, number, body, headers):
         request = make_request(self.seed, number)
         try:
-            raw = unzstd(body, len(request.raw)) if request.zstd else wire.unpack(body)
+            raw = zstd_frame.unpack(body, len(request.raw)) if request.zstd else wire.unpack(body)
             kept = kept_of(request, raw)
             assert headers.get(b"x-scope-orgid", b"").decode() == (request.tenant or ""), "of another tenant"
         except Exception as fault:  # pylint: disable=broad-except
