@@ -24,7 +24,7 @@ export PATH=$PATH:/usr/sbin:/sbin # debootstrap and chroot, also where these are
 [ "$(id -u)" = 0 ] || cannot "this needs root, for chroot"
 command -v debootstrap >/dev/null || cannot "no debootstrap; scripts/install-deps.sh --test installs it"
 if [ "${SERIESGATE_OWN_MOUNTS-}" != yes ]; then
-    # Everything that is mounted goes with the namespace, however this ends; and what we start goes with us.
+    # Everything that is mounted goes with the namespace, however this ends.
     if ! why=$(unshare --mount --propagation private true 2>&1); then cannot "no mounts: $why"; fi
     SERIESGATE_OWN_MOUNTS=yes exec unshare --mount --propagation private -- "${BASH_SOURCE[0]}" "$@"
 fi
@@ -33,7 +33,7 @@ fi
 mirror() {
     # shellcheck disable=SC2016 # apt's variables, not ours
     apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-        sed -n 's/^Debian //p' | head -n 1
+        awk '$1 == "Debian" && !found { found = 1; print $2 }' || true
 }
 
 make_system() {
