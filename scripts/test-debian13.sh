@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the release preset and runs the unit tests on Debian 13, in a root of its own: scripts/test-debian13.sh
 #
-# The root is made with debootstrap under build/debian13 at the first run and kept, as are its ccache and its build tree
+# The root is made with debootstrap under build/debian13 at the first run and kept, as are its ccache and build tree
 # (`rm -rf build/debian13` begins anew). The working tree is mounted into it, read-only but for build/, in a mount
 # namespace that goes with this script. With arguments they are run in there instead: scripts/test-debian13.sh COMMAND...
 #
@@ -108,6 +108,9 @@ if [ ! -e "$home/reached" ]; then # the first run needs a network, and having no
     touch "$home/reached"
 fi
 inside scripts/install-deps.sh --unit-tests
-inside cmake --preset release -DSERIESGATE_TESTS=ON >"$home/configure.log" 2>&1 || { tail -n 40 "$home/configure.log"; exit 1; }
+if ! inside cmake --preset release -DSERIESGATE_TESTS=ON >"$home/configure.log" 2>&1; then
+    tail -n 40 "$home/configure.log"
+    exit 1
+fi
 inside cmake --build build/release --target all -j "$(nproc)"
 inside ctest --preset release -j "$(nproc)" --no-tests=error --output-on-failure --output-junit /src/build/ctest.xml

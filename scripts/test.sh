@@ -212,7 +212,7 @@ debian13() {
         echo "${untested[-1]}"
         return
     fi
-    grep -vE '^\[[0-9]+/[0-9]+\] |^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | cat -s | tail -n 300 || true
+    grep -vE '^\[[0-9]+/|^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | cat -s | tail -n 300 || true
     count_report build/debian13/build/ctest.xml "unit tests, Debian 13" "$status"
 }
 
