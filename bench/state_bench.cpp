@@ -43,10 +43,11 @@ std::filesystem::path directory() {
 
 void save(benchmark::State& state) {
     const auto limits = filled(static_cast<std::uint64_t>(state.range(0)));
-    const snapshot_directory snapshots{directory(), 1};
+    const state_directory held{directory()};
+    const snapshot_file snapshots{held, 1};
     for (auto _ : state) {
         const auto saved = snapshots.save(*limits);
-        if (saved.result != snapshot_directory::save_result::saved) state.SkipWithError(saved.reason.c_str());
+        if (saved.result != snapshot_file::save_result::saved) state.SkipWithError(saved.reason.c_str());
         state.counters["MB"] = static_cast<double>(saved.bytes) / 1e6;
     }
 }
@@ -54,12 +55,13 @@ BENCHMARK(save)->Arg(1'000'000)->Arg(10'000'000)->Arg(100'000'000)->Unit(benchma
 
 /// From the start of the process to ready, as far as the state is concerned: the file is in the page cache.
 void load(benchmark::State& state) {
-    const snapshot_directory snapshots{directory(), 1};
+    const state_directory held{directory()};
+    const snapshot_file snapshots{held, 1};
     if (!snapshots.save(*filled(static_cast<std::uint64_t>(state.range(0)))).reason.empty()) return;
     for (auto _ : state) {
         admission limits{{}, noon};
         const auto loaded = snapshots.load(limits, noon);
-        if (loaded.result != snapshot_directory::load_result::loaded) state.SkipWithError(loaded.reason.c_str());
+        if (loaded.result != snapshot_file::load_result::loaded) state.SkipWithError(loaded.reason.c_str());
         state.PauseTiming();
         state.counters["series"] = static_cast<double>(limits.figures().hourly.series_current);
         state.ResumeTiming();
@@ -79,7 +81,8 @@ void decide_while_saving(benchmark::State& state, bool saving) {
     if (saving)
         saver = std::thread{[&] {
             ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);  // as the app does
-            const snapshot_directory snapshots{directory(), 1};
+            const state_directory held{directory()};
+            const snapshot_file snapshots{held, 1};
             for (; !stop; ++saves) snapshots.save(*limits);
         }};
     admission_scratch scratch;

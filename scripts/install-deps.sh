@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building seriesgate needs; with --test also what its tests need.
+# Installs what building seriesgate needs; with --unit-tests also what its unit tests need, with --test what all of its
+# tests need.
 #
 # Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
 # alone: on a prepared machine this neither calls apt-get nor needs a network. No service is installed or started;
@@ -9,15 +10,17 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<EOF
-usage: scripts/install-deps.sh [--test]
-  --test   also install what scripts/test.sh needs, and fetch the servers that the tests talk to
+usage: scripts/install-deps.sh [--unit-tests | --test]
+  --unit-tests   also install what the unit tests and benchmarks need
+  --test         also install what scripts/test.sh needs, and fetch the servers that the tests talk to
 EOF
 }
 
-with_tests=no
+with_unit_tests=no with_tests=no
 for argument in "$@"; do
     case $argument in
-        --test) with_tests=yes ;;
+        --unit-tests) with_unit_tests=yes ;;
+        --test) with_unit_tests=yes with_tests=yes ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 1 ;;
     esac
@@ -26,10 +29,14 @@ done
 # Tools as command:package (any way to have the command will do), libraries as package names.
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
 libraries=(libspdlog-dev libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev)
+if [ "$with_unit_tests" = yes ]; then
+    tools+=(ccache:ccache protoc:protobuf-compiler)
+    libraries+=(catch2 libprotobuf-dev libbenchmark-dev)
+fi
 if [ "$with_tests" = yes ]; then
-    tools+=(ccache:ccache clang++:clang clang-format:clang-format protoc:protobuf-compiler zstd:zstd valgrind:valgrind)
-    libraries+=(catch2 libprotobuf-dev libbenchmark-dev libclang-rt-dev ca-certificates
-                faketime python3 python3-pytest python3-pytest-timeout python3-snappy python3-protobuf)
+    tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind)
+    libraries+=(libclang-rt-dev ca-certificates faketime python3 python3-pytest python3-pytest-timeout python3-snappy
+                python3-protobuf debootstrap)
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version

@@ -2,7 +2,8 @@
 # Runs every test of seriesgate: scripts/test.sh [--quick]
 #
 # Installs what is missing, builds the release, ASan+UBSan, TSan and fuzz presets, and runs the unit tests and the
-# end-to-end tests on each, the fuzz targets for a short while, and the checks of style and example configuration.
+# end-to-end tests on each, the fuzz targets for a short while, the checks of style and example configuration, and the
+# unit tests once more on Debian 13 in a root of its own, where the machine can (see test-debian13.sh).
 # --quick: the release preset only. The last line is the count, `N passed, N failed`; exit 0 only if none failed.
 #
 # From the environment:
@@ -31,7 +32,7 @@ rm -rf "$reports"
 mkdir -p "$reports"
 
 passed=0 failed=0 skipped=0
-failures=()
+failures=() untested=()
 
 pass() { passed=$((passed + 1)); }
 fail() { # WHAT
@@ -201,6 +202,20 @@ fuzz() {
     if [ "$found" = no ]; then fail "no fuzz target was built"; fi
 }
 
+debian13() {
+    section "Debian 13: release preset, unit tests"
+    local status=0 log=$reports/debian13.log
+    bounded 2400 scripts/test-debian13.sh >"$log" 2>&1 || status=$?
+    if [ "$status" = 77 ]; then
+        untested+=("$(tail -n 1 "$log")")
+        skipped=$((skipped + 1))
+        echo "${untested[-1]}"
+        return
+    fi
+    grep -vE '^\[[0-9]+/|^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | cat -s | tail -n 300 || true
+    count_report build/debian13/build/ctest.xml "unit tests, Debian 13" "$status"
+}
+
 export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
@@ -229,12 +244,14 @@ else
             end_to_end_tests tsan "not slow" "${fixed_addresses[@]}"
         fi
         fuzz
+        debian13
     fi
 fi
 end_section
 
 printf '\n=== result after %d:%02d\n' $((SECONDS / 60)) $((SECONDS % 60))
 for what in "${failures[@]}"; do echo "failed: $what"; done
+for what in "${untested[@]}"; do echo "skipped: $what"; done
 closing="$passed passed, $failed failed"
 if [ "$skipped" -gt 0 ]; then closing+=", $skipped skipped"; fi
 echo "$closing"

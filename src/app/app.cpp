@@ -9,9 +9,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <condition_variable>
 #include <csignal>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -47,9 +47,10 @@ void maintain(const std::stop_token& stop, admission& limits) {
     while (!stop.stop_requested()) {
         try {
             limits.maintain(wall_clock_now());
-        } catch (const std::bad_alloc&) {
-            // The filters go on in what they have, at a rising false-positive rate, which /stats shows.
-            spdlog::error("no memory for a larger series filter");
+        } catch (const std::exception& error) {
+            // Mostly no memory for a larger filter: they go on in what they have, at a rising false-positive rate,
+            // which /stats shows. Whatever it is, it is no reason to end.
+            spdlog::error("the series filters could not be maintained: {}", error.what());
             wake.wait_for(lock, stop, 1s, [] { return false; });
         }
         wake.wait_for(lock, stop, maintenance_interval, [] { return false; });

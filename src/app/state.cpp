@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 
 #include "http/worker.hpp"
@@ -24,7 +25,8 @@ void yield_to_workers() {
 }  // namespace
 
 state_keeper::state_keeper(const config& settings, admission& limits, gate_metrics& metrics)
-    : directory_(settings.state.dir, fingerprint_identity(settings.ignore_labels)),
+    : directory_(settings.state.dir),
+      file_(directory_, fingerprint_identity(settings.ignore_labels)),
       interval_(settings.state.interval),
       limits_(limits),
       metrics_(metrics) {
@@ -32,29 +34,42 @@ state_keeper::state_keeper(const config& settings, admission& limits, gate_metri
 }
 
 void state_keeper::load() {
-    const auto loaded = directory_.load(limits_, wall_clock_now());
-    if (loaded.result == snapshot_directory::load_result::refused)
+    const auto loaded = file_.load(limits_, wall_clock_now());
+    if (loaded.result == snapshot_file::load_result::refused)
         spdlog::error("state not loaded, all series are new: {}", loaded.reason);
-    if (loaded.result != snapshot_directory::load_result::loaded) return;
+    if (loaded.result != snapshot_file::load_result::loaded) return;
     const admission_figures figures = limits_.figures();
     spdlog::info("state loaded: {} series in this hour, {} in this day", figures.hourly.series_current,
                  figures.daily.series_current);
 }
 
-bool state_keeper::save() {
-    auto saved = directory_.save(limits_);
+bool state_keeper::save() noexcept {
+    try {
+        return try_save();
+    } catch (const std::exception& error) {
+        note_failure(error.what());
+        return false;
+    }
+}
+
+bool state_keeper::try_save() {
+    if (directory_.hold() == state_directory::holding::renewed)
+        spdlog::warn("state.dir was removed or its lock was: made anew, and the state with it");
+    auto saved = file_.save(limits_);
     // A window ended meanwhile; that does not happen again within the hour.
-    if (saved.result == snapshot_directory::save_result::window_ended) saved = directory_.save(limits_);
-    if (saved.result == snapshot_directory::save_result::saved) {
+    if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limits_);
+    if (saved.result == snapshot_file::save_result::saved) {
         metrics_.state_saves.add();
         metrics_.state_bytes.set(static_cast<std::int64_t>(saved.bytes));
         metrics_.state_save_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
     }
-    if (saved.result == snapshot_directory::save_result::failed) {
-        metrics_.state_save_failures.add();
-        spdlog::error("state not saved: {}", saved.reason);
-    }
-    return saved.result == snapshot_directory::save_result::saved;
+    if (saved.result == snapshot_file::save_result::failed) note_failure(saved.reason);
+    return saved.result == snapshot_file::save_result::saved;
+}
+
+void state_keeper::note_failure(std::string_view reason) {
+    metrics_.state_save_failures.add();
+    spdlog::error("state not saved: {}", reason);
 }
 
 void state_keeper::save_now_and_then(const std::stop_token& stop) {
@@ -65,7 +80,7 @@ void state_keeper::save_now_and_then(const std::stop_token& stop) {
     std::uint64_t saved_revision = 0;
     while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) {
         const std::uint64_t revision = limits_.revision();
-        if (revision != saved_revision && save()) saved_revision = revision;
+        if ((revision != saved_revision || !directory_.is_held()) && save()) saved_revision = revision;
     }
 }
 

@@ -15,7 +15,8 @@ std::string owner(const budget_name& name) {
         for (const auto& [label, value] : name.group) labels.push_back({label, value});
     std::string text;
     if (!name.limit.empty()) text = "limit " + name.limit + (labels.empty() ? "" : to_text(labels, 256));
-    if (name.has_tenant) text.append(text.empty() ? "" : " of ").append("tenant ").append(quoted(name.tenant));
+    if (name.has_tenant)
+        text.append(text.empty() ? "" : " of ").append("tenant ").append(seriesgate::quoted(name.tenant));
     return text;
 }
 

@@ -330,13 +330,13 @@ std::string selector::to_string() const {
     if (is_short && is_plain_name(on_name->value, true))
         name = on_name->value;
     else if (is_short)
-        inner = quoted(on_name->value);
+        inner = seriesgate::quoted(on_name->value);
     for (const label_matcher& matcher : matchers_) {
         if (is_short && matcher.name == metric_name) continue;
         if (!inner.empty()) inner += ',';
-        inner += is_plain_name(matcher.name, false) ? matcher.name : quoted(matcher.name);
+        inner += is_plain_name(matcher.name, false) ? matcher.name : seriesgate::quoted(matcher.name);
         inner += op_texts[static_cast<std::size_t>(matcher.op)];
-        inner += quoted(matcher.value);
+        inner += seriesgate::quoted(matcher.value);
     }
     return inner.empty() && !name.empty() ? name : name + "{" + inner + "}";
 }

@@ -14,6 +14,7 @@ namespace seriesgate {
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max = 1024);
 
 /// In quotes, with what would break a log line escaped.
+/// To be called by its full name: a std::string also finds std::quoted, wherever <iomanip> has been included.
 std::string quoted(bytes_view text);
 
 /// As it is, but for bytes that are no UTF-8: `\xff`. Different bytes stay different, which U+FFFD would not do.

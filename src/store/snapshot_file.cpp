@@ -1,7 +1,5 @@
 #include "store/snapshot_file.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "core/state_stream.hpp"
@@ -30,26 +28,6 @@ constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + sizeo
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 constexpr std::size_t buffer_size = 1 << 20;
 
-std::string failure(std::string_view what, const std::filesystem::path& file) {
-    return std::string{what} + " " + file.string() + ": " + std::generic_category().message(errno);
-}
-
-class descriptor {
-    int fd_;
-
-  public:
-    explicit descriptor(int fd) : fd_(fd) {}
-    descriptor(const descriptor&) = delete;
-    descriptor& operator=(const descriptor&) = delete;
-    ~descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    [[nodiscard]] int get() const noexcept { return fd_; }
-    [[nodiscard]] bool open() const noexcept { return fd_ >= 0; }
-    /// Closes now, to see the error that the destructor would hide.
-    [[nodiscard]] bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-};
-
 class checksum {
     struct release {
         void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
@@ -57,20 +35,13 @@ class checksum {
     std::unique_ptr<XXH3_state_t, release> state_{XXH3_createState()};
 
   public:
-    checksum() { XXH3_64bits_reset(state_.get()); }
+    checksum() {
+        if (!state_) throw std::bad_alloc{};
+        XXH3_64bits_reset(state_.get());
+    }
     void add(std::string_view bytes) { XXH3_64bits_update(state_.get(), bytes.data(), bytes.size()); }
     [[nodiscard]] std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
 };
-
-bool write_all(int fd, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
 
 /// Buffers, counts and sums up.
 class file_sink : public state_sink {
@@ -78,25 +49,37 @@ class file_sink : public state_sink {
     std::string buffer_;
     checksum sum_;
     std::uint64_t bytes_ = 0;
+    std::error_code error_;
 
   public:
     explicit file_sink(int fd) : fd_(fd) { buffer_.reserve(buffer_size); }
+    /// Does not throw: who saves has a lock and a recording to end first.
     bool write(std::string_view bytes) override {
         sum_.add(bytes);
         bytes_ += bytes.size();
-        if (buffer_.size() + bytes.size() > buffer_size && !flush()) return false;
-        if (bytes.size() > buffer_size) return write_all(fd_, bytes);
-        buffer_.append(bytes);
-        return true;
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            put(buffer_);
+            buffer_.clear();
+        }
+        if (bytes.size() > buffer_size)
+            put(bytes);
+        else
+            buffer_.append(bytes);
+        return !error_;
     }
-    bool flush() {
-        const bool good = write_all(fd_, buffer_);
-        buffer_.clear();
-        return good;
+    /// Throws std::system_error if this or anything before could not be written.
+    void finish() {
+        put(buffer_);
+        if (error_) throw std::system_error{error_};
     }
     /// Of all that has been written.
     [[nodiscard]] std::uint64_t sum() const { return sum_.value(); }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+  private:
+    void put(std::string_view bytes) {
+        if (!error_) error_ = write_all(fd_, bytes);
+    }
 };
 
 /// Reads what file_sink wrote, and sums it up on the way: a file is read once.
@@ -159,45 +142,20 @@ class file_source : public state_source {
     static constexpr std::size_t piece_size = std::size_t{1} << 30;
 };
 
-/// A rename is only there for good once the directory is.
-bool sync_directory(const std::filesystem::path& directory) {
-    const descriptor opened{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    return opened.open() && ::fsync(opened.get()) == 0;
-}
-
 }  // namespace
 
-snapshot_directory::snapshot_directory(std::filesystem::path directory, std::uint64_t identity)
-    : directory_(std::move(directory)), identity_(identity) {
-    std::error_code error;
-    std::filesystem::create_directories(directory_, error);
-    const auto lock_file = directory_ / "lock";
-    lock_ = ::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (lock_ < 0) throw std::runtime_error(failure("state.dir: cannot open", lock_file));
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-        ::close(lock_);
-        throw std::runtime_error("state.dir: " + directory_.string() + " is in use by another process");
-    }
-}
-
-snapshot_directory::~snapshot_directory() {
-    ::close(lock_);
-}
-
-snapshot_directory::load_outcome snapshot_directory::load(admission& limits, time_point now) const {
-    const auto file = directory_ / "state";
-    const descriptor in{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
-    if (!in.open() && errno == ENOENT) return {load_result::absent, {}};
-    const auto refused = [&file](std::string_view why) {
-        return load_outcome{load_result::refused, file.string() + ": " + std::string{why}};
+snapshot_file::load_outcome snapshot_file::load(admission& limits, time_point now) const try {
+    const auto in = directory_.open("state");
+    if (!in) return {load_result::absent, {}};
+    const auto refused = [this](std::string_view why) {
+        return load_outcome{load_result::refused, directory_.path_of("state") + ": " + std::string{why}};
     };
-    if (!in.open()) return {load_result::refused, failure("cannot open", file)};
     struct stat status {};
-    if (::fstat(in.get(), &status) != 0) return {load_result::refused, failure("cannot read", file)};
+    if (::fstat(in->get(), &status) != 0) return refused("cannot be read");
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size < header_size + checksum_size) return refused("too short for a state file");
 
-    file_source source{in.get(), size};
+    file_source source{in->get(), size};
     state_decoder header{source};
     std::array<char, magic.size()> found{};
     header.bytes(found.data(), found.size());
@@ -206,31 +164,27 @@ snapshot_directory::load_outcome snapshot_directory::load(admission& limits, tim
     if (header.number<std::uint64_t>() != identity_) return refused("made with other ignoreLabels");
     if (!limits.restore(source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};
+} catch (const std::runtime_error& error) {  // no memory is no reason to begin anew: then we do not start
+    return {load_result::refused, error.what()};
 }
 
-snapshot_directory::save_outcome snapshot_directory::save(admission& limits) const {
-    const auto file = directory_ / "state";
-    const auto next = directory_ / "state.new";
-    const auto failed = [](std::string why) { return save_outcome{save_result::failed, std::move(why), 0}; };
-    descriptor out{::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-    if (!out.open()) return failed(failure("cannot write", next));
-
-    file_sink sink{out.get()};
-    state_encoder encoder{sink};
-    encoder.bytes(magic);
-    encoder.number(format_version);
-    encoder.number(identity_);
-    const bool complete = limits.save(sink);
-    encoder.number(sink.sum());
-    if (!encoder.good() || !sink.flush() || ::fsync(out.get()) != 0 || !out.close())
-        return failed(failure("cannot write", next));
-    if (!complete) return {save_result::window_ended, {}, 0};
-
-    std::error_code error;
-    std::filesystem::rename(next, file, error);
-    if (error) return failed("cannot rename " + next.string() + ": " + error.message());
-    if (!sync_directory(directory_)) return failed(failure("cannot sync", directory_));
-    return {save_result::saved, {}, sink.bytes()};
+snapshot_file::save_outcome snapshot_file::save(admission& limits) const try {
+    std::uint64_t bytes = 0;
+    const bool saved = directory_.replace("state", [&](int fd) {
+        file_sink sink{fd};
+        state_encoder encoder{sink};
+        encoder.bytes(magic);
+        encoder.number(format_version);
+        encoder.number(identity_);
+        const bool complete = limits.save(sink);
+        encoder.number(sink.sum());
+        sink.finish();
+        bytes = sink.bytes();
+        return complete;
+    });
+    return saved ? save_outcome{save_result::saved, {}, bytes} : save_outcome{save_result::window_ended, {}, 0};
+} catch (const std::exception& error) {
+    return {save_result::failed, error.what(), 0};
 }
 
 }  // namespace seriesgate

@@ -1,34 +1,28 @@
-/// The limiter's state on disk: a directory that one process owns, with one file in it.
+/// The limiter's state on disk: one file in a directory that this process owns.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "limit/admission.hpp"
+#include "store/state_directory.hpp"
 
 namespace seriesgate {
 
-/// `dir/state`, written whole to `dir/state.new`, synced and renamed, so that there is always one complete file or
-/// none.
+/// The file `state`, always whole or absent.
 ///
 /// Format: "SGSTATE\n", format version (4 bytes), identity (8 bytes), the limiter's state (limit/snapshot.cpp), and the
 /// XXH3-64 of everything before it. The identity tells by what rules
 /// fingerprints were made (ignoreLabels): a file with another one has other series in it.
 ///
 /// Threads: one at a time.
-class snapshot_directory {
-    std::filesystem::path directory_;
+class snapshot_file {
+    const state_directory& directory_;
     std::uint64_t identity_;
-    int lock_ = -1;
 
   public:
-    /// Makes the directory if it is not there and locks it against other processes.
-    /// Throws std::runtime_error with one readable line if that cannot be done.
-    snapshot_directory(std::filesystem::path directory, std::uint64_t identity);
-    snapshot_directory(const snapshot_directory&) = delete;
-    snapshot_directory& operator=(const snapshot_directory&) = delete;
-    ~snapshot_directory();
+    snapshot_file(const state_directory& directory, std::uint64_t identity)
+        : directory_(directory), identity_(identity) {}
 
     enum class load_result : std::uint8_t { loaded, absent, refused };
     struct load_outcome {

@@ -100,12 +100,12 @@ class Prometheus(Server):
     """`config`: the text of its configuration, or a function from its own port to that text."""
 
     def __init__(self, folder, config, *flags):
-        self.data = f"{folder}/prometheus"
+        self.folder = Path(folder)
         file = Path(folder) / "prometheus.yml"
 
         def flags_for(port):
             file.write_text(config(port) if callable(config) else config)
-            return [f"--config.file={file}", f"--storage.tsdb.path={self.data}",
+            return [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
                     f"--web.listen-address=127.0.0.1:{port}", *flags]
 
         super().__init__("prometheus", flags_for, folder, "/-/ready")
@@ -113,8 +113,9 @@ class Prometheus(Server):
     def dump(self):
         """What its database holds, read after it has ended: {labels as sorted pairs: {timestamp in ms: value}}."""
         assert self.process.poll() is not None
-        text = subprocess.run([binary("promtool"), "tsdb", "dump", self.data], check=True, capture_output=True,
-                              text=True, timeout=60).stdout
+        # In the folder that `data` is in: newer ones also write there, whatever path they are given to read from.
+        text = subprocess.run([binary("promtool"), "tsdb", "dump", "data"], cwd=self.folder, check=True,
+                              capture_output=True, text=True, timeout=60).stdout
         stored = {}
         for line in text.splitlines():
             labels, value, timestamp = line.rsplit(" ", 2)

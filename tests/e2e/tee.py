@@ -9,7 +9,8 @@ PASSED = ("content-type", "content-encoding", "x-prometheus-remote-write-version
 
 
 class Tee(Upstream):
-    """Forwards each request to `target` and its status and body back. Requests the server took are in `taken`.
+    """Forwards each request to `target` and its status and body back. Requests the server took are in `taken`, but
+    for vmagent's question which protocol it speaks: that one has no body.
 
     While `away` is set, it answers 503 and forwards nothing.
     """
@@ -24,10 +25,13 @@ class Tee(Upstream):
         if self.away:
             return Answer(503, [], b"the store is away\n")
         headers = {name: value for name, value in request.headers if name.lower() in PASSED}
-        onward = urllib.request.Request(self._target, data=request.body, headers=headers, method="POST")
+        _, question, query = request.target.partition("?")
+        onward = urllib.request.Request(self._target + question + query, data=request.body, headers=headers,
+                                        method="POST")
         try:
             with urllib.request.urlopen(onward, timeout=30) as answer:
-                self.taken.append(request)
+                if request.body:
+                    self.taken.append(request)
                 return Answer(answer.status, [], answer.read())
         except urllib.error.HTTPError as error:
             return Answer(error.code, [], error.read())

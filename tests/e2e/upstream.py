@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import wire
+import zstd_frame
 
 
 @dataclass
@@ -25,7 +26,8 @@ class Request:
 
     @property
     def raw(self):
-        return wire.unpack(self.body)
+        """The body decompressed, by what its Content-Encoding says."""
+        return (zstd_frame if self.get("content-encoding") == "zstd" else wire).unpack(self.body)
 
 
 @dataclass

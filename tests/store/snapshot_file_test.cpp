@@ -1,38 +1,22 @@
 #include "store/snapshot_file.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/fingerprints.hpp"
 
 using namespace seriesgate;
-using seriesgate::testing::fingerprint_of;
+using namespace seriesgate::testing;
 
 namespace {
 
 constexpr std::uint64_t identity = 7;
 const time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
 const limit_settings settings{.series_hourly_max = 100, .series_daily_max = 1'000};
-
-/// A directory of this test's own, gone with it.
-class scratch_directory {
-    std::filesystem::path path_;
-
-  public:
-    scratch_directory() {
-        std::string name = (std::filesystem::temp_directory_path() / "seriesgate-test-XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~scratch_directory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
-};
 
 /// How many of the series 0 to `count` - 1 are admitted.
 std::uint64_t offer(admission& limits, std::uint64_t count) {
@@ -45,23 +29,15 @@ std::uint64_t offer(admission& limits, std::uint64_t count) {
     return static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::accepted));
 }
 
-std::string read_file(const std::filesystem::path& file) {
-    std::ifstream in{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{in}, {}};
-}
-
-void write_file(const std::filesystem::path& file, std::string_view text) {
-    std::ofstream{file, std::ios::binary}.write(text.data(), static_cast<std::streamsize>(text.size()));
-}
-
 /// Why this text is refused as a state file; the limiter must then be as good as new.
 std::string reason_to_refuse(std::string_view text) {
     const scratch_directory directory;
-    const snapshot_directory snapshots{directory / "state.d", identity};
+    const state_directory held{directory / "state.d"};
+    const snapshot_file snapshots{held, identity};
     write_file(directory / "state.d/state", text);
     admission limits{settings, noon};
     const auto loaded = snapshots.load(limits, noon);
-    if (loaded.result != snapshot_directory::load_result::refused) return "loaded";
+    if (loaded.result != snapshot_file::load_result::refused) return "loaded";
     CHECK(limits.figures().hourly.series_current == 0);
     CHECK(offer(limits, 200) == 100);
     const auto at = loaded.reason.find("state.d/state: ");
@@ -71,10 +47,11 @@ std::string reason_to_refuse(std::string_view text) {
 
 std::string saved_state() {
     const scratch_directory directory;
-    const snapshot_directory snapshots{directory / "state.d", identity};
+    const state_directory held{directory / "state.d"};
+    const snapshot_file snapshots{held, identity};
     admission limits{settings, noon};
     offer(limits, 60);
-    REQUIRE(snapshots.save(limits).result == snapshot_directory::save_result::saved);
+    REQUIRE(snapshots.save(limits).result == snapshot_file::save_result::saved);
     return read_file(directory / "state.d/state");
 }
 
@@ -83,38 +60,22 @@ std::string saved_state() {
 TEST_CASE("what was saved is there after a restart") {
     const scratch_directory directory;
     {
-        const snapshot_directory snapshots{directory / "a/b", identity};  // made, with what is above it
+        const state_directory held{directory / "a/b"};
+        const snapshot_file snapshots{held, identity};  // made, with what is above it
         admission limits{settings, noon};
-        CHECK(snapshots.load(limits, noon).result == snapshot_directory::load_result::absent);
+        CHECK(snapshots.load(limits, noon).result == snapshot_file::load_result::absent);
         CHECK(offer(limits, 60) == 60);
         const auto saved = snapshots.save(limits);
-        REQUIRE(saved.result == snapshot_directory::save_result::saved);
+        REQUIRE(saved.result == snapshot_file::save_result::saved);
         CHECK(saved.bytes == std::filesystem::file_size(directory / "a/b/state"));
         CHECK_FALSE(std::filesystem::exists(directory / "a/b/state.new"));
     }
-    const snapshot_directory snapshots{directory / "a/b", identity};
+    const state_directory held{directory / "a/b"};
+    const snapshot_file snapshots{held, identity};
     admission limits{settings, noon};
-    REQUIRE(snapshots.load(limits, noon).result == snapshot_directory::load_result::loaded);
+    REQUIRE(snapshots.load(limits, noon).result == snapshot_file::load_result::loaded);
     CHECK(limits.figures().hourly.series_current == 60);
     CHECK(offer(limits, 200) == 100);  // the 60 known ones and 40 more
-}
-
-TEST_CASE("a directory is for one at a time") {
-    const scratch_directory directory;
-    const auto state = directory / "state.d";
-    {
-        const snapshot_directory first{state, identity};
-        CHECK_THROWS_WITH((snapshot_directory{state, identity}),
-                          "state.dir: " + state.string() + " is in use by another process");
-    }
-    CHECK_NOTHROW(snapshot_directory{state, identity});
-}
-
-TEST_CASE("a directory that cannot be used says why") {
-    const scratch_directory directory;
-    write_file(directory / "file", "");
-    CHECK_THROWS_WITH((snapshot_directory{directory / "file", identity}),
-                      Catch::Contains("state.dir: cannot open") && Catch::Contains("Not a directory"));
 }
 
 TEST_CASE("every truncation of a state file is refused, and nothing of it is kept") {
@@ -155,16 +116,17 @@ TEST_CASE("foreign files are called what they are") {
 
 TEST_CASE("a save that fails leaves the file of before") {
     const scratch_directory directory;
-    const snapshot_directory snapshots{directory / "state.d", identity};
+    const state_directory held{directory / "state.d"};
+    const snapshot_file snapshots{held, identity};
     admission limits{settings, noon};
     offer(limits, 60);
-    REQUIRE(snapshots.save(limits).result == snapshot_directory::save_result::saved);
+    REQUIRE(snapshots.save(limits).result == snapshot_file::save_result::saved);
     const std::string before = read_file(directory / "state.d/state");
 
     std::filesystem::create_directory(directory / "state.d/state.new");  // in the way
     offer(limits, 80);
     const auto failed = snapshots.save(limits);
-    CHECK(failed.result == snapshot_directory::save_result::failed);
-    CHECK_THAT(failed.reason, Catch::Contains("cannot write") && Catch::Contains("state.new"));
+    CHECK(failed.result == snapshot_file::save_result::failed);
+    CHECK(failed.reason == "cannot write " + (directory / "state.d/state.new").string() + ": Is a directory");
     CHECK(read_file(directory / "state.d/state") == before);
 }

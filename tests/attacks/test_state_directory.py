@@ -1,0 +1,182 @@
+"""What a neighbour with a hand in state.dir may do: the gate neither hangs nor ends nor loses its state in silence."""
+
+import contextlib
+import os
+import resource
+import shutil
+import socket
+
+import pytest
+
+from bounds import within
+from gate import run, sanitized
+from test_life_cycle import one_clear_line
+from test_state import FAILURES, SAVES, directory, kept, settled  # noqa: F401 (a fixture)
+from traffic import numbered, offer
+from waiting import eventually
+
+LIMITS = "maxHourlySeries: 5\n"
+
+
+@pytest.fixture
+def saving(limited, upstream, directory):  # noqa: F811
+    """A gate that has saved three of its five series, and its configuration."""
+    text = kept(directory, LIMITS, "100ms")
+    gate = limited(text)
+    assert len(offer(gate, upstream, numbered(3))) == 3
+    settled(directory)
+    return gate, text
+
+
+def in_the_way(what, path):
+    if what == "fifo":
+        os.mkfifo(path)
+    elif what == "directory":
+        path.mkdir()
+    elif what == "symlink":
+        path.symlink_to(path.parent.parent / "victim")
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    elif what == "socket":
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+
+
+OBSTACLES = ["fifo", "directory", "symlink", "device", "socket"]
+
+
+def start_line(text, tmp_path):
+    """What the command line says about a gate that does not start with that configuration."""
+    file = tmp_path / "second.yaml"
+    file.write_text(text)
+    return one_clear_line(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
+
+
+# --- the directory goes while the gate runs
+
+@pytest.mark.parametrize("how", ["removed", "moved", "emptied", "replaced"])
+def test_a_directory_that_goes_is_made_anew_with_its_state(saving, limited, upstream, directory, how):  # noqa: F811
+    gate, text = saving
+    with within(gate, memory_mib=16, cpu=1, seconds=5):
+        if how == "emptied":
+            for file in directory.iterdir():
+                file.unlink()
+        elif how == "removed":
+            shutil.rmtree(directory)
+        else:
+            directory.rename(directory.parent / "elsewhere")
+            if how == "replaced":
+                directory.mkdir()
+        # Nothing new has come: the state is saved again because it is gone.
+        eventually(lambda: (directory / "state").exists(), "the state is there again")
+        eventually(lambda: "made anew" in gate.log, "the log says so")
+    assert gate.metric(FAILURES) == 0
+    assert "in use" in start_line(text, directory.parent)
+    gate.crash()
+    assert offer(limited(text), upstream, numbered(9, start=1)) == numbered(4, start=1)  # two of three, and two more
+
+
+def test_a_second_gate_in_its_place_keeps_what_is_its_own(saving, limited, upstream, directory):  # noqa: F811
+    first, text = saving
+    directory.rename(directory.parent / "elsewhere")
+    second = None
+    for _ in range(50):  # against the first one, which takes the path again at its next interval
+        shutil.rmtree(directory, ignore_errors=True)
+        with contextlib.suppress(AssertionError):
+            second = limited(kept(directory, LIMITS, "1h"))
+            break
+    assert second, "the path was never free"
+    eventually(lambda: first.metric(FAILURES) >= 2, "the first one cannot save")
+    assert f"state not saved: state.dir: {directory} is in use by another process" in first.log
+    assert len(offer(second, upstream, numbered(5, start=100))) == 5
+    second.stop()
+    state = (directory / "state").read_bytes()
+    failures = first.metric(FAILURES)
+    eventually(lambda: first.metric(FAILURES) >= failures + 2, "it does not save over what another has saved")
+    assert "is another directory now" in first.log
+    assert offer(first, upstream, numbered(9)) == numbered(5)  # and goes on with what it knows
+    first.stop()
+    assert (directory / "state").read_bytes() == state
+
+
+# --- what is not a file in the place of one
+
+@pytest.mark.parametrize("what", OBSTACLES)
+def test_what_is_in_the_way_of_a_save_is_not_waited_for_or_followed(saving, limited, upstream, directory,  # noqa: F811
+                                                                    what):
+    gate, text = saving
+    victim = directory.parent / "victim"
+    victim.write_text("untouched")
+    saves = gate.metric(SAVES)
+    (directory / "state.new").unlink(missing_ok=True)
+    in_the_way(what, directory / "state.new")
+    with within(gate, memory_mib=16, cpu=1, seconds=8):
+        assert len(offer(gate, upstream, numbered(5))) == 5
+        if what == "directory":
+            eventually(lambda: gate.metric(FAILURES) >= 1, "a failed save is counted")
+            (directory / "state.new").rmdir()
+        eventually(lambda: gate.metric(SAVES) > saves, "it is saved")
+        settled(directory)
+    assert victim.read_text() == "untouched"
+    assert sorted(os.listdir(directory)) == ["lock", "state"]
+    gate.crash()
+    assert offer(limited(text), upstream, numbered(9)) == numbered(5)
+
+
+@pytest.mark.parametrize("what", OBSTACLES)
+def test_what_is_in_the_place_of_the_state_is_not_read(limited, upstream, directory, what):  # noqa: F811
+    directory.mkdir()
+    in_the_way(what, directory / "state")
+    gate = limited(kept(directory, LIMITS))  # listens within seconds, or this fails
+    assert "state not loaded, all series are new" in gate.log
+    assert str(directory / "state") in gate.log
+    assert len(offer(gate, upstream, numbered(9))) == 5
+    gate.stop()
+    assert (directory / "state").is_dir() == (what == "directory")
+    assert not (directory / "state").is_symlink()
+
+
+@pytest.mark.parametrize("what", OBSTACLES)
+def test_what_is_in_the_place_of_the_lock_is_one_clear_line(directory, tmp_path, what):  # noqa: F811
+    (tmp_path / "victim").write_text("untouched")
+    directory.mkdir()
+    in_the_way(what, directory / "lock")
+    line = start_line(kept(directory, LIMITS), tmp_path)
+    assert "state.dir" in line and str(directory / "lock") in line
+    assert (tmp_path / "victim").read_text() == "untouched"
+
+
+# --- the thread that saves
+
+@pytest.mark.skipif(sanitized("asan", "tsan"), reason="a sanitizer ends the process when it gets no memory")
+@pytest.mark.parametrize("at_shutdown", [False, True])
+def test_no_memory_for_a_save_is_a_failed_save(limited, upstream, directory, at_shutdown):  # noqa: F811
+    """A save's buffers are what is refused here: the bound is on memory that is yet to be mapped."""
+    gate = limited(kept(directory, LIMITS, "1h" if at_shutdown else "100ms"))
+    for _ in range(20):  # what the other threads need is theirs before the limit
+        assert gate.send(b"bad").status == 400
+        assert gate.metric(SAVES) == 0
+    with open(f"/proc/{gate.process.pid}/status") as file:
+        data = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmData:"))
+    bound = (data + (512 << 10), resource.RLIM_INFINITY)
+    usual = resource.prlimit(gate.process.pid, resource.RLIMIT_DATA, bound)
+    offer(gate, upstream, numbered(3))
+    if at_shutdown:
+        gate.stop()  # exit status 0
+        assert "state not saved" in gate.log and "stopped" in gate.log
+        return
+    eventually(lambda: "state not saved" in gate.log, "a save fails")
+    resource.prlimit(gate.process.pid, resource.RLIMIT_DATA, usual)
+    failures, saves = gate.metric(FAILURES), gate.metric(SAVES)
+    assert failures >= 1
+    eventually(lambda: gate.metric(SAVES) > saves, "it is saved at a later interval")
+
+
+# --- who may read it
+
+def test_what_is_made_is_the_owners_alone(limited, upstream, directory):  # noqa: F811
+    gate = limited(kept(directory, LIMITS))
+    offer(gate, upstream, numbered(3))
+    gate.stop()
+    modes = {path.name: path.stat().st_mode & 0o7777 for path in (directory, *directory.iterdir())}
+    assert modes == {directory.name: 0o700, "lock": 0o600, "state": 0o600}
