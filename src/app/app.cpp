@@ -109,15 +109,21 @@ void log_start(const config& settings, const server& front, std::size_t workers)
 }  // namespace
 
 void run(const config& settings, std::function<load_outcome()> read_again) {
-    admission limits{limits_of(settings), wall_clock_now()};
+    const installation installed{settings};
+    const hash_key key{installed.secret};
+    limit_settings first_limits = limits_of(settings);
+    first_limits.key = key;
+    admission limits{first_limits, wall_clock_now()};
     gate_metrics metrics;
     reloader reload{settings, std::move(read_again), limits, metrics};
     shared_state shared{.settings = settings,
                         .limits = limits,
                         .metrics = metrics,
+                        .key = key,
                         .reload = [&reload] { return reload(); },
                         .started = std::chrono::steady_clock::now()};
-    const auto state = open_state(settings, limits, metrics);
+    std::optional<state_keeper> state;
+    if (installed.directory) state.emplace(settings, installed, key, limits, metrics);
     const auto workers = make_workers(shared);
     net::io_context control{1};
     server front{control, settings.listen, workers};

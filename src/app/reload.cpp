@@ -18,6 +18,7 @@ std::vector<std::string_view> fixed_changes(const config& running, const config&
     check(running.listen == wanted.listen, "listen");
     check(running.upstream == wanted.upstream, "upstream");
     check(running.ignore_labels == wanted.ignore_labels, "ignoreLabels");
+    check(running.secret_file == wanted.secret_file, "fingerprint.secretFile");
     check(running.tenant_header == wanted.tenant_header, "tenants.header");
     check(running.reject_status == wanted.reject_status, "rejectStatus");
     check(running.state == wanted.state, "state");

@@ -10,6 +10,7 @@
 
 #include "http/worker.hpp"
 #include "series/fingerprint.hpp"
+#include "store/secret_file.hpp"
 
 namespace seriesgate {
 namespace {
@@ -24,9 +25,18 @@ void yield_to_workers() {
 
 }  // namespace
 
-state_keeper::state_keeper(const config& settings, admission& limits, gate_metrics& metrics)
-    : directory_(settings.state.dir),
-      file_(directory_, fingerprint_identity(settings.ignore_labels)),
+installation::installation(const config& settings) {
+    if (!settings.state.dir.empty()) directory = std::make_unique<state_directory>(settings.state.dir);
+    secret = !settings.secret_file.empty() ? read_secret(settings.secret_file)
+             : directory                   ? kept_secret(*directory)
+                                           : random_secret();
+}
+
+state_keeper::state_keeper(const config& settings, const installation& in, const hash_key& key, admission& limits,
+                           gate_metrics& metrics)
+    : directory_(*in.directory),
+      secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
+      file_(directory_, {.rules = fingerprint_identity(settings.ignore_labels), .secret = key.identity()}),
       interval_(settings.state.interval),
       limits_(limits),
       metrics_(metrics) {
@@ -53,8 +63,10 @@ bool state_keeper::save() noexcept {
 }
 
 bool state_keeper::try_save() {
-    if (directory_.hold() == state_directory::holding::renewed)
+    if (directory_.hold() == state_directory::holding::renewed) {
         spdlog::warn("state.dir was removed or its lock was: made anew, and the state with it");
+        if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
+    }
     auto saved = file_.save(limits_);
     // A window ended meanwhile; that does not happen again within the hour.
     if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limits_);
@@ -82,11 +94,6 @@ void state_keeper::save_now_and_then(const std::stop_token& stop) {
         const std::uint64_t revision = limits_.revision();
         if ((revision != saved_revision || !directory_.is_held()) && save()) saved_revision = revision;
     }
-}
-
-std::unique_ptr<state_keeper> open_state(const config& settings, admission& limits, gate_metrics& metrics) {
-    if (settings.state.dir.empty()) return nullptr;
-    return std::make_unique<state_keeper>(settings, limits, metrics);
 }
 
 }  // namespace seriesgate

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "config/config.hpp"
@@ -14,17 +15,28 @@
 
 namespace seriesgate {
 
+/// What outlives the process: where the state is kept, and the secret that its fingerprints are made with.
+struct installation {
+    std::unique_ptr<state_directory> directory;  ///< null if the state is not to be kept
+    std::string secret;                          ///< see store/secret_file.hpp
+
+    /// Locks the directory and reads the secret, or makes one. Throws std::runtime_error if that cannot be done.
+    explicit installation(const config& settings);
+};
+
 /// Saves to the directory, and tells the log and the metrics. Threads: one at a time.
 class state_keeper {
-    state_directory directory_;
+    state_directory& directory_;
+    const std::string secret_to_keep_;  // empty: it is in a file of its own
     const snapshot_file file_;
     const std::chrono::milliseconds interval_;
     admission& limits_;
     gate_metrics& metrics_;
 
   public:
-    /// Locks the directory and loads what is there. Throws std::runtime_error if the directory cannot be used.
-    state_keeper(const config& settings, admission& limits, gate_metrics& metrics);
+    /// Loads what is there. @param in has a directory. It, and what else is passed, outlives this.
+    state_keeper(const config& settings, const installation& in, const hash_key& key, admission& limits,
+                 gate_metrics& metrics);
 
     /// @return whether the state is on disk now. If not, the log says why. Nothing that goes wrong here ends the gate.
     bool save() noexcept;
@@ -36,8 +48,5 @@ class state_keeper {
     bool try_save();
     void note_failure(std::string_view reason);
 };
-
-/// @return null if the state is not to be kept.
-std::unique_ptr<state_keeper> open_state(const config& settings, admission& limits, gate_metrics& metrics);
 
 }  // namespace seriesgate

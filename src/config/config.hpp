@@ -74,6 +74,7 @@ struct config {
     std::uint64_t series_daily_max = 0;   ///< maxDailySeries; 0: counted, not limited
     double false_positive_rate = 0.0001;
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints
+    std::string secret_file;                 ///< fingerprint.secretFile; empty: a secret of this gate's own
     std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
     limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
     unsigned reject_status = 400;           ///< 400, 409 or 429

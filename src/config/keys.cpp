@@ -46,6 +46,8 @@ constexpr std::array keys{
         "falsePositiveRate", "", "",
         [](std::string_view text, config& target) { return assign_rate(text, rates, target.false_positive_rate); }},
     config_key{"ignoreLabels", "", "", nullptr, read_ignore_labels},
+    config_key{"fingerprint.secretFile", "", "",
+               [](std::string_view text, config& target) { return assign_path(text, target.secret_file); }},
     config_key{
         "incumbentGrace", "", "",
         [](std::string_view text, config& target) { return assign_seconds(text, graces, target.incumbent_grace); }},

@@ -78,11 +78,14 @@ void admission::record(std::uint64_t key, bool in_hour, bool in_day) {
 
 bool admission::save(state_sink& sink) {
     state_encoder out{sink};
-    const windows copied = [this] {
+    std::vector<admitted_meanwhile> recorded;
+    const windows copied = [&] {
         const std::scoped_lock lock{commit_lock_};
         recording_ = true;
+        recorded.swap(recorded_);  // of a save that ended badly
         return *windows_.read();
     }();
+    recorded.clear();
     save_time(out, copied.hour_span.start);
     save_time(out, copied.day_span.start);
     save_time(out, copied.grace_end);
@@ -91,7 +94,6 @@ bool admission::save(state_sink& sink) {
     save_set(out, copied.previous_hour.get(), nullptr);
     save_set(out, copied.previous_day ? &copied.previous_day->filter() : nullptr, &copied.day->filter());
 
-    std::vector<admitted_meanwhile> recorded;
     bool more = begin_saving_counts(copied, recorded, out);
     const bool begun = more;
     while (more) {

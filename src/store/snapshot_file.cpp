@@ -23,8 +23,8 @@ namespace seriesgate {
 namespace {
 
 constexpr std::string_view magic{"SGSTATE\n"};
-constexpr std::uint32_t format_version = 3;  // 2 had other fingerprints
-constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
+constexpr std::uint32_t format_version = 4;  // 3 had fingerprints that anybody could compute
+constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 constexpr std::size_t buffer_size = 1 << 20;
 
@@ -161,7 +161,8 @@ snapshot_file::load_outcome snapshot_file::load(admission& limits, time_point no
     header.bytes(found.data(), found.size());
     if (std::string_view{found.data(), found.size()} != magic) return refused("not a state file of seriesgate");
     if (header.number<std::uint32_t>() != format_version) return refused("written by another version of seriesgate");
-    if (header.number<std::uint64_t>() != identity_) return refused("made with other ignoreLabels");
+    if (header.number<std::uint64_t>() != identities_.rules) return refused("made with other ignoreLabels");
+    if (header.number<std::uint64_t>() != identities_.secret) return refused("made with another secret");
     if (!limits.restore(source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};
 } catch (const std::runtime_error& error) {  // no memory is no reason to begin anew: then we do not start
@@ -175,7 +176,8 @@ snapshot_file::save_outcome snapshot_file::save(admission& limits) const try {
         state_encoder encoder{sink};
         encoder.bytes(magic);
         encoder.number(format_version);
-        encoder.number(identity_);
+        encoder.number(identities_.rules);
+        encoder.number(identities_.secret);
         const bool complete = limits.save(sink);
         encoder.number(sink.sum());
         sink.finish();

@@ -11,18 +11,19 @@ namespace seriesgate {
 
 /// The file `state`, always whole or absent.
 ///
-/// Format: "SGSTATE\n", format version (4 bytes), identity (8 bytes), the limiter's state (limit/snapshot.cpp), and the
-/// XXH3-64 of everything before it. The identity tells by what rules
-/// fingerprints were made (ignoreLabels): a file with another one has other series in it.
+/// Format: "SGSTATE\n", format version (4 bytes), two identities (8 bytes each), the limiter's state
+/// (limit/snapshot.cpp), and the XXH3-64 of everything before it. The identities tell by what rules fingerprints were
+/// made (ignoreLabels), and with what secret: a file with another one has other series in it.
 ///
 /// Threads: one at a time.
 class snapshot_file {
-    const state_directory& directory_;
-    std::uint64_t identity_;
-
   public:
-    snapshot_file(const state_directory& directory, std::uint64_t identity)
-        : directory_(directory), identity_(identity) {}
+    struct identities {
+        std::uint64_t rules = 0;   ///< see fingerprint_identity
+        std::uint64_t secret = 0;  ///< see hash_key::identity
+    };
+
+    snapshot_file(const state_directory& directory, const identities& of) : directory_(directory), identities_(of) {}
 
     enum class load_result : std::uint8_t { loaded, absent, refused };
     struct load_outcome {
@@ -40,6 +41,10 @@ class snapshot_file {
     };
     /// Unless saved, the file of before is kept. A window that ends meanwhile is no fault: try again.
     save_outcome save(admission& limits) const;
+
+  private:
+    const state_directory& directory_;
+    identities identities_;
 };
 
 }  // namespace seriesgate

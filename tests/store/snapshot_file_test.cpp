@@ -14,7 +14,7 @@ using namespace seriesgate::testing;
 
 namespace {
 
-constexpr std::uint64_t identity = 7;
+constexpr snapshot_file::identities identity{.rules = 7, .secret = 11};
 const time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
 const limit_settings settings{.series_hourly_max = 100, .series_daily_max = 1'000};
 
@@ -82,9 +82,9 @@ TEST_CASE("every truncation of a state file is refused, and nothing of it is kep
     const std::string whole = saved_state();
     CHECK(reason_to_refuse(whole) == "loaded");
     CHECK(reason_to_refuse("") == "too short for a state file");
-    for (const std::size_t size : {1u, 27u})
+    for (const std::size_t size : {1u, 35u})
         CHECK(reason_to_refuse(whole.substr(0, size)) == "too short for a state file");
-    for (std::size_t size = 28; size < whole.size(); size += whole.size() / 50)
+    for (std::size_t size = 36; size < whole.size(); size += whole.size() / 50)
         CHECK(reason_to_refuse(whole.substr(0, size)) == "truncated or corrupt");
     CHECK(reason_to_refuse(whole.substr(0, whole.size() - 1)) == "truncated or corrupt");
     CHECK(reason_to_refuse(whole + "x") == "truncated or corrupt");
@@ -92,7 +92,7 @@ TEST_CASE("every truncation of a state file is refused, and nothing of it is kep
 
 TEST_CASE("every changed byte of a state file is noticed") {
     const std::string whole = saved_state();
-    for (std::size_t at = 20; at < whole.size(); at += at < 100 || at + 200 > whole.size() ? 1 : whole.size() / 50) {
+    for (std::size_t at = 28; at < whole.size(); at += at < 100 || at + 200 > whole.size() ? 1 : whole.size() / 50) {
         std::string damaged = whole;
         damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
         if (reason_to_refuse(damaged) != "truncated or corrupt") FAIL("byte " << at);
@@ -111,6 +111,10 @@ TEST_CASE("foreign files are called what they are") {
     SECTION("of other fingerprints") {
         other[12] = 8;
         CHECK(reason_to_refuse(other) == "made with other ignoreLabels");
+    }
+    SECTION("of another secret") {
+        other[20] = 12;
+        CHECK(reason_to_refuse(other) == "made with another secret");
     }
 }
 
