@@ -86,7 +86,8 @@ def run(steps, folder, seconds=60):
     """Runs the commands in one shell in a sandbox. @return the output of each, as lines"""
     script = ["set -m", "trap 'kill $(jobs -p) 2>/dev/null' EXIT"]
     for command, _ in steps:
-        script += [command, f"echo; echo '{MARK}'"]
+        # Before each prompt a shell forgets the jobs that have ended, so that the next one is %1 again.
+        script += [command, "jobs >/dev/null", f"echo; echo '{MARK}'"]
     shell = subprocess.run(["bash", "-c", "\n".join(script)], cwd=folder, stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds,
                            env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
