@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/kept_memory.hpp"
 #include "limit/histogram_keys.hpp"
 
 namespace seriesgate {
@@ -55,12 +56,12 @@ namespace {
 
 std::shared_ptr<const limit_rules> rules_of(const limit_settings& settings) {
     return std::make_shared<const limit_rules>(
-        limit_rules{.global = {.hourly = settings.series_hourly_max, .daily = settings.series_daily_max},
-                    .mode = settings.mode,
-                    .tenants = settings.tenants,
-                    .limits = settings.limits,
-                    .exempt = settings.exempt,
-                    .whole_histograms = settings.whole_histograms});
+        with_labels({.global = {.hourly = settings.series_hourly_max, .daily = settings.series_daily_max},
+                     .mode = settings.mode,
+                     .tenants = settings.tenants,
+                     .limits = settings.limits,
+                     .exempt = settings.exempt,
+                     .whole_histograms = settings.whole_histograms}));
 }
 
 /// What the first segment of a set for so many series is sized for.
@@ -86,7 +87,15 @@ admission::admission(const limit_settings& settings, time_point now)
                                                  .rules = book_.rules(),
                                                  .grace_end = hour_of(now).start})) {}
 
-void admission::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+void admission_scratch::shrink() {
+    give_back(pending);
+    give_back(followers);
+    selections.shrink();
+    give_back(families);
+    give_back(budgets);
+}
+
+bool admission::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                        admission_scratch& scratch, const request_origin& origin) {
     assert(offered.size() == verdicts.size());
     scratch.pending.clear();
@@ -113,10 +122,13 @@ void admission::decide(std::span<const offered_series> offered, time_point now, 
             scratch.pending.push_back(static_cast<std::uint32_t>(i));
         }
     }
-    if (!scratch.pending.empty()) recall(offered, verdicts, scratch.pending);
-    if (!scratch.pending.empty()) commit(offered, verdicts, scratch, origin);
+    const recalled_samples recalled = recall(offered, verdicts, scratch.pending);
+    if (!scratch.pending.empty() && !commit(offered, verdicts, scratch, origin)) return false;
+    if (recalled.hourly != 0) hourly_refusals_.samples.fetch_add(recalled.hourly, std::memory_order_relaxed);
+    if (recalled.daily != 0) daily_refusals_.samples.fetch_add(recalled.daily, std::memory_order_relaxed);
     // After the others: an exemplar may stand before the sample that admits its series.
     if (!scratch.followers.empty()) follow(offered, verdicts, scratch, origin);
+    return true;
 }
 
 published<admission::windows>::reader admission::read_windows(time_point now) {
@@ -148,55 +160,53 @@ refusing_window window_of(refused_cache::answer known) noexcept {
 }  // namespace
 
 /// Decides about those that were refused lately, and takes them out of `pending`.
-void admission::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                       std::vector<std::uint32_t>& pending) {
-    if (refused_.is_empty()) return;
-    std::uint64_t samples_refused_hourly = 0;
-    std::uint64_t samples_refused_daily = 0;
+admission::recalled_samples admission::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                                              std::vector<std::uint32_t>& pending) const {
+    recalled_samples recalled;
+    if (pending.empty() || refused_.is_empty()) return recalled;
     std::erase_if(pending, [&](std::uint32_t i) {
         const auto known = refused_.lookup(offered[i].fingerprint);
         if (known == refused_cache::answer::unknown) return false;
         verdicts[i] = verdict_of(known);
         const bool by_hour = window_of(known) == refusing_window::hourly;
-        (by_hour ? samples_refused_hourly : samples_refused_daily) += offered[i].samples;
+        (by_hour ? recalled.hourly : recalled.daily) += offered[i].samples;
         return true;
     });
-    const auto count = [](refusals& of, std::uint64_t samples) {
-        if (samples != 0) of.samples.fetch_add(samples, std::memory_order_relaxed);
-    };
-    count(hourly_refusals_, samples_refused_hourly);
-    count(daily_refusals_, samples_refused_daily);
+    return recalled;
 }
 
 namespace {
 
 /// Evaluates the selectors for these entries, in their order.
 /// @param families gets the histograms that they are part of, or stays empty if that is of no interest.
-void select(const limit_rules& rules, std::span<const std::uint32_t> entries, const request_origin& origin,
-            rule_selections& selections, std::vector<histogram_family>* families = nullptr) {
+/// @return false if they ask for too much, see rule_selections.
+bool select(const limit_rules& rules, std::span<const std::uint32_t> entries, const request_origin& origin,
+            rule_selections& selections, std::vector<histogram_family>& families) {
     selections.clear();
-    if (families != nullptr) families->clear();
+    families.clear();
     const bool look = rules.look_at_labels() && origin.labels != nullptr;
-    const bool look_for_families = look && rules.whole_histograms && families != nullptr;
+    const bool look_for_families = look && rules.whole_histograms;
     for (const std::uint32_t entry : entries) {
         const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
-        selections.append(rules, origin.tenant, labels);
-        if (look_for_families) families->push_back(origin.labels->family(labels));
+        if (!selections.append(rules, origin.tenant, labels)) return false;
+        if (look_for_families) families.push_back(origin.labels->family(labels));
     }
+    return true;
 }
 
 }  // namespace
 
-void admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+bool admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                        const request_origin& origin) {
     const auto rules = windows_.read()->rules;
-    select(*rules, scratch.pending, origin, scratch.selections, &scratch.families);
+    if (!select(*rules, scratch.pending, origin, scratch.selections, scratch.families)) return false;
 
     const std::scoped_lock lock{commit_lock_};
+    const bool same_rules = book_.rules() == rules;  // else a reload came in between
+    if (!same_rules && !select(*book_.rules(), scratch.pending, origin, scratch.selections, scratch.families))
+        return false;
     ++commits_;
     revision_.fetch_add(1, std::memory_order_relaxed);
-    if (book_.rules() != rules)  // a reload came in between
-        select(*book_.rules(), scratch.pending, origin, scratch.selections, &scratch.families);
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = windows_.read();
     const bool whole_histograms = !scratch.families.empty();
@@ -227,6 +237,7 @@ void admission::commit(std::span<const offered_series> offered, std::span<verdic
     // Sums and counts after the buckets, wherever they stand: a limit by metric has its buckets' budget spent first,
     // and must refuse the histogram before its sum has begun it.
     if (whole_histograms) admit_those(true);
+    return true;
 }
 
 /// Stale markers and exemplars without samples: they pass if the series is known or nothing limits it, and never admit.
@@ -240,10 +251,18 @@ void admission::follow(std::span<const offered_series> offered, std::span<verdic
         // What was refused lately is limited: no need to look at its labels.
         return known || refused_.lookup(fingerprint) != refused_cache::answer::unknown;
     });
-    select(*current->rules, scratch.followers, origin, scratch.selections);
-    for (std::size_t i = 0; i < scratch.followers.size(); ++i)
-        if (!is_limited(*current->rules, origin.tenant, scratch.selections[i]))
-            verdicts[scratch.followers[i]] = verdict::accepted;
+    const limit_rules& rules = *current->rules;
+    const bool look = rules.look_at_labels() && origin.labels != nullptr;
+    rule_selections& selections = scratch.selections;
+    selections.clear();
+    for (const std::uint32_t entry : scratch.followers) {
+        const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
+        // Beyond what a request may ask for they stay unknown.
+        if (!selections.append(rules, origin.tenant, labels)) return;
+        const rule_selections::one selection = selections[selections.size() - 1];
+        if (!selections.spend(override_work(rules, selection))) return;
+        if (!is_limited(rules, origin.tenant, selection)) verdicts[entry] = verdict::accepted;
+    }
 }
 
 namespace {

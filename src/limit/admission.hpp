@@ -80,6 +80,9 @@ struct admission_scratch {
     rule_selections selections;              // of pending, then of followers
     std::vector<histogram_family> families;  // of pending, while histograms are kept whole
     std::vector<budget_pair*> budgets;
+
+    /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.
+    void shrink();
 };
 
 /// What the windows look like at one moment.
@@ -147,7 +150,9 @@ class admission {
     /// Decides about all entries of one request, in order.
     /// Known and lately refused series: no lock, no allocation, one cache line each.
     /// @param verdicts as many as `offered`.
-    void decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+    /// @return false if the request asks for more than rule_work_max or selection_bytes_max: then nothing has been
+    /// decided or counted.
+    bool decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 admission_scratch& scratch, const request_origin& origin = {});
 
     /// Why a series that was refused would be refused now: the budgets without room for it, those of the hour first.
@@ -204,9 +209,14 @@ class admission {
     };
 
     [[nodiscard]] published<windows>::reader read_windows(time_point now);
-    void recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                std::vector<std::uint32_t>& pending);
-    void commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+    /// Samples of series that were refused lately.
+    struct recalled_samples {
+        std::uint64_t hourly = 0;
+        std::uint64_t daily = 0;
+    };
+    recalled_samples recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                            std::vector<std::uint32_t>& pending) const;
+    bool commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                 const request_origin& origin);
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                 const request_origin& origin) const;

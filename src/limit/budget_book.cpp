@@ -8,12 +8,15 @@
 namespace seriesgate {
 namespace {
 
-/// Longer keys share the overflow budget: no real namespace or tenant is that long, and keys are kept in memory.
-constexpr std::size_t key_bytes_max = 1024;
-
 /// Whether the budgets of one limit mean the same under the other.
 bool same_groups(const label_limit& one, const label_limit& other) {
     return one.name == other.name && one.each == other.each && one.per_tenant == other.per_tenant;
+}
+
+/// The tenant that a key begins with, in a limit that has budgets for each.
+std::string tenant_of(std::string_view key) {
+    auto parts = split_key(key);
+    return parts.empty() ? std::string{} : std::move(parts.front());
 }
 
 /// A tenant or group that is really called `__overflow__` belongs where it says.
@@ -21,12 +24,6 @@ bool is_named_overflow(const label_limit& limit, std::string_view key) {
     const auto parts = split_key(key);
     return (!limit.each.empty() || limit.per_tenant) &&
            std::ranges::all_of(parts, [](const std::string& part) { return part == overflow_name; });
-}
-
-group_labels overflow_group(const label_limit& limit) {
-    group_labels group;
-    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
-    return group;
 }
 
 /// What the rules say about a budget. That for overflow is found under the name `__overflow__`, as an override may be.
@@ -67,8 +64,7 @@ budget_name name_of(const limit_rules& rules, const budget_role& role, std::stri
         name.group = role.overflow ? overflow_group(limit) : group_of(limit, key);
         for (auto& [label, value] : name.group) value = readable(value);
         name.has_tenant = limit.per_tenant;
-        if (limit.per_tenant)
-            name.tenant = role.overflow ? std::string{overflow_name} : readable(split_key(key).front());
+        if (limit.per_tenant) name.tenant = role.overflow ? std::string{overflow_name} : readable(tenant_of(key));
     }
     return name;
 }
@@ -89,8 +85,11 @@ void budget_book::find(tenant_of_request& tenant, const rule_selections::one& se
     found.push_back(&global_);
     if (tenant.budget == nullptr) tenant.budget = find_tenant(tenant.name);
     found.push_back(tenant.budget);
-    for (std::size_t i = 0; i < selection.size(); ++i)
-        found.push_back(find_group(selection.limit_index(i), selection.key(i)));
+    for (std::size_t i = 0; i < selection.size(); ++i) {
+        const auto key = selection.key(i);
+        const std::size_t limit = selection.limit_index(i);
+        found.push_back(key ? find_group(limit, *key) : limits_[limit].overflow.get());
+    }
 }
 
 void budget_book::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
@@ -103,14 +102,14 @@ void budget_book::make_missing(tenant_of_request& tenant, const rule_selections:
 
 bool budget_book::shares_overflow(std::string_view tenant) const {
     if (tenant == overflow_name) return true;
-    const bool room = tenants_.bounded < rules_->tenants.tenants_max && tenant.size() <= key_bytes_max;
+    const bool room = tenants_.bounded < rules_->tenants.tenants_max && tenant.size() <= group_key_bytes_max;
     return !room && !is_overridden({.kind = budget_kind::tenant}, tenant);
 }
 
 bool budget_book::shares_overflow(std::size_t limit, std::string_view key) const {
     const label_limit& rule = rules_->limits[limit];
     if (is_named_overflow(rule, key)) return true;
-    const bool room = limits_[limit].bounded < rule.groups_max && key.size() <= key_bytes_max;
+    const bool room = limits_[limit].bounded < rule.groups_max && key.size() <= group_key_bytes_max;
     return !room && !is_overridden({.kind = budget_kind::group, .limit = static_cast<std::uint32_t>(limit)}, key);
 }
 
@@ -142,11 +141,12 @@ budget_pair& budget_book::make_tenant(std::string_view tenant) {
     return role.overflow ? make_overflow(tenants_, role) : open(tenants_, tenant, role);
 }
 
-budget_pair& budget_book::make_group(std::size_t limit, std::string_view key) {
+/// @param key nothing for one that is too long.
+budget_pair& budget_book::make_group(std::size_t limit, std::optional<std::string_view> key) {
     const budget_role role{.kind = budget_kind::group,
-                           .overflow = shares_overflow(limit, key),
+                           .overflow = !key || shares_overflow(limit, *key),
                            .limit = static_cast<std::uint32_t>(limit)};
-    return role.overflow ? make_overflow(limits_[limit], role) : open(limits_[limit], key, role);
+    return role.overflow ? make_overflow(limits_[limit], role) : open(limits_[limit], *key, role);
 }
 
 budget_pair& budget_book::make_overflow(shelf& of, const budget_role& role) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -120,7 +121,7 @@ class budget_book {
     [[nodiscard]] budget_pair* find_tenant(std::string_view tenant);
     [[nodiscard]] budget_pair* find_group(std::size_t limit, std::string_view key);
     budget_pair& make_tenant(std::string_view tenant);
-    budget_pair& make_group(std::size_t limit, std::string_view key);
+    budget_pair& make_group(std::size_t limit, std::optional<std::string_view> key);
     [[nodiscard]] bool shares_overflow(std::string_view tenant) const;
     [[nodiscard]] bool shares_overflow(std::size_t limit, std::string_view key) const;
     [[nodiscard]] bool is_overridden(const budget_role& role, std::string_view key) const;

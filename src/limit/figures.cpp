@@ -41,7 +41,7 @@ std::vector<spent_budget> admission::explain(const offered_series& series, std::
             const budget_pair* pair = budgets[i];
             if (pair == nullptr || !pair->enforces() || (pair->*window).has_room(incumbent)) continue;
             spent.push_back({.figures = figures_of(*pair), .window = which});
-            spent.back().figures.name = name_of(*rules, pair->role, i < 2 ? tenant : selection.key(i - 2));
+            spent.back().figures.name = name_of(*rules, pair->role, i < 2 ? tenant : selection.key(i - 2).value_or(""));
         }
     };
     add_spent(&budget_pair::hourly, refusing_window::hourly);
