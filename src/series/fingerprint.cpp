@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
 #include "series/selector.hpp"
 
@@ -54,6 +55,11 @@ histogram_family label_hasher::family(std::span<const label_view> labels, std::u
     }
     const std::uint64_t hash = fingerprint_of((*this)(common_), seed ^ family_domain);
     return {.fingerprint = std::max<std::uint64_t>(hash, 1), .is_total = !is_bucket};
+}
+
+void label_hasher::shrink() {
+    give_back(labels_);
+    give_back(common_);
 }
 
 std::uint64_t tenant_seed(std::string_view tenant) noexcept {
