@@ -55,5 +55,6 @@ def test_a_request_that_is_alone_is_never_turned_away(limited, upstream):
     gate = limited("maxHourlySeries: 40\nserver: {maxRequestBytes: 4MiB, maxDecodedBytes: 4MiB, maxInflightBytes: 8MiB}\n")
     noise = [wire.sampled("up", a=str(i), pad="".join(chr(33 + i * j * j % 89) for j in range(49_000))) for i in range(80)]
     for _ in range(3):
+        eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 0, "the one before has ended", 10)
         reply = gate.send(wire.pack(b"".join(noise)))
         assert (reply.status, reply.refused) == (204, (40, 40))
