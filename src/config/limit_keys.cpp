@@ -99,6 +99,12 @@ void read_group(const placed_value& at, override_draft& to) {
     }
 }
 
+std::size_t key_bytes(const group_labels& group) {
+    std::size_t bytes = 0;
+    for (const auto& [label, value] : group) bytes += key_part_bytes(value);
+    return bytes;
+}
+
 constexpr std::array override_fields{
     field<override_draft>{"group", read_group, true},
     field<override_draft>{"maxHourlySeries", [](const placed_value& at,
@@ -117,6 +123,11 @@ void read_overrides(const placed_value& at, limit_draft& to) {
         override_draft draft{each, {{}, to.made.maxima}};  // what it leaves out is as for the other groups
         read_fields(item, override_fields, draft);
         if (!draft.group_is_known) continue;
+        if (key_bytes(draft.made.group) > group_key_bytes_max) {
+            item.fail("has values of more than " + std::to_string(group_key_bytes_max) +
+                      " bytes together: such groups have no budget of their own");
+            continue;
+        }
         if (const auto [first, fresh] = seen.emplace(draft.made.group, item.key()); fresh) {
             to.made.overrides.push_back(std::move(draft.made));
         } else {

@@ -26,6 +26,9 @@ void read_tenant_overrides(const placed_value& at, config& target) {
     for (const auto& [tenant, value] : at.members()) {
         override_draft draft{tenants.fallback, {}};  // what an override leaves out is as for the others
         read_fields(value, override_fields, draft);
+        if (tenant.size() > group_key_bytes_max)
+            value.fail("is a name of more than " + std::to_string(group_key_bytes_max) +
+                       " bytes: requests of such tenants are turned away");
         tenants.overrides.emplace(tenant, draft.maxima);
         if (draft.answer) tenants.answers.emplace(tenant, *draft.answer);
     }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/kept_memory.hpp"
+
 namespace seriesgate {
 
 /// Exact. Keeps its memory from one use to the next. Threads: one at a time.
@@ -39,6 +41,13 @@ class distinct_counter {
             table_[at] = fingerprint;
         }
         return distinct + has_zero;
+    }
+
+    /// Gives the memory of a giant back; nothing has been added then.
+    void shrink() {
+        start();
+        give_back(all_);
+        give_back(table_);
     }
 
   private:

@@ -1,40 +1,118 @@
 /// Bounds the memory that the requests of all workers hold together.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "metrics/metrics.hpp"
 
 namespace seriesgate {
 
-/// A request's share of maxInflightBytes, given back when it ends. Threads: one at a time; the gauge is shared.
-class inflight_lease {
-    gauge& held_by_all_;
-    std::int64_t limit_;
-    std::int64_t held_ = 0;
+/// What maxInflightBytes bounds, for all requests. Bodies may not take all of it: as much as one body may come to
+/// decoded stays free of them, so that there is always one that can go on. Threads: any.
+class inflight_room {
+    using bytes = std::int64_t;
 
-  public:
-    inflight_lease(gauge& held_by_all, std::uint64_t limit)
-        : held_by_all_(held_by_all), limit_(static_cast<std::int64_t>(limit)) {}
-    inflight_lease(const inflight_lease&) = delete;
-    inflight_lease& operator=(const inflight_lease&) = delete;
-    ~inflight_lease() { held_by_all_.sub(held_); }
+    gauge& shown_;
+    const bytes limit_;
+    const bytes bodies_max_;
+    std::atomic<bytes> all_{0};
+    std::atomic<bytes> bodies_{0};
 
-    /// Whether `bytes` more would fit now. Takes nothing.
-    [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
-        return held_by_all_.value() + static_cast<std::int64_t>(bytes) <= limit_;
+    friend class inflight_lease;
+    friend class work_lease;
+
+    /// @param own what the caller holds of `held`. Alone it always gets what it wants: other bounds hold a single
+    ///        request, and nobody is there to give anything back.
+    static bool take(std::atomic<bytes>& held, bytes more, bytes limit, bytes own) noexcept {
+        bytes now = held.load(std::memory_order_relaxed);
+        while (now == own || now + more <= limit)
+            if (held.compare_exchange_weak(now, now + more, std::memory_order_relaxed)) return true;
+        return false;
     }
 
-    /// Takes `bytes` more. @return false if all requests together would then hold more than the limit; nothing has
-    /// been taken then.
+    bool take(bytes more, bytes own) noexcept {
+        if (!take(all_, more, limit_, own)) return false;
+        shown_.add(more);
+        return true;
+    }
+    void give(bytes back) noexcept {
+        all_.fetch_sub(back, std::memory_order_relaxed);
+        shown_.sub(back);
+    }
+
+  public:
+    /// @param shown follows what is held.
+    inflight_room(gauge& shown, std::uint64_t limit, std::uint64_t decoded_bytes_max)
+        : shown_(shown),
+          limit_(static_cast<bytes>(limit)),
+          bodies_max_(static_cast<bytes>(limit) - static_cast<bytes>(decoded_bytes_max)) {}
+};
+
+/// A request's share, given back when it ends: its body, and what goes upstream instead of that.
+/// Threads: one at a time.
+class inflight_lease {
+    inflight_room& room_;
+    std::int64_t bodies_ = 0;
+    std::int64_t work_ = 0;
+
+    friend class work_lease;
+
+  public:
+    explicit inflight_lease(inflight_room& room) : room_(room) {}
+    inflight_lease(const inflight_lease&) = delete;
+    inflight_lease& operator=(const inflight_lease&) = delete;
+    ~inflight_lease() { release(); }
+
+    /// Gives the body's share back: when it is turned away, at once, so that others need not be, too.
+    void release() noexcept {
+        room_.give(bodies_);
+        room_.bodies_.fetch_sub(bodies_, std::memory_order_relaxed);
+        bodies_ = 0;
+    }
+
+    /// Whether a body of `bytes` would fit now, and could then be decoded. Takes nothing.
+    [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
+        const auto more = static_cast<std::int64_t>(bytes);
+        const auto fits = [more](const auto& held, std::int64_t limit, std::int64_t own) {
+            const std::int64_t now = held.load(std::memory_order_relaxed);
+            return now == own || now + more <= limit;
+        };
+        return fits(room_.all_, room_.limit_, bodies_ + work_) && fits(room_.bodies_, room_.bodies_max_, bodies_);
+    }
+
+    /// Takes `bytes` more for a body. @return false if there is no room for them; nothing has been taken then.
     [[nodiscard]] bool grow(std::uint64_t bytes) noexcept {
         const auto more = static_cast<std::int64_t>(bytes);
-        held_by_all_.add(more);
-        if (held_by_all_.value() > limit_) {
-            held_by_all_.sub(more);
+        if (!inflight_room::take(room_.bodies_, more, room_.bodies_max_, bodies_)) return false;
+        if (!room_.take(more, bodies_ + work_)) {
+            room_.bodies_.fetch_sub(more, std::memory_order_relaxed);
             return false;
         }
-        held_ += more;
+        bodies_ += more;
+        return true;
+    }
+};
+
+/// What a request holds while it is being worked on, decoded bytes and what is made of them: given back at the end of
+/// that. Threads: those of the request.
+class work_lease {
+    inflight_lease& request_;
+
+  public:
+    explicit work_lease(inflight_lease& request) : request_(request) {}
+    work_lease(const work_lease&) = delete;
+    work_lease& operator=(const work_lease&) = delete;
+    ~work_lease() {
+        request_.room_.give(request_.work_);
+        request_.work_ = 0;
+    }
+
+    /// Takes `bytes` more. @return false if there is no room for them; nothing has been taken then.
+    [[nodiscard]] bool grow(std::uint64_t bytes) noexcept {
+        const auto more = static_cast<std::int64_t>(bytes);
+        if (!request_.room_.take(more, request_.bodies_ + request_.work_)) return false;
+        request_.work_ += more;
         return true;
     }
 };

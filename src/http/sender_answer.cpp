@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <set>
 
 #include "http/budget_text.hpp"
@@ -19,7 +20,7 @@ bool is_success(const reply& answer) {
     return answer.status >= 200 && answer.status <= 299;
 }
 
-std::string describe_refused(const plan& decided) {
+std::string describe_refused(const plan_counts& decided) {
     return fmt::format("refused {} new series ({} sample{})", decided.refused_series, decided.refused.samples,
                        decided.refused.samples == 1 ? "" : "s");
 }
@@ -28,11 +29,10 @@ std::string describe_refused(const plan& decided) {
 /// left out on purpose counts as written; with an error for it, it does not. A store that does not say what it has
 /// written may have stored nothing: counts that we made up would hide that.
 void tell_written(const outgoing& sent, shared_state& shared, reply& answer) {
-    const plan& decided = sent.decided;
+    const plan_counts& decided = sent.decided;
     written_counts written = sent.rejection.empty() ? written_of(decided.refused) : written_counts{};
     if (!sent.forwarded || sent.translated || shared.settings.upstream.discard) {
-        entry_counts stored = decided.received;
-        stored -= decided.refused;
+        entry_counts stored = decided.accepted();
         stored -= sent.untranslated;
         written += written_of(stored);
     } else if (const auto stored = read_written(answer.headers)) {
@@ -51,14 +51,14 @@ void tell_written(const outgoing& sent, shared_state& shared, reply& answer) {
 }
 
 /// Tells who looks what was left out. Senders ignore the headers: a refusal does not heal by retrying.
-void tell_refused(const plan& decided, reply& answer) {
+void tell_refused(const plan_counts& decided, reply& answer) {
     if (decided.refused_series == 0) return;
     answer.headers.set("X-Seriesgate-Refused-Series", std::to_string(decided.refused_series));
     answer.headers.set("X-Seriesgate-Refused-Samples", std::to_string(decided.refused.samples));
 }
 
 /// A line after the store's own error.
-void append_refused(const plan& decided, reply& answer) {
+void append_refused(const plan_counts& decided, reply& answer) {
     const bool readable = answer.headers.find(http::field::content_encoding) == answer.headers.end();
     if (decided.refused_series == 0 || !readable) return;
     if (!answer.body.empty() && answer.body.back() != '\n') answer.body += '\n';
@@ -73,11 +73,6 @@ void turn_into_error(unsigned status, std::string_view text, reply& answer) {
     answer.status = error.status;
     answer.body = error.body;
     for (const auto& field : error.headers) answer.headers.set(field.name_string(), field.value());
-}
-
-std::string describe_untranslated(const entry_counts& counts) {
-    return fmt::format("left out {} native histogram{} with custom buckets: remote write 1 has none", counts.histograms,
-                       counts.histograms == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -99,17 +94,29 @@ std::string describe_rejected(const plan& decided, std::string_view tenant, work
     return describe_refused(decided) + ": " + text;
 }
 
+std::uint64_t stored_samples(const outgoing& sent, protocol version, const shared_state& shared, const reply& answer) {
+    entry_counts taken = sent.decided.accepted();
+    taken -= sent.untranslated;
+    if (!sent.forwarded || shared.settings.upstream.discard) return taken.samples;
+    if (version == protocol::v1 || sent.translated) return is_success(answer) ? taken.samples : 0;
+    // Stores of version 2 say what they have written, of a request that they find fault with, too.
+    const auto written = read_written(answer.headers);
+    if (!written) return 0;
+    const written_counts most = written_of(taken);
+    return std::min(most.samples, written->samples) + std::min(most.histograms, written->histograms);
+}
+
 void tell_sender(const outgoing& sent, protocol version, shared_state& shared, reply& answer) {
     tell_refused(sent.decided, answer);
     if (answer.status >= 400) append_refused(sent.decided, answer);
     if (!is_success(answer)) return;
     if (version == protocol::v2) tell_written(sent, shared, answer);
-    std::string wrong = sent.rejection;
-    if (sent.untranslated.histograms != 0) {
-        if (!wrong.empty()) wrong += '\n';
-        wrong += describe_untranslated(sent.untranslated);
-    }
-    if (!wrong.empty()) turn_into_error(sent.rejection.empty() ? 400 : shared.settings.reject_status, wrong, answer);
+    if (sent.rejection.empty() && sent.left_out.empty()) return;
+    const bool both = !sent.rejection.empty() && !sent.left_out.empty();
+    const reject_reason reason = sent.rejection.empty() ? reject_reason::untranslated : reject_reason::refused;
+    shared.metrics.requests_rejected[reason].add();
+    turn_into_error(sent.rejection.empty() ? 400 : shared.settings.reject_status,
+                    sent.rejection + (both ? "\n" : "") + sent.left_out, answer);
 }
 
 }  // namespace seriesgate

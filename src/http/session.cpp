@@ -46,7 +46,7 @@ struct exchange {
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     bool is_write = false;
 
-    exchange(gauge& inflight, std::uint64_t inflight_max) : memory(inflight, inflight_max) {}
+    explicit exchange(inflight_room& room) : memory(room) {}
 
     [[nodiscard]] std::string_view target() const { return parser.get().target(); }
     [[nodiscard]] std::string_view path() const { return target().substr(0, target().find('?')); }
@@ -173,7 +173,11 @@ net::awaitable<std::optional<reply>> read_body(connection& peer, exchange& curre
         const std::size_t size = current.parser.get().body().size();
         if (size > bounds.body_bytes_max)
             co_return rejection(metrics, reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
-        if (!current.memory.grow(size - counted)) co_return overloaded(metrics);
+        if (!current.memory.grow(size - counted)) {
+            std::string{}.swap(current.parser.get().body());
+            current.memory.release();
+            co_return overloaded(metrics);
+        }
         counted = size;
     }
     co_return std::nullopt;
@@ -257,14 +261,18 @@ net::awaitable<void> serve(tcp::socket socket, worker& self) {
         const bool came = co_await wait_for_request(peer);
         if (!came) co_return;
 
-        const gauge_guard inflight{metrics.inflight_requests};
-        exchange current{metrics.inflight_bytes, self.shared.settings.server.inflight_bytes_max};
-        reply answer = co_await answer_one(peer, current);
-        if (answer.status == 0) co_return;
-        const bool unread = answer.close;
-        if (current.is_write) metrics.requests[answer.status].add();
-        const bool again = co_await send(peer, current, std::move(answer));
-        if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
+        bool again = false;
+        bool unread = false;
+        {
+            const gauge_guard inflight{metrics.inflight_requests};
+            exchange current{self.shared.inflight};
+            reply answer = co_await answer_one(peer, current);
+            if (answer.status == 0) co_return;
+            unread = answer.close;
+            if (current.is_write) metrics.requests[answer.status].add();
+            again = co_await send(peer, current, std::move(answer));
+            if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
+        }  // what the request held is given back before anything else is waited for
         if (again) continue;
         if (unread) co_await linger(peer);
         co_return;

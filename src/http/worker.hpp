@@ -10,6 +10,7 @@
 
 #include "config/config.hpp"
 #include "gate/plan.hpp"
+#include "http/inflight.hpp"
 #include "http/sparse_log.hpp"
 #include "limit/admission.hpp"
 #include "metrics/metrics.hpp"
@@ -33,6 +34,8 @@ struct shared_state {
     const hash_key& key;
     std::function<reload_outcome()> reload;
     std::chrono::steady_clock::time_point started;
+    inflight_room inflight{metrics.inflight_bytes, settings.server.inflight_bytes_max,
+                           settings.server.decoded_bytes_max};
     sparse_log refusals{};
     sparse_log upstream_failures{};
     std::atomic_flag unconfirmed_told{};

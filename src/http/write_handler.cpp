@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "core/kept_memory.hpp"
 #include "http/budget_text.hpp"
 #include "http/media.hpp"
 #include "http/sender_answer.hpp"
@@ -16,6 +17,9 @@ namespace {
 
 /// Keeps buffers of usual requests (Prometheus 1 MB, vmagent 8 MiB decoded), gives those of giants back.
 constexpr std::size_t kept_buffer_bytes = 16u << 20;
+
+/// No tenant has a longer name; that of each is kept in memory.
+constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 
 /// Older vmagents ask this way whether zstd is understood; "1" means yes.
 /// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
@@ -29,7 +33,7 @@ reply malformed(const wire_error& error, worker& self) {
         error.code == wire_errc::declared_size_over_limit || error.code == wire_errc::series_over_limit ||
         error.code == wire_errc::labels_over_limit || error.code == wire_errc::label_bytes_over_limit ||
         error.code == wire_errc::symbols_over_limit || error.code == wire_errc::series_label_bytes_over_limit ||
-        error.code == wire_errc::request_symbol_bytes_over_limit;
+        error.code == wire_errc::request_symbol_bytes_over_limit || error.code == wire_errc::rule_work_over_limit;
     return rejection(self.shared.metrics, too_large ? reject_reason::too_large : reject_reason::malformed, 400,
                      to_string(error));
 }
@@ -41,16 +45,24 @@ forward_kind kind_of(const outgoing& made) {
 }
 
 void count(const outgoing& made, gate_metrics& metrics) {
-    const plan& decided = made.decided;
+    const plan_counts& decided = made.decided;
     metrics.requests_forwarded[kind_of(made)].add();
-    metrics.untranslated_histograms.add(made.untranslated.histograms);
+    metrics.untranslated_histograms.add(made.lost.histograms);
+    metrics.untranslated_series.add(made.lost.invalid.series);
     metrics.samples_received.add(decided.received.samples);
-    metrics.samples_accepted.add(decided.received.samples - decided.refused.samples);
+    metrics.samples_accepted.add(decided.accepted().samples);
     metrics.samples_refused.add(decided.refused.samples);
     metrics.unknown_dropped.add(decided.refused_unknown_entries);
     metrics.histograms_received.add(decided.received.histograms);
     metrics.exemplars_received.add(decided.received.exemplars);
-    metrics.metadata_received.add(decided.metadata);
+    metrics.metadata_received.add(decided.metadata + decided.empty_entries);
+}
+
+/// What has become of the samples that were accepted.
+void count_outcome(const outgoing& sent, protocol version, const reply& answer, shared_state& shared) {
+    const std::uint64_t stored = stored_samples(sent, version, shared, answer);
+    shared.metrics.samples_stored.add(stored);
+    shared.metrics.samples_failed.add(sent.decided.accepted().samples - stored);
 }
 
 void log_refusal(const plan& decided, std::string_view tenant, worker& self) {
@@ -75,36 +87,95 @@ bool is_translated(const media& kind, const upstream_config& upstream) {
     return kind.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
 }
 
+std::string describe_untranslated(const translation_loss& lost) {
+    std::string text;
+    if (lost.histograms != 0)
+        text = fmt::format("left out {} native histogram{} with custom buckets: remote write 1 has none",
+                           lost.histograms, lost.histograms == 1 ? "" : "s");
+    if (lost.invalid.series != 0)
+        text += fmt::format("{}left out {} series that a store of remote write 1 would drop, the first for {}",
+                            text.empty() ? "" : "\n", lost.invalid.series, lost.invalid.first);
+    return text;
+}
+
+void translate(bytes_view decoded, const plan& decided, worker& self, outgoing& made) {
+    made.lost = self.translate(decoded, decided.removed, self.rewritten);
+    const translation_loss& lost = made.lost;
+    made.untranslated = {.samples = lost.histograms + lost.invalid.samples + lost.invalid.histograms,
+                         .histograms = lost.histograms + lost.invalid.histograms,
+                         .exemplars = lost.invalid.exemplars};
+    made.left_out = describe_untranslated(lost);
+    made.forwarded = !lost.any() || !self.rewritten.empty();
+}
+
 /// Fills in what goes upstream, where that is not the sender's own body.
-void make_body(const write_request& request, const media& kind, bytes_view decoded, worker& self, outgoing& made) {
-    const plan& decided = made.decided;
+/// @return false if there is no room for it, and as much again for the compressor.
+bool make_body(const write_request& request, const media& kind, bytes_view decoded, const plan& decided, worker& self,
+               work_lease& work, outgoing& made) {
     made.forwarded = decided.forward != forwarding::nothing;
     made.translated = made.forwarded && is_translated(kind, self.shared.settings.upstream);
     made.changed = made.translated || decided.forward == forwarding::spliced;
+    bool fits = true;
     if (made.translated) {
-        const translation_loss lost = self.translate(decoded, decided.removed, self.rewritten);
-        made.untranslated = {.samples = lost.histograms, .histograms = lost.histograms, .exemplars = 0};
-        if (lost.histograms != 0 && self.rewritten.empty()) made.forwarded = false;
-        if (made.forwarded) self.codec.encode(kind.coding, self.rewritten, made.body);
+        translate(decoded, decided, self, made);  // how large it is with its symbols filled in is known afterwards
+        fits = work.grow(2 * self.rewritten.size());
+        if (fits && made.forwarded) self.codec.encode(kind.coding, self.rewritten, made.body);
     } else if (made.changed) {
-        self.codec.encode_spliced(kind.coding, request.body, decoded, decided.removed, self.rewritten, made.body);
+        std::uint64_t kept = decoded.size();
+        for (const byte_range& range : decided.removed) kept -= range.size;
+        fits = work.grow(2 * kept);
+        if (fits)
+            self.codec.encode_spliced(kind.coding, request.body, decoded, decided.removed, self.rewritten, made.body);
     }
-    if (self.rewritten.capacity() > kept_buffer_bytes) std::string{}.swap(self.rewritten);
+    give_back(self.rewritten, kept_buffer_bytes);
+    return fits;
 }
 
-/// The synchronous part: everything between the body and what is sent. Nothing is counted for a body that is no
-/// request.
-result<outgoing, wire_error> prepare(const write_request& request, const media& kind, bytes_view decoded,
-                                     worker& self) {
+/// What is being worked with goes back when that is done: nothing that waits for the upstream keeps a worker's buffers.
+class work_buffers {
+    worker& self_;
+
+  public:
+    explicit work_buffers(worker& self) : self_(self) {}
+    work_buffers(const work_buffers&) = delete;
+    work_buffers& operator=(const work_buffers&) = delete;
+    ~work_buffers() {
+        self_.decoded.shrink(kept_buffer_bytes);
+        self_.plan_request.shrink();
+    }
+};
+
+/// The synchronous part: everything between the body and what is sent. Nothing is decided about a body that is no
+/// request, and no samples are counted of one that is turned away.
+/// @return what is to be sent, or the answer that turns the request away.
+result<outgoing, reply> prepare(const write_request& request, const media& kind, worker& self) {
+    gate_metrics& metrics = self.shared.metrics;
+    const std::uint64_t decoded_max = self.shared.settings.server.decoded_bytes_max;
     const std::string_view tenant = tenant_of(request, self.shared.settings);
-    auto decided = self.plan_request(decoded, self.shared.limits, wall_clock_now(), tenant, kind.version);
-    if (!decided) return decided.error();
+    if (tenant.size() > tenant_bytes_max)
+        return rejection(metrics, reject_reason::too_large, 400,
+                         fmt::format("tenant name of more than {} bytes", tenant_bytes_max));
+    const auto size = body_codec::decoded_size(kind.coding, request.body, decoded_max);
+    if (!size) return malformed(size.error(), self);
+    const work_buffers buffers{self};
+    work_lease work{request.memory};
+    if (!work.grow(*size)) return overloaded(metrics);
+    const auto decoded = self.codec.decode(kind.coding, request.body, decoded_max, self.decoded);
+    if (!decoded) return malformed(decoded.error(), self);
+    metrics.decoded_bytes.add(decoded->size());
+
+    const wire_error wrong = self.plan_request.read(*decoded, tenant, kind.version);
+    if (wrong.code != wire_errc::none) return malformed(wrong, self);
+    if (!work.grow(self.plan_request.bytes())) return overloaded(metrics);
+    const auto decided = self.plan_request.decide(self.shared.limits, wall_clock_now(), tenant);
+    if (!decided) return malformed(decided.error(), self);
+
     outgoing made;
     made.decided = *decided;
-    make_body(request, kind, decoded, self, made);
-    count(made, self.shared.metrics);
-    log_refusal(made.decided, tenant, self);
-    made.rejection = describe_rejected(made.decided, tenant, self);
+    if (!make_body(request, kind, *decoded, *decided, self, work, made)) return overloaded(metrics);
+    if (!request.memory.grow(made.body.capacity())) return overloaded(metrics);
+    log_refusal(*decided, tenant, self);
+    made.rejection = describe_rejected(*decided, tenant, self);
     return made;
 }
 
@@ -165,27 +236,19 @@ net::awaitable<reply> forward(const write_request& request, const outgoing& sent
 
 net::awaitable<reply> handle_write(write_request request, worker& self) {
     gate_metrics& metrics = self.shared.metrics;
-    const server_config& bounds = self.shared.settings.server;
     metrics.received_bytes.add(request.body.size());
 
     if (is_version_handshake(request)) co_return co_await answer_handshake(request, self);
     const media kind = media_of(request.headers);
     if (!kind.fault.empty()) co_return rejection(metrics, reject_reason::unsupported_media, 415, kind.fault);
 
-    const auto size = body_codec::decoded_size(kind.coding, request.body, bounds.decoded_bytes_max);
-    if (!size) co_return malformed(size.error(), self);
-    if (!request.memory.grow(*size)) co_return overloaded(metrics);
-    const auto decoded = self.codec.decode(kind.coding, request.body, bounds.decoded_bytes_max, self.decoded);
-    if (!decoded) co_return malformed(decoded.error(), self);
-    metrics.decoded_bytes.add(decoded->size());
-
-    const auto prepared = prepare(request, kind, *decoded, self);
-    self.decoded.shrink(kept_buffer_bytes);  // nothing below looks at the decoded body
-    if (!prepared) co_return malformed(prepared.error(), self);
-    if (!request.memory.grow(prepared->body.size())) co_return overloaded(metrics);
+    const auto prepared = prepare(request, kind, self);
+    if (!prepared) co_return prepared.error();
+    count(*prepared, metrics);
 
     reply answer{.status = 204};
     if (prepared->forwarded) answer = co_await forward(request, *prepared, self);
+    count_outcome(*prepared, kind.version, answer, self.shared);
     tell_sender(*prepared, kind.version, self.shared, answer);
     co_return answer;
 }

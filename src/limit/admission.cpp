@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "limit/select.hpp"
+#include "core/kept_memory.hpp"
 #include "limit/verdicts.hpp"
 
 namespace seriesgate {
@@ -35,7 +35,15 @@ admission::admission(const limit_settings& settings, time_point now)
     prepare_spares(now);
 }
 
-void admission::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+void admission_scratch::shrink() {
+    give_back(pending);
+    give_back(followers);
+    selections.shrink();
+    give_back(families);
+    give_back(budgets);
+}
+
+bool admission::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                        admission_scratch& scratch, const request_origin& origin) {
     assert(offered.size() == verdicts.size());
     scratch.pending.clear();
@@ -62,10 +70,13 @@ void admission::decide(std::span<const offered_series> offered, time_point now, 
             scratch.pending.push_back(static_cast<std::uint32_t>(i));
         }
     }
-    if (!scratch.pending.empty()) recall(offered, verdicts, scratch.pending);
-    if (!scratch.pending.empty()) commit(offered, verdicts, scratch, origin);
+    const recalled_samples recalled = recall(offered, verdicts, scratch.pending);
+    if (!scratch.pending.empty() && !commit(offered, verdicts, scratch, origin)) return false;
+    if (recalled.hourly != 0) counts_.hourly.samples.fetch_add(recalled.hourly, std::memory_order_relaxed);
+    if (recalled.daily != 0) counts_.daily.samples.fetch_add(recalled.daily, std::memory_order_relaxed);
     // After the others: an exemplar may stand before the sample that admits its series.
     if (!scratch.followers.empty()) follow(offered, verdicts, scratch, origin);
+    return true;
 }
 
 published<admission::windows>::reader admission::read_windows(time_point now) {
@@ -74,24 +85,19 @@ published<admission::windows>::reader admission::read_windows(time_point now) {
 }
 
 /// Decides about those that were refused lately, and takes them out of `pending`.
-void admission::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                       std::vector<std::uint32_t>& pending) {
-    if (refused_.is_empty()) return;
-    std::uint64_t samples_refused_hourly = 0;
-    std::uint64_t samples_refused_daily = 0;
+admission::recalled_samples admission::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                                              std::vector<std::uint32_t>& pending) const {
+    recalled_samples recalled;
+    if (pending.empty() || refused_.is_empty()) return recalled;
     std::erase_if(pending, [&](std::uint32_t i) {
         const auto known = refused_.lookup(offered[i].fingerprint);
         if (known == refused_cache::answer::unknown) return false;
         verdicts[i] = verdict_of(known);
         const bool by_hour = window_of(known) == refusing_window::hourly;
-        (by_hour ? samples_refused_hourly : samples_refused_daily) += offered[i].samples;
+        (by_hour ? recalled.hourly : recalled.daily) += offered[i].samples;
         return true;
     });
-    const auto count = [](refusals& of, std::uint64_t samples) {
-        if (samples != 0) of.samples.fetch_add(samples, std::memory_order_relaxed);
-    };
-    count(counts_.hourly, samples_refused_hourly);
-    count(counts_.daily, samples_refused_daily);
+    return recalled;
 }
 
 /// Stale markers and exemplars without samples: they pass if the series is known or nothing limits it, and never admit.
@@ -105,10 +111,18 @@ void admission::follow(std::span<const offered_series> offered, std::span<verdic
         // What was refused lately is limited: no need to look at its labels.
         return known || refused_.lookup(fingerprint) != refused_cache::answer::unknown;
     });
-    select(*current->rules, scratch.followers, origin, scratch.selections);
-    for (std::size_t i = 0; i < scratch.followers.size(); ++i)
-        if (!is_limited(*current->rules, origin.tenant, scratch.selections[i]))
-            verdicts[scratch.followers[i]] = verdict::accepted;
+    const limit_rules& rules = *current->rules;
+    const bool look = rules.look_at_labels() && origin.labels != nullptr;
+    rule_selections& selections = scratch.selections;
+    selections.clear();
+    for (const std::uint32_t entry : scratch.followers) {
+        const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
+        // Beyond what a request may ask for they stay unknown.
+        if (!selections.append(rules, origin.tenant, labels)) return;
+        const rule_selections::one selection = selections[selections.size() - 1];
+        if (!selections.spend(override_work(rules, selection))) return;
+        if (!is_limited(rules, origin.tenant, selection)) verdicts[entry] = verdict::accepted;
+    }
 }
 
 }  // namespace seriesgate

@@ -88,6 +88,9 @@ struct admission_scratch {
     rule_selections selections;              // of pending, then of followers
     std::vector<histogram_family> families;  // of pending, while histograms are kept whole
     std::vector<budget_pair*> budgets;
+
+    /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.
+    void shrink();
 };
 
 /// What the windows look like at one moment.
@@ -165,7 +168,9 @@ class admission {
     /// Known and lately refused series: no lock, no allocation, one cache line each. Throws std::bad_alloc if there is
     /// no memory for what is new; then some of it may have been admitted.
     /// @param verdicts as many as `offered`.
-    void decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+    /// @return false if the request asks for more than rule_work_max or selection_bytes_max: then nothing has been
+    /// decided or counted. (Unless other rules ask for more, which have come when part of it was admitted.)
+    bool decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 admission_scratch& scratch, const request_origin& origin = {});
 
     /// Why a series that was refused would be refused now: the budgets without room for it, those of the hour first.
@@ -246,15 +251,20 @@ class admission {
     };
 
     [[nodiscard]] published<windows>::reader read_windows(time_point now);
-    void recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                std::vector<std::uint32_t>& pending);
+    /// Samples of series that were refused lately.
+    struct recalled_samples {
+        std::uint64_t hourly = 0;
+        std::uint64_t daily = 0;
+    };
+    recalled_samples recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                            std::vector<std::uint32_t>& pending) const;
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                 const request_origin& origin) const;
 
     // commit.cpp
     enum class piece_end : std::uint8_t { finished, not_finished, other_rules, sets_full };
     struct commit_work;
-    void commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+    bool commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                 const request_origin& origin);
     piece_end commit_piece(commit_work& work);
     std::optional<verdict> admit(const windows& current, const offered_series& series, const histogram_family& family,

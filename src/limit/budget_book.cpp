@@ -12,9 +12,6 @@
 namespace seriesgate {
 namespace {
 
-/// Longer keys share the overflow budget: no real namespace or tenant is that long, and keys are kept in memory.
-constexpr std::size_t key_bytes_max = 1024;
-
 /// Room for the usual number of groups from the first one on: to rehash a table of thousands takes a millisecond.
 constexpr std::size_t groups_expected_max = 16'384;
 
@@ -85,11 +82,11 @@ in_windows budget_book::spent_for_newcomers(const tenant_of_request& tenant, con
     if (!reserving_) return {};
     const bool is_tenant = place == tenant_place;
     budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(place - first_limit_place));
-    const std::string_view key = is_tenant ? tenant.name : selection.key(place - first_limit_place);
+    const auto key = is_tenant ? std::optional{tenant.name} : selection.key(place - first_limit_place);
     const shelf& of = is_tenant ? tenants_ : limits_[role.limit];
     role.overflow = shares_overflow(of, role, key);
     if (expects(of, role) == 0) return {};
-    const ruling rule = ruling_of(*rules_, role, key);
+    const ruling rule = ruling_of(*rules_, role, key.value_or(""));
     if (rule.mode == limit_mode::observe) return {};
     return {.hour = rule.maxima.hourly != 0, .day = day_began_here_ && rule.maxima.daily != 0};
 }
@@ -106,18 +103,19 @@ void budget_book::make_missing(tenant_of_request& tenant, const rule_selections:
     }
 }
 
-budget_pair* budget_book::find_in(shelf& of, const budget_role& role, std::string_view key) {
-    if (const auto known = of.by_key.find(key); known != of.by_key.end()) return known->second;
+budget_pair* budget_book::find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key) {
+    if (key)
+        if (const auto known = of.by_key.find(*key); known != of.by_key.end()) return known->second;
     if (of.overflow == nullptr || !shares_overflow(of, role, key)) return nullptr;
     return of.overflow;
 }
 
-budget_pair& budget_book::make_in(shelf& of, budget_role role, std::string_view key) {
+budget_pair& budget_book::make_in(shelf& of, budget_role role, std::optional<std::string_view> key) {
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
     budget_pair& pair = *of.all.emplace_back(std::make_unique<budget_pair>());
-    if (!role.overflow) pair.key.assign(key);
+    if (!role.overflow) pair.key.assign(*key);
     pair.role = role;
     pair.hour = hour_;
     pair.day = day_;
@@ -130,7 +128,7 @@ budget_pair& budget_book::make_in(shelf& of, budget_role role, std::string_view 
         of.overflow = &pair;
     } else {
         of.by_key.emplace(pair.key, &pair);
-        if (!is_overridden(*rules_, role, key)) ++of.bounded;
+        if (!is_overridden(*rules_, role, *key)) ++of.bounded;
     }
     return pair;
 }
@@ -142,12 +140,13 @@ std::uint64_t budget_book::expects(const shelf& of, const budget_role& role) con
     return knows_incumbents(of) && !may_have_shared ? 0 : budget::all_room;
 }
 
-bool budget_book::shares_overflow(const shelf& of, const budget_role& role, std::string_view key) const {
+/// @param key nothing for one that is too long.
+bool budget_book::shares_overflow(const shelf& of, const budget_role& role, std::optional<std::string_view> key) const {
+    if (!key || key->size() > group_key_bytes_max) return true;
     const bool is_tenant = role.kind == budget_kind::tenant;
-    if (is_tenant ? key == overflow_name : is_named_overflow(rules_->limits[role.limit], key)) return true;
+    if (is_tenant ? *key == overflow_name : is_named_overflow(rules_->limits[role.limit], *key)) return true;
     const std::uint64_t bounded_max = is_tenant ? rules_->tenants.tenants_max : rules_->limits[role.limit].groups_max;
-    const bool room = of.bounded < bounded_max && key.size() <= key_bytes_max;
-    return !room && !is_overridden(*rules_, role, key);
+    return of.bounded >= bounded_max && !is_overridden(*rules_, role, *key);
 }
 
 /// Maxima and mode as the rules have them.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -171,9 +172,10 @@ class budget_book {
     [[nodiscard]] shelf& shelf_at(std::size_t number) noexcept;
     [[nodiscard]] shelf& shelf_of(const budget_role& role) noexcept;
 
-    [[nodiscard]] budget_pair* find_in(shelf& of, const budget_role& role, std::string_view key);
-    budget_pair& make_in(shelf& of, budget_role role, std::string_view key);
-    [[nodiscard]] bool shares_overflow(const shelf& of, const budget_role& role, std::string_view key) const;
+    [[nodiscard]] budget_pair* find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key);
+    budget_pair& make_in(shelf& of, budget_role role, std::optional<std::string_view> key);
+    [[nodiscard]] bool shares_overflow(const shelf& of, const budget_role& role,
+                                       std::optional<std::string_view> key) const;
     [[nodiscard]] std::uint64_t expects(const shelf& of, const budget_role& role) const noexcept;
     [[nodiscard]] bool knows_incumbents(const shelf& of) const noexcept { return of.whole_since < hour_; }
     void tell(shelf& of, budget_pair& pair) const;

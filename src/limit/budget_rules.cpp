@@ -11,10 +11,10 @@
 namespace seriesgate {
 namespace {
 
-group_labels overflow_group(const label_limit& limit) {
-    group_labels group;
-    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
-    return group;
+/// The tenant that a key begins with, in a limit that has budgets for each.
+std::string tenant_of(std::string_view key) {
+    auto parts = split_key(key);
+    return parts.empty() ? std::string{} : std::move(parts.front());
 }
 
 }  // namespace
@@ -31,8 +31,7 @@ budget_name name_of(const limit_rules& rules, const budget_role& role, std::stri
         name.group = role.overflow ? overflow_group(limit) : group_of(limit, key);
         for (auto& [label, value] : name.group) value = readable(value);
         name.has_tenant = limit.per_tenant;
-        if (limit.per_tenant)
-            name.tenant = role.overflow ? std::string{overflow_name} : readable(split_key(key).front());
+        if (limit.per_tenant) name.tenant = role.overflow ? std::string{overflow_name} : readable(tenant_of(key));
     }
     return name;
 }

@@ -4,7 +4,6 @@
 
 #include "limit/admission.hpp"
 #include "limit/histogram_keys.hpp"
-#include "limit/select.hpp"
 #include "limit/verdicts.hpp"
 
 namespace seriesgate {
@@ -31,26 +30,47 @@ struct admission::commit_work {
     std::size_t next = 0;                      ///< index into scratch.pending
 };
 
+namespace {
+
+/// Evaluates the selectors for these entries, in their order.
+/// @param families gets the histograms that they are part of, or stays empty if that is of no interest.
+/// @return false if they ask for too much, see rule_selections.
+bool select(const limit_rules& rules, std::span<const std::uint32_t> entries, const request_origin& origin,
+            rule_selections& selections, std::vector<histogram_family>& families) {
+    selections.clear();
+    families.clear();
+    const bool look = rules.look_at_labels() && origin.labels != nullptr;
+    const bool look_for_families = look && rules.whole_histograms;
+    for (const std::uint32_t entry : entries) {
+        const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
+        if (!selections.append(rules, origin.tenant, labels)) return false;
+        if (look_for_families) families.push_back(origin.labels->family(labels));
+    }
+    return true;
+}
+
+}  // namespace
+
 /// Where histograms are kept whole, sums and counts come after the buckets, wherever they stand: a limit by metric has
 /// its buckets' budget spent first, and must refuse the histogram before its sum has begun it.
-void admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
+bool admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
                        const request_origin& origin) {
-    commits_.fetch_add(1, std::memory_order_relaxed);
     commit_work work{.offered = offered,
                      .verdicts = verdicts,
                      .scratch = scratch,
                      .origin = origin,
                      .rules = windows_.read()->rules};
-    select(*work.rules, scratch.pending, origin, scratch.selections, &scratch.families);
+    if (!select(*work.rules, scratch.pending, origin, scratch.selections, scratch.families)) return false;
+    commits_.fetch_add(1, std::memory_order_relaxed);
     for (;;) {
         switch (commit_piece(work)) {
             case piece_end::finished:
-                return;
+                return true;
             case piece_end::not_finished:
                 break;
             case piece_end::other_rules:  // a reload came in between
                 work.rules = windows_.read()->rules;
-                select(*work.rules, scratch.pending, origin, scratch.selections, &scratch.families);
+                if (!select(*work.rules, scratch.pending, origin, scratch.selections, scratch.families)) return false;
                 break;
             case piece_end::sets_full:
                 make_room();

@@ -24,7 +24,8 @@ std::vector<spent_budget> admission::explain(const offered_series& series, std::
         catch_up();
         const auto rules = windows_.read()->rules;
         selections.clear();
-        selections.append(*rules, tenant, labels);  // not under the lock: a regular expression may take its time
+        if (!selections.append(*rules, tenant, labels))
+            return {};  // not under the lock: a regular expression may take its time
         const std::scoped_lock lock{commit_lock_};
         if (counts_.book.is_behind() || counts_.book.rules() != rules) continue;  // something came in between
         return explain_now(series, tenant, selections[0]);
@@ -46,7 +47,7 @@ std::vector<spent_budget> admission::explain_now(const offered_series& series, s
             const budget_pair* pair = budgets[place];
             if (pair == nullptr || !pair->enforces() || (pair->*window).has_room(incumbent)) continue;
             spent.push_back({.figures = figures_of(*pair), .window = which});
-            const auto key = place < first_limit_place ? tenant : selection.key(place - first_limit_place);
+            const auto key = place < first_limit_place ? tenant : selection.key(place - first_limit_place).value_or("");
             spent.back().figures.name = name_of(*book.rules(), pair->role, key);
         }
     };

@@ -5,38 +5,18 @@
 #include "wire/varint.hpp"
 
 namespace seriesgate {
-namespace {
-
-bool applies(const label_limit& limit, std::span<const label_view> labels) {
-    return !limit.match || limit.match->matches(labels);
-}
-
-}  // namespace
-
-void rule_selections::clear() noexcept {
-    series_.clear();
-    selected_.clear();
-    keys_.clear();
-}
-
-void rule_selections::append(const limit_rules& rules, std::string_view tenant, std::span<const label_view> labels) {
-    const auto first = static_cast<std::uint32_t>(selected_.size());
-    const bool exempt = std::ranges::any_of(rules.exempt, [&](const selector& each) { return each.matches(labels); });
-    for (std::size_t i = 0; !exempt && i < rules.limits.size(); ++i) {
-        const label_limit& limit = rules.limits[i];
-        if (!applies(limit, labels)) continue;
-        const std::size_t begin = keys_.size();
-        if (limit.per_tenant) append_key_part(keys_, tenant);
-        for (const std::string& name : limit.each) append_key_part(keys_, label_value(labels, name));
-        selected_.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(begin),
-                             static_cast<std::uint32_t>(keys_.size() - begin)});
-    }
-    series_.push_back({first, static_cast<std::uint32_t>(selected_.size()) - first, exempt});
+limit_rules with_labels(limit_rules rules) {
+    rules.labels = rule_labels{rules.limits, rules.exempt};
+    return rules;
 }
 
 void append_key_part(std::string& key, std::string_view part) {
     append_varint(key, part.size());
     key.append(part);
+}
+
+std::size_t key_part_bytes(std::string_view part) noexcept {
+    return static_cast<std::size_t>(varint_size(part.size())) + part.size();
 }
 
 std::vector<std::string> split_key(std::string_view key) {
@@ -63,16 +43,34 @@ limit_answer answer_of(const limit_rules& rules, std::string_view tenant) {
     return found != rules.tenants.answers.end() ? found->second : rules.tenants.answer;
 }
 
+namespace {
+
+const series_maxima& maxima_of(const label_limit& limit, std::optional<std::string_view> key) {
+    if (limit.overrides.empty()) return limit.maxima;
+    return maxima_of(limit, key ? group_of(limit, *key) : overflow_group(limit));
+}
+
+}  // namespace
+
 bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection) {
     if (rules.mode == limit_mode::observe || selection.exempt()) return false;
     if (rules.global.limit()) return true;
     if (rules.tenants.mode == limit_mode::enforce && maxima_of(rules.tenants, tenant).limit()) return true;
     for (std::size_t i = 0; i < selection.size(); ++i) {
         const label_limit& limit = rules.limits[selection.limit_index(i)];
-        if (limit.mode == limit_mode::enforce && maxima_of(limit, group_of(limit, selection.key(i))).limit())
-            return true;
+        if (limit.mode == limit_mode::enforce && maxima_of(limit, selection.key(i)).limit()) return true;
     }
     return false;
+}
+
+std::uint64_t override_work(const limit_rules& rules, const rule_selections::one& selection) noexcept {
+    constexpr std::uint64_t key_work = 1000;  // split into texts
+    constexpr std::uint64_t each_work = 10;
+    std::uint64_t work = 0;
+    for (std::size_t i = 0; i < selection.size(); ++i)
+        if (const auto& overrides = rules.limits[selection.limit_index(i)].overrides; !overrides.empty())
+            work += key_work + each_work * overrides.size();
+    return work;
 }
 
 series_maxima capacities_of(const limit_rules& rules) {
@@ -82,9 +80,16 @@ series_maxima capacities_of(const limit_rules& rules) {
 
 group_labels group_of(const label_limit& limit, std::string_view key) {
     auto values = split_key(key);
+    values.resize((limit.per_tenant ? 1 : 0) + limit.each.size());
     group_labels group;
     std::size_t value = limit.per_tenant ? 1 : 0;
     for (const std::string& label : limit.each) group.emplace_back(label, std::move(values[value++]));
+    return group;
+}
+
+group_labels overflow_group(const label_limit& limit) {
+    group_labels group;
+    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
     return group;
 }
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "series/label.hpp"
+#include "limit/rule_labels.hpp"
+#include "limit/rule_selections.hpp"
 #include "series/selector.hpp"
 
 namespace seriesgate {
@@ -81,6 +81,7 @@ struct limit_rules {
     std::vector<label_limit> limits;
     std::vector<selector> exempt;
     bool whole_histograms = false;  ///< a classic histogram is admitted whole or not at all
+    rule_labels labels{};           ///< see with_labels
 
     /// Whether anything depends on labels.
     [[nodiscard]] bool look_at_labels() const noexcept {
@@ -88,57 +89,15 @@ struct limit_rules {
     }
 };
 
+/// The rules with the labels that they look at numbered, as rule_selections wants them.
+limit_rules with_labels(limit_rules rules);
+
 /// The budget that further tenants or groups share.
 inline constexpr std::string_view overflow_name = "__overflow__";
 
-/// Which label limits apply to each of some series, and the keys of their groups in them. Reused from request to
-/// request. Selectors are evaluated here and nowhere else, without the commit lock.
-class rule_selections {
-    struct selected {
-        std::uint32_t limit;  // index in limit_rules::limits
-        std::uint32_t key_begin;
-        std::uint32_t key_size;
-    };
-    struct series {
-        std::uint32_t selected_begin;
-        std::uint32_t selected_count;
-        bool exempt;
-    };
-    std::vector<series> series_;
-    std::vector<selected> selected_;
-    std::string keys_;
-
-  public:
-    /// What applies to one series.
-    class one {
-        const rule_selections& all_;
-        const series& series_;
-
-      public:
-        one(const rule_selections& all, const series& of) noexcept : all_(all), series_(of) {}
-
-        [[nodiscard]] bool exempt() const noexcept { return series_.exempt; }
-        [[nodiscard]] std::size_t size() const noexcept { return series_.selected_count; }
-        [[nodiscard]] std::size_t limit_index(std::size_t i) const noexcept { return at(i).limit; }
-        /// The tenant (if the limit has budgets by tenant) and the group's label values, unambiguously joined.
-        [[nodiscard]] std::string_view key(std::size_t i) const noexcept {
-            return std::string_view{all_.keys_}.substr(at(i).key_begin, at(i).key_size);
-        }
-
-      private:
-        [[nodiscard]] const selected& at(std::size_t i) const noexcept {
-            return all_.selected_[series_.selected_begin + i];
-        }
-    };
-
-    void clear() noexcept;
-    /// Adds a series at the end.
-    void append(const limit_rules& rules, std::string_view tenant, std::span<const label_view> labels);
-    [[nodiscard]] one operator[](std::size_t i) const noexcept { return {*this, series_[i]}; }
-};
-
 /// Key and parts: what rule_selections joins, for making and naming a budget.
 void append_key_part(std::string& key, std::string_view part);
+std::size_t key_part_bytes(std::string_view part) noexcept;
 std::vector<std::string> split_key(std::string_view key);
 
 /// The maxima of a tenant. The overflow budget has those of the fallback.
@@ -147,12 +106,16 @@ const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view te
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
 /// Whether any limit could refuse a series of this tenant to which `selection` applies.
 bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection);
+/// What is_limited costs beyond that, in units of rule_work_max: overrides are looked through.
+std::uint64_t override_work(const limit_rules& rules, const rule_selections::one& selection) noexcept;
 
 /// How many series a window can come to hold; 0 is unlimited.
 series_maxima capacities_of(const limit_rules& rules);
 
-/// The name of a limit's group, from its key.
+/// The name of a limit's group, from its key. One that is not of this limit gives empty values for what it lacks.
 group_labels group_of(const label_limit& limit, std::string_view key);
+/// The name of the budget that the groups of a limit share which have none of their own.
+group_labels overflow_group(const label_limit& limit);
 /// The maxima of a group.
 const series_maxima& maxima_of(const label_limit& limit, const group_labels& group);
 

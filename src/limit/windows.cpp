@@ -53,12 +53,12 @@ bool admission::windows::knows(std::uint64_t fingerprint) const noexcept {
 
 std::shared_ptr<const limit_rules> rules_of(const limit_settings& settings) {
     return std::make_shared<const limit_rules>(
-        limit_rules{.global = {.hourly = settings.series_hourly_max, .daily = settings.series_daily_max},
-                    .mode = settings.mode,
-                    .tenants = settings.tenants,
-                    .limits = settings.limits,
-                    .exempt = settings.exempt,
-                    .whole_histograms = settings.whole_histograms});
+        with_labels({.global = {.hourly = settings.series_hourly_max, .daily = settings.series_daily_max},
+                     .mode = settings.mode,
+                     .tenants = settings.tenants,
+                     .limits = settings.limits,
+                     .exempt = settings.exempt,
+                     .whole_histograms = settings.whole_histograms}));
 }
 
 namespace {

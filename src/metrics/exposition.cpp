@@ -181,6 +181,10 @@ void write_request_metrics(exposition& out, const gate_metrics& metrics) {
     write_counter(out, "seriesgate_untranslated_histograms_total",
                   "Native histograms with custom buckets that were left out because upstream.protocol is v1.",
                   metrics.untranslated_histograms);
+    write_counter(out, "seriesgate_untranslated_series_total",
+                  "Series entries that were left out because upstream.protocol is v1 and a store would drop them: no "
+                  "metric name, a label's name twice, no UTF-8.",
+                  metrics.untranslated_series);
     write_counters(out, "seriesgate_upstream_errors_total",
                    "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
                    metrics.upstream_errors);
@@ -199,6 +203,13 @@ void write_sample_metrics(exposition& out, const gate_metrics& metrics) {
                   metrics.samples_accepted);
     write_counter(out, "seriesgate_samples_refused_total",
                   "Samples and native histograms refused because a limit is spent.", metrics.samples_refused);
+    write_counter(out, "seriesgate_samples_stored_total",
+                  "Accepted samples and native histograms that the upstream has confirmed.", metrics.samples_stored);
+    write_counter(
+        out, "seriesgate_samples_failed_total",
+        "Accepted samples and native histograms that the upstream has not confirmed: it answered with an error, "
+        "gave no answer, or did not say that it has written them.",
+        metrics.samples_failed);
     write_counter(out, "seriesgate_unknown_dropped_total",
                   "Stale markers and exemplar-only entries dropped because their series is not known.",
                   metrics.unknown_dropped);

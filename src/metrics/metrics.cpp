@@ -40,6 +40,10 @@ std::string_view name_of(reject_reason reason) noexcept {
             return "timeout";
         case reject_reason::overloaded:
             return "overloaded";
+        case reject_reason::refused:
+            return "refused";
+        case reject_reason::untranslated:
+            return "untranslated";
         case reject_reason::count_:
             break;
     }
@@ -79,7 +83,7 @@ std::string_view name_of(forward_kind kind) noexcept {
 std::uint64_t gate_metrics::requests_rejected_4xx() const noexcept {
     std::uint64_t sum = 0;
     for (const auto reason : {reject_reason::malformed, reject_reason::too_large, reject_reason::unsupported_media,
-                              reject_reason::method_not_allowed}) {
+                              reject_reason::method_not_allowed, reject_reason::refused, reject_reason::untranslated}) {
         sum += requests_rejected[reason].value();
     }
     return sum;

@@ -130,6 +130,8 @@ enum class reject_reason : std::uint8_t {
     unknown_path,        ///< 404: not an ingestion request, so neither in requests_total nor in requests_rejected_4xx()
     timeout,             ///< 503: not complete within readTimeout
     overloaded,          ///< 503: over maxInflightBytes
+    refused,             ///< rejectStatus: a limit is spent, and its senders are to be told
+    untranslated,        ///< 400: the rest is stored, but not what remote write 1 has no words for
     count_
 };
 std::string_view name_of(reject_reason reason) noexcept;
@@ -161,6 +163,7 @@ struct gate_metrics {
     counter_by<forward_kind> requests_forwarded;
     counter unconfirmed_requests;     ///< of remote write 2: the upstream's 2xx did not say what was written
     counter untranslated_histograms;  ///< with custom buckets, which remote write 1 has not
+    counter untranslated_series;      ///< entries that a store of remote write 1 would drop in silence
     counter requests_discarded;       ///< accepted and dropped because upstream.url is `discard:`
     counter_by<upstream_error_reason> upstream_errors;
 
@@ -168,8 +171,10 @@ struct gate_metrics {
     alignas(64) duration_histogram upstream_request_duration;  ///< request sent to answer read; failures included
 
     alignas(64) counter samples_received;
-    counter samples_accepted;
+    counter samples_accepted;  ///< stored + failed + those that the upstream has yet to answer
     counter samples_refused;
+    counter samples_stored;   ///< the upstream has confirmed them
+    counter samples_failed;   ///< it has not: an error, no answer, or a success that does not say so
     counter unknown_dropped;  ///< stale markers and exemplar-only entries of unknown series, see DESIGN "What admits"
     counter histograms_received;
     counter exemplars_received;

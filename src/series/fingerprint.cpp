@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
 #include "series/selector.hpp"
 
@@ -61,6 +62,11 @@ tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept 
     const XXH128_hash_t hash =
         XXH3_128bits_withSecret(tenant.data(), tenant.size(), key.secret(), hash_key::secret_bytes);
     return {.flip = hash.low64, .factor = avalanche(hash.high64) | 1};
+}
+
+void label_hasher::shrink() {
+    give_back(labels_);
+    give_back(common_);
 }
 
 std::uint64_t fingerprint_identity(std::vector<std::string> ignored) {

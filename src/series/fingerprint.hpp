@@ -68,6 +68,9 @@ class label_hasher {
     /// The histogram that a series is part of, by the same rules: the hash is over what its series share, the labels
     /// without `le` and the name without its suffix.
     histogram_family family(std::span<const label_view> labels, const tenant_key& tenant);
+
+    /// Gives the memory of a giant back.
+    void shrink();
 };
 
 /// Tells apart by what rules fingerprints were made, for whoever keeps them: but for the key, which has an identity of

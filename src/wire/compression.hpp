@@ -25,7 +25,7 @@ class body_codec {
     static constexpr std::size_t kept_room_bytes = 16u << 20;
 
     zstd_codec zstd_;
-    decode_buffer snappy_room_;
+    decode_buffer room_;
 
   public:
     /// How much room decode() will take, from what the body says of itself; checked against the bound.
@@ -42,8 +42,8 @@ class body_codec {
     }
     /// @param out replaced.
     void encode(compression coding, bytes_view raw, std::string& out) {
-        coding == compression::zstd ? zstd_.encode(raw, out) : snappy_encode(raw, snappy_room_, out);
-        snappy_room_.shrink(kept_room_bytes);
+        coding == compression::zstd ? zstd_.encode(raw, room_, out) : snappy_encode(raw, room_, out);
+        room_.shrink(kept_room_bytes);
     }
     /// Encodes a body without the removed ranges, see splice.hpp.
     /// @param body what `decoded` was decoded from.
@@ -53,11 +53,11 @@ class body_codec {
                         std::string& kept, std::string& out) {
         if (coding == compression::zstd) {
             splice(decoded, removed, kept);
-            zstd_.encode(kept, out);
+            zstd_.encode(kept, room_, out);
         } else {
-            splice_snappy(body, decoded, removed, kept, snappy_room_, out);
+            splice_snappy(body, decoded, removed, kept, room_, out);
         }
-        snappy_room_.shrink(kept_room_bytes);
+        room_.shrink(kept_room_bytes);
     }
 };
 

@@ -133,6 +133,7 @@ std::size_t size_of(bytes_view body, std::span<const byte_range> removed) noexce
 
 void splice(bytes_view body, std::span<const byte_range> removed, std::string& out) {
     out.clear();
+    out.reserve(size_of(body, removed));  // grown piece by piece it would leave holes of a giant's size behind
     std::size_t next = 0;
     append_kept(body, 0, body.size(), removed, next, out);
     assert(out.size() == size_of(body, removed));  // else the ranges were out of order, or not in the body

@@ -1,9 +1,14 @@
 #include "wire/translation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <string_view>
 
+#include "core/kept_memory.hpp"
+#include "series/selector.hpp"
+#include "series/text.hpp"
+#include "series/utf8.hpp"
 #include "wire/varint.hpp"
 
 namespace seriesgate {
@@ -11,6 +16,9 @@ namespace {
 
 constexpr auto len = wire_type::len;
 constexpr auto varint = wire_type::varint;
+
+/// Families of usual requests.
+constexpr std::size_t told_kept_max = 10'000;
 
 void append_bytes(std::string& out, std::uint32_t tag, bytes_view bytes) {
     append_varint(out, tag);
@@ -87,6 +95,12 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
             removed = removed.subspan(1);
             continue;
         }
+        reader_.labels(record, labels_);
+        const std::string_view fault = reader_.series().holds_data() ? fault_of_labels() : std::string_view{};
+        if (!fault.empty()) {
+            leave_out(reader_.series(), fault, lost);
+            continue;
+        }
         field_cursor fields{slice(body, record)};
         fields.next();
         metric_metadata metadata;
@@ -96,14 +110,44 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
     }
     assert(!reader_.failed());  // the body has been read before
     out.append(metadata_);
+    shrink();
     return lost;
+}
+
+void translator::shrink() {
+    reader_.shrink();
+    give_back(series_);
+    give_back(inner_);
+    give_back(metadata_);
+    give_back(key_);
+    give_back(labels_);
+    give_back(names_);
+    if (told_.size() > told_kept_max) decltype(told_){}.swap(told_);
+}
+
+/// @return what is wrong with the labels of a series; empty if nothing is.
+std::string_view translator::fault_of_labels() {
+    if (label_value(labels_, "__name__").empty()) return "no metric name";
+    names_.clear();
+    for (const label_view& label : labels_) {
+        if (!is_utf8(label.name) || !is_utf8(label.value)) return "a label that is no UTF-8";
+        names_.push_back(label.name);
+    }
+    if (!std::ranges::is_sorted(names_)) std::ranges::sort(names_);
+    return std::ranges::adjacent_find(names_) == names_.end() ? "" : "two labels of one name";
+}
+
+void translator::leave_out(const series_view& series, std::string_view fault, translation_loss& lost) const {
+    if (lost.invalid.series++ == 0) lost.invalid.first.append(fault).append(": ").append(to_text(labels_, 256));
+    lost.invalid.samples += series.samples;
+    lost.invalid.histograms += series.histograms;
+    lost.invalid.exemplars += series.exemplars;
 }
 
 /// @return false if nothing is left of the series.
 bool translator::write_series(bytes_view payload, metric_metadata& metadata, translation_loss& lost) {
     const std::uint32_t lost_before = lost.histograms;
     series_.clear();
-    reader_.labels(reader_.series().record, labels_);
     for (const label_view& label : labels_) append_label(series_, label.name, label.value);
     const std::size_t labels_end = series_.size();
 

@@ -12,9 +12,22 @@
 
 namespace seriesgate {
 
-/// What remote write 1 has no words for.
+/// What is left out.
 struct translation_loss {
-    std::uint32_t histograms = 0;  ///< with custom buckets (schema -53)
+    std::uint32_t histograms = 0;  ///< with custom buckets: remote write 1 has no words for them
+
+    /// Entries that receivers of remote write 1 drop without a word, as against those of version 2: without a metric's
+    /// name, with a label's name twice, or with what is no UTF-8. Source: prometheus/prometheus
+    /// storage/remote/write_handler.go, write and appendV2.
+    struct {
+        std::uint32_t series = 0;
+        std::uint32_t samples = 0;
+        std::uint32_t histograms = 0;
+        std::uint32_t exemplars = 0;
+        std::string first{};  ///< what is wrong with the first, and its labels
+    } invalid{};
+
+    [[nodiscard]] bool any() const noexcept { return histograms != 0 || invalid.series != 0; }
 };
 
 /// Writes a `prometheus.WriteRequest` with the series of an `io.prometheus.write.v2.Request`.
@@ -26,6 +39,7 @@ struct translation_loss {
 ///   the metric's name without the suffix that its type adds: `_bucket` of a histogram, for example.
 /// - Histograms with custom buckets are left out, as Prometheus leaves them out when it writes version 1: their buckets
 ///   would be taken for others. A series with nothing else is left out with them.
+/// - Series whose labels a store would drop them for are left out, see translation_loss.
 /// - Unknown fields of the request and its series are left out: in the other message their numbers may mean something
 ///   else.
 ///
@@ -38,6 +52,7 @@ class translator {
     std::unordered_set<std::string> told_;  // metadata of this request
     std::string key_;
     std::vector<label_view> labels_;  // of the series being written
+    std::vector<bytes_view> names_;   // of its labels
 
   public:
     /// @param body what write_request_v2_reader reads without an error; not the output.
@@ -54,9 +69,12 @@ class translator {
         friend bool operator==(const metric_metadata&, const metric_metadata&) = default;
     };
 
+    [[nodiscard]] std::string_view fault_of_labels();
+    void leave_out(const series_view& series, std::string_view fault, translation_loss& lost) const;
     bool write_series(bytes_view payload, metric_metadata& metadata, translation_loss& lost);
     void write_exemplar(bytes_view exemplar);
     void write_metadata(const metric_metadata& metadata);
+    void shrink();
 };
 
 }  // namespace seriesgate

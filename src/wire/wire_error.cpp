@@ -65,18 +65,21 @@ std::string reason(wire_errc code) {
             return more_than("series", label_bytes_per_series_max, "bytes of labels");
         case wire_errc::request_symbol_bytes_over_limit:
             return "request too large with its symbols filled in";
+        case wire_errc::rule_work_over_limit:
+            return "more work for the limits than one request may make: fewer series, labels or bytes, please";
     }
     return "unknown error";
 }
 
-bool is_compression(wire_errc code) {
-    return code <= wire_errc::declared_size_implausible;
+/// Whether there is a byte to point at.
+bool has_offset(wire_errc code) {
+    return code > wire_errc::declared_size_implausible && code != wire_errc::rule_work_over_limit;
 }
 
 }  // namespace
 
 std::string to_string(const wire_error& error) {
-    if (is_compression(error.code)) return reason(error.code);
+    if (!has_offset(error.code)) return reason(error.code);
     return reason(error.code).append(" at byte ").append(std::to_string(error.offset));
 }
 

@@ -36,6 +36,8 @@ enum class wire_errc : std::uint8_t {
     symbol_refs_odd,
     series_label_bytes_over_limit,
     request_symbol_bytes_over_limit,
+    // limits
+    rule_work_over_limit,
 };
 
 /// An error and the byte of the input where it was found (of the decoded body for Protocol Buffers errors).

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
 #include "wire/sample_records.hpp"
 
@@ -250,6 +251,11 @@ void write_request_reader::labels(byte_range record, std::vector<label_view>& la
             fields.skip_unknown(0);
         }
     }
+}
+
+void write_request_reader::shrink() {
+    hasher_.shrink();
+    give_back(odd_labels_);
 }
 
 bool write_request_reader::fail(wire_errc code, const char* at) noexcept {

@@ -31,6 +31,9 @@ struct series_view {
     std::uint32_t exemplars = 0;
     /// Holds a sample or histogram other than a stale marker: what may admit a new series.
     bool admits = false;
+
+    /// Nothing but labels and metadata otherwise.
+    [[nodiscard]] bool holds_data() const noexcept { return (samples | histograms | exemplars) != 0; }
 };
 
 /// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.
@@ -77,6 +80,8 @@ class write_request_reader {
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return metadata_; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
     [[nodiscard]] wire_error error() const noexcept { return error_; }
+    /// Between two bodies: gives the memory of a giant back.
+    void shrink();
 
   private:
     bool read_series(bytes_view payload);

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
 
 namespace seriesgate {
@@ -368,6 +369,17 @@ fault write_request_v2_reader::check_metadata(bytes_view metadata) noexcept {
                 fields.skip_unknown(known_fields(1, 3, 4));
         }
     return fault_of(fields);
+}
+
+std::size_t write_request_v2_reader::bytes() const noexcept {
+    return held_bytes(symbols_) + held_bytes(records_);
+}
+
+void write_request_v2_reader::shrink() {
+    hasher_.shrink();
+    give_back(symbols_);
+    give_back(records_);
+    give_back(odd_labels_);
 }
 
 void write_request_v2_reader::fail(wire_errc code, const char* at) noexcept {

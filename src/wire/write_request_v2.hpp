@@ -85,6 +85,10 @@ class write_request_v2_reader {
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return 0; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
     [[nodiscard]] wire_error error() const noexcept { return error_; }
+    /// The memory that is held for the body.
+    [[nodiscard]] std::size_t bytes() const noexcept;
+    /// Between two bodies: gives the memory of a giant back.
+    void shrink();
 
   private:
     /// What the references of an entry have come to, over all its runs: name, value, name, value.

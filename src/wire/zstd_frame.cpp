@@ -71,14 +71,14 @@ result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::ui
     return bytes_view{decoded, written};
 }
 
-void zstd_codec::encode(bytes_view raw, std::string& out) {
+void zstd_codec::encode(bytes_view raw, decode_buffer& room, std::string& out) {
     if (!encoder_) encoder_.reset(ZSTD_createCCtx());
     if (!encoder_) throw std::bad_alloc{};
-    out.resize(ZSTD_compressBound(raw.size()));
-    const std::size_t written =
-        ZSTD_compressCCtx(encoder_.get(), out.data(), out.size(), raw.data(), raw.size(), level);
+    const std::size_t most = ZSTD_compressBound(raw.size());
+    char* const compressed = room.reserve(most);
+    const std::size_t written = ZSTD_compressCCtx(encoder_.get(), compressed, most, raw.data(), raw.size(), level);
     if (ZSTD_isError(written)) throw std::bad_alloc{};  // with room for the worst case nothing else can fail
-    out.resize(written);
+    out.assign(compressed, written);
 }
 
 }  // namespace seriesgate

@@ -37,8 +37,10 @@ class zstd_codec {
     result<bytes_view, wire_error> decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
                                           decode_buffer& buffer);
 
-    /// Compresses `raw` as one frame that says its size. @param out replaced.
-    void encode(bytes_view raw, std::string& out);
+    /// Compresses `raw` as one frame that says its size.
+    /// @param room for the worst that may come out, which is far more than does.
+    /// @param out replaced.
+    void encode(bytes_view raw, decode_buffer& room, std::string& out);
 };
 
 }  // namespace seriesgate

@@ -223,6 +223,15 @@ TEST_CASE("overrides are a list, each group once") {
                 "c.yaml:4: limits[0].overrides[1]: expected keys below it, got a list"});
 }
 
+TEST_CASE("an override is for a group that can have a budget of its own") {
+    const auto error_of = [](std::size_t bytes) {
+        return errors_of("limits: [{name: a, each: [x, y], overrides: [{group: {x: k, y: " + std::string(bytes, 'v') +
+                         "}, maxHourlySeries: 1}]}]\n");
+    };
+    CHECK(error_of(group_key_bytes_max - 4).empty());
+    REQUIRE_FALSE(error_of(group_key_bytes_max - 3).empty());
+}
+
 TEST_CASE("what an override leaves out is the limit's own, wherever that stands") {
     const config read = loaded(
         "limits:\n"

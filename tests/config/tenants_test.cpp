@@ -47,6 +47,14 @@ TEST_CASE("any text is the name of a tenant") {
     CHECK(read.tenants.overrides.contains("\xc3\xa4\n"));
 }
 
+TEST_CASE("an override is for a tenant whose requests are taken") {
+    const auto error_of = [](std::size_t bytes) {
+        return errors_of("tenants:\n  overrides:\n    ? " + std::string(bytes, 't') + "\n    : {maxHourlySeries: 1}\n");
+    };
+    CHECK(error_of(1024).empty());
+    CHECK_FALSE(error_of(1025).empty());
+}
+
 TEST_CASE("an error in a tenant's override names the tenant") {
     CHECK(errors_of("tenants:\n"
                     "  overrides:\n"

@@ -149,7 +149,7 @@ def test_the_log_names_the_budget_that_refuses(limited, upstream):
 def test_weird_names_cannot_forge_log_lines(limited, upstream, length):
     gate = limited("limits: [{name: per-path, each: [path], perTenant: true, maxHourlySeries: 1}]\n")
     offer(gate, upstream, numbered(2, path=b'x"}\n2026-01-01 forged \x1b[31m\xff' + b"y" * length),
-          b'caf\xe9" forged ' + b"z" * length)
+          b'caf\xe9" forged ' + b"z" * min(length, 900))
     gate.stop()
     line, = (line for line in gate.log.splitlines() if "refused" in line)
     assert len(line) < 4096

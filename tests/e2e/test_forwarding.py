@@ -25,7 +25,8 @@ def test_metadata_and_native_histograms_arrive_byte_identical(gate, upstream, fo
     for body in bodies:
         assert gate.send(body).status == 204
     assert upstream.bodies == bodies
-    assert gate.stats["samples"] == {"received": received, "accepted": received, "refused": 0}
+    assert gate.stats["samples"] == {"received": received, "accepted": received, "refused": 0,
+                                     "stored": received, "failed": 0}
 
 
 def test_a_request_with_all_series_admitted_by_a_limit_arrives_byte_identical(start_gate, upstream):

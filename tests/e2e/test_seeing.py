@@ -53,7 +53,7 @@ WINDOW = {"start": str, "end": str, "maxSeries": int, "currentSeries": int, "ref
 STATS = {
     "version": str, "uptimeSeconds": int, "mode": str,
     "requests": {"total": int, "rejected": int, "upstreamErrors": int},
-    "samples": {"received": int, "accepted": int, "refused": int},
+    "samples": {"received": int, "accepted": int, "refused": int, "stored": int, "failed": int},
     "windows": {"hourly": WINDOW, "daily": WINDOW},
     "exempt": {"hourlySeries": int, "dailySeries": int},
     "tenants": list, "limits": list,

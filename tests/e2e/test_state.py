@@ -80,7 +80,7 @@ def test_a_restart_forgets_nothing(limited, upstream, directory, end):
 
     gate = limited(text)
     assert remembered(gate.stats) == remembered(before)
-    assert gate.stats["samples"] == {"received": 0, "accepted": 0, "refused": 0}  # those are the process's own
+    assert set(gate.stats["samples"].values()) == {0}  # those are the process's own
     assert offer_much(gate, upstream) == admitted
     # The same refusals again are no others; but a budget that was not yet spent then may refuse them as well by now.
     for name in ("tenants", "limits"):

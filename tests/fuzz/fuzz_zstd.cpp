@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(small.capacity() < raw.size(), "memory was allocated for more than the limit");
     }
     std::string again;
-    codec.encode(raw, again);
+    decode_buffer encoding_room;
+    codec.encode(raw, encoding_room, again);
     const auto back = codec.decode(again, limit, buffer);
     require(back.has_value() && *back == raw, "what was encoded does not decode");
     return 0;

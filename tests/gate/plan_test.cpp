@@ -105,6 +105,77 @@ TEST_CASE("metadata is never limited") {
     }
 }
 
+TEST_CASE("an entry without data always passes and is never counted, in both versions") {
+    gate gate{limited_to(1)};
+    gate.of(request_of(0, 1));
+    const auto before = trace::of(gate.limits);
+    prometheus::WriteRequest request = request_of(10, 2);
+    add_series(request, "empty").clear_samples();
+    const auto in_version = [&](const std::string& body, protocol version) {
+        const auto made = gate.plan_request(body, gate.limits, noon, {}, version);
+        REQUIRE(made.has_value());
+        return *made;
+    };
+    SECTION("version 1") {
+        const auto body = request.SerializeAsString();
+        const auto made = in_version(body, protocol::v1);
+        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.refused_series == 2);
+        CHECK(made.empty_entries == 1);
+        request.mutable_timeseries()->DeleteSubrange(0, 2);
+        CHECK(spliced(body, made) == request.SerializeAsString());
+        CHECK(in_version(request.SerializeAsString(), protocol::v1).forward == forwarding::unchanged);
+    }
+    SECTION("version 2") {
+        // __name__="m", with metadata: its help is "m".
+        const std::string symbols{"\x22\0\x22\x08__name__\x22\x01m", 15};
+        const std::string empty{"\x2a\x08\x0a\x02\x01\x02\x2a\x02\x18\x02"};
+        const std::string sampled{"\x2a\x06\x0a\x02\x01\x02\x12\x00", 8};
+        CHECK(in_version(symbols + empty, protocol::v2).forward == forwarding::unchanged);
+        const std::string body = symbols + empty + sampled;
+        const auto made = in_version(body, protocol::v2);
+        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.refused_series == 1);
+        CHECK(spliced(body, made) == symbols + empty);
+        CHECK(in_version(symbols + sampled, protocol::v2).forward == forwarding::nothing);
+    }
+    CHECK(gate.limits.figures().hourly.series_current == before.hourly);
+}
+
+TEST_CASE("the memory of a giant is given back, that of usual requests is kept") {
+    gate gate{limited_to(100)};
+    gate.of(request_of(0, 100));
+    const auto usual = gate.plan_request.bytes();
+    gate.plan_request.shrink();
+    CHECK(gate.plan_request.bytes() > 0);
+    gate.of(request_of(0, 300'000));
+    CHECK(gate.plan_request.bytes() > 100 * usual);
+    gate.plan_request.shrink();
+    CHECK(gate.plan_request.bytes() < 100 * usual);
+    CHECK(gate.of(request_of(0, 100)).forward == forwarding::unchanged);
+}
+
+TEST_CASE("a request that asks too much of the rules changes nothing") {
+    limit_settings settings = limited_to(2);
+    settings.limits.resize(64);
+    for (auto& limit : settings.limits) {
+        limit.match = *parse_selector("{job=~\"(x+y?)+\"}");
+        limit.maxima.hourly = 1;
+    }
+    gate gate{settings};
+    gate.of(request_of(0, 3));
+    const auto before = trace::of(gate.limits);
+    const std::string pad(60'000, 'x');
+    prometheus::WriteRequest request = request_of(0, 3);
+    for (int i = 0; i < 70; ++i) add_series(request, pad + std::to_string(i));
+    const auto made = gate.plan_request(request.SerializeAsString(), gate.limits, noon);
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().code == wire_errc::rule_work_over_limit);
+    CHECK(trace::of(gate.limits) == before);
+    request.mutable_timeseries()->DeleteSubrange(13, 60);
+    CHECK(gate.of(request).refused_series == 11);
+}
+
 TEST_CASE("a request of which everything is refused goes nowhere") {
     gate gate{limited_to(1)};
     gate.of(request_of(0, 1));

@@ -119,10 +119,13 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->requests_discarded.add(6);
     metrics->unconfirmed_requests.add(25);
     metrics->untranslated_histograms.add(26);
+    metrics->untranslated_series.add(27);
     metrics->upstream_errors[upstream_error_reason::timeout].add(7);
     metrics->samples_received.add(32000);
     metrics->samples_accepted.add(31000);
     metrics->samples_refused.add(1000);
+    metrics->samples_stored.add(30000);
+    metrics->samples_failed.add(900);
     metrics->unknown_dropped.add(8);
     metrics->histograms_received.add(11);
     metrics->exemplars_received.add(12);
@@ -159,6 +162,8 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_requests_rejected_total{reason=\"unknown_path\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"timeout\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"refused\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"untranslated\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
           "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
@@ -166,12 +171,15 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_requests_discarded_total 6\n"
           "seriesgate_unconfirmed_requests_total 25\n"
           "seriesgate_untranslated_histograms_total 26\n"
+          "seriesgate_untranslated_series_total 27\n"
           "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
           "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
           "seriesgate_samples_received_total 32000\n"
           "seriesgate_samples_accepted_total 31000\n"
           "seriesgate_samples_refused_total 1000\n"
+          "seriesgate_samples_stored_total 30000\n"
+          "seriesgate_samples_failed_total 900\n"
           "seriesgate_unknown_dropped_total 8\n"
           "seriesgate_histograms_received_total 11\n"
           "seriesgate_exemplars_received_total 12\n"
@@ -210,5 +218,5 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 30);
+    CHECK(helped.size() == 33);
 }

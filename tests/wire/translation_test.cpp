@@ -108,8 +108,8 @@ TEST_CASE("translation: metadata once for each family and what is said of it") {
 TEST_CASE("translation: histograms with custom buckets are left out, and a series with nothing else") {
     constexpr std::uint64_t custom = 105;  // -53
     const auto both = parsed(join({five_symbols, entry({refs({1, 2}), histogram_of_schema(custom), sample(1)}),
-                                   entry({refs({3, 4}), histogram_of_schema(custom), metadata_v2(4, 0)}),
-                                   entry({refs({3, 4}), histogram_of_schema(106)}), entry({refs({1, 4})})}),
+                                   entry({refs({1, 2, 3, 4}), histogram_of_schema(custom), metadata_v2(4, 0)}),
+                                   entry({refs({1, 2, 3, 4}), histogram_of_schema(106)}), entry({refs({1, 4})})}),
                              2);
     REQUIRE(both.timeseries_size() == 3);
     CHECK(both.timeseries(0).samples_size() == 1);
@@ -120,6 +120,33 @@ TEST_CASE("translation: histograms with custom buckets are left out, and a serie
     // The last of several schemas counts, as for parsers.
     const std::string twice = len_field(3, join({varint_field(4, 2), varint_field(4, custom)}));
     CHECK(translated(join({five_symbols, entry({refs({1, 2}), twice})}), 1).empty());
+}
+
+TEST_CASE("translation: series that a receiver of version 1 drops in silence are left out and told") {
+    const std::string table = symbols({"", "__name__", "up", "job", "a", "\xff"});
+    const auto lost_of = [&table](std::initializer_list<std::uint64_t> labels, const std::string& data = sample(1)) {
+        translator translate;
+        std::string out;
+        const std::string kept = entry({refs({1, 2}), sample(1)});
+        const std::string left_out = entry({refs(labels), data});
+        const auto lost = translate(join({table, left_out, kept, left_out}), {}, out);
+        if (lost.any()) CHECK(out == series({label("__name__", "up"), sample(1)}));
+        return lost.invalid;
+    };
+    CHECK(lost_of({1, 2, 3, 4}).series == 0);
+    CHECK(lost_of({3, 4}).series == 2);
+    CHECK(lost_of({3, 4}).samples == 2);
+    CHECK(lost_of({3, 4}).first == "no metric name: {job=\"a\"}");
+    CHECK(lost_of({1, 0}).first == "no metric name: {}");
+    CHECK(lost_of({}).first == "no metric name: {}");
+    CHECK(lost_of({3, 4, 1, 2, 3, 0}).first.starts_with("two labels of one name: "));
+    CHECK(lost_of({1, 2, 3, 5}).first.starts_with("a label that is no UTF-8: "));
+    CHECK(lost_of({1, 2, 5, 4}).first.starts_with("a label that is no UTF-8: "));
+    CHECK(lost_of({1, 5}).first.starts_with("a label that is no UTF-8: "));
+    CHECK(lost_of({3, 4}, histogram_v2_bits(5)).histograms == 2);
+    CHECK(lost_of({3, 4}, exemplar_v2(unpacked_refs({3, 4}))).exemplars == 2);
+    // What holds no data is lost by nobody.
+    CHECK(lost_of({3, 4}, metadata_v2(4, 0)).series == 0);
 }
 
 TEST_CASE("translation: values and start timestamps keep their bits, unknown fields of a series go") {

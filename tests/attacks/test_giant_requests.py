@@ -1,0 +1,123 @@
+"""One request, as hostile as it can be made, takes memory within its bounds and gives it back."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import giants
+import wire
+import wire_v2
+from bounds import MIB, memory, within
+from gate import sanitized
+from test_compression import HEADERS, sized
+from upstream import Answer
+from waiting import eventually
+
+LIMITS = 64
+V2 = wire_v2.HEADERS
+
+
+def scaled(count):
+    return count // 16 if sanitized("asan", "tsan", "ubsan") else count
+
+
+def limits(each, more=""):
+    """As many limits as a configuration may have, all of which take every series."""
+    rows = "".join(f"  - {{name: n{i}, each: [{each}], maxHourlySeries: 1000000{more}}}\n" for i in range(LIMITS))
+    return f"limits:\n{rows}"
+
+
+def assert_given_back(gate, before, mib=48):
+    if not sanitized("asan", "tsan", "ubsan"):
+        kept = (memory(gate) - before) / MIB
+        assert kept < mib, f"{kept:.0f} MiB kept"
+
+
+def test_a_long_tenant_is_not_copied_for_every_series_and_limit(limited, upstream):
+    """433 KB of this ended the process: 64 limits x 20,000 series x 60 KiB."""
+    gate = limited(limits("a", ", perTenant: true"))
+    body = wire.pack(giants.tiny_series(20_000))
+    before = memory(gate)
+    with within(gate, memory_mib=64, cpu=2, seconds=10):
+        reply = gate.send(body, [("Content-Encoding", "snappy"), ("X-Scope-OrgID", "t" * 60_000)])
+    assert reply.status == 400
+    assert reply.first_line == "tenant name of more than 1024 bytes"
+    assert gate.current() == 0
+    assert gate.metric("seriesgate_requests_rejected_total", reason="too_large") == 1
+    assert_given_back(gate, before)
+    assert gate.send(wire.pack(wire.sampled("up")), [("X-Scope-OrgID", "t" * 1024)]).status == 204
+    assert [len(request.get("X-Scope-OrgID")) for request in upstream.requests] == [1024]
+
+
+def test_long_values_are_not_copied_for_every_series_and_limit(limited):
+    """98 KB of this took 2 GB."""
+    gate = limited(limits("l0"))
+    body = wire.pack(giants.long_symbol_series(scaled(4000)))
+    assert len(body) < 200_000
+    before = memory(gate)
+    with within(gate, memory_mib=96, cpu=2, seconds=10):
+        assert gate.send(body, V2).status == 204
+    assert gate.current() == scaled(4000)
+    figures = gate.stats["limits"]
+    assert [each["group"] for each in figures] == [{"l0": "__overflow__"}] * LIMITS
+    assert {each["hourly"]["currentSeries"] for each in figures} == {scaled(4000)}
+    assert_given_back(gate, before)
+
+
+def test_many_parts_of_a_key_are_not_copied_either(limited):
+    """Sixteen labels whose values stay below the bound of a key one by one, and not together."""
+    names = ", ".join(f"l{i}" for i in range(16))
+    gate = limited(limits(names))
+    body = wire.pack(giants.long_symbol_series(scaled(5000), labels=16, text_bytes=1000))
+    with within(gate, memory_mib=96, cpu=2, seconds=10):
+        assert gate.send(body, V2).status == 204
+    assert gate.stats["limits"][0]["group"] == {f"l{i}": "__overflow__" for i in range(16)}
+
+
+def test_a_million_tiny_series(limited):
+    gate = limited("maxHourlySeries: 1000\nlimits: [{name: a, each: [a], maxGroups: 10, maxHourlySeries: 10}]\n")
+    count = scaled(1 << 20)
+    body = wire.pack(giants.tiny_series(count))
+    before = memory(gate)
+    with within(gate, memory_mib=320, cpu=4, seconds=30):
+        assert gate.send(body).status == 204
+    assert gate.stats["samples"]["received"] == count
+    assert gate.current() == 20  # ten groups of one series, and ten series in the overflow group
+    assert_given_back(gate, before, 96)  # some of it is the memory of refusals
+
+
+def test_a_million_empty_entries(limited, upstream):
+    gate = limited("maxHourlySeries: 1\n")
+    body = wire.pack(giants.empty_entries(1 << 20))
+    with within(gate, memory_mib=64, cpu=1, seconds=10):
+        assert gate.send(body).status == 204
+    assert upstream.bodies == [body]
+    assert gate.current() == 0
+
+
+def test_four_million_symbols(limited):
+    gate = limited("maxHourlySeries: 10\nupstream: {protocol: v1}\n")
+    body = wire.pack(giants.symbols(1 << 22))
+    before = memory(gate)
+    with within(gate, memory_mib=400, cpu=2, seconds=10):
+        assert gate.send(body, V2).status in (204, 400)
+    assert_given_back(gate, before)
+
+
+def test_a_bomb_of_zstd_is_given_back_while_the_store_takes_its_time(limited, upstream):
+    """19 KB of this are 96 MB, of which half is refused: what goes on is small again, and no room for more is kept."""
+    gate = limited("limits: [{name: a, match: '{a=~\".*[13579]\"}', maxHourlySeries: 1}]\n")
+    entries = (wire.series({"a": str(i), "b": "x" * 60_000}, giants.POINT) for i in range(scaled(1600)))
+    body = sized(b"".join(entries))
+    assert len(body) < 40_000
+    upstream.default = Answer(hold=threading.Event())
+    before = memory(gate)
+    requests = 8
+    with within(gate, memory_mib=450, cpu=4, seconds=30), ThreadPoolExecutor(requests) as senders:
+        replies = []
+        for i in range(requests):
+            replies.append(senders.submit(gate.send, body, HEADERS))
+            eventually(lambda: len(upstream.requests) > i, "it has come to the store", 20)
+        assert_given_back(gate, before, 64)
+        upstream.default.hold.set()
+        assert [reply.result().status for reply in replies] == [204] * requests
+    assert gate.metric("seriesgate_inflight_bytes") == 0

@@ -1,0 +1,115 @@
+"""What has become of samples: received = accepted + refused, accepted = stored + failed + those on their way."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import wire
+import wire_v2
+from test_on_limit import KNOWN, NEW, STORES, gate_that_knows, send
+from test_protocol_v2 import counts, write
+from upstream import Answer
+from waiting import eventually
+
+
+def samples(gate, *keys):
+    keys = keys or ("received", "accepted", "refused", "stored", "failed")
+    found = gate.stats["samples"]
+    assert all(found[key] == gate.metric(f"seriesgate_samples_{key}_total") for key in found)
+    return tuple(found[key] for key in keys)
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_what_the_store_does_not_confirm_has_failed(limited, upstream, version, store):
+    gate = gate_that_knows(limited, upstream, "")
+    upstream.default = STORES[store]
+    send(gate, version, [*KNOWN, *NEW])
+    confirmed = version == "v1" and STORES[store].status < 300
+    assert samples(gate) == (2 + 5, 2 + 2, 3, 2 + 2 * confirmed, 2 - 2 * confirmed)
+
+
+@pytest.mark.parametrize("status", [200, 204, 400, 500])
+@pytest.mark.parametrize("written, stored", [((1,), 1), ((2,), 2), ((9,), 2), ((0, 9), 0), ((0,), 0)])
+def test_of_remote_write_2_as_much_is_stored_as_the_store_says(limited, upstream, status, written, stored):
+    gate = gate_that_knows(limited, upstream, "")
+    upstream.default = Answer(status=status, headers=counts(*written))
+    reply = send(gate, "v2", [*KNOWN, *NEW])
+    assert reply.status == status
+    assert samples(gate, "stored", "failed") == (2 + stored, 2 - stored)
+
+
+def test_no_answer_is_a_failure_and_nothing_is_decided_while_it_is_awaited(limited, upstream):
+    gate = limited("upstream: {timeout: 1s}\n")
+    upstream.default = Answer(hold=threading.Event())
+    with ThreadPoolExecutor() as senders:
+        reply = senders.submit(send, gate, "v1", KNOWN)
+        eventually(lambda: upstream.requests, "it has come to the store")
+        assert samples(gate) == (2, 2, 0, 0, 0)
+        assert reply.result().status == 504
+    assert samples(gate) == (2, 2, 0, 0, 2)
+    upstream.default.hold.set()
+
+
+def test_an_unreachable_store_and_one_that_needs_none(start_gate):
+    gate = start_gate("--upstream.url=http://127.0.0.1:1/api/v1/write")
+    assert send(gate, "v1", KNOWN).status == 502
+    assert samples(gate) == (2, 2, 0, 0, 2)
+    gate = start_gate("--upstream.url=discard:")
+    assert send(gate, "v2", KNOWN).status == 204
+    assert samples(gate) == (2, 2, 0, 2, 0)
+
+
+def test_nothing_is_counted_of_what_is_turned_away(limited, upstream):
+    """Here when it has been decided, and there is no room to write what is kept of it: it comes again."""
+    gate = limited("maxHourlySeries: 2\n"
+                   "server: {maxRequestBytes: 256KiB, maxDecodedBytes: 256KiB, maxInflightBytes: 512KiB}\n")
+    known, new = (wire.sampled(name, pad="x" * 50_000, pod="y" * 50_000) for name in ("known", "new"))
+    assert gate.send(wire.pack(known)).status == 204
+    held = upstream.default = Answer(hold=threading.Event())
+    noise = {f"l{i}": random.Random(i).randbytes(60_000) for i in range(4)}
+    with ThreadPoolExecutor() as senders:
+        first = senders.submit(gate.send, wire.pack(wire.series(noise, wire.field(2, wire.sample(1.0, 1)))))
+        eventually(lambda: len(upstream.requests) == 2, "it has come to the store")
+        before = samples(gate)
+        assert gate.send(wire.pack(known + new)).status == 503
+        assert samples(gate) == before
+        held.hold.set()
+        assert first.result().status == 204
+    assert gate.send(wire.pack(known + new)).refused == (1, 1)
+    assert samples(gate) == (4, 3, 1, 3, 0)
+    assert gate.metric("seriesgate_inflight_bytes") == 0
+
+
+@pytest.mark.parametrize("status", [400, 409, 429])
+def test_refusals_that_the_sender_is_told_of_are_rejected_requests(limited, upstream, status):
+    gate = gate_that_knows(limited, upstream, f"onLimit: reject\nrejectStatus: {status}\n")
+    assert send(gate, "v1", NEW).status == status
+    assert gate.stats["requests"]["rejected"] == 1
+    assert gate.metric("seriesgate_requests_rejected_total", reason="refused") == 1
+    upstream.default = Answer(status=400)
+    assert send(gate, "v1", [*KNOWN, *NEW]).status == 400  # the store's own
+    assert gate.stats["requests"]["rejected"] == 1
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_metadata_alone_passes_and_is_no_series(limited, upstream, refused):
+    gate = gate_that_knows(limited, upstream, "")
+    upstream.default = Answer(headers=counts(0))
+    symbols = wire_v2.Symbols()
+    metadata = wire.field(wire_v2.METADATA, wire.number_field(1, 1) + wire.number_field(3, symbols.ref("help")))
+    alone = wire_v2.series(symbols, {"__name__": "up"}, metadata)
+    new = wire_v2.series(symbols, {"__name__": "new"}, wire_v2.sample(), metadata) if refused else b""
+    reply = write(gate, wire.pack(symbols.encode() + new + alone))
+    assert reply.status == 204
+    assert reply.refused == ((1, 1) if refused else None)
+    assert [wire.unpack(body) for body in upstream.bodies] == [symbols.encode() + alone]
+    assert gate.current() == 2
+    assert gate.metric("seriesgate_unknown_dropped_total") == 0
+    upstream.clear()
+    labels_only = wire.series({"__name__": "bare"})
+    reply = gate.send(wire.pack(wire.sampled("new") + labels_only if refused else labels_only))
+    assert (reply.status, [wire.unpack(body) for body in upstream.bodies]) == (204, [labels_only])
+    assert gate.current() == 2
