@@ -147,3 +147,13 @@ TEST_CASE("a damaged sketch is refused") {
     CHECK_FALSE(loads(written.text));
     CHECK_FALSE(loads(std::string{"\0\xff\xff\xff\xff\xff\xff\xff\x7f", 9}));
 }
+
+TEST_CASE("a sketch takes what the documentation says: next to nothing, 8 KiB, then 17") {
+    distinct_sketch sketch;
+    CHECK(sketch.bytes() == 0);
+    for (std::uint64_t i = 0; i < 1'024; ++i) sketch.insert(fingerprint_of(i));
+    CHECK(sketch.estimate() == 1'024);
+    CHECK(sketch.bytes() <= 8'192 + 64);
+    for (std::uint64_t i = 0; i < 10'000; ++i) sketch.insert(fingerprint_of(i));
+    CHECK(sketch.bytes() <= 17 * 1'024);
+}

@@ -47,6 +47,7 @@ TEST_CASE("a tenant's day goes on when its hour begins anew") {
     CHECK(gate.daily(tenant_id("a")).series_current == 8);
     CHECK(gate.daily(tenant_id("a")).series_refused == 6);
     CHECK(gate.hourly(tenant_id("a")).series_current == 3);
+    leap(gate.limits, at(0, 0, 0, 1));
     CHECK(gate.accepted(of("a", 20, 9), at(0, 0, 0, 1)) == 5);
 }
 
