@@ -186,6 +186,8 @@ class admission {
     void maintain(time_point now);
 
     [[nodiscard]] admission_figures figures() const;
+    /// See admission_figures::clock_in_doubt. Threads: any.
+    [[nodiscard]] bool clock_in_doubt() const noexcept { return windows_.read()->leap.has_value(); }
 
     /// Writes everything that a restart must not forget: sets, budgets, sketches, reservations. Requests go on
     /// meanwhile; the result is the state of one moment, after the filters have been copied.
@@ -285,6 +287,7 @@ class admission {
     void advance(time_point now);
     bool try_advance(time_point now);
     void believe_leap(time_point now);
+    void forget_leap();
     void roll_over(windows& next, time_point now);
     void prepare_spares(time_point now);
     void make_room();

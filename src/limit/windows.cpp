@@ -139,6 +139,14 @@ bool admission::try_advance(time_point now) {
     return true;
 }
 
+/// The clock has come back.
+void admission::forget_leap() {
+    const std::scoped_lock lock{commit_lock_};
+    auto next = std::make_unique<windows>(*windows_.read());
+    next->leap = std::nullopt;
+    windows_.publish(std::move(next));
+}
+
 void admission::believe_leap(time_point now) {
     prepare_spares(now);
     const std::scoped_lock lock{commit_lock_};
@@ -191,6 +199,7 @@ void admission::maintain(time_point now) {
     }
     prepare_spares(now);
     catch_up();
+    if (current.leap && current.in_hour(now)) forget_leap();
     // Freeing a large set takes a while: not under the lock.
     const auto retired = [this] {
         const std::scoped_lock lock{commit_lock_};

@@ -96,6 +96,23 @@ def run(steps, folder, seconds=60):
 
 
 def matches(expected, actual):
-    """Whether the lines are the expected ones, where `...` stands for anything within a line."""
-    patterns = [".*".join(re.escape(part) for part in line.split("...")) for line in expected if line]
-    return len(patterns) == len(actual) and all(map(re.fullmatch, patterns, actual))
+    """Whether the lines are the expected ones, where `...` stands for anything within a line.
+
+    Numbers of four digits or more may be 3 % off: estimates of what was refused depend on the secret, which is another
+    one at each start.
+    """
+    return len(lines := [line for line in expected if line]) == len(actual) and all(map(_is_like, lines, actual))
+
+
+def _is_like(expected, actual):
+    parts = expected.split("...")
+    pattern = "(?:.*)".join(re.sub(r"\d{4,}", r"(\\d+)", _blank(re.escape(part))) for part in parts)
+    found = re.fullmatch(pattern, _blank(actual))
+    numbers = [int(number) for part in parts for number in re.findall(r"\d{4,}", part)]
+    return bool(found) and all(abs(int(got) - number) <= 0.03 * number
+                               for number, got in zip(numbers, found.groups(), strict=True))
+
+
+def _blank(text):
+    """Columns are as wide as their longest number."""
+    return re.sub(r"(?:\\ | )+", " ", text).strip()

@@ -1,7 +1,10 @@
 """A wall clock of the gate's own that a test sets: libfaketime, preloaded (Debian package faketime)."""
 
+import datetime
 import os
 from pathlib import Path
+
+from waiting import eventually
 
 LIBRARY = Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "faketime/libfaketimeMT.so.1"
 
@@ -26,6 +29,14 @@ class FakedClock:
         fresh = self._file.with_suffix(".new")
         fresh.write_text(now)
         fresh.rename(self._file)
+
+    def leap(self, gate, to):
+        """Sets it to a time that is neither in this hour nor in the next, and waits until the gate believes it."""
+        there = datetime.datetime.fromisoformat(to)
+        self.set(str(there - datetime.timedelta(minutes=5)))
+        eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 1, "the clock is in doubt")
+        self.set(to)
+        eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 0, "the clock is believed")
 
 
 def clean_up(process):

@@ -72,9 +72,9 @@ def test_windows_are_those_of_the_clock_without_a_request(timed, clock):
     comes_to(gate, "2026-03-10T12:00:00Z", "2026-03-10T00:00:00Z")
     clock.set("2026-03-10 13:00:00")
     comes_to(gate, "2026-03-10T13:00:00Z", "2026-03-10T00:00:00Z")
-    clock.set("2026-03-11 00:00:00")
+    clock.leap(gate, "2026-03-11 00:00:00")
     comes_to(gate, "2026-03-11T00:00:00Z", "2026-03-11T00:00:00Z")
-    clock.set("2028-02-29 23:59:59")
+    clock.leap(gate, "2028-02-29 23:59:59")
     comes_to(gate, "2028-02-29T23:00:00Z", "2028-02-29T00:00:00Z")
     clock.set("2028-03-01 00:00:00")
     comes_to(gate, "2028-03-01T00:00:00Z", "2028-03-01T00:00:00Z")
@@ -125,7 +125,7 @@ def test_hourly_counts_begin_again_and_daily_ones_go_on(timed, clock, upstream):
     gate = timed("maxHourlySeries: 10\nmaxDailySeries: 15\ntenants: {default: {maxHourlySeries: 9}}\nexempt: [up]\n")
     assert len(offer(gate, upstream, numbered(20) + numbered(3, name="up"))) == 9 + 3
     assert gate.stats["windows"]["hourly"]["refusedSeries"] == 11
-    clock.set("2026-03-10 14:30:00")  # not the next hour: no incumbents
+    clock.leap(gate, "2026-03-10 14:30:00")  # not the next hour: no incumbents
     assert offer(gate, upstream, numbered(20, start=100)) == numbered(6, start=100)
     stats = gate.stats
     assert figures(stats["windows"]) == (10, 6, 0)
@@ -204,22 +204,39 @@ def test_a_step_back_over_midnight_stays_in_the_new_day(timed, clock, upstream):
 def test_a_step_by_days_starts_afresh_in_the_hour_it_leads_to(timed, clock, upstream, now):
     gate = timed("maxHourlySeries: 10\nmaxDailySeries: 10\n")
     offer(gate, upstream, numbered(12))
-    clock.set(now)
+    clock.leap(gate, now)
     assert offer(gate, upstream, explosion()) == explosion()[:10]  # there is nobody to keep room for
     assert spans(gate) == (f"{now[:10]}T{now[11:13]}:00:00Z", f"{now[:10]}T00:00:00Z")
     assert figures(gate.stats["windows"]) == (10, 10, 40)
-    clock.set(START)  # and back again: those of before are forgotten
+    clock.leap(gate, START)  # and back again: those of before are forgotten
     assert offer(gate, upstream, numbered(12, start=5)) == numbered(10, start=5)
 
 
 def test_a_step_back_by_hours_keeps_the_day(timed, clock, upstream):
     gate = timed("maxHourlySeries: 10\nmaxDailySeries: 12\n")
     offer(gate, upstream, numbered(8))
-    clock.set("2026-03-10 09:30:00")
+    clock.leap(gate, "2026-03-10 09:30:00")
     assert offer(gate, upstream, explosion()) == explosion()[:4]
     assert counts(gate) == (4, 12)
     assert offer(gate, upstream, numbered(8)) == numbered(6)
     assert counts(gate) == (10, 12)
+
+
+@pytest.mark.parametrize("away", ["2026-03-10 15:00:00", "2026-03-10 09:00:00", "2027-01-01 00:00:00"])
+def test_a_clock_that_is_wrong_for_a_moment_changes_nothing(timed, clock, upstream, away):
+    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 10\n")
+    offer(gate, upstream, numbered(12))
+    before = spans(gate)
+    clock.set(away)
+    eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 1, "the clock is in doubt")
+    assert gate.stats["clockInDoubt"] is True
+    assert offer(gate, upstream, explosion()) == []
+    assert offer(gate, upstream, numbered(12)) == numbered(10)
+    clock.set(START)
+    eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 0, "the clock is right")
+    assert offer(gate, upstream, explosion()) == []
+    assert (spans(gate), counts(gate)) == (before, (10, 10))
+    assert sum("the clock has leapt" in line for line in gate.log.splitlines()) == 1
 
 
 # --- a restart with another time

@@ -159,6 +159,8 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
         CHECK(gate.limits.figures().clock_in_doubt);
     }
     CHECK(gate.offer(series(0, 20), at(10, 21)) == verdict_counts{.accepted = 10, .refused_hourly = 10});
+    gate.limits.maintain(at(10, 21));
+    CHECK_FALSE(gate.limits.clock_in_doubt());
     CHECK(gate.hourly().span.start == first_day + 10h);
     CHECK(gate.hourly().series_current == 10);
     CHECK(gate.daily().series_current == 10);
