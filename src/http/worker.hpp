@@ -10,6 +10,7 @@
 
 #include "config/config.hpp"
 #include "gate/plan.hpp"
+#include "http/sender_streams.hpp"
 #include "http/sparse_log.hpp"
 #include "limit/admission.hpp"
 #include "metrics/metrics.hpp"
@@ -47,7 +48,8 @@ inline time_point wall_clock_now() {
 /// One thread, one io_context, its own connections to the upstream and its own buffers. A session never leaves it.
 /// Threads: everything but `io` belongs to the thread that runs `io`.
 struct worker {
-    // First, so that it is destroyed last: the frames of unfinished sessions go with it and use nothing else.
+    // First, so that they are destroyed last: the frames of unfinished sessions go with `io` and use nothing else.
+    sender_streams senders;
     net::io_context io{1};
     net::executor_work_guard<net::io_context::executor_type> keep_running{io.get_executor()};
 

@@ -36,10 +36,14 @@ inline constexpr std::size_t response_bytes_max = 256 * 1024;
 
 /// Threads: the one of its io_context.
 class upstream_client {
+    using time_limit = std::chrono::steady_clock::time_point;
+
     const upstream_config& settings_;
     gate_metrics& metrics_;
     tcp::resolver resolver_;
+    bool resolving_ = false;
     std::atomic<bool> resolve_ended_{false};  ///< the first attempt at least
+    time_limit resolve_due_{};
     std::vector<tcp::endpoint> endpoints_;
     connection_pool pool_;
 
@@ -58,13 +62,12 @@ class upstream_client {
     net::awaitable<result<upstream_answer, upstream_error_reason>> post(upstream_request request);
 
   private:
-    using time_limit = std::chrono::steady_clock::time_point;
     struct attempt;
 
-    net::awaitable<void> resolve();
+    void resolve();
     net::awaitable<void> wait_for_addresses(time_limit limit);
-    net::awaitable<bool> connect(tcp::socket& socket, time_limit limit);
-    net::awaitable<attempt> exchange(tcp::socket& socket, const upstream_request& request, time_limit limit);
+    net::awaitable<bool> connect(timed_stream& stream, time_limit limit);
+    net::awaitable<attempt> exchange(timed_stream& stream, const upstream_request& request, time_limit limit);
 };
 
 }  // namespace seriesgate
