@@ -3,8 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <condition_variable>
@@ -19,6 +18,7 @@
 #include "app/reload.hpp"
 #include "app/state.hpp"
 #include "config/version.hpp"
+#include "http/background.hpp"
 #include "http/server.hpp"
 
 namespace seriesgate {
@@ -30,6 +30,8 @@ using namespace std::chrono_literals;
 /// flood to fill the filter's spare room.
 constexpr auto maintenance_interval = 20ms;
 constexpr auto drain_poll_interval = 5ms;
+/// What senders get while we drain to finish sending, or reading, what they are at; at most half of the drain.
+constexpr std::chrono::nanoseconds drain_sender_grace = 3s;
 
 std::vector<std::unique_ptr<worker>> make_workers(shared_state& shared) {
     const unsigned wanted = shared.settings.server.threads;
@@ -66,22 +68,29 @@ net::awaitable<void> announce_ready(const std::vector<std::unique_ptr<worker>>& 
     shared.ready = true;
 }
 
+/// Slow senders are not waited for as long as usual from here on.
+void hurry_senders(const std::vector<std::unique_ptr<worker>>& workers, std::chrono::nanoseconds grace) {
+    for (const auto& each : workers) net::post(each->io, [&senders = each->senders, grace] { senders.hurry(grace); });
+}
+
 /// Waits for the first signal, stops listening, and lets what is being worked on end, for a bounded time.
 /// A second signal ends the wait.
 net::awaitable<void> drain_on_signal(net::io_context& control, net::signal_set& signals, server& front,
-                                     shared_state& shared) {
+                                     const std::vector<std::unique_ptr<worker>>& workers, shared_state& shared) {
     auto [error, signal] = co_await signals.async_wait(no_throw);
     if (error) co_return;
     spdlog::info("{}: draining", signal == SIGTERM ? "SIGTERM" : "SIGINT");
     shared.draining = true;
     front.close();
+    const std::chrono::nanoseconds drain_timeout = shared.settings.server.drain_timeout;
+    hurry_senders(workers, std::min(drain_sender_grace, drain_timeout / 2));
 
-    bool impatient = false;
-    signals.async_wait([&impatient](error_code failed, int) { impatient = !failed; });
-    const auto limit = std::chrono::steady_clock::now() + shared.settings.server.drain_timeout;
+    const auto impatient = std::make_shared<bool>(false);
+    signals.async_wait([impatient](error_code failed, int) { *impatient = !failed; });
+    const auto limit = std::chrono::steady_clock::now() + drain_timeout;
     const gauge& working = shared.metrics.inflight_requests;
     net::steady_timer timer{control};
-    while (working.value() != 0 && !impatient && std::chrono::steady_clock::now() < limit) {
+    while (working.value() != 0 && !*impatient && std::chrono::steady_clock::now() < limit) {
         timer.expires_after(drain_poll_interval);
         co_await timer.async_wait(no_throw);
     }
@@ -130,15 +139,21 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     if (state) saving = std::jthread{[&](const std::stop_token& stop) { state->save_now_and_then(stop); }};
     std::vector<std::jthread> threads;
     for (const auto& each : workers) {
-        if (!settings.upstream.discard) net::co_spawn(each->io, each->upstream.maintain(), net::detached);
-        threads.emplace_back([&io = each->io] { io.run(); });
+        if (!settings.upstream.discard)
+            spawn_lasting(
+                each->io.get_executor(), [&upstream = each->upstream] { return upstream.maintain(); },
+                "keeping the upstream's addresses failed");
+        threads.emplace_back([&io = each->io] { run_handlers(io); });
     }
-    net::co_spawn(control, announce_ready(workers, shared), net::detached);
-    net::co_spawn(control, front.accept(), net::detached);
-    net::co_spawn(control, reload_on_signal(reload_signals, shared), net::detached);
-    net::co_spawn(control, drain_on_signal(control, signals, front, shared), net::detached);
+    const auto start = [&](std::function<net::awaitable<void>()> make, const char* failed) {
+        spawn_lasting(control.get_executor(), std::move(make), failed);
+    };
+    start([&] { return announce_ready(workers, shared); }, "getting ready failed");
+    start([&] { return front.accept(); }, "accepting connections failed");
+    start([&] { return reload_on_signal(reload_signals, shared); }, "reloading failed");
+    start([&] { return drain_on_signal(control, signals, front, workers, shared); }, "draining failed");
     log_start(settings, front, workers.size());
-    control.run();
+    run_handlers(control);
 
     for (const auto& each : workers) each->io.stop();
     threads.clear();

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <exception>
 #include <stdexcept>
 
+#include "http/background.hpp"
 #include "http/session.hpp"
 
 namespace seriesgate {
@@ -17,16 +16,6 @@ using namespace std::chrono_literals;
 
 std::string text_of(const std::string& host, unsigned port) {
     return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
-}
-
-/// A session ends by an exception only when memory runs out or we have a bug; the process and the others go on.
-void log_end(std::exception_ptr end) {
-    if (!end) return;
-    try {
-        std::rethrow_exception(end);
-    } catch (const std::exception& error) {
-        spdlog::error("a connection was dropped: {}", error.what());
-    }
 }
 
 }  // namespace
@@ -70,7 +59,7 @@ net::awaitable<void> server::accept() {
         error_code ignored;
         socket.set_option(tcp::no_delay{true}, ignored);
         chosen.shared.metrics.connections_accepted.add();
-        net::co_spawn(chosen.io, serve(std::move(socket), chosen), log_end);
+        spawn(chosen.io.get_executor(), serve(std::move(socket), chosen), "a connection was dropped");
     }
 }
 

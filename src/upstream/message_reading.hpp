@@ -53,26 +53,39 @@ net::awaitable<error_code> read_header(timed_stream& stream, flat_buffer& buffer
     }
 }
 
-/// Gives the parser some more of the body: at most body_read_bytes, or what is in the buffer already. Call it until
-/// the parser is done.
+/// Gives the parser what of the body is in the buffer, in pieces so small that no framing beyond its bound is parsed,
+/// also if it comes at once.
+/// @return http::error::bad_chunk for too much framing, and whatever the parser says but need_more.
+template <class Parser>
+error_code parse_body(flat_buffer& buffer, Parser& parser, bool& progress) {
+    parser.eager(true);
+    while (buffer.size() != 0 && !parser.is_done()) {
+        const auto piece = net::buffer(buffer.cdata(), framing_bytes_max);
+        error_code error;
+        const std::size_t taken = parser.put(piece, error);
+        buffer.consume(taken);
+        progress = progress || taken != 0;
+        if (error && error != http::error::need_more) return error;
+        if (taken != 0) continue;
+        if (piece.size() == framing_bytes_max) return http::error::bad_chunk;
+        break;
+    }
+    return {};
+}
+
+/// Parses some more of the body: what is in the buffer already, or at most body_read_bytes that come next. Call it
+/// until the parser is done. The end of the connection may be the end of the body.
 template <class Parser>
 net::awaitable<error_code> read_body_some(timed_stream& stream, flat_buffer& buffer, Parser& parser) {
-    parser.eager(true);
-    for (;;) {
-        if (buffer.size() != 0) {
-            error_code error;
-            const std::size_t taken = parser.put(buffer.cdata(), error);
-            buffer.consume(taken);
-            if (error != http::error::need_more) co_return error;
-            if (taken != 0) co_return error_code{};
-            if (buffer.size() > framing_bytes_max) co_return http::error::bad_chunk;
+    for (bool progress = false;;) {
+        error_code error = parse_body(buffer, parser, progress);
+        if (error || progress) co_return error;
+        error = co_await read_more(stream, buffer, body_read_bytes);
+        if (error == net::error::eof) {
+            parser.put_eof(error);
+            co_return error;
         }
-        error_code failed = co_await read_more(stream, buffer, body_read_bytes);
-        if (failed == net::error::eof) {
-            parser.put_eof(failed);  // the end of a body without length
-            co_return failed;
-        }
-        if (failed) co_return failed;
+        if (error) co_return error;
     }
 }
 
