@@ -14,29 +14,29 @@ class Sent:
 
 
 def send_for_ever(address, senders, first, piece, seconds, every=0.0):
-    """Each sender sends `first`, then `piece` again and again, `every` so many seconds, until the peer ends it or `seconds`
-    are over. @return a Sent for each"""
+    """Each sender sends `first`, then `piece` again and again, every so many seconds, until the peer has closed the
+    connection or `seconds` are over. That the peer sends no more does not stop it. @return a Sent for each"""
     began = time.monotonic()
     open_ = {socket.create_connection(address, timeout=10): Sent() for _ in range(senders)}
     results = list(open_.values())
     for connection in open_:
         connection.sendall(first)
         connection.setblocking(False)
+    listening = set(open_)
     while open_ and time.monotonic() - began < seconds:
-        readable, _, _ = select.select(list(open_), [], [], every)
+        readable, _, _ = select.select(list(listening), [], [], every)  # with nobody to hear, a pause
+        for connection in readable:
+            if not _read(connection, open_[connection]):
+                listening.discard(connection)
         for connection, sent in list(open_.items()):
             try:
                 sent.bytes += connection.send(piece)
-                ended = False
             except BlockingIOError:
-                ended = False
+                pass
             except OSError:
-                ended = True
-            if connection in readable or ended:
-                ended = not _read(connection, sent) or ended
-            if ended:
                 sent.seconds = time.monotonic() - began
                 connection.close()
+                listening.discard(connection)
                 del open_[connection]
     for connection in open_:
         connection.close()
@@ -44,7 +44,7 @@ def send_for_ever(address, senders, first, piece, seconds, every=0.0):
 
 
 def _read(connection, sent):
-    """@return whether the connection is still open"""
+    """@return whether there may be more"""
     try:
         while came := connection.recv(65536):
             sent.answer += came
