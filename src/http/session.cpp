@@ -272,7 +272,7 @@ net::awaitable<after> serve_one(connection& peer) {
     const bool again = co_await send(peer, current, std::move(answer));
     if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
     if (again) co_return after::next_request;
-    co_return unread ? after::linger : after::close;
+    co_return unread || peer.buffer.size() != 0 ? after::linger : after::close;
 }
 
 }  // namespace
