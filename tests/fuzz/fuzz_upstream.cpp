@@ -87,7 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const unsigned requests = input.choice(1) ? 2 : 1;  // the second may come on the connection of the first
 
     upstream_end peer{with.acceptor};
-    with.io.restart();
     for (unsigned request = 0; request < requests; ++request) {
         std::optional<outcome> got;
         bool ended = false;
@@ -97,7 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         });
         const auto limit = std::chrono::steady_clock::now() + end_limit;
         while (!ended) {
-            with.io.run_one_for(input.empty() ? 1ms : 0ms);
+            with.io.restart();  // it stops whenever nothing is left to wait for
+            if (input.empty()) with.io.run_one_for(1ms);
             with.io.poll();
             peer.look_for_connection();
             if (ended) break;
