@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/append.hpp>
 #include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
@@ -113,6 +114,12 @@ class timed_stream {
     void close() noexcept {
         error_code ignored;
         state_->socket.close(ignored);
+    }
+
+    /// Gives the socket up, for another thread to make a stream of. Nothing may be pending; the stream is done for.
+    [[nodiscard]] tcp::socket release() && {
+        const auto ended = std::move(state_);
+        return std::move(ended->socket);
     }
 
     /// Open, and nothing has come that was not read, not even the peer's end.

@@ -189,3 +189,19 @@ TEST_CASE("a stream goes while its timer waits") {
     io.run_for(10s);  // over at once: nothing is left to wait for
     CHECK(io.stopped());
 }
+
+TEST_CASE("a socket is handed over in one piece") {
+    scene with;
+    with.stream.expires_after(1ms);
+    timed_stream taker{std::move(with.stream).release()};
+    CHECK(taker.expired());
+    taker.expires_after(10s);
+    with.io.restart();
+    with.io.run_for(5ms);  // the old limit is nobody's
+    with.peer_sends("x");
+    std::optional<error_code> outcome;
+    taker.async_read_some(net::buffer(with.room), [&outcome](error_code error, std::size_t) { outcome = error; });
+    with.io.restart();
+    while (!outcome && with.io.run_one_for(10s) != 0) continue;
+    CHECK(outcome == error_code{});
+}
