@@ -1,6 +1,7 @@
 """Headers: how large they may be, what they cost while they are incomplete, and which are none."""
 
 import contextlib
+import select
 
 import pytest
 
@@ -50,11 +51,17 @@ def test_thousands_of_tiny_lines_are_refused_for_little(gate):
 
 def test_headers_count_among_the_bytes_in_flight(start_gate, upstream):
     gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\n"
-                             "server: {maxInflightBytes: 128KiB, maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n")
-    with holding(gate, 3, head()[:-2] + b"a:" + b"x" * 40_000):
-        eventually(lambda: gate.metric("seriesgate_inflight_bytes") > 3 * 40_000, "all have come")
-        with gate.raw() as connection:
-            connection.send(head()[:-2] + b"a:" + b"x" * 20_000)
+                             "server: {maxInflightBytes: 192KiB, maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n")
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(gate.raw()) for _ in range(6)]
+        for connection in connections:
+            connection.send(head()[:-2] + b"a:" + b"x" * 40_000)
+
+        def refused():
+            sockets = {connection.socket: connection for connection in connections}
+            return [sockets[each] for each in select.select(list(sockets), [], [], 0)[0]]
+        eventually(lambda: len(refused()) >= 2, "there is no room for all")
+        for connection in refused():
             reply = connection.reply()
             assert (reply.status, reply.get("Retry-After")) == (503, "1")
             assert connection.closed_within(5)
