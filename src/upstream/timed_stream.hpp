@@ -116,6 +116,12 @@ class timed_stream {
         state_->socket.close(ignored);
     }
 
+    /// Where the peer is; nowhere if it has gone.
+    [[nodiscard]] tcp::endpoint peer() const noexcept {
+        error_code ignored;
+        return state_->socket.remote_endpoint(ignored);
+    }
+
     /// Gives the socket up, for another thread to make a stream of. Nothing may be pending; the stream is done for.
     [[nodiscard]] tcp::socket release() && {
         const auto ended = std::move(state_);

@@ -192,6 +192,7 @@ TEST_CASE("a stream goes while its timer waits") {
 
 TEST_CASE("a socket is handed over in one piece") {
     scene with;
+    CHECK(with.stream.peer() == with.peer.local_endpoint());
     with.stream.expires_after(1ms);
     timed_stream taker{std::move(with.stream).release()};
     CHECK(taker.expired());
