@@ -19,6 +19,8 @@
 #include "app/reload.hpp"
 #include "app/state.hpp"
 #include "config/version.hpp"
+#include "http/connections.hpp"
+#include "http/descriptors.hpp"
 #include "http/server.hpp"
 
 namespace seriesgate {
@@ -31,11 +33,25 @@ using namespace std::chrono_literals;
 constexpr auto maintenance_interval = 20ms;
 constexpr auto drain_poll_interval = 5ms;
 
+std::size_t worker_count(const server_config& settings) {
+    return settings.threads != 0 ? settings.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// As configured, but no more than there are descriptors for.
+connection_bounds connection_bounds_of(const server_config& settings) {
+    const std::uint64_t descriptors = raise_descriptor_limit();
+    const std::size_t fit = connections_that_fit(descriptors, worker_count(settings));
+    if (settings.connections_max > fit)
+        spdlog::warn("server.maxConnections {} is lowered to {}: the process may have no more than {} descriptors",
+                     settings.connections_max, fit, descriptors);
+    return {.total = std::min<std::size_t>(settings.connections_max, fit),
+            .per_peer = settings.connections_per_peer_max};
+}
+
 std::vector<std::unique_ptr<worker>> make_workers(shared_state& shared) {
-    const unsigned wanted = shared.settings.server.threads;
-    const unsigned count = wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t count = worker_count(shared.settings.server);
     std::vector<std::unique_ptr<worker>> workers;
-    for (unsigned i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(shared));
+    for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(shared));
     return workers;
 }
 
@@ -110,6 +126,7 @@ void log_start(const config& settings, const server& front, std::size_t workers)
 void run(const config& settings, std::function<load_outcome()> read_again) {
     admission limits{limits_of(settings), wall_clock_now()};
     gate_metrics metrics;
+    connection_registry connections{connection_bounds_of(settings.server), metrics};
     reloader reload{settings, std::move(read_again), limits, metrics};
     shared_state shared{.settings = settings,
                         .limits = limits,
@@ -118,11 +135,13 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
                         .started = std::chrono::steady_clock::now()};
     const auto state = open_state(settings, limits, metrics);
     const auto workers = make_workers(shared);
-    net::io_context control{1};
-    server front{control, settings.listen, workers};
+    worker front_desk{shared};  // its thread is this one
+    net::io_context& control = front_desk.io;
+    server front{front_desk, settings.listen, workers, connections};
+    net::io_context chores{1};  // what reads files and waits for locks: nobody is served by its thread
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
-    net::signal_set reload_signals{control, SIGHUP};
+    net::signal_set reload_signals{chores, SIGHUP};
 
     // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
     std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
@@ -135,11 +154,13 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     }
     net::co_spawn(control, announce_ready(workers, shared), net::detached);
     net::co_spawn(control, front.accept(), net::detached);
-    net::co_spawn(control, reload_on_signal(reload_signals, shared), net::detached);
+    net::co_spawn(chores, reload_on_signal(reload_signals, shared), net::detached);
+    std::jthread reloading{[&chores] { chores.run(); }};
     net::co_spawn(control, drain_on_signal(control, signals, front, shared), net::detached);
     log_start(settings, front, workers.size());
     control.run();
 
+    chores.stop();
     for (const auto& each : workers) each->io.stop();
     threads.clear();
     if (state) {

@@ -62,19 +62,46 @@ struct connection {
     boost::beast::flat_buffer buffer{read_buffer_bytes_max};
     deadline time{socket};
     worker& self;
+    connection_lease lease;  // after the socket, so that it goes first
 
-    connection(tcp::socket accepted, worker& owner) : socket(std::move(accepted)), self(owner) {}
+    connection(sender_connection from, worker& owner)
+        : socket(std::move(from.socket)), self(owner), lease(std::move(from.lease)) {
+        buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
+    }
 };
 
 /// Waits for the first byte of the next request. @return false when the connection is to be closed.
 net::awaitable<bool> wait_for_request(connection& peer) {
-    if (peer.buffer.size() != 0) co_return true;  // pipelined
+    if (peer.buffer.size() != 0) co_return peer.lease.enter(connection_stage::receiving);  // pipelined
+    if (!peer.lease.enter(connection_stage::waiting)) co_return false;
     peer.time.expires_after(peer.self.shared.settings.server.idle_timeout);
     const auto room = peer.buffer.prepare(first_read_bytes);
     auto [error, bytes] = co_await peer.socket.async_read_some(room, no_throw);
     if (error) co_return false;
     peer.buffer.commit(bytes);
-    co_return true;
+    co_return peer.lease.enter(connection_stage::receiving);
+}
+
+/// Whether the next request is for another thread than the front desk's. Its first byte tells.
+bool is_to_be_passed_on(const connection& peer) {
+    const char first = *static_cast<const char*>(peer.buffer.data().data());
+    return peer.self.pass_on && first != 'G' && first != 'H';  // GET, HEAD
+}
+
+void pass_on(connection& peer) {
+    std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
+    peer.self.pass_on({std::move(peer.socket), std::move(peer.lease), std::move(read_ahead)});
+}
+
+/// Guests may ask for health, but not write.
+reply too_many_connections(connection& peer) {
+    peer.self.shared.metrics.connections_turned_away[*peer.lease.over()].add();
+    const bool of_peer = peer.lease.over() == connection_bound::per_peer;
+    reply made = text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
+                                         : "over server.maxConnections: all are being worked on, try again");
+    made.headers.set(http::field::retry_after, "1");
+    made.close = true;
+    return made;
 }
 
 /// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
@@ -181,6 +208,7 @@ net::awaitable<std::optional<reply>> read_body(connection& peer, exchange& curre
 
 /// Reads one request up to its answer. A reply with status 0 means that the sender is gone.
 net::awaitable<reply> answer_one(connection& peer, exchange& current) {
+    if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto refused = co_await read_header(peer, current);
     if (!refused) refused = check_header(current, peer.self);
     if (!refused) {
@@ -193,6 +221,7 @@ net::awaitable<reply> answer_one(connection& peer, exchange& current) {
         refused->close = refused->close || !current.parser.is_done();
         co_return std::move(*refused);
     }
+    if (!peer.lease.enter(connection_stage::working)) co_return gone();
     if (!current.is_write) co_return handle_admin(current.path(), peer.self.shared);
     const auto& message = current.parser.get();
     const write_request request{
@@ -207,7 +236,7 @@ net::awaitable<bool> send(connection& peer, const exchange& current, reply answe
     message.version(current.parser.get().version() == 10 ? 10 : 11);
     message.result(answer.status);
     message.body() = std::move(answer.body);
-    message.keep_alive(!answer.close && !peer.self.shared.draining && current.parser.is_done() &&
+    message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.draining && current.parser.is_done() &&
                        current.parser.keep_alive());
     const bool has_body = answer.status != 204 && answer.status != 304;
     if (has_body)
@@ -224,6 +253,7 @@ net::awaitable<bool> send(connection& peer, const exchange& current, reply answe
 
 /// Closes so that the sender reads our last answer: a close with unread input would be a reset.
 net::awaitable<void> linger(connection& peer) {
+    if (!peer.lease.enter(connection_stage::waiting)) co_return;
     error_code ignored;
     peer.socket.shutdown(tcp::socket::shutdown_send, ignored);
     peer.time.expires_after(linger_limit);
@@ -249,13 +279,13 @@ class gauge_guard {
 
 }  // namespace
 
-net::awaitable<void> serve(tcp::socket socket, worker& self) {
+net::awaitable<void> serve(sender_connection from, worker& self) {
     gate_metrics& metrics = self.shared.metrics;
-    const gauge_guard open{metrics.connections};
-    connection peer{std::move(socket), self};
+    connection peer{std::move(from), self};
     for (;;) {
         const bool came = co_await wait_for_request(peer);
         if (!came) co_return;
+        if (is_to_be_passed_on(peer) && !peer.lease.over()) co_return pass_on(peer);
 
         const gauge_guard inflight{metrics.inflight_requests};
         exchange current{metrics.inflight_bytes, self.shared.settings.server.inflight_bytes_max};
