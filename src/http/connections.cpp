@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace seriesgate {
@@ -70,23 +71,28 @@ std::optional<connection_bound> connection_registry::bound_reached(const net::ip
     return std::nullopt;
 }
 
-bool connection_registry::give_up_one(clock::time_point now) {
+void connection_registry::lower(std::size_t total, clock::time_point now) {
     const std::scoped_lock lock{mutex_};
-    if (given_up_ >= given_up_max(bounds_.total)) return false;
-    for (scope* const each : {&regulars_, &guests_}) {
-        entry* const chosen = each->dispensable(now);
-        if (chosen == nullptr) continue;
-        give_up(*chosen, connection_bound::descriptors);
-        return true;
-    }
-    return false;
+    bounds_.total = std::min(bounds_.total, total);
+    const auto give_up_one_of_all = [&] {
+        return give_up_one(regulars_, connection_bound::descriptors, now) ||
+               give_up_one(guests_, connection_bound::descriptors, now);
+    };
+    for (bool more = give_up_one_of_all(); more && regulars_.size() > bounds_.total;) more = give_up_one_of_all();
+}
+
+std::size_t connection_registry::total() const {
+    const std::scoped_lock lock{mutex_};
+    return bounds_.total;
 }
 
 bool connection_registry::make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now) {
-    if (within.size() < bound) return true;
-    if (given_up_ >= given_up_max(bounds_.total)) return false;
+    return within.size() < bound || give_up_one(within, reason, now);
+}
+
+bool connection_registry::give_up_one(scope& within, connection_bound reason, clock::time_point now) {
     entry* const chosen = within.dispensable(now);
-    if (chosen == nullptr) return false;
+    if (chosen == nullptr || given_up_ >= most_given_up_) return false;
     give_up(*chosen, reason);
     return true;
 }

@@ -54,7 +54,8 @@ class connection_registry {
     }
 
     /// @param metrics counts what is open, given up and turned away.
-    connection_registry(connection_bounds bounds, gate_metrics& metrics) : bounds_(bounds), metrics_(metrics) {}
+    connection_registry(connection_bounds bounds, gate_metrics& metrics)
+        : metrics_(metrics), most_given_up_(given_up_max(bounds.total)), bounds_(bounds) {}
     connection_registry(const connection_registry&) = delete;
     connection_registry& operator=(const connection_registry&) = delete;
 
@@ -63,8 +64,10 @@ class connection_registry {
     /// @return an empty lease if there is no room even for a guest: the connection is to be closed, and is counted.
     connection_lease admit(int socket, const net::ip::address& peer, clock::time_point now = clock::now());
 
-    /// Makes room because there are no descriptors left. @return false if none can be given up.
-    bool give_up_one(clock::time_point now = clock::now());
+    /// Makes room because there are no descriptors left: gives up one, and those above `total`, which is the bound from
+    /// now on if it is lower than that before.
+    void lower(std::size_t total, clock::time_point now = clock::now());
+    [[nodiscard]] std::size_t total() const;
 
   private:
     friend class connection_lease;
@@ -84,14 +87,16 @@ class connection_registry {
     static void append(scope& to, row& one);
     std::optional<connection_bound> bound_reached(const net::ip::address& peer, clock::time_point now);
     bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);
+    bool give_up_one(scope& within, connection_bound reason, clock::time_point now);
     void give_up(entry& chosen, connection_bound reason);
     bool enter(entry& which, connection_stage next, clock::time_point now);
     void leave(entry& which) noexcept;
     void forget(entry& which) noexcept;
 
-    const connection_bounds bounds_;
     gate_metrics& metrics_;
-    std::mutex mutex_;
+    const std::size_t most_given_up_;
+    mutable std::mutex mutex_;
+    connection_bounds bounds_;
     scope regulars_;
     scope guests_;
     peer_map peers_;  // those with connections; guests are nobody's

@@ -36,11 +36,18 @@ std::size_t connections_that_fit(std::uint64_t descriptors, std::size_t workers)
     return fit;
 }
 
+std::uint64_t descriptor_limit() noexcept {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;  // what it usually is
+}
+
 std::uint64_t raise_descriptor_limit() noexcept {
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;  // what it usually is
-    const rlimit raised{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
-    return ::setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));  // what holds then is asked for below
+    }
+    return descriptor_limit();
 }
 
 }  // namespace seriesgate

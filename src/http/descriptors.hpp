@@ -12,6 +12,9 @@ namespace seriesgate {
 /// @param descriptors the process' limit.
 std::size_t connections_that_fit(std::uint64_t descriptors, std::size_t workers) noexcept;
 
+/// How many descriptors the process may have (RLIMIT_NOFILE, the soft limit).
+std::uint64_t descriptor_limit() noexcept;
+
 /// Raises the soft limit of descriptors (RLIMIT_NOFILE) to the hard one, since nothing here uses select().
 /// @return the limit that holds now.
 std::uint64_t raise_descriptor_limit() noexcept;

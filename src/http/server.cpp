@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "http/descriptors.hpp"
 #include "http/session.hpp"
 
 namespace seriesgate {
@@ -86,7 +87,7 @@ net::awaitable<void> server::accept() {
 net::awaitable<error_code> server::accept_one() {
     tcp::endpoint peer;
     auto [error, socket] = co_await acceptor_.async_accept(front_.io, peer, no_throw);
-    if (is_out_of_descriptors(error)) connections_.give_up_one();
+    if (is_out_of_descriptors(error)) make_room();
     if (!error) {
         front_.shared.metrics.connections_accepted.add();
         connection_lease lease = connections_.admit(socket.native_handle(), peer.address());
@@ -116,6 +117,14 @@ void server::pass_on(sender_connection from) {
         return;
     }
     net::co_spawn(chosen.io, serve(std::move(moved), chosen), log_end);
+}
+
+void server::make_room() {
+    // It was made sure at the start that this does not happen, so the limit is a lower one by now.
+    const std::size_t before = connections_.total();
+    connections_.lower(connections_that_fit(descriptor_limit(), workers_.size()));
+    if (connections_.total() != before)
+        spdlog::warn("server.maxConnections is {} from now on, there are fewer descriptors", connections_.total());
 }
 
 void server::tell_of_closings() {

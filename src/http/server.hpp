@@ -42,6 +42,7 @@ class server {
   private:
     net::awaitable<error_code> accept_one();
     void pass_on(sender_connection from);
+    void make_room();
     void tell_of_closings();
 };
 

@@ -189,6 +189,8 @@ def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstr
             assert gate.send(GOOD).status == 204
             assert gate.get("/health").status == 200
             assert given_up(gate, "descriptors") > 20
+            assert gate.metric("seriesgate_connections") <= 16
+    assert "server.maxConnections is 8 from now on" in gate.log
     assert gate.log.count("cannot accept") == 1, gate.log
 
 

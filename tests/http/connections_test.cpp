@@ -161,15 +161,23 @@ TEST_CASE("sockets are never more than said, though those given up stay open") {
     CHECK_FALSE(at.admit().lease.over());
 }
 
-TEST_CASE("when descriptors run out the one that has waited longest goes") {
+TEST_CASE("when descriptors run out those that have waited longest go, and the bound is lowered") {
     scene at{{.total = 100, .per_peer = 50}};
     taken& one = at.admit();
     taken& two = at.admit();
+    taken& three = at.admit();
+    taken& four = at.admit();
     REQUIRE(one.lease.enter(connection_stage::working, start));
-    CHECK(at.registry.give_up_one(start));
+    at.registry.lower(100, start);
     CHECK(two.socket.is_shut_down());
-    CHECK_FALSE(at.registry.give_up_one(start + 1h));
-    CHECK(at.given_up(connection_bound::descriptors) == 1);
+    CHECK_FALSE(three.socket.is_shut_down());
+    at.registry.lower(1, start);
+    CHECK(three.socket.is_shut_down());
+    CHECK(four.socket.is_shut_down());
+    at.registry.lower(50, start + 1h);
+    CHECK_FALSE(one.socket.is_shut_down());
+    CHECK(at.registry.total() == 1);
+    CHECK(at.given_up(connection_bound::descriptors) == 3);
 }
 
 TEST_CASE("connections of many threads are counted right") {
