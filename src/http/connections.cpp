@@ -92,7 +92,7 @@ bool connection_registry::make_room(scope& within, std::size_t bound, connection
 
 bool connection_registry::give_up_one(scope& within, connection_bound reason, clock::time_point now) {
     entry* const chosen = within.dispensable(now);
-    if (chosen == nullptr || given_up_ >= most_given_up_) return false;
+    if (chosen == nullptr || chosen->house->given_up >= chosen->house->given_up_max) return false;
     give_up(*chosen, reason);
     return true;
 }
@@ -105,7 +105,7 @@ void connection_registry::give_up(entry& chosen, connection_bound reason) {
         metrics_.connections_given_up[reason].add();
     forget(chosen);
     chosen.given_up = true;
-    ++given_up_;
+    ++chosen.house->given_up;
     ::shutdown(chosen.socket, SHUT_RDWR);
 }
 
@@ -127,7 +127,7 @@ void connection_registry::leave(entry& which) noexcept {
     const std::scoped_lock lock{mutex_};
     metrics_.connections.sub();
     if (which.given_up)
-        --given_up_;
+        --which.house->given_up;
     else
         forget(which);
 }

@@ -47,15 +47,19 @@ class connection_registry {
     /// A sender that needs longer than this for its request makes room for others when room is needed.
     static constexpr auto slow_after = std::chrono::seconds{1};
     static constexpr std::size_t guests_max = 64;
+    /// Given up and still open: of the regular connections, and of guests, whose thread is never busy for long.
     static constexpr std::size_t given_up_max(std::size_t total) noexcept { return total / 8 + 8; }
+    static constexpr std::size_t guests_given_up_max = 16;
     /// Sockets open at once when `total` connections may be.
     static constexpr std::size_t open_max(std::size_t total) noexcept {
-        return total + guests_max + given_up_max(total);
+        return total + given_up_max(total) + guests_max + guests_given_up_max;
     }
 
     /// @param metrics counts what is open, given up and turned away.
-    connection_registry(connection_bounds bounds, gate_metrics& metrics)
-        : metrics_(metrics), most_given_up_(given_up_max(bounds.total)), bounds_(bounds) {}
+    connection_registry(connection_bounds bounds, gate_metrics& metrics) : metrics_(metrics), bounds_(bounds) {
+        regulars_.given_up_max = given_up_max(bounds.total);
+        guests_.given_up_max = guests_given_up_max;
+    }
     connection_registry(const connection_registry&) = delete;
     connection_registry& operator=(const connection_registry&) = delete;
 
@@ -78,6 +82,9 @@ class connection_registry {
     struct scope {
         std::array<row, static_cast<std::size_t>(connection_stage::count_)> rows;
 
+        std::size_t given_up = 0;  ///< and still open; they are in no row. Not counted for peers
+        std::size_t given_up_max = 0;
+
         row& at(connection_stage stage) { return rows[static_cast<std::size_t>(stage)]; }
         [[nodiscard]] std::size_t size() const noexcept;
         entry* dispensable(clock::time_point now);
@@ -94,13 +101,11 @@ class connection_registry {
     void forget(entry& which) noexcept;
 
     gate_metrics& metrics_;
-    const std::size_t most_given_up_;
     mutable std::mutex mutex_;
     connection_bounds bounds_;
     scope regulars_;
     scope guests_;
     peer_map peers_;  // those with connections; guests are nobody's
-    std::size_t given_up_ = 0;
 };
 
 /// The place of one connection in the registry, given back when it goes. It must go before the socket is closed.

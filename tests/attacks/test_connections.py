@@ -122,7 +122,7 @@ def test_a_flood_that_leaves_no_room_even_for_guests_is_counted_and_survived(sta
             eventually(lambda: len(upstream.requests) == 10, "all are being worked on")
             assert gate.get("/health").status == 200
             assert eventually(lambda: turned_away(gate, "max_connections") >= 200, "they are counted")
-            assert gate.metric("seriesgate_connections") <= 10 + 64 + 9
+            assert gate.metric("seriesgate_connections") <= 10 + 9 + 64 + 16
             assert sum(is_open(each) for each in flood) <= 64
         finally:
             held.set()
@@ -172,7 +172,7 @@ def test_few_descriptors_lower_the_bound_and_the_state_is_saved(start_gate, upst
     with connections(gate, 400) as idle, connections(gate, 100, post(GOOD)):
         for at in range(10):
             saves = gate.metric("seriesgate_state_saves_total")
-            assert gate.send(recorded.bodies()[at]).status == 204
+            eventually(lambda: gate.send(recorded.bodies()[at]).status == 204, "one of the idle has made room")
             eventually(lambda: gate.metric("seriesgate_state_saves_total") > saves, "the state is saved")
         assert gate.metric("process_open_fds") < 200
         assert not is_open(idle[0])
