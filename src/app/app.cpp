@@ -19,6 +19,8 @@
 #include "app/state.hpp"
 #include "config/version.hpp"
 #include "http/background.hpp"
+#include "http/connections.hpp"
+#include "http/descriptors.hpp"
 #include "http/server.hpp"
 
 namespace seriesgate {
@@ -33,11 +35,25 @@ constexpr auto drain_poll_interval = 5ms;
 /// What senders get while we drain to finish sending, or reading, what they are at; at most half of the drain.
 constexpr std::chrono::nanoseconds drain_sender_grace = 3s;
 
+std::size_t worker_count(const server_config& settings) {
+    return settings.threads != 0 ? settings.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// As configured, but no more than there are descriptors for.
+connection_bounds connection_bounds_of(const server_config& settings) {
+    const std::uint64_t descriptors = raise_descriptor_limit();
+    const std::size_t fit = connections_that_fit(descriptors, worker_count(settings));
+    if (settings.connections_max > fit)
+        spdlog::warn("server.maxConnections {} is lowered to {}: the process may have no more than {} descriptors",
+                     settings.connections_max, fit, descriptors);
+    return {.total = std::min<std::size_t>(settings.connections_max, fit),
+            .per_peer = settings.connections_per_peer_max};
+}
+
 std::vector<std::unique_ptr<worker>> make_workers(shared_state& shared) {
-    const unsigned wanted = shared.settings.server.threads;
-    const unsigned count = wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t count = worker_count(shared.settings.server);
     std::vector<std::unique_ptr<worker>> workers;
-    for (unsigned i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(shared));
+    for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(shared));
     return workers;
 }
 
@@ -69,34 +85,37 @@ net::awaitable<void> announce_ready(const std::vector<std::unique_ptr<worker>>& 
 }
 
 /// Slow senders are not waited for as long as usual from here on.
-void hurry_senders(const std::vector<std::unique_ptr<worker>>& workers, std::chrono::nanoseconds grace) {
-    for (const auto& each : workers) net::post(each->io, [&senders = each->senders, grace] { senders.hurry(grace); });
+void hurry_senders(worker& of, std::chrono::nanoseconds grace) {
+    net::post(of.io, [&senders = of.senders, grace] { senders.hurry(grace); });
 }
 
 /// Waits for the first signal, stops listening, and lets what is being worked on end, for a bounded time.
 /// A second signal ends the wait.
-net::awaitable<void> drain_on_signal(net::io_context& control, net::signal_set& signals, server& front,
-                                     const std::vector<std::unique_ptr<worker>>& workers, shared_state& shared) {
+net::awaitable<void> drain_on_signal(worker& front_desk, net::signal_set& signals, server& front,
+                                     const std::vector<std::unique_ptr<worker>>& workers) {
+    shared_state& shared = front_desk.shared;
     auto [error, signal] = co_await signals.async_wait(no_throw);
     if (error) co_return;
     spdlog::info("{}: draining", signal == SIGTERM ? "SIGTERM" : "SIGINT");
     shared.draining = true;
     front.close();
     const std::chrono::nanoseconds drain_timeout = shared.settings.server.drain_timeout;
-    hurry_senders(workers, std::min(drain_sender_grace, drain_timeout / 2));
+    const auto grace = std::min(drain_sender_grace, drain_timeout / 2);
+    hurry_senders(front_desk, grace);
+    for (const auto& each : workers) hurry_senders(*each, grace);
 
     const auto impatient = std::make_shared<bool>(false);
     signals.async_wait([impatient](error_code failed, int) { *impatient = !failed; });
     const auto limit = std::chrono::steady_clock::now() + drain_timeout;
     const gauge& working = shared.metrics.inflight_requests;
-    net::steady_timer timer{control};
+    net::steady_timer timer{front_desk.io};
     while (working.value() != 0 && !*impatient && std::chrono::steady_clock::now() < limit) {
         timer.expires_after(drain_poll_interval);
         co_await timer.async_wait(no_throw);
     }
     if (working.value() != 0)
         spdlog::warn("{} requests were not finished; their senders will try again", working.value());
-    control.stop();
+    front_desk.io.stop();
 }
 
 net::awaitable<void> reload_on_signal(net::signal_set& signals, shared_state& shared) {
@@ -119,6 +138,7 @@ void log_start(const config& settings, const server& front, std::size_t workers)
 void run(const config& settings, std::function<load_outcome()> read_again) {
     admission limits{limits_of(settings), wall_clock_now()};
     gate_metrics metrics;
+    connection_registry connections{connection_bounds_of(settings.server), metrics};
     reloader reload{settings, std::move(read_again), limits, metrics};
     shared_state shared{.settings = settings,
                         .limits = limits,
@@ -127,11 +147,13 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
                         .started = std::chrono::steady_clock::now()};
     const auto state = open_state(settings, limits, metrics);
     const auto workers = make_workers(shared);
-    net::io_context control{1};
-    server front{control, settings.listen, workers};
+    worker front_desk{shared};  // its thread is this one
+    net::io_context& control = front_desk.io;
+    server front{front_desk, settings.listen, workers, connections};
+    net::io_context chores{1};  // what reads files and waits for locks: nobody is served by its thread
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
-    net::signal_set reload_signals{control, SIGHUP};
+    net::signal_set reload_signals{chores, SIGHUP};
 
     // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
     std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
@@ -145,16 +167,22 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
                 "keeping the upstream's addresses failed");
         threads.emplace_back([&io = each->io] { run_handlers(io); });
     }
-    const auto start = [&](std::function<net::awaitable<void>()> make, const char* failed) {
-        spawn_lasting(control.get_executor(), std::move(make), failed);
+    const auto start = [](net::io_context& on, std::function<net::awaitable<void>()> make, const char* failed) {
+        spawn_lasting(on.get_executor(), std::move(make), failed);
     };
-    start([&] { return announce_ready(workers, shared); }, "getting ready failed");
-    start([&] { return front.accept(); }, "accepting connections failed");
-    start([&] { return reload_on_signal(reload_signals, shared); }, "reloading failed");
-    start([&] { return drain_on_signal(control, signals, front, workers, shared); }, "draining failed");
+    start(
+        control, [&] { return announce_ready(workers, shared); }, "getting ready failed");
+    start(
+        control, [&] { return front.accept(); }, "accepting connections failed");
+    start(
+        chores, [&] { return reload_on_signal(reload_signals, shared); }, "reloading failed");
+    start(
+        control, [&] { return drain_on_signal(front_desk, signals, front, workers); }, "draining failed");
+    std::jthread reloading{[&chores] { run_handlers(chores); }};
     log_start(settings, front, workers.size());
     run_handlers(control);
 
+    chores.stop();
     for (const auto& each : workers) each->io.stop();
     threads.clear();
     if (state) {

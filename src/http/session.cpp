@@ -14,8 +14,8 @@
 
 #include "http/admin_handler.hpp"
 #include "http/request_head.hpp"
+#include "http/served_connection.hpp"
 #include "http/write_handler.hpp"
-#include "upstream/message_reading.hpp"
 
 namespace seriesgate {
 namespace {
@@ -26,10 +26,6 @@ constexpr std::array<std::string_view, 4> write_paths{"/api/v1/write", "/api/v1/
                                                       "/api/v1/receive"};
 
 constexpr auto write_limit = 30s;
-/// How long, and how much, a sender that we stop listening to may go on sending, so that it reads our answer and not a
-/// reset. Twice the default of server.maxRequestBytes.
-constexpr auto linger_limit = 2s;
-constexpr std::size_t linger_bytes_max = 64 << 20;
 
 using request_parser = http::request_parser<http::string_body>;
 
@@ -52,30 +48,15 @@ struct exchange {
     }
 };
 
-/// One connection: its stream, and what has been read ahead.
-struct connection {
-    timed_stream stream;
-    flat_buffer buffer{read_buffer_bytes_max};
-    worker& self;
-
-    connection(tcp::socket accepted, worker& owner) : stream(std::move(accepted)), self(owner) {
-        self.senders.enter(stream);
-    }
-    connection(const connection&) = delete;
-    connection& operator=(const connection&) = delete;
-    ~connection() { self.senders.leave(stream); }
-
-    /// Gives what is done next its time.
-    void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
-};
-
-/// Waits for the first byte of the next request. @return false when the connection is to be closed.
-net::awaitable<bool> wait_for_request(connection& peer) {
-    if (peer.buffer.size() != 0) co_return true;  // pipelined
-    if (peer.buffer.capacity() > header_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
-    peer.allow(peer.self.shared.settings.server.idle_timeout);
-    const error_code error = co_await read_more(peer.stream, peer.buffer, header_read_bytes);
-    co_return !error;
+/// Guests may ask for health, but not write.
+reply too_many_connections(served_connection& peer) {
+    peer.self.shared.metrics.connections_turned_away[*peer.lease.over()].add();
+    const bool of_peer = peer.lease.over() == connection_bound::per_peer;
+    reply made = text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
+                                         : "over server.maxConnections: all are being worked on, try again");
+    made.headers.set(http::field::retry_after, "1");
+    made.close = true;
+    return made;
 }
 
 /// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
@@ -118,7 +99,7 @@ struct charged_meter : header_meter {
 };
 
 /// Reads the header. @return what to answer if that is the end of it, or nothing to go on.
-net::awaitable<std::optional<reply>> read_header(connection& peer, exchange& current) {
+net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchange& current) {
     peer.allow(peer.self.shared.settings.server.read_timeout);
     charged_meter meter{current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
@@ -164,7 +145,7 @@ std::optional<reply> check_header(exchange& current, worker& self) {
 }
 
 /// Lets a sender that asks first go on.
-net::awaitable<bool> send_continue(connection& peer, const exchange& current) {
+net::awaitable<bool> send_continue(served_connection& peer, const exchange& current) {
     if (!expects_continue(current.header)) co_return true;
     if (peer.buffer.size() != 0) co_return true;  // it has not waited
     constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -175,7 +156,7 @@ net::awaitable<bool> send_continue(connection& peer, const exchange& current) {
 }
 
 /// Reads the body, at most server.maxRequestBytes, within the read timeout that began with the header.
-net::awaitable<std::optional<reply>> read_body(connection& peer, exchange& current) {
+net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange& current) {
     const server_config& bounds = peer.self.shared.settings.server;
     gate_metrics& metrics = peer.self.shared.metrics;
     const std::string& body = current.parser.get().body();
@@ -193,7 +174,8 @@ net::awaitable<std::optional<reply>> read_body(connection& peer, exchange& curre
 }
 
 /// Reads one request up to its answer. A reply with status 0 means that the sender is gone.
-net::awaitable<reply> answer_one(connection& peer, exchange& current) {
+net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
+    if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto refused = co_await read_header(peer, current);
     if (!refused) refused = check_header(current, peer.self);
     if (!refused) {
@@ -206,6 +188,7 @@ net::awaitable<reply> answer_one(connection& peer, exchange& current) {
         refused->close = refused->close || !current.parser.is_done();
         co_return std::move(*refused);
     }
+    if (!peer.lease.enter(connection_stage::working)) co_return gone();
     if (!current.is_write) co_return handle_admin(current.path(), peer.self.shared);
     const write_request request{.headers = current.header,
                                 .query = current.query(),
@@ -215,13 +198,14 @@ net::awaitable<reply> answer_one(connection& peer, exchange& current) {
 }
 
 /// @return whether the connection can be used for another request.
-net::awaitable<bool> send(connection& peer, const exchange& current, reply answer) {
+net::awaitable<bool> send(served_connection& peer, const exchange& current, reply answer) {
     http::response<http::string_body> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
     message.body() = std::move(answer.body);
-    message.keep_alive(!answer.close && !peer.self.shared.draining && current.parser.is_done() && current.keep_alive);
+    message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.draining && current.parser.is_done() &&
+                       current.keep_alive);
     const bool has_body = answer.status != 204 && answer.status != 304;
     if (has_body)
         message.content_length(message.body().size());
@@ -233,17 +217,6 @@ net::awaitable<bool> send(connection& peer, const exchange& current, reply answe
     auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
     static_cast<void>(bytes);
     co_return !error && message.keep_alive();
-}
-
-/// Closes so that the sender reads our last answer: a close with unread input would be a reset.
-net::awaitable<void> linger(connection& peer) {
-    peer.stream.shutdown_send();
-    peer.allow(linger_limit);
-    for (std::size_t unread = 0; unread < linger_bytes_max; unread += peer.buffer.size()) {
-        peer.buffer.clear();
-        const error_code error = co_await read_more(peer.stream, peer.buffer, body_read_bytes);
-        if (error) co_return;
-    }
 }
 
 /// Counts while a request is being worked on.
@@ -261,7 +234,7 @@ class gauge_guard {
 enum class after : std::uint8_t { next_request, linger, close };
 
 /// Reads and answers one request; what it took is given back at the end of it.
-net::awaitable<after> serve_one(connection& peer) {
+net::awaitable<after> serve_one(served_connection& peer) {
     gate_metrics& metrics = peer.self.shared.metrics;
     const gauge_guard inflight{metrics.inflight_requests};
     exchange current{metrics.inflight_bytes, peer.self.shared.settings.server.inflight_bytes_max};
@@ -277,13 +250,12 @@ net::awaitable<after> serve_one(connection& peer) {
 
 }  // namespace
 
-net::awaitable<void> serve(tcp::socket socket, worker& self) {
-    gate_metrics& metrics = self.shared.metrics;
-    const gauge_guard open{metrics.connections};
-    connection peer{std::move(socket), self};
+net::awaitable<void> serve(sender_connection from, worker& self) {
+    served_connection peer{std::move(from), self};
     for (;;) {
         const bool came = co_await wait_for_request(peer);
         if (!came) co_return;
+        if (is_to_be_passed_on(peer) && !peer.lease.over()) co_return pass_on(peer);
         const after next = co_await serve_one(peer);
         if (next == after::linger) co_await linger(peer);
         if (next != after::next_request) co_return;

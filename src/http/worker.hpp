@@ -10,6 +10,7 @@
 
 #include "config/config.hpp"
 #include "gate/plan.hpp"
+#include "http/connections.hpp"
 #include "http/sender_streams.hpp"
 #include "http/sparse_log.hpp"
 #include "limit/admission.hpp"
@@ -60,6 +61,9 @@ struct worker {
     decode_buffer decoded;
     translator translate;
     std::string rewritten;  // decoded: what is to go upstream instead of the sender's body
+
+    /// Of the front desk only, which answers GET and HEAD: takes connections with any other request.
+    std::function<void(sender_connection)> pass_on{};
 
     explicit worker(shared_state& state)
         : shared(state),

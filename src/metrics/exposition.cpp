@@ -221,6 +221,12 @@ void write_traffic_metrics(exposition& out, const gate_metrics& metrics) {
     write_gauge(out, "seriesgate_connections", "Open connections from senders.", metrics.connections);
     write_counter(out, "seriesgate_connections_accepted_total", "Connections accepted from senders.",
                   metrics.connections_accepted);
+    write_counters(out, "seriesgate_connections_given_up_total",
+                   "Connections from senders closed to make room for others, by the bound that was reached.", "reason",
+                   metrics.connections_given_up);
+    write_counters(out, "seriesgate_connections_turned_away_total",
+                   "Connections from senders for which no room could be made, by the bound that was reached.", "reason",
+                   metrics.connections_turned_away);
     write_gauge(out, "seriesgate_upstream_connections", "Open connections to the upstream, idle ones included.",
                 metrics.upstream_connections);
 }

@@ -60,6 +60,20 @@ std::string_view name_of(upstream_error_reason reason) noexcept {
     return "";
 }
 
+std::string_view name_of(connection_bound bound) noexcept {
+    switch (bound) {
+        case connection_bound::total:
+            return "max_connections";
+        case connection_bound::per_peer:
+            return "max_connections_per_peer";
+        case connection_bound::descriptors:
+            return "descriptors";
+        case connection_bound::count_:
+            break;
+    }
+    return "";
+}
+
 std::string_view name_of(forward_kind kind) noexcept {
     switch (kind) {
         case forward_kind::unchanged:

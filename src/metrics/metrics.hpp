@@ -143,6 +143,15 @@ enum class upstream_error_reason : std::uint8_t {
 };
 std::string_view name_of(upstream_error_reason reason) noexcept;
 
+/// The bound at which a connection was given up for another, or turned away.
+enum class connection_bound : std::uint8_t {
+    total,        ///< server.maxConnections
+    per_peer,     ///< server.maxConnectionsPerPeer
+    descriptors,  ///< the process has no descriptors left
+    count_
+};
+std::string_view name_of(connection_bound bound) noexcept;
+
 /// What was made of a request that was admitted, wholly or in part.
 enum class forward_kind : std::uint8_t {
     unchanged,   ///< nothing refused: the sender's own bytes
@@ -183,7 +192,9 @@ struct gate_metrics {
     gauge inflight_bytes;  ///< what maxInflightBytes bounds
     gauge connections;     ///< open, from senders
     counter connections_accepted;
-    gauge upstream_connections;  ///< open, pooled ones included
+    counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
+    counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+    gauge upstream_connections;                            ///< open, pooled ones included
 
     gauge reload_successful;       ///< 1 unless the last reload failed
     gauge reload_success_seconds;  ///< since 1970: when the configuration was last taken over

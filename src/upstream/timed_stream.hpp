@@ -38,7 +38,7 @@ class timed_stream {
         clock::time_point limit = clock::time_point::min();
         clock::time_point wakes = clock::time_point::max();  ///< when the timer looks at the limit
 
-        explicit state(tcp::socket owned) : socket(std::move(owned)), timer(socket.get_executor()) {}
+        explicit state(tcp::socket&& owned) : socket(std::move(owned)), timer(socket.get_executor()) {}
         [[nodiscard]] bool expired() const noexcept { return clock::now() >= limit; }
     };
     std::shared_ptr<state> state_;  // shared only for the timer's handler to see whether the stream is still there
@@ -57,7 +57,8 @@ class timed_stream {
         }
     };
 
-    explicit timed_stream(tcp::socket socket) : state_(std::make_shared<state>(std::move(socket))) {}
+    /// If memory runs out, the socket is still the caller's.
+    explicit timed_stream(tcp::socket&& socket) : state_(std::make_shared<state>(std::move(socket))) {}
 
     executor_type get_executor() noexcept { return state_->socket.get_executor(); }
 

@@ -86,8 +86,8 @@ def get(address, path):
 class RawConnection:
     """A socket to the gate, for bytes that no HTTP library would send."""
 
-    def __init__(self, address, timeout=20.0):
-        self.socket = socket.create_connection(address, timeout=timeout)
+    def __init__(self, address, timeout=20.0, source=None):
+        self.socket = socket.create_connection(address, timeout, source and (source, 0))
         self._file = self.socket.makefile("rb")
 
     def __enter__(self):

@@ -43,6 +43,7 @@ struct gate {
     config settings = small_config();
     admission limits{{.series_hourly_max = 3, .false_positive_rate = 0.5}, wall_clock_now()};
     gate_metrics metrics;
+    connection_registry connections{{.total = 4}, metrics};
     shared_state shared{.settings = settings,
                         .limits = limits,
                         .metrics = metrics,
@@ -134,7 +135,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto pair = connect_loopback(io);
     sender peer{std::move(pair.near)};
     bool ended = false;
-    net::co_spawn(io, serve(std::move(pair.far), tested.self), [&ended](const std::exception_ptr& failure) {
+    const int descriptor = pair.far.native_handle();
+    sender_connection accepted{std::move(pair.far),
+                               tested.connections.admit(descriptor, net::ip::address_v4::loopback())};
+    net::co_spawn(io, serve(std::move(accepted), tested.self), [&ended](const std::exception_ptr& failure) {
         require(!failure, "a session throws");
         ended = true;
     });

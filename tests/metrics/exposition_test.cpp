@@ -134,6 +134,8 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->inflight_bytes.add(18);
     metrics->connections.add(19);
     metrics->connections_accepted.add(20);
+    metrics->connections_given_up[connection_bound::per_peer].add(27);
+    metrics->connections_turned_away[connection_bound::total].add(28);
     metrics->upstream_connections.add(21);
     metrics->reload_successful.set(1);
     metrics->reload_success_seconds.set(1'700'000'000);
@@ -183,6 +185,12 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_inflight_bytes 18\n"
           "seriesgate_connections 19\n"
           "seriesgate_connections_accepted_total 20\n"
+          "seriesgate_connections_given_up_total{reason=\"max_connections\"} 0\n"
+          "seriesgate_connections_given_up_total{reason=\"max_connections_per_peer\"} 27\n"
+          "seriesgate_connections_given_up_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
           "seriesgate_upstream_connections 21\n"
           "seriesgate_config_last_reload_successful 1\n"
           "seriesgate_config_last_reload_success_timestamp_seconds 1700000000\n"
@@ -210,5 +218,5 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 30);
+    CHECK(helped.size() == 32);
 }
