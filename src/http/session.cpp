@@ -236,6 +236,13 @@ net::awaitable<void> linger(connection& peer) {
     }
 }
 
+/// The tenant that the request names, as far as its header has been read.
+std::string_view tenant_of(const exchange& current, const worker& self) {
+    const auto& headers = current.parser.get();
+    const auto found = headers.find(self.shared.settings.tenant_header);
+    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
+}
+
 /// Counts while a request is being worked on.
 class gauge_guard {
     gauge& gauge_;
@@ -263,6 +270,7 @@ net::awaitable<void> serve(tcp::socket socket, worker& self) {
         if (answer.status == 0) co_return;
         const bool unread = answer.close;
         if (current.is_write) metrics.requests[answer.status].add();
+        self.shared.rejections.tell(answer, peer.socket, tenant_of(current, self));
         const bool again = co_await send(peer, current, std::move(answer));
         if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
         if (again) continue;

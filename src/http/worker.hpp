@@ -10,6 +10,7 @@
 
 #include "config/config.hpp"
 #include "gate/plan.hpp"
+#include "http/rejection_log.hpp"
 #include "http/sparse_log.hpp"
 #include "limit/admission.hpp"
 #include "metrics/metrics.hpp"
@@ -32,9 +33,11 @@ struct shared_state {
     gate_metrics& metrics;
     std::function<reload_outcome()> reload;
     std::chrono::steady_clock::time_point started;
+    rejection_log rejections{};
     sparse_log refusals{};
     sparse_log upstream_failures{};
     std::atomic_flag unconfirmed_told{};
+    std::atomic_flag query_told{};
     std::atomic<bool> ready{false};
     std::atomic<bool> draining{false};
 };
