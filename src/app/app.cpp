@@ -19,6 +19,7 @@
 #include "app/reload.hpp"
 #include "app/state.hpp"
 #include "config/version.hpp"
+#include "http/pages.hpp"
 #include "http/server.hpp"
 
 namespace seriesgate {
@@ -94,7 +95,8 @@ net::awaitable<void> reload_on_signal(net::signal_set& signals, shared_state& sh
     for (;;) {
         auto [error, signal] = co_await signals.async_wait(no_throw);
         if (error) co_return;
-        shared.reload();
+        shared.metrics.reload_requests.add();
+        shared.reloads.ask({});
     }
 }
 
@@ -111,11 +113,8 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     admission limits{limits_of(settings), wall_clock_now()};
     gate_metrics metrics;
     reloader reload{settings, std::move(read_again), limits, metrics};
-    shared_state shared{.settings = settings,
-                        .limits = limits,
-                        .metrics = metrics,
-                        .reload = [&reload] { return reload(); },
-                        .started = std::chrono::steady_clock::now()};
+    shared_state shared{
+        .settings = settings, .limits = limits, .metrics = metrics, .started = std::chrono::steady_clock::now()};
     const auto state = open_state(settings, limits, metrics);
     const auto workers = make_workers(shared);
     net::io_context control{1};
@@ -128,6 +127,8 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& stop) { state->save_now_and_then(stop); }};
+    std::jthread paging{[&shared](const std::stop_token& stop) { make_pages(stop, shared); }};
+    std::jthread reloading{[&](const std::stop_token& stop) { reload.run(stop, shared.reloads); }};
     std::vector<std::jthread> threads;
     for (const auto& each : workers) {
         if (!settings.upstream.discard) net::co_spawn(each->io, each->upstream.maintain(), net::detached);

@@ -11,6 +11,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/rfc7230.hpp>
+#include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <optional>
@@ -193,8 +194,12 @@ net::awaitable<reply> answer_one(connection& peer, exchange& current) {
         refused->close = refused->close || !current.parser.is_done();
         co_return std::move(*refused);
     }
-    if (!current.is_write) co_return handle_admin(current.path(), peer.self.shared);
     const auto& message = current.parser.get();
+    if (!current.is_write) {
+        const admin_request question{
+            .path = current.path(), .query = current.query(), .is_head = message.method() == http::verb::head};
+        co_return co_await handle_admin(question, peer.self);
+    }
     const write_request request{
         .headers = message, .query = current.query(), .body = message.body(), .memory = current.memory};
     co_return co_await handle_write(request, peer.self);
@@ -202,19 +207,16 @@ net::awaitable<reply> answer_one(connection& peer, exchange& current) {
 
 /// @return whether the connection can be used for another request.
 net::awaitable<bool> send(connection& peer, const exchange& current, reply answer) {
-    http::response<http::string_body> message;
+    http::response<http::span_body<const char>> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
     message.version(current.parser.get().version() == 10 ? 10 : 11);
     message.result(answer.status);
-    message.body() = std::move(answer.body);
     message.keep_alive(!answer.close && !peer.self.shared.draining && current.parser.is_done() &&
                        current.parser.keep_alive());
+    const bool is_head = current.parser.is_header_done() && current.parser.get().method() == http::verb::head;
     const bool has_body = answer.status != 204 && answer.status != 304;
-    if (has_body)
-        message.content_length(message.body().size());
-    else
-        message.body().clear();
-    if (current.parser.is_header_done() && current.parser.get().method() == http::verb::head) message.body().clear();
+    if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
+    if (has_body && !is_head) message.body() = {answer.text().data(), answer.text().size()};
 
     peer.time.expires_after(write_limit);
     auto [error, bytes] = co_await http::async_write(peer.socket, message, no_throw);
