@@ -79,7 +79,8 @@ answering stats(admin_request request, worker& self) {
 
 answering reload(admin_request, worker& self) {
     self.shared.metrics.reload_requests.add();
-    const auto outcome = co_await self.shared.reloads.ask({}, self.io, reload_limit);
+    const std::monostate configuration;
+    const auto outcome = co_await self.shared.reloads.ask(configuration, self.io, reload_limit);
     if (!outcome) co_return come_again(text_reply(503, "the configuration is still being read"));
     co_return text_reply(outcome->ok ? 200 : 400, outcome->text);
 }

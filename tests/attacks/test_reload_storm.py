@@ -1,5 +1,6 @@
 """Reloads without end, and files that are all mistakes."""
 
+import os
 import signal
 import threading
 import time
@@ -77,6 +78,15 @@ def test_a_file_of_mistakes_is_ten_lines_in_the_log_and_whole_in_the_answer(limi
     reply = gate.reload("".join(f"wrong{n}: 1\n" for n in range(5000)))
     assert reply.status == 400
     assert len(reply.body.splitlines()) <= 1001 and len(reply.body) < 1 << 20
+
+
+def test_a_pipe_in_place_of_the_file_holds_nobody_up(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    gate.config_file.unlink()
+    os.mkfifo(gate.config_file)
+    assert gate.post("/-/reload").status == 200  # nobody writes: a file without limits
+    assert gate.stats["windows"]["hourly"]["maxSeries"] == 0
+    gate.stop()
 
 
 def test_a_drain_does_not_wait_for_those_who_wait_for_a_reload(limited):
