@@ -43,8 +43,9 @@ def names(count, size=4):
     return [f"{n:0{size}x}" for n in range(count)]
 
 
-# 60 KB of header: lines that a Connection header names, or does not.
+# 56 KB of header: lines that a Connection header names, or does not.
 STORMS = {
+    "short names": [("Connection", ",".join("x" * 13_000)), *((name, "") for name in names(3200))],
     "one list": [("Connection", ",".join(names(4000))), *((name, "") for name in names(4000, 5))],
     "many lists": [*(("Connection", name) for name in names(1600)), *((name, "") for name in names(3000, 5))],
     "commas": [("Connection", "," * 30_000), *((name, "") for name in names(3000))],
