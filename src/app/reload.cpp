@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <exception>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -79,6 +80,14 @@ reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) 
 }
 
 reload_outcome reloader::reload() {
+    try {
+        return take_over();
+    } catch (const std::exception& error) {  // out of memory; the thread goes on
+        return tell_mistakes({{.where = {}, .key = {}, .message = error.what()}});
+    }
+}
+
+reload_outcome reloader::take_over() {
     const load_outcome loaded = read_again_();
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
     limits_.reconfigure(limits_of(loaded.value));

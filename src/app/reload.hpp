@@ -32,6 +32,7 @@ class reloader {
   private:
     /// A bad file changes nothing. What came of it goes to the log too.
     reload_outcome reload();
+    reload_outcome take_over();
     reload_outcome tell_mistakes(const std::vector<config_error>& errors);
     void note_success();
 };

@@ -37,13 +37,17 @@ std::string stats_page(const shared_state& shared, std::uint64_t shown_max) {
 }
 
 page_text make_page(const page_key& key, const shared_state& shared) {
-    try {
-        return std::make_shared<const std::string>(key.kind == page_kind::metrics ? metrics_page(shared)
-                                                                                  : stats_page(shared, key.shown_max));
-    } catch (const std::exception& error) {  // out of memory
-        spdlog::error("/stats and /metrics: {}", error.what());
-        return nullptr;
-    }
+    return std::make_shared<const std::string>(key.kind == page_kind::metrics ? metrics_page(shared)
+                                                                              : stats_page(shared, key.shown_max));
+}
+
+/// A text of the moment if the shelf has room for it, else the newest that is held.
+page_text find_page(const page_key& key, page_shelf& shelf, const shared_state& shared) {
+    const auto now = clock::now();
+    if (!shelf.has_room()) return shelf.newest(key, now);
+    page_text text = make_page(key, shared);
+    shelf.put(key, text, now);
+    return text;
 }
 
 }  // namespace
@@ -54,10 +58,11 @@ void make_pages(const std::stop_token& stop, shared_state& shared) {
         const page_key& key = order->key;
         page_shelf& shelf = shelves[key.kind == page_kind::metrics ? 0 : key.is_cut() ? 1 : 2];
         const auto began = clock::now();
-        const bool room = shelf.has_room();
-        const page_text text = room ? make_page(key, shared) : shelf.newest(key, began);
-        if (room && text) shelf.put(key, text, began);
-        order->give(text);
+        try {
+            order->give(find_page(key, shelf, shared));
+        } catch (const std::exception& error) {  // out of memory: those who wait get 503 in the end
+            spdlog::error("/stats and /metrics: {}", error.what());
+        }
         const auto ended = clock::now();
         shared.pages.rest(stop, ended + std::min((ended - began) * rest_per_work, rest_max));
     }
