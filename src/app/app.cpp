@@ -21,6 +21,7 @@
 #include "http/background.hpp"
 #include "http/connections.hpp"
 #include "http/descriptors.hpp"
+#include "http/pages.hpp"
 #include "http/server.hpp"
 
 namespace seriesgate {
@@ -122,7 +123,8 @@ net::awaitable<void> reload_on_signal(net::signal_set& signals, shared_state& sh
     for (;;) {
         auto [error, signal] = co_await signals.async_wait(no_throw);
         if (error) co_return;
-        shared.reload();
+        shared.metrics.reload_requests.add();
+        shared.reloads.ask({});
     }
 }
 
@@ -140,25 +142,23 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     gate_metrics metrics;
     connection_registry connections{connection_bounds_of(settings.server), metrics};
     reloader reload{settings, std::move(read_again), limits, metrics};
-    shared_state shared{.settings = settings,
-                        .limits = limits,
-                        .metrics = metrics,
-                        .reload = [&reload] { return reload(); },
-                        .started = std::chrono::steady_clock::now()};
+    shared_state shared{
+        .settings = settings, .limits = limits, .metrics = metrics, .started = std::chrono::steady_clock::now()};
     const auto state = open_state(settings, limits, metrics);
     const auto workers = make_workers(shared);
     worker front_desk{shared};  // its thread is this one
     net::io_context& control = front_desk.io;
     server front{front_desk, settings.listen, workers, connections};
-    net::io_context chores{1};  // what reads files and waits for locks: nobody is served by its thread
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
-    net::signal_set reload_signals{chores, SIGHUP};
+    net::signal_set reload_signals{control, SIGHUP};
 
     // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
     std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& stop) { state->save_now_and_then(stop); }};
+    std::jthread paging{[&shared](const std::stop_token& stop) { make_pages(stop, shared); }};
+    std::jthread reloading{[&](const std::stop_token& stop) { reload.run(stop, shared.reloads); }};
     std::vector<std::jthread> threads;
     for (const auto& each : workers) {
         if (!settings.upstream.discard)
@@ -167,22 +167,16 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
                 "keeping the upstream's addresses failed");
         threads.emplace_back([&io = each->io] { run_handlers(io); });
     }
-    const auto start = [](net::io_context& on, std::function<net::awaitable<void>()> make, const char* failed) {
-        spawn_lasting(on.get_executor(), std::move(make), failed);
+    const auto start = [&](std::function<net::awaitable<void>()> make, const char* failed) {
+        spawn_lasting(control.get_executor(), std::move(make), failed);
     };
-    start(
-        control, [&] { return announce_ready(workers, shared); }, "getting ready failed");
-    start(
-        control, [&] { return front.accept(); }, "accepting connections failed");
-    start(
-        chores, [&] { return reload_on_signal(reload_signals, shared); }, "reloading failed");
-    start(
-        control, [&] { return drain_on_signal(front_desk, signals, front, workers); }, "draining failed");
-    std::jthread reloading{[&chores] { run_handlers(chores); }};
+    start([&] { return announce_ready(workers, shared); }, "getting ready failed");
+    start([&] { return front.accept(); }, "accepting connections failed");
+    start([&] { return reload_on_signal(reload_signals, shared); }, "reloading failed");
+    start([&] { return drain_on_signal(front_desk, signals, front, workers); }, "draining failed");
     log_start(settings, front, workers.size());
     run_handlers(control);
 
-    chores.stop();
     for (const auto& each : workers) each->io.stop();
     threads.clear();
     if (state) {

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +46,7 @@ struct upstream_config {
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;
+    std::set<std::string, std::less<>> forward_query;  ///< names of the sender's query arguments that go on, decoded
 
     bool operator==(const upstream_config&) const = default;
 };

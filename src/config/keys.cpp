@@ -36,6 +36,7 @@ constexpr std::array keys{
     config_key{
         "upstream.hostHeader", "", "",
         [](std::string_view text, config& target) { return assign_host_header(text, target.upstream.host_header); }},
+    config_key{"upstream.forwardQuery", "", "", nullptr, read_forward_query},
     config_key{"maxHourlySeries", "N", "new series admitted in one hour (UTC); 0: no limit",
                [](std::string_view text, config& target) {
                    return assign_count(text, series_counts, target.series_hourly_max);
@@ -57,7 +58,7 @@ constexpr std::array keys{
     config_key{"rejectStatus", "", "",
                [](std::string_view text, config& target) { return assign_reject_status(text, target.reject_status); }},
     config_key{"tenants.header", "", "",
-               [](std::string_view text, config& target) { return assign_header_name(text, target.tenant_header); }},
+               [](std::string_view text, config& target) { return assign_tenant_header(text, target.tenant_header); }},
     config_key{"tenants.mode", "", "",
                [](std::string_view text, config& target) { return assign_mode(text, target.tenants.mode); }},
     config_key{"tenants.onLimit", "", "",

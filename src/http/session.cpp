@@ -7,6 +7,7 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <optional>
@@ -40,6 +41,7 @@ struct exchange {
 
     exchange(gauge& inflight, std::uint64_t inflight_max) : memory(inflight, inflight_max) {}
 
+    [[nodiscard]] bool is_head() const { return header.method() == http::verb::head; }
     [[nodiscard]] std::string_view target() const { return header.target(); }
     [[nodiscard]] std::string_view path() const { return target().substr(0, target().find('?')); }
     [[nodiscard]] std::string_view query() const {
@@ -189,7 +191,10 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
         co_return std::move(*refused);
     }
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
-    if (!current.is_write) co_return handle_admin(current.path(), peer.self.shared);
+    if (!current.is_write) {
+        const admin_request question{.path = current.path(), .query = current.query(), .is_head = current.is_head()};
+        co_return co_await handle_admin(question, peer.self);
+    }
     const write_request request{.headers = current.header,
                                 .query = current.query(),
                                 .body = current.parser.get().body(),
@@ -199,24 +204,26 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
 
 /// @return whether the connection can be used for another request.
 net::awaitable<bool> send(served_connection& peer, const exchange& current, reply answer) {
-    http::response<http::string_body> message;
+    http::response<http::span_body<const char>> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
-    message.body() = std::move(answer.body);
     message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.draining && current.parser.is_done() &&
                        current.keep_alive);
     const bool has_body = answer.status != 204 && answer.status != 304;
-    if (has_body)
-        message.content_length(message.body().size());
-    else
-        message.body().clear();
-    if (current.header.method() == http::verb::head) message.body().clear();
+    if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
+    if (has_body && !current.is_head()) message.body() = {answer.text().data(), answer.text().size()};
 
     peer.allow(write_limit);
     auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
     static_cast<void>(bytes);
     co_return !error && message.keep_alive();
+}
+
+/// The tenant that the request names, as far as its header has been read.
+std::string_view tenant_of(const exchange& current, const worker& self) {
+    const auto found = current.header.find(self.shared.settings.tenant_header);
+    return found == current.header.end() ? std::string_view{} : std::string_view{found->value()};
 }
 
 /// Counts while a request is being worked on.
@@ -242,6 +249,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close;
     if (current.is_write) metrics.requests[answer.status].add();
+    peer.self.shared.rejections.tell(answer, peer.stream, tenant_of(current, peer.self));
     const bool again = co_await send(peer, current, std::move(answer));
     if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
     if (again) co_return after::next_request;

@@ -5,12 +5,15 @@
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <chrono>
-#include <functional>
 #include <string>
+#include <variant>
 
 #include "config/config.hpp"
 #include "gate/plan.hpp"
 #include "http/connections.hpp"
+#include "http/desk.hpp"
+#include "http/page.hpp"
+#include "http/rejection_log.hpp"
 #include "http/sender_streams.hpp"
 #include "http/sparse_log.hpp"
 #include "limit/admission.hpp"
@@ -27,16 +30,22 @@ struct reload_outcome {
     std::string text;  ///< lines: what is wrong, or what was taken over
 };
 
+using page_desk = desk<page_key, page_text>;
+using reload_desk = desk<std::monostate, reload_outcome>;
+
 /// What all workers share. Everything in it may be used by any thread at any time.
 struct shared_state {
     const config& settings;
     admission& limits;
     gate_metrics& metrics;
-    std::function<reload_outcome()> reload;
     std::chrono::steady_clock::time_point started;
+    page_desk pages{};      ///< see make_pages()
+    reload_desk reloads{};  ///< of the configuration
+    rejection_log rejections{};
     sparse_log refusals{};
     sparse_log upstream_failures{};
     std::atomic_flag unconfirmed_told{};
+    std::atomic_flag query_told{};
     std::atomic<bool> ready{false};
     std::atomic<bool> draining{false};
 };

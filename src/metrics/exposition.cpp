@@ -173,6 +173,9 @@ void write_request_metrics(exposition& out, const gate_metrics& metrics) {
                    "(spliced), what was kept in remote write 1 (translated), or nothing since everything was refused "
                    "(none).",
                    "kind", metrics.requests_forwarded);
+    write_counter(out, "seriesgate_query_arguments_dropped_total",
+                  "Arguments of senders' query strings that were left out, see upstream.forwardQuery.",
+                  metrics.query_arguments_dropped);
     write_counter(out, "seriesgate_requests_discarded_total",
                   "Requests accepted and dropped because upstream.url is discard:.", metrics.requests_discarded);
     write_counter(out, "seriesgate_unconfirmed_requests_total",
@@ -232,6 +235,11 @@ void write_traffic_metrics(exposition& out, const gate_metrics& metrics) {
 }
 
 void write_configuration_metrics(exposition& out, const gate_metrics& metrics) {
+    write_counter(out, "seriesgate_config_reload_requests_total",
+                  "Times that a reload was asked for, by SIGHUP or POST /-/reload.", metrics.reload_requests);
+    write_counter(out, "seriesgate_config_reloads_total",
+                  "Times that the configuration was read again: once a second at most, for all who have asked.",
+                  metrics.reloads);
     write_gauge(out, "seriesgate_config_last_reload_successful",
                 "Whether the last attempt to read the configuration took it over.", metrics.reload_successful);
     write_gauge(out, "seriesgate_config_last_reload_success_timestamp_seconds",

@@ -40,6 +40,12 @@ std::string_view name_of(reject_reason reason) noexcept {
             return "timeout";
         case reject_reason::overloaded:
             return "overloaded";
+        case reject_reason::loop:
+            return "loop";
+        case reject_reason::bad_argument:
+            return "bad_argument";
+        case reject_reason::pages_held:
+            return "pages_held";
         case reject_reason::count_:
             break;
     }

@@ -130,6 +130,9 @@ enum class reject_reason : std::uint8_t {
     unknown_path,        ///< 404: not an ingestion request, so neither in requests_total nor in requests_rejected_4xx()
     timeout,             ///< 503: not complete within readTimeout
     overloaded,          ///< 503: over maxInflightBytes
+    loop,                ///< 508: has been here before
+    bad_argument,        ///< 400: of a question to the gate itself
+    pages_held,          ///< 503: /stats or /metrics while too many answers are still being read
     count_
 };
 std::string_view name_of(reject_reason reason) noexcept;
@@ -170,6 +173,7 @@ struct gate_metrics {
     counter_by<forward_kind> requests_forwarded;
     counter unconfirmed_requests;     ///< of remote write 2: the upstream's 2xx did not say what was written
     counter untranslated_histograms;  ///< with custom buckets, which remote write 1 has not
+    counter query_arguments_dropped;  ///< of senders' queries, see upstream.forwardQuery
     counter requests_discarded;       ///< accepted and dropped because upstream.url is `discard:`
     counter_by<upstream_error_reason> upstream_errors;
 
@@ -196,6 +200,8 @@ struct gate_metrics {
     counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
     gauge upstream_connections;                            ///< open, pooled ones included
 
+    counter reload_requests;       ///< SIGHUP and POST /-/reload
+    counter reloads;               ///< times that the configuration was read for them
     gauge reload_successful;       ///< 1 unless the last reload failed
     gauge reload_success_seconds;  ///< since 1970: when the configuration was last taken over
 

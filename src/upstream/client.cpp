@@ -42,7 +42,7 @@ outgoing_message make_message(const upstream_config& settings, const upstream_re
     const auto host = request.headers.find(http::field::host);
     const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
     message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{settings.authority});
-    copy_end_to_end(request.headers, message);
+    copy_end_to_end(request.headers, message, request.tenant_header);
     if (request.body_changed) {
         drop_body_digests(message);
         message.erase(http::field::accept_encoding);  // the answer may get a line of ours

@@ -17,8 +17,9 @@ namespace seriesgate {
 
 /// What to send. Everything must outlive the exchange.
 struct upstream_request {
-    const http::fields& headers;  ///< the sender's, as they came
-    std::string_view query;       ///< the sender's query string, without '?'; may be empty
+    const http::fields& headers;     ///< the sender's, as they came
+    std::string_view tenant_header;  ///< its name
+    std::string_view query;          ///< what of the sender's query string goes on, without '?'; may be empty
     bytes_view body;
     bool body_changed = false;  ///< not the sender's own bytes
     bool translated = false;    ///< the sender wrote version 2, the body is version 1

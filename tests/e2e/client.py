@@ -120,6 +120,10 @@ class RawConnection:
         """Reads the interim answer to `Expect: 100-continue`."""
         assert self._file.read(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
 
+    def read_to_end(self):
+        """Everything until the peer closes: http.client takes no more than 100 header lines."""
+        return self._file.read()
+
     def closed_within(self, seconds):
         """Whether the peer closes (or resets) in time; whatever it still sends is thrown away."""
         deadline = time.monotonic() + seconds
