@@ -92,7 +92,8 @@ def test_a_sender_that_does_not_read_its_answers_is_given_up(hasty):
     (head()[:-2] + b"X-Long: ", b"x"),
     (post(b"x" * 100_000)[:-100_000], b"x"),
     (CHUNKED, b"1\r\nx\r\n"),
-], ids=["a header", "a body", "chunks"])
+    (head("GET", "/health")[:-2] + b"X-Long: ", b"x"),
+], ids=["a header", "a body", "chunks", "a question at the front desk"])
 def test_a_sender_that_dribbles_does_not_hold_up_the_end(start_gate, upstream, first, piece):
     gate = start_gate(f"--upstream.url={upstream.url}")  # readTimeout and drainTimeout are 30 s
     began = time.monotonic()
