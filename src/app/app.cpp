@@ -3,8 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <condition_variable>
@@ -19,6 +18,10 @@
 #include "app/reload.hpp"
 #include "app/state.hpp"
 #include "config/version.hpp"
+#include "http/background.hpp"
+#include "http/connections.hpp"
+#include "http/descriptors.hpp"
+#include "http/pages.hpp"
 #include "http/server.hpp"
 
 namespace seriesgate {
@@ -30,12 +33,28 @@ using namespace std::chrono_literals;
 /// flood to fill the filter's spare room.
 constexpr auto maintenance_interval = 20ms;
 constexpr auto drain_poll_interval = 5ms;
+/// What senders get while we drain to finish sending, or reading, what they are at; at most half of the drain.
+constexpr std::chrono::nanoseconds drain_sender_grace = 3s;
+
+std::size_t worker_count(const server_config& settings) {
+    return settings.threads != 0 ? settings.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// As configured, but no more than there are descriptors for.
+connection_bounds connection_bounds_of(const server_config& settings) {
+    const std::uint64_t descriptors = raise_descriptor_limit();
+    const std::size_t fit = connections_that_fit(descriptors, worker_count(settings));
+    if (settings.connections_max > fit)
+        spdlog::warn("server.maxConnections {} is lowered to {}: the process may have no more than {} descriptors",
+                     settings.connections_max, fit, descriptors);
+    return {.total = std::min<std::size_t>(settings.connections_max, fit),
+            .per_peer = settings.connections_per_peer_max};
+}
 
 std::vector<std::unique_ptr<worker>> make_workers(shared_state& shared) {
-    const unsigned wanted = shared.settings.server.threads;
-    const unsigned count = wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t count = worker_count(shared.settings.server);
     std::vector<std::unique_ptr<worker>> workers;
-    for (unsigned i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(shared));
+    for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(shared));
     return workers;
 }
 
@@ -44,9 +63,14 @@ void maintain(const std::stop_token& stop, admission& limits) {
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
+    bool in_doubt = false;
     while (!stop.stop_requested()) {
         try {
             limits.maintain(wall_clock_now());
+            if (limits.clock_in_doubt() && !in_doubt)
+                spdlog::warn("the clock has leapt by over an hour: believed if it stays so for {} minutes",
+                             clock_doubt.count());
+            in_doubt = limits.clock_in_doubt();
         } catch (const std::exception& error) {
             // Mostly no memory for a larger filter: they go on in what they have, at a rising false-positive rate,
             // which /stats shows. Whatever it is, it is no reason to end.
@@ -67,35 +91,46 @@ net::awaitable<void> announce_ready(const std::vector<std::unique_ptr<worker>>& 
     shared.ready = true;
 }
 
+/// Slow senders are not waited for as long as usual from here on.
+void hurry_senders(worker& of, std::chrono::nanoseconds grace) {
+    net::post(of.io, [&senders = of.senders, grace] { senders.hurry(grace); });
+}
+
 /// Waits for the first signal, stops listening, and lets what is being worked on end, for a bounded time.
 /// A second signal ends the wait.
-net::awaitable<void> drain_on_signal(net::io_context& control, net::signal_set& signals, server& front,
-                                     shared_state& shared) {
+net::awaitable<void> drain_on_signal(worker& front_desk, net::signal_set& signals, server& front,
+                                     const std::vector<std::unique_ptr<worker>>& workers) {
+    shared_state& shared = front_desk.shared;
     auto [error, signal] = co_await signals.async_wait(no_throw);
     if (error) co_return;
     spdlog::info("{}: draining", signal == SIGTERM ? "SIGTERM" : "SIGINT");
     shared.draining = true;
     front.close();
+    const std::chrono::nanoseconds drain_timeout = shared.settings.server.drain_timeout;
+    const auto grace = std::min(drain_sender_grace, drain_timeout / 2);
+    hurry_senders(front_desk, grace);
+    for (const auto& each : workers) hurry_senders(*each, grace);
 
-    bool impatient = false;
-    signals.async_wait([&impatient](error_code failed, int) { impatient = !failed; });
-    const auto limit = std::chrono::steady_clock::now() + shared.settings.server.drain_timeout;
+    const auto impatient = std::make_shared<bool>(false);
+    signals.async_wait([impatient](error_code failed, int) { *impatient = !failed; });
+    const auto limit = std::chrono::steady_clock::now() + drain_timeout;
     const gauge& working = shared.metrics.inflight_requests;
-    net::steady_timer timer{control};
-    while (working.value() != 0 && !impatient && std::chrono::steady_clock::now() < limit) {
+    net::steady_timer timer{front_desk.io};
+    while (working.value() != 0 && !*impatient && std::chrono::steady_clock::now() < limit) {
         timer.expires_after(drain_poll_interval);
         co_await timer.async_wait(no_throw);
     }
     if (working.value() != 0)
         spdlog::warn("{} requests were not finished; their senders will try again", working.value());
-    control.stop();
+    front_desk.io.stop();
 }
 
 net::awaitable<void> reload_on_signal(net::signal_set& signals, shared_state& shared) {
     for (;;) {
         auto [error, signal] = co_await signals.async_wait(no_throw);
         if (error) co_return;
-        shared.reload();
+        shared.metrics.reload_requests.add();
+        shared.reloads.ask({});
     }
 }
 
@@ -115,18 +150,19 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     first_limits.key = key;
     admission limits{first_limits, wall_clock_now()};
     gate_metrics metrics;
+    connection_registry connections{connection_bounds_of(settings.server), metrics};
     reloader reload{settings, std::move(read_again), limits, metrics};
     shared_state shared{.settings = settings,
                         .limits = limits,
                         .metrics = metrics,
                         .key = key,
-                        .reload = [&reload] { return reload(); },
                         .started = std::chrono::steady_clock::now()};
     std::optional<state_keeper> state;
     if (installed.directory) state.emplace(settings, installed, key, limits, metrics);
     const auto workers = make_workers(shared);
-    net::io_context control{1};
-    server front{control, settings.listen, workers};
+    worker front_desk{shared};  // its thread is this one
+    net::io_context& control = front_desk.io;
+    server front{front_desk, settings.listen, workers, connections};
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
     net::signal_set reload_signals{control, SIGHUP};
@@ -135,17 +171,25 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& stop) { state->save_now_and_then(stop); }};
+    std::jthread paging{[&shared](const std::stop_token& stop) { make_pages(stop, shared); }};
+    std::jthread reloading{[&](const std::stop_token& stop) { reload.run(stop, shared.reloads); }};
     std::vector<std::jthread> threads;
     for (const auto& each : workers) {
-        if (!settings.upstream.discard) net::co_spawn(each->io, each->upstream.maintain(), net::detached);
-        threads.emplace_back([&io = each->io] { io.run(); });
+        if (!settings.upstream.discard)
+            spawn_lasting(
+                each->io.get_executor(), [&upstream = each->upstream] { return upstream.maintain(); },
+                "keeping the upstream's addresses failed");
+        threads.emplace_back([&io = each->io] { run_handlers(io); });
     }
-    net::co_spawn(control, announce_ready(workers, shared), net::detached);
-    net::co_spawn(control, front.accept(), net::detached);
-    net::co_spawn(control, reload_on_signal(reload_signals, shared), net::detached);
-    net::co_spawn(control, drain_on_signal(control, signals, front, shared), net::detached);
+    const auto start = [&](std::function<net::awaitable<void>()> make, const char* failed) {
+        spawn_lasting(control.get_executor(), std::move(make), failed);
+    };
+    start([&] { return announce_ready(workers, shared); }, "getting ready failed");
+    start([&] { return front.accept(); }, "accepting connections failed");
+    start([&] { return reload_on_signal(reload_signals, shared); }, "reloading failed");
+    start([&] { return drain_on_signal(front_desk, signals, front, workers); }, "draining failed");
     log_start(settings, front, workers.size());
-    control.run();
+    run_handlers(control);
 
     for (const auto& each : workers) each->io.stop();
     threads.clear();

@@ -3,11 +3,19 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
+#include <exception>
+#include <ranges>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace seriesgate {
 namespace {
+
+constexpr auto reload_interval = std::chrono::seconds{1};
+/// Of one file; the answer to POST /-/reload has all.
+constexpr std::size_t logged_mistakes_max = 10;
 
 /// Keys whose value differs and that only a start reads.
 std::vector<std::string_view> fixed_changes(const config& running, const config& wanted) {
@@ -51,16 +59,38 @@ void reloader::note_success() {
     metrics_.reload_success_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
 }
 
-reload_outcome reloader::operator()() {
-    const std::scoped_lock lock{one_at_a_time_};
-    const load_outcome loaded = read_again_();
-    if (!loaded.ok()) {
-        metrics_.reload_successful.set(0);
-        std::vector<std::string> lines;
-        for (const config_error& error : loaded.errors) lines.push_back(error.text());
-        for (const std::string& line : lines) spdlog::error("configuration not reloaded: {}", line);
-        return {.ok = false, .text = fmt::format("{}", fmt::join(lines, "\n"))};
+void reloader::run(const std::stop_token& stop, reload_desk& asked) {
+    while (const auto order = asked.take(stop)) {
+        const auto began = std::chrono::steady_clock::now();
+        metrics_.reloads.add();
+        order->give(reload());
+        asked.rest(stop, began + reload_interval);
     }
+}
+
+reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) {
+    metrics_.reload_successful.set(0);
+    std::vector<std::string> lines;
+    for (const config_error& error : errors) lines.push_back(error.text());
+    for (const std::string& line : lines | std::views::take(logged_mistakes_max))
+        spdlog::error("configuration not reloaded: {}", line);
+    if (lines.size() > logged_mistakes_max)
+        spdlog::error("configuration not reloaded: and {} more mistakes; --check-config prints them",
+                      lines.size() - logged_mistakes_max);
+    return {.ok = false, .text = fmt::format("{}", fmt::join(lines, "\n"))};
+}
+
+reload_outcome reloader::reload() {
+    try {
+        return take_over();
+    } catch (const std::exception& error) {  // out of memory; the thread goes on
+        return tell_mistakes({{.where = {}, .key = {}, .message = error.what()}});
+    }
+}
+
+reload_outcome reloader::take_over() {
+    const load_outcome loaded = read_again_();
+    if (!loaded.ok()) return tell_mistakes(loaded.errors);
     limits_.reconfigure(limits_of(loaded.value));
     note_success();
     std::string text = "configuration reloaded";

@@ -1,10 +1,9 @@
 /// Takes a changed configuration over while running.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <mutex>
-#include <string>
+#include <stop_token>
+#include <vector>
 
 #include "config/config.hpp"
 #include "http/worker.hpp"
@@ -17,21 +16,24 @@ limit_settings limits_of(const config& settings);
 
 /// Reads the configuration again and hands the limits to the limiter. Everything else (addresses, timeouts, sizes,
 /// ignoreLabels, the tenant header, state) is fixed at the start: a change of it is told, not made.
-/// Threads: any; one reload at a time.
+/// Threads: one, its own: files and patterns take a while, and no request is to wait for them.
 class reloader {
     const config& running_;
     const std::function<load_outcome()> read_again_;
     admission& limits_;
     gate_metrics& metrics_;
-    std::mutex one_at_a_time_;
 
   public:
     reloader(const config& running, std::function<load_outcome()> read_again, admission& limits, gate_metrics& metrics);
 
-    /// A bad file changes nothing. What came of it goes to the log too.
-    reload_outcome operator()();
+    /// Reloads when it is asked for, until it is time to stop: once a second at most, for all who have asked before.
+    void run(const std::stop_token& stop, reload_desk& asked);
 
   private:
+    /// A bad file changes nothing. What came of it goes to the log too.
+    reload_outcome reload();
+    reload_outcome take_over();
+    reload_outcome tell_mistakes(const std::vector<config_error>& errors);
     void note_success();
 };
 

@@ -1,5 +1,7 @@
 #include "config/config.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -157,9 +159,18 @@ struct file_closer {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
+// Opening a pipe that nobody writes to would wait for ever; so it is an empty file. One with a writer is read to its
+// end.
+std::FILE* open_file(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return nullptr;
+    ::fcntl(descriptor, F_SETFL, O_RDONLY);
+    return ::fdopen(descriptor, "rb");
+}
+
 // Up to one byte more than allowed, so that the loader sees what is too large.
 std::optional<std::string> read_file(const std::string& path, std::error_code& error) {
-    const std::unique_ptr<std::FILE, file_closer> file{std::fopen(path.c_str(), "rb")};
+    const std::unique_ptr<std::FILE, file_closer> file{open_file(path)};
     if (file) {
         std::string text(file_bytes_max + 1, '\0');
         text.resize(std::fread(text.data(), 1, text.size(), file.get()));

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +46,7 @@ struct upstream_config {
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;
+    std::set<std::string, std::less<>> forward_query;  ///< names of the sender's query arguments that go on, decoded
 
     bool operator==(const upstream_config&) const = default;
 };
@@ -52,6 +55,8 @@ struct server_config {
     std::uint64_t body_bytes_max = 32 << 20;                             ///< maxRequestBytes: one body as sent
     std::uint64_t decoded_bytes_max = 128 << 20;                         ///< maxDecodedBytes: the same, decompressed
     std::uint64_t inflight_bytes_max = 512 << 20;                        ///< maxInflightBytes: all requests together
+    std::uint64_t connections_max = 8192;                                ///< maxConnections: from senders
+    std::uint64_t connections_per_peer_max = 1024;                       ///< maxConnectionsPerPeer; 0: no own bound
     unsigned threads = 0;                                                ///< 0: one per core
     std::chrono::milliseconds read_timeout = std::chrono::seconds{30};   ///< first byte to last byte of a request
     std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};    ///< a connection between requests

@@ -12,6 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr range<unsigned> thread_counts{0, 1024};
+constexpr range<std::uint64_t> connection_counts{1, 1'000'000};
+constexpr range<std::uint64_t> connection_counts_per_peer{0, 1'000'000};
 constexpr range<double> rates{1e-9, 0.5};
 constexpr range<std::chrono::milliseconds> graces{0ms, 1h};
 constexpr range<std::chrono::milliseconds> timeouts{1ms, 1h};
@@ -34,6 +36,7 @@ constexpr std::array keys{
     config_key{
         "upstream.hostHeader", "", "",
         [](std::string_view text, config& target) { return assign_host_header(text, target.upstream.host_header); }},
+    config_key{"upstream.forwardQuery", "", "", nullptr, read_forward_query},
     config_key{"maxHourlySeries", "N", "new series admitted in one hour (UTC); 0: no limit",
                [](std::string_view text, config& target) {
                    return assign_count(text, series_counts, target.series_hourly_max);
@@ -57,7 +60,7 @@ constexpr std::array keys{
     config_key{"rejectStatus", "", "",
                [](std::string_view text, config& target) { return assign_reject_status(text, target.reject_status); }},
     config_key{"tenants.header", "", "",
-               [](std::string_view text, config& target) { return assign_header_name(text, target.tenant_header); }},
+               [](std::string_view text, config& target) { return assign_tenant_header(text, target.tenant_header); }},
     config_key{"tenants.mode", "", "",
                [](std::string_view text, config& target) { return assign_mode(text, target.tenants.mode); }},
     config_key{"tenants.onLimit", "", "",
@@ -96,6 +99,14 @@ constexpr std::array keys{
     config_key{"server.maxInflightBytes", "", "",
                [](std::string_view text, config& target) {
                    return assign_size(text, inflight_sizes, target.server.inflight_bytes_max);
+               }},
+    config_key{"server.maxConnections", "", "",
+               [](std::string_view text, config& target) {
+                   return assign_count(text, connection_counts, target.server.connections_max);
+               }},
+    config_key{"server.maxConnectionsPerPeer", "", "",
+               [](std::string_view text, config& target) {
+                   return assign_count(text, connection_counts_per_peer, target.server.connections_per_peer_max);
                }},
     config_key{
         "server.threads", "", "",

@@ -6,6 +6,7 @@
 /// above them there.
 namespace seriesgate {
 
+void read_forward_query(const placed_value& at, config& target);
 void read_ignore_labels(const placed_value& at, config& target);
 void read_tenant_overrides(const placed_value& at, config& target);
 void read_limits(const placed_value& at, config& target);

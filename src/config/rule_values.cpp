@@ -60,6 +60,16 @@ std::vector<placed_value> read_items(const placed_value& at, std::size_t count_m
     return items;
 }
 
+void read_forward_query(const placed_value& at, config& target) {
+    if (at.value().kind == yaml_kind::text || at.value().kind == yaml_kind::map)
+        return at.fail_kind("a list of query arguments, such as [extra_label]");
+    for (const placed_value& item : read_items(at, forward_query_max)) {
+        std::string name;
+        if (!read_scalar(item, [&](std::string_view text) { return assign_argument_name(text, name); })) continue;
+        if (!target.upstream.forward_query.insert(name).second) item.fail(in_quotes(name) + " is there already");
+    }
+}
+
 void read_ignore_labels(const placed_value& at, config& target) {
     read_label_names(at, ignore_labels_max, target.ignore_labels);
 }

@@ -14,6 +14,7 @@ inline constexpr std::size_t limits_max = 64;
 inline constexpr std::size_t exempt_max = 64;
 inline constexpr std::size_t each_max = 16;
 inline constexpr std::size_t ignore_labels_max = 64;
+inline constexpr std::size_t forward_query_max = 64;
 
 /// A list of label names, each once.
 bool read_label_names(const placed_value& at, std::size_t count_max, std::vector<std::string>& target);

@@ -1,5 +1,8 @@
 #include "config/scalars.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "config/units.hpp"
 #include "series/utf8.hpp"
 
@@ -11,6 +14,16 @@ using namespace std::chrono_literals;
 // RFC 9110, 5.6.2: tchar.
 constexpr std::string_view header_name_characters =
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+// Those that no proxy passes on, in lower case. RFC 9110, 7.6.1, and what frames a message.
+constexpr std::array<std::string_view, 11> headers_of_one_hop{
+    "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
+    "te",         "trailer",    "upgrade",          "transfer-encoding",  "content-length",
+    "expect"};
+
+char lowered(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 bool consists_of(std::string_view text, std::string_view characters) noexcept {
     return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
@@ -110,8 +123,18 @@ std::string assign_reject_status(std::string_view text, unsigned& target) {
     return "";
 }
 
-std::string assign_header_name(std::string_view text, std::string& target) {
+std::string assign_tenant_header(std::string_view text, std::string& target) {
     if (!consists_of(text, header_name_characters)) return in_quotes(text) + " is not the name of an HTTP header";
+    const auto same = [text](std::string_view name) { return std::ranges::equal(text, name, {}, lowered); };
+    if (std::ranges::any_of(headers_of_one_hop, same))
+        return in_quotes(text) + " does not go on to the upstream, so that it would not see the tenant";
+    target = text;
+    return "";
+}
+
+std::string assign_argument_name(std::string_view text, std::string& target) {
+    if (text.empty()) return "is empty, expected the name of a query argument";
+    if (text.find_first_of("&=") != std::string_view::npos) return in_quotes(text) + " is more than a name";
     target = text;
     return "";
 }

@@ -62,8 +62,10 @@ std::string assign_reject_status(std::string_view text, unsigned& target);
 std::string assign_protocol(std::string_view text, upstream_protocol& target);
 /// `url` or `sender`.
 std::string assign_host_header(std::string_view text, upstream_host& target);
-/// The name of an HTTP header: a token of RFC 9110.
-std::string assign_header_name(std::string_view text, std::string& target);
+/// The name of an HTTP header that may name the tenant: a token of RFC 9110, and none that ends at every hop.
+std::string assign_tenant_header(std::string_view text, std::string& target);
+/// The name of a query argument, as it is when decoded.
+std::string assign_argument_name(std::string_view text, std::string& target);
 /// A path for the operating system; may be empty.
 std::string assign_path(std::string_view text, std::string& target);
 /// The name of a label: not empty, UTF-8.

@@ -1,4 +1,4 @@
-/// Health, readiness, figures.
+/// Health, readiness, figures, reload.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,14 @@ namespace seriesgate {
 /// /-/healthy, /-/ready, /stats, /metrics ("GET, HEAD"), /-/reload ("POST").
 std::string_view admin_methods(std::string_view path);
 
-/// Answers one of these methods on an admin path. Threads: any.
-reply handle_admin(std::string_view path, const shared_state& shared);
+/// Everything outlives the handler.
+struct admin_request {
+    std::string_view path;   ///< one of ours
+    std::string_view query;  ///< without '?'
+    bool is_head = false;
+};
+
+/// Answers one of these methods on an admin path. Threads: the worker's.
+net::awaitable<reply> handle_admin(admin_request request, worker& self);
 
 }  // namespace seriesgate

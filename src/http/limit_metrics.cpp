@@ -1,13 +1,10 @@
 #include "http/limit_metrics.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "http/budget_text.hpp"
-#include "series/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -22,33 +19,51 @@ void write_windows(exposition& out, std::string_view name, std::string_view help
 }
 
 constexpr std::size_t budgets_shown_max = 100;
-constexpr std::size_t group_bytes_max = 4096;  // more than a group with a budget of its own has
 
+/// @param readable its backslashes are escapes already, see readable().
+void append_escaped(std::string& out, std::string_view readable) {
+    for (const char c : readable) {
+        if (c == '"') out += '\\';
+        out += c;
+    }
+}
+
+/// `{namespace="a",job="b"}`, whole: two groups that differ never look the same, or there would be two samples of one
+/// name. A group with a budget of its own is short (budget_book.cpp).
 std::string group_text(const budget_name& name) {
-    std::vector<label_view> labels;
-    for (const auto& [label, value] : name.group) labels.push_back({label, value});
-    return labels.empty() ? std::string{} : to_text(labels, group_bytes_max);
+    std::string text;
+    for (const auto& [label, value] : name.group) {
+        text += text.empty() ? '{' : ',';
+        append_escaped(text, label);
+        text += "=\"";
+        append_escaped(text, value);
+        text += '"';
+    }
+    if (!text.empty()) text += '}';
+    return text;
+}
+
+std::uint64_t demand(const budget_figures& of) {
+    return of.hourly.series_current + of.hourly.series_refused;
 }
 
 /// Three families for `kind` "tenant" or "limit".
-void write_budgets(exposition& out, std::string_view kind, std::vector<budget_figures> budgets) {
-    const auto demand = [](const budget_figures& of) { return of.hourly.series_current + of.hourly.series_refused; };
-    std::ranges::stable_sort(budgets, std::greater{}, demand);
-    if (budgets.size() > budgets_shown_max) budgets.resize(budgets_shown_max);
+void write_budgets(exposition& out, std::string_view kind, const std::vector<budget_figures>& all) {
+    const auto budgets = by_demand(all, budgets_shown_max, demand);
     const auto family = [&](std::string_view what, std::string_view help,
                             std::uint64_t budget_window_figures::*figure) {
         out.family("seriesgate_" + std::string{kind} + "_series_" + std::string{what}, help, metric_type::gauge);
-        for (const budget_figures& each : budgets)
-            for (const auto& [window, figures] : {std::pair{"hourly", &each.hourly}, std::pair{"daily", &each.daily}}) {
-                const std::uint64_t value = figures->*figure;
-                const budget_name& name = each.name;
+        for (const budget_figures* each : budgets)
+            for (const auto& [window, of] : {std::pair{"hourly", &each->hourly}, std::pair{"daily", &each->daily}}) {
+                const std::uint64_t value = of->*figure;
+                const budget_name& name = each->name;
                 if (kind == "tenant")
-                    out.sample({{"tenant", name.tenant}, {"mode", to_text(each.mode)}, {"window", window}}, value);
+                    out.sample({{"tenant", name.tenant}, {"mode", to_text(each->mode)}, {"window", window}}, value);
                 else
                     out.sample({{"limit", name.limit},
                                 {"group", group_text(name)},
                                 {"tenant", name.tenant},
-                                {"mode", to_text(each.mode)},
+                                {"mode", to_text(each->mode)},
                                 {"window", window}},
                                value);
             }
@@ -81,6 +96,10 @@ void write(exposition& out, const admission_figures& figures) {
                   gauge, figures, &window_figures::false_positive_rate);
     write_windows(out, "seriesgate_filter_bytes", "Memory of the window's filter.", gauge, figures,
                   &window_figures::filter_bytes);
+    out.family("seriesgate_clock_in_doubt",
+               "1 while the clock has leapt by over an hour and is not believed yet: the hour of before goes on.",
+               gauge);
+    out.sample({}, figures.clock_in_doubt ? 1 : 0);
     out.family("seriesgate_series_exempt", "Series admitted by exemption in the current window, in no limit.", gauge);
     out.sample({{"window", "hourly"}}, figures.exempt_hourly);
     out.sample({{"window", "daily"}}, figures.exempt_daily);

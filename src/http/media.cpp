@@ -1,11 +1,9 @@
 #include "http/media.hpp"
 
-#include <boost/beast/core/string.hpp>
+#include "core/ascii.hpp"
 
 namespace seriesgate {
 namespace {
-
-using boost::beast::iequals;
 
 std::string_view trim(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
@@ -31,14 +29,14 @@ constexpr std::string_view v2_message = "io.prometheus.write.v2.Request";
 /// Fills version or fault.
 void read_type(std::string_view type, media& found) {
     std::string_view parameters = type;
-    if (!iequals(take_until(parameters, ';'), "application/x-protobuf")) {
+    if (!equal_ignoring_case(take_until(parameters, ';'), "application/x-protobuf")) {
         found.fault = "unsupported Content-Type: remote write wants application/x-protobuf";
         return;
     }
     unsigned messages = 0;
     while (!parameters.empty() && found.fault.empty()) {
         std::string_view value = take_until(parameters, ';');
-        if (!iequals(take_until(value, '='), "proto")) continue;
+        if (!equal_ignoring_case(take_until(value, '='), "proto")) continue;
         const std::string_view message = unquoted(trim(value));
         if (++messages > 1) {
             found.fault = "more than one protobuf message in Content-Type";
@@ -66,9 +64,9 @@ media media_of(const http::fields& headers) {
     const auto encoding = headers.find(http::field::content_encoding);
     if (!found.fault.empty() || encoding == headers.end()) return found;
     const std::string_view name = trim(encoding->value());
-    if (iequals(name, "zstd"))
+    if (equal_ignoring_case(name, "zstd"))
         found.coding = compression::zstd;
-    else if (!iequals(name, "snappy"))
+    else if (!equal_ignoring_case(name, "snappy"))
         found.fault = "unsupported Content-Encoding: remote write wants snappy, or zstd";
     return found;
 }

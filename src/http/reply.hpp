@@ -1,10 +1,12 @@
 /// What a handler wants the session to answer.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "metrics/metrics.hpp"
 #include "upstream/net.hpp"
 
 namespace seriesgate {
@@ -15,6 +17,15 @@ struct reply {
     std::string body{};
     /// Say goodbye after this answer.
     bool close = false;
+    /// Why the gate itself turned the request away, if it did.
+    std::optional<reject_reason> rejected{};
+    /// In place of `body`: one text that many answers share and none copies.
+    std::shared_ptr<const std::string> shared_body{};
+    /// The answer to HEAD where nobody has made what GET would get: without Content-Length, which is optional then.
+    /// Source: RFC 9110, section 9.3.2.
+    bool length_unknown = false;
+
+    [[nodiscard]] std::string_view text() const noexcept { return shared_body ? *shared_body : body; }
 };
 
 /// A short text, dressed as Go's http.Error does, so that it looks like any other receiver's answer.

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <exception>
 #include <stdexcept>
+#include <utility>
 
+#include "http/background.hpp"
+#include "http/descriptors.hpp"
 #include "http/session.hpp"
 
 namespace seriesgate {
@@ -15,29 +17,29 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// After an accept that failed, so that a fault that stays does not keep the thread busy.
+constexpr auto accept_pause = 10ms;
+constexpr const char* session_failed = "a connection was dropped";
+
 std::string text_of(const std::string& host, unsigned port) {
     return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
 
-/// A session ends by an exception only when memory runs out or we have a bug; the process and the others go on.
-void log_end(std::exception_ptr end) {
-    if (!end) return;
-    try {
-        std::rethrow_exception(end);
-    } catch (const std::exception& error) {
-        spdlog::error("a connection was dropped: {}", error.what());
-    }
+bool is_out_of_descriptors(error_code error) {
+    return error == net::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system;
 }
 
 }  // namespace
 
-server::server(net::io_context& io, const listen_address& where, const std::vector<std::unique_ptr<worker>>& workers)
-    : acceptor_(io), workers_(workers) {
+server::server(worker& front, const listen_address& where, const std::vector<std::unique_ptr<worker>>& workers,
+               connection_registry& connections)
+    : front_(front), workers_(workers), connections_(connections), acceptor_(front.io) {
     try {
-        tcp::resolver resolver{io};
+        tcp::resolver resolver{front.io};
         const auto found = resolver.resolve(where.host, std::to_string(where.port), tcp::resolver::passive);
         const tcp::endpoint endpoint = found.begin()->endpoint();
-        acceptor_.open(endpoint.protocol());
+        protocol_ = endpoint.protocol();
+        acceptor_.open(protocol_);
         acceptor_.set_option(net::socket_base::reuse_address{true});
         acceptor_.bind(endpoint);
         acceptor_.listen();
@@ -45,6 +47,7 @@ server::server(net::io_context& io, const listen_address& where, const std::vect
         throw std::runtime_error(
             fmt::format("cannot listen on {}: {}", text_of(where.host, where.port), error.code().message()));
     }
+    front_.pass_on = [this](sender_connection from) { pass_on(std::move(from)); };
 }
 
 std::string server::address() const {
@@ -54,24 +57,73 @@ std::string server::address() const {
 
 net::awaitable<void> server::accept() {
     sparse_log failures;
-    for (std::size_t next = 0; acceptor_.is_open(); next = (next + 1) % workers_.size()) {
-        worker& chosen = *workers_[next];
-        auto [error, socket] = co_await acceptor_.async_accept(chosen.io, no_throw);
-        if (error == net::error::operation_aborted) co_return;
-        if (error) {
-            // Out of descriptors, most likely: some will be given back.
-            if (const auto times = failures.count(1))
-                spdlog::error("cannot accept a connection: {} ({} times since the last such line)", error.message(),
-                              *times);
-            net::steady_timer pause{acceptor_.get_executor(), 100ms};
-            co_await pause.async_wait(no_throw);
-            continue;
+    net::steady_timer pause{acceptor_.get_executor()};
+    while (acceptor_.is_open()) {
+        std::string failure;
+        try {
+            const error_code error = co_await accept_one();
+            if (error) failure = error.message();
+        } catch (const std::exception& error) {
+            failure = error.what();
         }
-        error_code ignored;
-        socket.set_option(tcp::no_delay{true}, ignored);
-        chosen.shared.metrics.connections_accepted.add();
-        net::co_spawn(chosen.io, serve(std::move(socket), chosen), log_end);
+        if (failure.empty() || !acceptor_.is_open()) continue;
+        if (const auto times = failures.count(1))
+            spdlog::error("cannot accept a connection: {} ({} times since the last such line)", failure, *times);
+        pause.expires_after(accept_pause);
+        co_await pause.async_wait(no_throw);
     }
+}
+
+net::awaitable<error_code> server::accept_one() {
+    tcp::endpoint peer;
+    auto [error, socket] = co_await acceptor_.async_accept(front_.io, peer, no_throw);
+    if (is_out_of_descriptors(error)) make_room();
+    if (!error) {
+        front_.shared.metrics.connections_accepted.add();
+        connection_lease lease = connections_.admit(socket.native_handle(), peer.address());
+        if (lease) {
+            error_code ignored;
+            socket.set_option(tcp::no_delay{true}, ignored);
+            sender_connection made{std::move(socket), std::move(lease)};
+            spawn(front_.io.get_executor(), serve(std::move(made), front_), session_failed);
+        }
+    }
+    tell_of_closings();
+    co_return error;
+}
+
+void server::pass_on(sender_connection from) {
+    worker& chosen = *workers_[next_worker_];
+    next_worker_ = (next_worker_ + 1) % workers_.size();
+    error_code error;
+    const auto descriptor = from.socket.release(error);
+    if (error) return;  // it goes with its socket
+    sender_connection moved{tcp::socket{chosen.io}, std::move(from.lease), std::move(from.read_ahead)};
+    moved.socket.assign(protocol_, descriptor, error);
+    if (error) {
+        moved.lease = {};
+        ::close(descriptor);
+        spdlog::error("{}: {}", session_failed, error.message());
+        return;
+    }
+    spawn(chosen.io.get_executor(), serve(std::move(moved), chosen), session_failed);
+}
+
+void server::make_room() {
+    // It was made sure at the start that this does not happen, so the limit is a lower one by now.
+    const std::size_t before = connections_.total();
+    connections_.lower(connections_that_fit(descriptor_limit(), workers_.size()));
+    if (connections_.total() != before)
+        spdlog::warn("server.maxConnections is {} from now on, there are fewer descriptors", connections_.total());
+}
+
+void server::tell_of_closings() {
+    const gate_metrics& metrics = front_.shared.metrics;
+    const auto closings = metrics.connections_given_up.total() + metrics.connections_turned_away.total();
+    const auto more = closings - std::exchange(closings_told_, closings);
+    if (more == 0) return;
+    if (const auto times = closings_.count(more))
+        spdlog::warn("too many connections: {} closed or turned away since the last such line", *times);
 }
 
 void server::close() {

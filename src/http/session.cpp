@@ -4,51 +4,45 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/rfc7230.hpp>
+#include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <optional>
 #include <utility>
 
 #include "http/admin_handler.hpp"
+#include "http/request_head.hpp"
+#include "http/served_connection.hpp"
 #include "http/write_handler.hpp"
-#include "upstream/deadline.hpp"
 
 namespace seriesgate {
 namespace {
 
 using namespace std::chrono_literals;
-using boost::beast::iequals;
 
 constexpr std::array<std::string_view, 4> write_paths{"/api/v1/write", "/api/v1/push", "/api/prom/push",
                                                       "/api/v1/receive"};
 
-constexpr std::uint32_t header_bytes_max = 64 * 1024;
-/// Also bounds chunk extensions; a body is read past this buffer.
-constexpr std::size_t read_buffer_bytes_max = 128 * 1024;
-constexpr std::size_t first_read_bytes = 16 * 1024;
 constexpr auto write_limit = 30s;
-/// How long a sender that we stop listening to may go on sending, so that it reads our answer and not a reset.
-constexpr auto linger_limit = 2s;
 
 using request_parser = http::request_parser<http::string_body>;
 
 /// One request on its way through the session.
 struct exchange {
     request_parser parser;
+    request_header header;  ///< as it was when it had been read: no trailer becomes part of it
+    bool keep_alive = false;
     inflight_lease memory;
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     bool is_write = false;
 
     explicit exchange(inflight_room& room) : memory(room) {}
 
-    [[nodiscard]] std::string_view target() const { return parser.get().target(); }
+    [[nodiscard]] bool is_head() const { return header.method() == http::verb::head; }
+    [[nodiscard]] std::string_view target() const { return header.target(); }
     [[nodiscard]] std::string_view path() const { return target().substr(0, target().find('?')); }
     [[nodiscard]] std::string_view query() const {
         const auto at = target().find('?');
@@ -56,32 +50,23 @@ struct exchange {
     }
 };
 
-/// One connection: its socket, what has been read ahead, and the time limit of what it is doing.
-struct connection {
-    tcp::socket socket;
-    boost::beast::flat_buffer buffer{read_buffer_bytes_max};
-    deadline time{socket};
-    worker& self;
-
-    connection(tcp::socket accepted, worker& owner) : socket(std::move(accepted)), self(owner) {}
-};
-
-/// Waits for the first byte of the next request. @return false when the connection is to be closed.
-net::awaitable<bool> wait_for_request(connection& peer) {
-    if (peer.buffer.size() != 0) co_return true;  // pipelined
-    peer.time.expires_after(peer.self.shared.settings.server.idle_timeout);
-    const auto room = peer.buffer.prepare(first_read_bytes);
-    auto [error, bytes] = co_await peer.socket.async_read_some(room, no_throw);
-    if (error) co_return false;
-    peer.buffer.commit(bytes);
-    co_return true;
+/// Guests may ask for health, but not write.
+reply too_many_connections(served_connection& peer) {
+    peer.self.shared.metrics.connections_turned_away[*peer.lease.over()].add();
+    const bool of_peer = peer.lease.over() == connection_bound::per_peer;
+    reply made = text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
+                                         : "over server.maxConnections: all are being worked on, try again");
+    made.headers.set(http::field::retry_after, "1");
+    made.close = true;
+    return made;
 }
 
 /// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
 /// answered with 408.
 reply too_slow(worker& self) {
     return rejection(self.shared.metrics, reject_reason::timeout, 503,
-                     "request not complete within server.readTimeout");
+                     self.senders.hurried() ? "shutting down: request not complete"
+                                            : "request not complete within server.readTimeout");
 }
 
 /// The sender has closed or the network failed: nobody to answer to.
@@ -89,27 +74,44 @@ reply gone() {
     return {.status = 0};
 }
 
-/// Bytes that are not HTTP, as against a connection that ended.
-bool is_senders_fault(error_code error) {
-    return error.category() == http::make_error_code(http::error::bad_method).category() &&
-           error != http::error::end_of_stream && error != http::error::partial_message;
+reply malformed_http(worker& self, std::string_view fault) {
+    return rejection(self.shared.metrics, reject_reason::malformed, 400, std::string{"malformed HTTP: "}.append(fault));
 }
 
-reply malformed_http(worker& self, error_code error) {
-    return rejection(self.shared.metrics, reject_reason::malformed, 400, "malformed HTTP: " + error.message());
+/// What to answer to a request that could not be read.
+reply unreadable(worker& self, error_code error) {
+    if (error == boost::beast::error::timeout) return too_slow(self);
+    if (error == net::error::no_memory) return overloaded(self.shared.metrics);
+    const bool is_senders_fault = error.category() == http::make_error_code(http::error::bad_method).category() &&
+                                  error != http::error::end_of_stream && error != http::error::partial_message;
+    return is_senders_fault ? malformed_http(self, error.message()) : gone();
 }
+
+/// Bounds a header, and has it count among the memory of all requests.
+struct charged_meter : header_meter {
+    inflight_lease& memory;
+
+    explicit charged_meter(inflight_lease& lease) : memory(lease) {}
+
+    error_code take(std::string_view fresh) {
+        const std::size_t before = bytes();
+        if (const error_code error = header_meter::take(fresh)) return error;
+        return memory.grow(bytes() - before) ? error_code{} : error_code{net::error::no_memory};
+    }
+};
 
 /// Reads the header. @return what to answer if that is the end of it, or nothing to go on.
-net::awaitable<std::optional<reply>> read_header(connection& peer, exchange& current) {
-    current.parser.header_limit(header_bytes_max);
-    current.parser.body_limit(boost::none);  // checked by us, to answer in our words
-    peer.time.expires_after(peer.self.shared.settings.server.read_timeout);
-    auto [error, bytes] = co_await http::async_read_header(peer.socket, peer.buffer, current.parser, no_throw);
-    static_cast<void>(bytes);
-    if (!error) co_return std::nullopt;
-    if (peer.time.expired()) co_return too_slow(peer.self);
-    if (is_senders_fault(error)) co_return malformed_http(peer.self, error);
-    co_return gone();
+net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchange& current) {
+    peer.allow(peer.self.shared.settings.server.read_timeout);
+    charged_meter meter{current.memory};
+    const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
+    if (error == http::error::header_limit)
+        co_return rejection(peer.self.shared.metrics, reject_reason::too_large, 431,
+                            "header larger than 64 KiB or 100 lines");
+    if (error) co_return unreadable(peer.self, error);
+    current.keep_alive = current.parser.keep_alive();
+    current.header = std::move(current.parser.get().base());
+    co_return std::nullopt;
 }
 
 bool is_known_write(std::string_view path) {
@@ -120,22 +122,19 @@ bool is_known_write(std::string_view path) {
 std::optional<reply> check_header(exchange& current, worker& self) {
     gate_metrics& metrics = self.shared.metrics;
     const server_config& bounds = self.shared.settings.server;
-    const auto& header = current.parser.get();
     current.is_write = is_known_write(current.path());
 
+    if (const std::string_view fault = fault_of(current.header); !fault.empty()) {
+        reply made = malformed_http(self, fault);
+        made.close = true;
+        return made;
+    }
     const std::string_view allowed = current.is_write ? "POST" : admin_methods(current.path());
     if (allowed.empty()) return rejection(metrics, reject_reason::unknown_path, 404, "no such path");
-    if (!http::token_list{allowed}.exists(header.method_string())) {
+    if (!is_allowed(current.header.method_string(), allowed)) {
         reply made = rejection(metrics, reject_reason::method_not_allowed, 405,
                                std::string{"method not allowed: this path takes "}.append(allowed));
         made.headers.set(http::field::allow, allowed);
-        return made;
-    }
-    const auto coding = header.find(http::field::transfer_encoding);
-    if (coding != header.end() && !iequals(coding->value(), "chunked")) {
-        // Where such a body ends is unknown, and Beast before 1.92 believes that there is none.
-        reply made = rejection(metrics, reject_reason::malformed, 400, "Transfer-Encoding other than chunked");
-        made.close = true;
         return made;
     }
     if (const auto length = current.parser.content_length()) {
@@ -147,44 +146,42 @@ std::optional<reply> check_header(exchange& current, worker& self) {
     return std::nullopt;
 }
 
-/// Lets a sender that asks first go on. Source: RFC 9110, section 10.1.1.
-net::awaitable<bool> send_continue(connection& peer, const exchange& current) {
-    const auto expect = current.parser.get().find(http::field::expect);
-    if (expect == current.parser.get().end() || !iequals(expect->value(), "100-continue")) co_return true;
+/// Lets a sender that asks first go on.
+net::awaitable<bool> send_continue(served_connection& peer, const exchange& current) {
+    if (!expects_continue(current.header)) co_return true;
     if (peer.buffer.size() != 0) co_return true;  // it has not waited
     constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
     const auto text = net::buffer(go_on);
-    auto [error, bytes] = co_await net::async_write(peer.socket, text, no_throw);
+    auto [error, bytes] = co_await net::async_write(peer.stream, text, no_throw);
     static_cast<void>(bytes);
     co_return !error;
 }
 
 /// Reads the body, at most server.maxRequestBytes, within the read timeout that began with the header.
-net::awaitable<std::optional<reply>> read_body(connection& peer, exchange& current) {
+net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange& current) {
     const server_config& bounds = peer.self.shared.settings.server;
     gate_metrics& metrics = peer.self.shared.metrics;
+    const std::string& body = current.parser.get().body();
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
-        auto [error, bytes] = co_await http::async_read_some(peer.socket, peer.buffer, current.parser, no_throw);
-        static_cast<void>(bytes);
-        if (peer.time.expired()) co_return too_slow(peer.self);
-        if (error && is_senders_fault(error)) co_return malformed_http(peer.self, error);
-        if (error) co_return gone();
-        const std::size_t size = current.parser.get().body().size();
-        if (size > bounds.body_bytes_max)
+        const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
+        if (error) co_return unreadable(peer.self, error);
+        if (body.size() > bounds.body_bytes_max)
             co_return rejection(metrics, reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
-        if (!current.memory.grow(size - counted)) {
+        if (!current.memory.grow(body.size() - counted)) {
             std::string{}.swap(current.parser.get().body());
             current.memory.release();
             co_return overloaded(metrics);
         }
-        counted = size;
+        counted = body.size();
     }
+    current.parser.get().base().clear();  // trailers: nobody's to read
     co_return std::nullopt;
 }
 
 /// Reads one request up to its answer. A reply with status 0 means that the sender is gone.
-net::awaitable<reply> answer_one(connection& peer, exchange& current) {
+net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
+    if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto refused = co_await read_header(peer, current);
     if (!refused) refused = check_header(current, peer.self);
     if (!refused) {
@@ -197,47 +194,40 @@ net::awaitable<reply> answer_one(connection& peer, exchange& current) {
         refused->close = refused->close || !current.parser.is_done();
         co_return std::move(*refused);
     }
-    if (!current.is_write) co_return handle_admin(current.path(), peer.self.shared);
-    const auto& message = current.parser.get();
-    const write_request request{
-        .headers = message, .query = current.query(), .body = message.body(), .memory = current.memory};
+    if (!peer.lease.enter(connection_stage::working)) co_return gone();
+    if (!current.is_write) {
+        const admin_request question{.path = current.path(), .query = current.query(), .is_head = current.is_head()};
+        co_return co_await handle_admin(question, peer.self);
+    }
+    const write_request request{.headers = current.header,
+                                .query = current.query(),
+                                .body = current.parser.get().body(),
+                                .memory = current.memory};
     co_return co_await handle_write(request, peer.self);
 }
 
 /// @return whether the connection can be used for another request.
-net::awaitable<bool> send(connection& peer, const exchange& current, reply answer) {
-    http::response<http::string_body> message;
+net::awaitable<bool> send(served_connection& peer, const exchange& current, reply answer) {
+    http::response<http::span_body<const char>> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
-    message.version(current.parser.get().version() == 10 ? 10 : 11);
+    message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
-    message.body() = std::move(answer.body);
-    message.keep_alive(!answer.close && !peer.self.shared.draining && current.parser.is_done() &&
-                       current.parser.keep_alive());
+    message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.draining && current.parser.is_done() &&
+                       current.keep_alive);
     const bool has_body = answer.status != 204 && answer.status != 304;
-    if (has_body)
-        message.content_length(message.body().size());
-    else
-        message.body().clear();
-    if (current.parser.is_header_done() && current.parser.get().method() == http::verb::head) message.body().clear();
+    if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
+    if (has_body && !current.is_head()) message.body() = {answer.text().data(), answer.text().size()};
 
-    peer.time.expires_after(write_limit);
-    auto [error, bytes] = co_await http::async_write(peer.socket, message, no_throw);
+    peer.allow(write_limit);
+    auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
     static_cast<void>(bytes);
     co_return !error && message.keep_alive();
 }
 
-/// Closes so that the sender reads our last answer: a close with unread input would be a reset.
-net::awaitable<void> linger(connection& peer) {
-    error_code ignored;
-    peer.socket.shutdown(tcp::socket::shutdown_send, ignored);
-    peer.time.expires_after(linger_limit);
-    std::array<char, 4096> unread;
-    const auto sink = net::buffer(unread);
-    for (;;) {
-        auto [error, bytes] = co_await peer.socket.async_read_some(sink, no_throw);
-        static_cast<void>(bytes);
-        if (error) co_return;
-    }
+/// The tenant that the request names, as far as its header has been read.
+std::string_view tenant_of(const exchange& current, const worker& self) {
+    const auto found = current.header.find(self.shared.settings.tenant_header);
+    return found == current.header.end() ? std::string_view{} : std::string_view{found->value()};
 }
 
 /// Counts while a request is being worked on.
@@ -251,31 +241,39 @@ class gauge_guard {
     ~gauge_guard() { gauge_.sub(); }
 };
 
+/// What becomes of a connection after an answer.
+enum class after : std::uint8_t { next_request, linger, close };
+
+/// Reads and answers one request; what it took is given back at the end of it.
+net::awaitable<after> serve_one(served_connection& peer) {
+    gate_metrics& metrics = peer.self.shared.metrics;
+    const gauge_guard inflight{metrics.inflight_requests};
+    exchange current{peer.self.shared.inflight};
+    reply answer = co_await answer_one(peer, current);
+    if (answer.status == 0) co_return after::close;
+    const bool unread = answer.close;
+    if (current.is_write) metrics.requests[answer.status].add();
+    peer.self.shared.rejections.tell(answer, peer.stream, tenant_of(current, peer.self));
+    // Before the answer: a sender that comes again at once must not meet its own share.
+    std::string{}.swap(current.parser.get().body());
+    current.memory.release();
+    const bool again = co_await send(peer, current, std::move(answer));
+    if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
+    if (again) co_return after::next_request;
+    co_return unread || peer.buffer.size() != 0 ? after::linger : after::close;
+}
+
 }  // namespace
 
-net::awaitable<void> serve(tcp::socket socket, worker& self) {
-    gate_metrics& metrics = self.shared.metrics;
-    const gauge_guard open{metrics.connections};
-    connection peer{std::move(socket), self};
+net::awaitable<void> serve(sender_connection from, worker& self) {
+    served_connection peer{std::move(from), self};
     for (;;) {
         const bool came = co_await wait_for_request(peer);
         if (!came) co_return;
-
-        bool again = false;
-        bool unread = false;
-        {
-            const gauge_guard inflight{metrics.inflight_requests};
-            exchange current{self.shared.inflight};
-            reply answer = co_await answer_one(peer, current);
-            if (answer.status == 0) co_return;
-            unread = answer.close;
-            if (current.is_write) metrics.requests[answer.status].add();
-            again = co_await send(peer, current, std::move(answer));
-            if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
-        }  // what the request held is given back before anything else is waited for
-        if (again) continue;
-        if (unread) co_await linger(peer);
-        co_return;
+        if (is_to_be_passed_on(peer) && !peer.lease.over()) co_return pass_on(peer);
+        const after next = co_await serve_one(peer);
+        if (next == after::linger) co_await linger(peer);
+        if (next != after::next_request) co_return;
     }
 }
 

@@ -1,12 +1,14 @@
 /// One connection from a sender.
 #pragma once
 
+#include "http/connections.hpp"
 #include "http/worker.hpp"
 
 namespace seriesgate {
 
 /// Reads requests and answers them, one after the other, until either side has had enough. Pipelined requests wait
-/// their turn. Threads: the worker's.
-net::awaitable<void> serve(tcp::socket socket, worker& self);
+/// their turn. Where `self` passes connections on, this one ends here with the first request that is not for it.
+/// Threads: the worker's.
+net::awaitable<void> serve(sender_connection from, worker& self);
 
 }  // namespace seriesgate

@@ -2,12 +2,11 @@
 
 #include <fmt/chrono.h>
 
-#include <algorithm>
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <functional>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "http/budget_text.hpp"
 
@@ -54,26 +53,33 @@ json::object limit_json(const budget_figures& budget) {
     return made;
 }
 
-/// Those with the most demand first, so that the head of a long list is what matters.
+std::uint64_t demand(const budget_figures& of) {
+    return of.hourly.series_current + of.hourly.series_refused + of.daily.series_refused;
+}
+
+/// `"names": [...]` with those that have the most demand first, so that the head of a long list is what matters. Each
+/// is serialized by itself: a tree of all of them would take ten times the memory of the text.
 template <class ToJson>
-json::array to_json(std::vector<budget_figures> budgets, ToJson to_object) {
-    const auto demand = [](const budget_figures& of) {
-        return of.hourly.series_current + of.hourly.series_refused + of.daily.series_refused;
-    };
-    std::ranges::stable_sort(budgets, std::greater{}, demand);
-    json::array made;
-    for (const budget_figures& each : budgets) made.push_back(to_object(each));
-    return made;
+void append_list(std::string& text, std::string_view name, const std::vector<budget_figures>& budgets,
+                 std::uint64_t shown_max, ToJson to_object) {
+    fmt::format_to(std::back_inserter(text), R"(,"{}Total":{},"{}":[)", name, budgets.size(), name);
+    const char* separator = "";
+    for (const budget_figures* each : by_demand(budgets, shown_max, demand)) {
+        text += std::exchange(separator, ",");
+        text += json::serialize(to_object(*each));
+    }
+    text += ']';
 }
 
 }  // namespace
 
 std::string stats_json(std::string_view version, std::chrono::seconds uptime, const gate_metrics& metrics,
-                       const admission_figures& figures) {
-    const json::object stats{
+                       const admission_figures& figures, std::uint64_t shown_max) {
+    const json::object head{
         {"version", version},
         {"uptimeSeconds", uptime.count()},
         {"mode", to_text(figures.mode)},
+        {"clockInDoubt", figures.clock_in_doubt},
         {"requests",
          {{"total", metrics.requests_answered()},
           {"rejected", metrics.requests_rejected_4xx()},
@@ -85,10 +91,13 @@ std::string stats_json(std::string_view version, std::chrono::seconds uptime, co
           {"stored", metrics.samples_stored.value()},
           {"failed", metrics.samples_failed.value()}}},
         {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}},
-        {"exempt", {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}}},
-        {"tenants", to_json(figures.tenants, tenant_json)},
-        {"limits", to_json(figures.limits, limit_json)}};
-    return json::serialize(stats);
+        {"exempt", {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}}}};
+    std::string text = json::serialize(head);
+    text.pop_back();  // its closing brace
+    append_list(text, "tenants", figures.tenants, shown_max, tenant_json);
+    append_list(text, "limits", figures.limits, shown_max, limit_json);
+    text += '}';
+    return text;
 }
 
 }  // namespace seriesgate

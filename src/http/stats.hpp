@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,9 @@
 namespace seriesgate {
 
 /// JSON with the keys of docs/operation.md.
+/// @param shown_max entries in each list of budgets: those with the most demand.
 /// Threads: any.
 std::string stats_json(std::string_view version, std::chrono::seconds uptime, const gate_metrics& metrics,
-                       const admission_figures& figures);
+                       const admission_figures& figures, std::uint64_t shown_max);
 
 }  // namespace seriesgate

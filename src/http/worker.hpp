@@ -5,12 +5,17 @@
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <chrono>
-#include <functional>
 #include <string>
+#include <variant>
 
 #include "config/config.hpp"
 #include "gate/plan.hpp"
+#include "http/connections.hpp"
+#include "http/desk.hpp"
 #include "http/inflight.hpp"
+#include "http/page.hpp"
+#include "http/rejection_log.hpp"
+#include "http/sender_streams.hpp"
 #include "http/sparse_log.hpp"
 #include "limit/admission.hpp"
 #include "metrics/metrics.hpp"
@@ -26,19 +31,25 @@ struct reload_outcome {
     std::string text;  ///< lines: what is wrong, or what was taken over
 };
 
+using page_desk = desk<page_key, page_text>;
+using reload_desk = desk<std::monostate, reload_outcome>;
+
 /// What all workers share. Everything in it may be used by any thread at any time.
 struct shared_state {
     const config& settings;
     admission& limits;
     gate_metrics& metrics;
     const hash_key& key;
-    std::function<reload_outcome()> reload;
     std::chrono::steady_clock::time_point started;
     inflight_room inflight{metrics.inflight_bytes, settings.server.inflight_bytes_max,
                            settings.server.decoded_bytes_max};
+    page_desk pages{};      ///< see make_pages()
+    reload_desk reloads{};  ///< of the configuration
+    rejection_log rejections{};
     sparse_log refusals{};
     sparse_log upstream_failures{};
     std::atomic_flag unconfirmed_told{};
+    std::atomic_flag query_told{};
     std::atomic<bool> ready{false};
     std::atomic<bool> draining{false};
 };
@@ -51,7 +62,8 @@ inline time_point wall_clock_now() {
 /// One thread, one io_context, its own connections to the upstream and its own buffers. A session never leaves it.
 /// Threads: everything but `io` belongs to the thread that runs `io`.
 struct worker {
-    // First, so that it is destroyed last: the frames of unfinished sessions go with it and use nothing else.
+    // First, so that they are destroyed last: the frames of unfinished sessions go with `io` and use nothing else.
+    sender_streams senders;
     net::io_context io{1};
     net::executor_work_guard<net::io_context::executor_type> keep_running{io.get_executor()};
 
@@ -62,6 +74,9 @@ struct worker {
     decode_buffer decoded;
     translator translate;
     std::string rewritten;  // decoded: what is to go upstream instead of the sender's body
+
+    /// Of the front desk only, which answers GET and HEAD: takes connections with any other request.
+    std::function<void(sender_connection)> pass_on{};
 
     explicit worker(shared_state& state)
         : shared(state),

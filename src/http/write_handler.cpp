@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <new>
 #include <utility>
 
 #include "core/kept_memory.hpp"
@@ -11,6 +12,8 @@
 #include "http/sender_answer.hpp"
 #include "series/text.hpp"
 #include "upstream/headers.hpp"
+#include "upstream/query.hpp"
+#include "upstream/via.hpp"
 
 namespace seriesgate {
 namespace {
@@ -23,9 +26,10 @@ constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 
 /// Older vmagents ask this way whether zstd is understood; "1" means yes.
 /// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
+constexpr std::string_view handshake = "get_vm_proto_version=1";
+
 bool is_version_handshake(const write_request& request) {
-    constexpr std::string_view question = "get_vm_proto_version=1";
-    return request.body.empty() && request.query.find(question) != std::string_view::npos;
+    return request.body.empty() && has_argument(request.query, "get_vm_proto_version", "1");
 }
 
 reply malformed(const wire_error& error, worker& self) {
@@ -148,7 +152,7 @@ class work_buffers {
 /// The synchronous part: everything between the body and what is sent. Nothing is decided about a body that is no
 /// request, and no samples are counted of one that is turned away.
 /// @return what is to be sent, or the answer that turns the request away.
-result<outgoing, reply> prepare(const write_request& request, const media& kind, worker& self) {
+result<outgoing, reply> prepare(const write_request& request, const media& kind, worker& self) try {
     gate_metrics& metrics = self.shared.metrics;
     const std::uint64_t decoded_max = self.shared.settings.server.decoded_bytes_max;
     const std::string_view tenant = tenant_of(request, self.shared.settings);
@@ -177,6 +181,8 @@ result<outgoing, reply> prepare(const write_request& request, const media& kind,
     log_refusal(*decided, tenant, self);
     made.rejection = describe_rejected(*decided, tenant, self);
     return made;
+} catch (const std::bad_alloc&) {
+    return overloaded(self.shared.metrics);
 }
 
 std::string describe(upstream_error_reason reason, const upstream_config& upstream) {
@@ -188,6 +194,12 @@ std::string describe(upstream_error_reason reason, const upstream_config& upstre
         default:
             return "the upstream " + upstream.authority + " broke off";
     }
+}
+
+/// A 5xx, so that the sender keeps the data until someone has mended the upstream's address.
+reply looped(gate_metrics& metrics) {
+    return rejection(metrics, reject_reason::loop, 508,
+                     "loop: the request has been here before, or has passed too many gates (see its Via header)");
 }
 
 /// The sender keeps the data and comes again.
@@ -205,7 +217,7 @@ net::awaitable<reply> post(const upstream_request& message, worker& self) {
     self.shared.metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
     if (!answer) co_return gateway_error(answer.error(), self.shared);
     reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
-    copy_end_to_end(answer->headers, relayed.headers);
+    copy_end_to_end(answer->headers, relayed.headers, self.shared.settings.tenant_header);
     co_return relayed;
 }
 
@@ -215,8 +227,23 @@ net::awaitable<reply> answer_handshake(const write_request& request, worker& sel
         reply yes{.status = 200, .body = "1"};
         co_return yes;
     }
-    const upstream_request question{.headers = request.headers, .query = request.query, .body = {}};
+    const upstream_request question{.headers = request.headers,
+                                    .tenant_header = self.shared.settings.tenant_header,
+                                    .query = handshake,
+                                    .body = {}};
     co_return co_await post(question, self);
+}
+
+/// What the sender asks in its query is not the store's to hear, but for what is configured.
+forwarded_query query_of(const write_request& request, shared_state& shared) {
+    forwarded_query query = pick_arguments(request.query, shared.settings.upstream.forward_query);
+    shared.metrics.query_arguments_dropped.add(query.left_out);
+    if (query.left_out != 0 && !shared.query_told.test_and_set())
+        spdlog::warn(
+            "a sender's query argument was left out, for example of the query {}: put them into upstream.url, or name "
+            "those that are to go on in upstream.forwardQuery. This is said once",
+            quoted(request.query.substr(0, 256)));
+    return query;
 }
 
 net::awaitable<reply> forward(const write_request& request, const outgoing& sent, worker& self) {
@@ -224,8 +251,10 @@ net::awaitable<reply> forward(const write_request& request, const outgoing& sent
         self.shared.metrics.requests_discarded.add();
         co_return reply{.status = 204};
     }
+    const forwarded_query query = query_of(request, self.shared);
     const upstream_request message{.headers = request.headers,
-                                   .query = request.query,
+                                   .tenant_header = self.shared.settings.tenant_header,
+                                   .query = query.text,
                                    .body = sent.changed ? bytes_view{sent.body} : request.body,
                                    .body_changed = sent.changed,
                                    .translated = sent.translated};
@@ -238,6 +267,7 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
     gate_metrics& metrics = self.shared.metrics;
     metrics.received_bytes.add(request.body.size());
 
+    if (goes_in_circles(request.headers)) co_return looped(self.shared.metrics);
     if (is_version_handshake(request)) co_return co_await answer_handshake(request, self);
     const media kind = media_of(request.headers);
     if (!kind.fault.empty()) co_return rejection(metrics, reject_reason::unsupported_media, 415, kind.fault);
@@ -255,7 +285,9 @@ net::awaitable<reply> handle_write(write_request request, worker& self) {
 
 reply rejection(gate_metrics& metrics, reject_reason reason, unsigned status, std::string_view line) {
     metrics.requests_rejected[reason].add();
-    return text_reply(status, line);
+    reply made = text_reply(status, line);
+    made.rejected = reason;
+    return made;
 }
 
 reply overloaded(gate_metrics& metrics) {

@@ -173,6 +173,9 @@ void write_request_metrics(exposition& out, const gate_metrics& metrics) {
                    "(spliced), what was kept in remote write 1 (translated), or nothing since everything was refused "
                    "(none).",
                    "kind", metrics.requests_forwarded);
+    write_counter(out, "seriesgate_query_arguments_dropped_total",
+                  "Arguments of senders' query strings that were left out, see upstream.forwardQuery.",
+                  metrics.query_arguments_dropped);
     write_counter(out, "seriesgate_requests_discarded_total",
                   "Requests accepted and dropped because upstream.url is discard:.", metrics.requests_discarded);
     write_counter(out, "seriesgate_unconfirmed_requests_total",
@@ -232,11 +235,22 @@ void write_traffic_metrics(exposition& out, const gate_metrics& metrics) {
     write_gauge(out, "seriesgate_connections", "Open connections from senders.", metrics.connections);
     write_counter(out, "seriesgate_connections_accepted_total", "Connections accepted from senders.",
                   metrics.connections_accepted);
+    write_counters(out, "seriesgate_connections_given_up_total",
+                   "Connections from senders closed to make room for others, by the bound that was reached.", "reason",
+                   metrics.connections_given_up);
+    write_counters(out, "seriesgate_connections_turned_away_total",
+                   "Connections from senders for which no room could be made, by the bound that was reached.", "reason",
+                   metrics.connections_turned_away);
     write_gauge(out, "seriesgate_upstream_connections", "Open connections to the upstream, idle ones included.",
                 metrics.upstream_connections);
 }
 
 void write_configuration_metrics(exposition& out, const gate_metrics& metrics) {
+    write_counter(out, "seriesgate_config_reload_requests_total",
+                  "Times that a reload was asked for, by SIGHUP or POST /-/reload.", metrics.reload_requests);
+    write_counter(out, "seriesgate_config_reloads_total",
+                  "Times that the configuration was read again: once a second at most, for all who have asked.",
+                  metrics.reloads);
     write_gauge(out, "seriesgate_config_last_reload_successful",
                 "Whether the last attempt to read the configuration took it over.", metrics.reload_successful);
     write_gauge(out, "seriesgate_config_last_reload_success_timestamp_seconds",

@@ -44,6 +44,12 @@ std::string_view name_of(reject_reason reason) noexcept {
             return "refused";
         case reject_reason::untranslated:
             return "untranslated";
+        case reject_reason::loop:
+            return "loop";
+        case reject_reason::bad_argument:
+            return "bad_argument";
+        case reject_reason::pages_held:
+            return "pages_held";
         case reject_reason::count_:
             break;
     }
@@ -59,6 +65,20 @@ std::string_view name_of(upstream_error_reason reason) noexcept {
         case upstream_error_reason::broken:
             return "broken";
         case upstream_error_reason::count_:
+            break;
+    }
+    return "";
+}
+
+std::string_view name_of(connection_bound bound) noexcept {
+    switch (bound) {
+        case connection_bound::total:
+            return "max_connections";
+        case connection_bound::per_peer:
+            return "max_connections_per_peer";
+        case connection_bound::descriptors:
+            return "descriptors";
+        case connection_bound::count_:
             break;
     }
     return "";

@@ -132,6 +132,9 @@ enum class reject_reason : std::uint8_t {
     overloaded,          ///< 503: over maxInflightBytes
     refused,             ///< rejectStatus: a limit is spent, and its senders are to be told
     untranslated,        ///< 400: the rest is stored, but not what remote write 1 has no words for
+    loop,                ///< 508: has been here before
+    bad_argument,        ///< 400: of a question to the gate itself
+    pages_held,          ///< 503: /stats or /metrics while too many answers are still being read
     count_
 };
 std::string_view name_of(reject_reason reason) noexcept;
@@ -144,6 +147,15 @@ enum class upstream_error_reason : std::uint8_t {
     count_
 };
 std::string_view name_of(upstream_error_reason reason) noexcept;
+
+/// The bound at which a connection was given up for another, or turned away.
+enum class connection_bound : std::uint8_t {
+    total,        ///< server.maxConnections
+    per_peer,     ///< server.maxConnectionsPerPeer
+    descriptors,  ///< the process has no descriptors left
+    count_
+};
+std::string_view name_of(connection_bound bound) noexcept;
 
 /// What was made of a request that was admitted, wholly or in part.
 enum class forward_kind : std::uint8_t {
@@ -164,6 +176,7 @@ struct gate_metrics {
     counter unconfirmed_requests;     ///< of remote write 2: the upstream's 2xx did not say what was written
     counter untranslated_histograms;  ///< with custom buckets, which remote write 1 has not
     counter untranslated_series;      ///< entries that a store of remote write 1 would drop in silence
+    counter query_arguments_dropped;  ///< of senders' queries, see upstream.forwardQuery
     counter requests_discarded;       ///< accepted and dropped because upstream.url is `discard:`
     counter_by<upstream_error_reason> upstream_errors;
 
@@ -188,8 +201,12 @@ struct gate_metrics {
     gauge inflight_bytes;  ///< what maxInflightBytes bounds
     gauge connections;     ///< open, from senders
     counter connections_accepted;
-    gauge upstream_connections;  ///< open, pooled ones included
+    counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
+    counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+    gauge upstream_connections;                            ///< open, pooled ones included
 
+    counter reload_requests;       ///< SIGHUP and POST /-/reload
+    counter reloads;               ///< times that the configuration was read for them
     gauge reload_successful;       ///< 1 unless the last reload failed
     gauge reload_success_seconds;  ///< since 1970: when the configuration was last taken over
 

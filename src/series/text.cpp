@@ -41,10 +41,12 @@ std::string readable(bytes_view text) {
     std::string out;
     while (!text.empty()) {
         const std::size_t size = utf8_size(text);
-        if (size == 0)
+        if (size == 0) {
             append_hex(out, text.front());
-        else
+        } else {
+            if (text.front() == '\\') out += '\\';
             out += text.substr(0, size);
+        }
         text.remove_prefix(size == 0 ? 1 : size);
     }
     return out;

@@ -17,7 +17,7 @@ std::string to_text(std::span<const label_view> labels, std::size_t bytes_max = 
 /// To be called by its full name: a std::string also finds std::quoted, wherever <iomanip> has been included.
 std::string quoted(bytes_view text);
 
-/// As it is, but for bytes that are no UTF-8: `\xff`. Different bytes stay different, which U+FFFD would not do.
+/// As it is, but for bytes that are no UTF-8, `\xff`, and backslashes, `\\`: so different texts stay different.
 std::string readable(bytes_view text);
 
 }  // namespace seriesgate

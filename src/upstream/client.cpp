@@ -1,21 +1,17 @@
 #include "upstream/client.hpp"
 
 #include <array>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
 #include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <optional>
 #include <utility>
 
-#include "upstream/deadline.hpp"
 #include "upstream/headers.hpp"
+#include "upstream/message_reading.hpp"
 
 namespace seriesgate {
 namespace {
@@ -24,13 +20,17 @@ using namespace std::chrono_literals;
 
 /// An upstream that does not accept within this is as good as down, however long it may take to answer.
 constexpr auto connect_limit = 5s;
-constexpr auto resolve_interval = 30s;
-constexpr auto resolve_retry = 1s;
+constexpr std::chrono::nanoseconds resolve_interval = 30s;
+constexpr std::chrono::nanoseconds resolve_retry = 1s;
+constexpr auto maintenance_interval = 1s;
 /// Stores close idle connections after one to two minutes; be first.
 constexpr auto idle_age_max = 45s;
-constexpr std::uint32_t header_bytes_max = 64 * 1024;
+/// 103 Early Hints comes once or twice; no store sends more than a few.
+constexpr unsigned interim_answers_max = 16;
+constexpr unsigned switching_protocols = 101;
 
 using outgoing_message = http::request<http::span_body<const char>>;
+using answer_parser = http::response_parser<http::buffer_body>;
 
 outgoing_message make_message(const upstream_config& settings, const upstream_request& request) {
     std::string target = settings.target;
@@ -42,7 +42,7 @@ outgoing_message make_message(const upstream_config& settings, const upstream_re
     const auto host = request.headers.find(http::field::host);
     const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
     message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{settings.authority});
-    copy_end_to_end(request.headers, message);
+    copy_end_to_end(request.headers, message, request.tenant_header);
     if (request.body_changed) {
         drop_body_digests(message);
         message.erase(http::field::accept_encoding);  // the answer may get a line of ours
@@ -57,6 +57,21 @@ outgoing_message make_message(const upstream_config& settings, const upstream_re
     return message;
 }
 
+/// Reads the body, at most response_bytes_max of it; the parser is not done if there is more.
+net::awaitable<error_code> read_body(timed_stream& stream, flat_buffer& buffer, answer_parser& parser,
+                                     std::string& body) {
+    std::array<char, 8192> chunk;
+    while (!parser.is_done() && body.size() < response_bytes_max) {
+        auto& room = parser.get().body();
+        room.data = chunk.data();
+        room.size = chunk.size();
+        const error_code error = co_await read_body_some(stream, buffer, parser);
+        body.append(chunk.data(), chunk.size() - room.size);
+        if (error && error != http::error::need_buffer) co_return error;
+    }
+    co_return error_code{};
+}
+
 }  // namespace
 
 /// How one try on one connection ended.
@@ -68,35 +83,38 @@ struct upstream_client::attempt {
 };
 
 upstream_client::upstream_client(net::io_context& io, const upstream_config& settings, gate_metrics& metrics)
-    : settings_(settings), metrics_(metrics), resolver_(io) {}
+    : settings_(settings), metrics_(metrics), resolver_(io) {
+    error_code no_address;
+    const auto address = net::ip::make_address(settings_.host, no_address);
+    if (no_address) return;  // a name, for maintain() to look up
+    endpoints_ = {tcp::endpoint{address, settings_.port}};
+    resolve_due_ = time_limit::max();
+    resolve_ended_ = true;
+}
 
 net::awaitable<void> upstream_client::maintain() {
     net::steady_timer timer{resolver_.get_executor()};
     for (;;) {
-        co_await resolve();
+        if (!resolving_ && std::chrono::steady_clock::now() >= resolve_due_) resolve();
         pool_.close_idle(idle_age_max);
-        timer.expires_after(endpoints_.empty() ? std::chrono::nanoseconds{resolve_retry}
-                                               : std::chrono::nanoseconds{resolve_interval});
+        timer.expires_after(maintenance_interval);
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
     }
 }
 
-net::awaitable<void> upstream_client::resolve() {
-    error_code no_address;
-    const auto address = net::ip::make_address(settings_.host, no_address);
-    if (!no_address) {
-        endpoints_ = {tcp::endpoint{address, settings_.port}};
-    } else {
-        const std::string port = std::to_string(settings_.port);
-        auto [error, found] = co_await resolver_.async_resolve(settings_.host, port, no_throw);
-        // An answer that failed leaves the old addresses: better than none.
-        if (!error) {
-            endpoints_.clear();
-            for (const auto& entry : found) endpoints_.push_back(entry.endpoint());
-        }
-    }
-    resolve_ended_ = true;
+/// Nobody waits for the answer, for no clock ends a resolver that hangs: what it knew before stays in use.
+void upstream_client::resolve() {
+    resolving_ = true;
+    const auto take = [this](error_code error, const tcp::resolver::results_type& found) {
+        resolving_ = false;
+        resolve_ended_ = true;
+        resolve_due_ = std::chrono::steady_clock::now() + (error ? resolve_retry : resolve_interval);
+        if (error) return;
+        endpoints_.clear();
+        for (const auto& entry : found) endpoints_.push_back(entry.endpoint());
+    };
+    resolver_.async_resolve(settings_.host, std::to_string(settings_.port), take);
 }
 
 /// Only the first requests after a start can come before the first answer of the resolver, so asking again is enough.
@@ -108,68 +126,52 @@ net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
     }
 }
 
-net::awaitable<bool> upstream_client::connect(tcp::socket& socket, time_limit limit) {
+net::awaitable<bool> upstream_client::connect(timed_stream& stream, time_limit limit) {
     co_await wait_for_addresses(limit);
-    if (endpoints_.empty()) co_return false;
     const auto endpoints = endpoints_;  // a copy: they may be resolved anew while we connect
     for (const tcp::endpoint& endpoint : endpoints) {
-        error_code ignored;
-        socket.close(ignored);
-        deadline time{socket};
-        time.expires_at(std::min(limit, std::chrono::steady_clock::now() + connect_limit));
-        auto [error] = co_await socket.async_connect(endpoint, no_throw);
+        stream.close();
+        stream.expires_at(std::min(limit, std::chrono::steady_clock::now() + connect_limit));
+        auto [error] = co_await stream.async_connect(endpoint, no_throw);
         if (error) continue;
-        socket.set_option(tcp::no_delay{true}, ignored);
+        stream.no_delay();
         co_return true;
     }
     co_return false;
 }
 
-net::awaitable<upstream_client::attempt> upstream_client::exchange(tcp::socket& socket, const upstream_request& request,
-                                                                   time_limit limit) {
+net::awaitable<upstream_client::attempt> upstream_client::exchange(timed_stream& stream,
+                                                                   const upstream_request& request, time_limit limit) {
     attempt made;
-    deadline time{socket};
-    time.expires_at(limit);
-
+    stream.expires_at(limit);
     outgoing_message message = make_message(settings_, request);
-    auto [write_error, written] = co_await http::async_write(socket, message, no_throw);
+    auto [write_error, written] = co_await http::async_write(stream, message, no_throw);
     static_cast<void>(written);
-    made.timed_out = time.expired();
+
     // A store that refuses early may answer before it has read everything: look for an answer even so.
-    if (made.timed_out) co_return made;
+    flat_buffer buffer{read_buffer_bytes_max};
+    for (unsigned interim = 0; interim <= interim_answers_max; ++interim) {
+        answer_parser parser;
+        header_meter meter;
+        const error_code failed = co_await read_header(stream, buffer, parser, meter);
+        made.timed_out = failed == boost::beast::error::timeout;
+        made.answer_began = made.answer_began || meter.bytes() != 0;
+        if (failed) co_return made;
+        // What follows the header is not part of it: neither of what it says, nor of what goes on to the sender.
+        upstream_answer answer{
+            .status = parser.get().result_int(), .headers = std::move(parser.get().base()), .body = {}};
+        const bool keeps_alive = parser.keep_alive();
+        if (answer.status < 100 || answer.status == switching_protocols || answer.status > 599) co_return made;
+        if (answer.status < 200) continue;  // the answer is still to come
 
-    boost::beast::flat_buffer buffer;
-    std::array<char, 8192> chunk;
-    for (;;) {
-        http::response_parser<http::buffer_body> parser;
-        parser.header_limit(header_bytes_max);
-        parser.body_limit(boost::none);
-        auto [header_error, header_bytes] = co_await http::async_read_header(socket, buffer, parser, no_throw);
-        made.timed_out = time.expired();
-        made.answer_began = made.answer_began || header_bytes != 0 || buffer.size() != 0;
-        if (header_error) co_return made;
-        const unsigned status = parser.get().result_int();
-        if (status / 100 == 1) continue;                   // interim, the answer is still to come
-        if (status < 200 || status > 599) co_return made;  // not HTTP
-
-        upstream_answer answer;
-        while (!parser.is_done() && answer.body.size() < response_bytes_max) {
-            parser.get().body().data = chunk.data();
-            parser.get().body().size = chunk.size();
-            auto [error, bytes] = co_await http::async_read(socket, buffer, parser, no_throw);
-            static_cast<void>(bytes);
-            answer.body.append(chunk.data(), chunk.size() - parser.get().body().size);
-            if (error && error != http::error::need_buffer) {
-                made.timed_out = time.expired();
-                co_return made;
-            }
-        }
-        answer.status = status;
-        made.reusable = parser.is_done() && parser.keep_alive() && !write_error && buffer.size() == 0;
-        answer.headers = std::move(parser.release().base());
+        const error_code broken = co_await read_body(stream, buffer, parser, answer.body);
+        made.timed_out = broken == boost::beast::error::timeout;
+        if (broken) co_return made;
+        made.reusable = parser.is_done() && keeps_alive && !write_error && buffer.size() == 0;
         made.answer = std::move(answer);
         co_return made;
     }
+    co_return made;
 }
 
 net::awaitable<result<upstream_answer, upstream_error_reason>> upstream_client::post(upstream_request request) {
@@ -178,11 +180,11 @@ net::awaitable<result<upstream_answer, upstream_error_reason>> upstream_client::
         const bool reused = connection.has_value();
         if (!reused) {
             connection.emplace(tcp::socket{resolver_.get_executor()}, metrics_.upstream_connections);
-            const bool connected = co_await connect(connection->socket, limit);
+            const bool connected = co_await connect(connection->stream, limit);
             if (!connected) co_return upstream_error_reason::unreachable;
         }
         metrics_.upstream_sent_bytes.add(request.body.size());
-        attempt made = co_await exchange(connection->socket, request, limit);
+        attempt made = co_await exchange(connection->stream, request, limit);
         if (made.answer) {
             if (made.reusable) pool_.give(std::move(*connection));
             co_return std::move(*made.answer);

@@ -17,8 +17,9 @@ namespace seriesgate {
 
 /// What to send. Everything must outlive the exchange.
 struct upstream_request {
-    const http::fields& headers;  ///< the sender's, as they came
-    std::string_view query;       ///< the sender's query string, without '?'; may be empty
+    const http::fields& headers;     ///< the sender's, as they came
+    std::string_view tenant_header;  ///< its name
+    std::string_view query;          ///< what of the sender's query string goes on, without '?'; may be empty
     bytes_view body;
     bool body_changed = false;  ///< not the sender's own bytes
     bool translated = false;    ///< the sender wrote version 2, the body is version 1
@@ -36,10 +37,14 @@ inline constexpr std::size_t response_bytes_max = 256 * 1024;
 
 /// Threads: the one of its io_context.
 class upstream_client {
+    using time_limit = std::chrono::steady_clock::time_point;
+
     const upstream_config& settings_;
     gate_metrics& metrics_;
     tcp::resolver resolver_;
+    bool resolving_ = false;
     std::atomic<bool> resolve_ended_{false};  ///< the first attempt at least
+    time_limit resolve_due_{};
     std::vector<tcp::endpoint> endpoints_;
     connection_pool pool_;
 
@@ -58,13 +63,12 @@ class upstream_client {
     net::awaitable<result<upstream_answer, upstream_error_reason>> post(upstream_request request);
 
   private:
-    using time_limit = std::chrono::steady_clock::time_point;
     struct attempt;
 
-    net::awaitable<void> resolve();
+    void resolve();
     net::awaitable<void> wait_for_addresses(time_limit limit);
-    net::awaitable<bool> connect(tcp::socket& socket, time_limit limit);
-    net::awaitable<attempt> exchange(tcp::socket& socket, const upstream_request& request, time_limit limit);
+    net::awaitable<bool> connect(timed_stream& stream, time_limit limit);
+    net::awaitable<attempt> exchange(timed_stream& stream, const upstream_request& request, time_limit limit);
 };
 
 }  // namespace seriesgate

@@ -1,15 +1,12 @@
 #include "upstream/headers.hpp"
 
-#include <algorithm>
 #include <array>
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http/rfc7230.hpp>
-#include <string>
+
+#include "upstream/hop_fields.hpp"
+#include "upstream/via.hpp"
 
 namespace seriesgate {
 namespace {
-
-constexpr std::string_view via = "1.1 seriesgate";
 
 bool is_of_this_hop(http::field name) {
     switch (name) {
@@ -31,19 +28,12 @@ bool is_of_this_hop(http::field name) {
     }
 }
 
-/// Whether a Connection header names the field. The list is short and mostly absent.
-bool is_named_by_connection(const http::fields& headers, boost::beast::string_view name) {
-    const auto [first, last] = headers.equal_range(http::field::connection);
-    return std::any_of(first, last, [&](const auto& field) { return http::token_list{field.value()}.exists(name); });
-}
-
 }  // namespace
 
-void copy_end_to_end(const http::fields& from, http::fields& to) {
-    const bool has_connection = from.find(http::field::connection) != from.end();
+void copy_end_to_end(const http::fields& from, http::fields& to, std::string_view tenant_header) {
+    const hop_fields declared{from, tenant_header};
     for (const auto& field : from) {
-        if (is_of_this_hop(field.name())) continue;
-        if (has_connection && is_named_by_connection(from, field.name_string())) continue;
+        if (is_of_this_hop(field.name()) || declared.contain(field.name_string())) continue;
         to.insert(field.name(), field.name_string(), field.value());
     }
 }
@@ -55,7 +45,7 @@ void drop_body_digests(http::fields& headers) {
 
 void add_via(http::fields& headers) {
     // A second header line means the same as a list in one.
-    headers.insert(http::field::via, via);
+    headers.insert(http::field::via, own_via());
 }
 
 }  // namespace seriesgate

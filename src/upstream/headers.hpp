@@ -7,11 +7,12 @@
 
 namespace seriesgate {
 
-/// Copies the end-to-end headers, in order and with repetitions. Left out: Connection and what it names, Keep-Alive,
-/// Proxy-Connection, Proxy-Authenticate, Proxy-Authorization, TE, Trailer, Transfer-Encoding, Upgrade; and what the
-/// message of this hop gets anew: Host, Content-Length, Expect.
+/// Copies the end-to-end headers, in order and with repetitions. Left out: Connection and what it names (hop_fields),
+/// Keep-Alive, Proxy-Connection, Proxy-Authenticate, Proxy-Authorization, TE, Trailer, Transfer-Encoding, Upgrade; and
+/// what the message of this hop gets anew: Host, Content-Length, Expect.
+/// @param tenant_header the name of the header that the gate takes the tenant from: it always goes on.
 /// Source: RFC 9110, section 7.6.1.
-void copy_end_to_end(const http::fields& from, http::fields& to);
+void copy_end_to_end(const http::fields& from, http::fields& to, std::string_view tenant_header);
 
 /// Removes digests of a body that has been changed.
 void drop_body_digests(http::fields& headers);

@@ -1,9 +1,6 @@
 /// Kept-alive connections of one worker to the upstream.
 #pragma once
 
-#include <sys/socket.h>
-
-#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -11,11 +8,11 @@
 #include <vector>
 
 #include "metrics/metrics.hpp"
-#include "upstream/net.hpp"
+#include "upstream/timed_stream.hpp"
 
 namespace seriesgate {
 
-/// An open socket that counts in a gauge for as long as it lives.
+/// An open connection that counts in a gauge for as long as it lives.
 class upstream_connection {
     struct release {
         void operator()(gauge* open) const noexcept { open->sub(); }
@@ -23,9 +20,9 @@ class upstream_connection {
     std::unique_ptr<gauge, release> open_;
 
   public:
-    tcp::socket socket;
+    timed_stream stream;
 
-    upstream_connection(tcp::socket opened, gauge& open) : open_(&open), socket(std::move(opened)) { open.add(); }
+    upstream_connection(tcp::socket opened, gauge& open) : open_(&open), stream(std::move(opened)) { open.add(); }
 };
 
 /// Last in, first out, so that connections which a quieter time does not need grow old and are closed.
@@ -42,12 +39,14 @@ class connection_pool {
     /// More requests at once than this open and close their connections.
     static constexpr std::size_t idle_max = 256;
 
-    /// The youngest connection that is still quiet.
+    /// The youngest connection that is still quiet. Nothing may come on an idle connection: an end means that the
+    /// upstream has closed it; bytes would be an answer that nobody asked for (some servers say 408 before they close),
+    /// to be taken for the next request's.
     std::optional<upstream_connection> take() {
         while (!idle_.empty()) {
             std::optional<upstream_connection> taken{std::move(idle_.back().connection)};
             idle_.pop_back();
-            if (is_quiet(taken->socket)) return taken;
+            if (taken->stream.is_quiet()) return taken;
         }
         return std::nullopt;
     }
@@ -62,15 +61,6 @@ class connection_pool {
         std::size_t old = 0;
         while (old < idle_.size() && idle_[old].since < limit) ++old;
         idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(old));
-    }
-
-  private:
-    /// Nothing may come on an idle connection. An end means that the upstream has closed it; bytes would be an answer
-    /// that nobody asked for (some servers say 408 before they close), to be taken for the next request's.
-    static bool is_quiet(tcp::socket& socket) {
-        char byte = 0;
-        return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-               (errno == EAGAIN || errno == EWOULDBLOCK);
     }
 };
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,7 +61,8 @@ TEST_CASE("an empty file means the defaults") {
 TEST_CASE("every key of the file arrives in its place") {
     const config read = loaded(
         "listen: '[::1]:1234'\n"
-        "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms, protocol: v1, hostHeader: sender}\n"
+        "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms, protocol: v1, hostHeader: sender,\n"
+        "  forwardQuery: [extra_label, 'x[]']}\n"
         "maxHourlySeries: 10000\n"
         "maxDailySeries: \"20000\"\n"
         "falsePositiveRate: 1e-6\n"
@@ -83,6 +86,7 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.upstream.timeout == 1500ms);
     CHECK(read.upstream.protocol == upstream_protocol::v1);
     CHECK(read.upstream.host_header == upstream_host::sender);
+    CHECK(read.upstream.forward_query == std::set<std::string, std::less<>>{"extra_label", "x[]"});
     CHECK(read.series_hourly_max == 10'000);
     CHECK(read.series_daily_max == 20'000);
     CHECK(read.false_positive_rate == 1e-6);
@@ -356,4 +360,19 @@ TEST_CASE("deep nesting, cycles and broken encodings are survived") {
     CHECK_FALSE(load_config_text("server: &s {threads: *s}\n", "c.yaml", discard).ok());
     CHECK_FALSE(load_config_text("&r\nserver: *r\n", "c.yaml", discard).ok());
     CHECK_FALSE(load_config_text(std::string(1000, '\0'), "c.yaml", {}).ok());
+}
+
+TEST_CASE("forwardQuery is a list of names of arguments") {
+    const auto errors = [](const std::string& value) {
+        return errors_of("upstream: {url: 'discard:', forwardQuery: " + value + "}\n");
+    };
+    CHECK(errors("[]").empty());
+    CHECK(errors("").empty() == errors("[]").empty());
+    CHECK(errors("extra_label").size() == 1);
+    CHECK(errors("{a: b}").size() == 1);
+    CHECK(errors("[a, b, a]") == lines{"c.yaml:1: upstream.forwardQuery[2]: 'a' is there already"});
+    CHECK(errors("['a=b', 'a&b', '']").size() == 3);
+    std::string many = "[a";
+    for (int i = 0; i < 64; ++i) many += ", a" + std::to_string(i);
+    CHECK(errors(many + "]").size() == 1);
 }

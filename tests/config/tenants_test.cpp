@@ -85,6 +85,9 @@ TEST_CASE("the other keys of tenants have bounds") {
               lines{"c.yaml:1: tenants.header: '" + name + "' is not the name of an HTTP header"});
     }
     CHECK(loaded("tenants: {header: \"!#$%&'*+-.^_`|~09azAZ\"}\n").tenant_header == "!#$%&'*+-.^_`|~09azAZ");
+    for (const std::string name : {"Connection", "te", "Proxy-Authorization", "content-length"})
+        CHECK(header_error(name) == lines{"c.yaml:1: tenants.header: '" + name +
+                                          "' does not go on to the upstream, so that it would not see the tenant"});
     CHECK(errors_of("tenants: {maxTenants: 0}\n") ==
           lines{"c.yaml:1: tenants.maxTenants: '0' is too small, at least 1"});
     CHECK(errors_of("tenants: {maxTenants: 10000001}\n") ==

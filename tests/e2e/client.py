@@ -86,8 +86,8 @@ def get(address, path):
 class RawConnection:
     """A socket to the gate, for bytes that no HTTP library would send."""
 
-    def __init__(self, address, timeout=20.0):
-        self.socket = socket.create_connection(address, timeout=timeout)
+    def __init__(self, address, timeout=20.0, source=None):
+        self.socket = socket.create_connection(address, timeout, source and (source, 0))
         self._file = self.socket.makefile("rb")
 
     def __enter__(self):
@@ -119,6 +119,10 @@ class RawConnection:
     def continues(self):
         """Reads the interim answer to `Expect: 100-continue`."""
         assert self._file.read(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
+
+    def read_to_end(self):
+        """Everything until the peer closes: http.client takes no more than 100 header lines."""
+        return self._file.read()
 
     def closed_within(self, seconds):
         """Whether the peer closes (or resets) in time; whatever it still sends is thrown away."""

@@ -35,16 +35,18 @@ class Gate:
     """A running seriesgate on a free port, unless flags say otherwise; __init__ returns when it listens.
 
     `listen`: the flag's value; None leaves it to the configuration file. `environment`: in addition to the test's own.
+    `descriptors`: how many it may have open.
     """
 
-    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None):
+    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None, descriptors=None):
         if config_file:
             flags = (f"--config.file={config_file}", *flags)
         if listen and not any(flag.startswith("--listen=") for flag in flags):
             flags = (f"--listen={listen}", *flags)
         self.config_file = config_file
         self.crashed = False
-        self.process = subprocess.Popen([BINARY, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        limited = ["prlimit", f"--nofile={descriptors}"] if descriptors else []  # becomes the gate: the same process
+        self.process = subprocess.Popen([*limited, BINARY, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env={**os.environ, **(environment or {})})
         self._log = []
         self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)

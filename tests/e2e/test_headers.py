@@ -1,4 +1,6 @@
-"""Headers, query strings and answers pass through both ways; what belongs to one hop does not."""
+"""Headers and answers pass through both ways; what belongs to one hop does not. Query strings: tests/attacks/test_query.py."""
+
+import re
 
 import pytest
 
@@ -68,24 +70,24 @@ def test_the_upstream_sees_one_host_one_content_length_and_the_via(gate, upstrea
     assert request.method == "POST"
     assert request.all("Host") == [upstream.host]
     assert request.all("Content-Length") == [str(len(BODY))]
-    assert request.all("Via") == ["1.1 seriesgate"]
+    assert re.fullmatch(r"1\.1 seriesgate-[0-9a-f]+", request.get("Via"))
     assert request.all("Transfer-Encoding") == []
 
 
 def test_the_via_is_added_to_an_earlier_one(gate, upstream):
     gate.send(BODY, [("Via", "1.0 fred")])
-    assert upstream.requests[0].get("Via") == "1.0 fred, 1.1 seriesgate"
+    assert re.fullmatch(r"1\.0 fred, 1\.1 seriesgate-[0-9a-f]+", upstream.requests[0].get("Via"))
 
 
 @pytest.mark.parametrize("configured, sent, target", [
     ("/api/v1/write", "/api/v1/write", "/api/v1/write"),
     ("/some/where", "/api/v1/push", "/some/where"),
-    ("/w", "/api/prom/push?extra_label=a%3Db&x=%20", "/w?extra_label=a%3Db&x=%20"),
+    ("/w", "/api/prom/push?extra_label=a%3Db&x=%20", "/w"),
     ("/w?tenant=1", "/api/v1/receive", "/w?tenant=1"),
-    ("/w?tenant=1", "/api/v1/write?extra_label=a=b", "/w?tenant=1&extra_label=a=b"),
-    ("/", "/api/v1/write?a=1", "/?a=1"),
+    ("/w?tenant=1", "/api/v1/write?extra_label=a=b", "/w?tenant=1"),
+    ("/", "/api/v1/write", "/"),
 ])
-def test_the_path_is_the_upstreams_and_the_query_both(start_gate, upstream, configured, sent, target):
+def test_path_and_query_are_the_upstreams(start_gate, upstream, configured, sent, target):
     gate = start_gate(f"--upstream.url=http://{upstream.host}{configured}")
     assert gate.send(BODY, path=sent).status == 204
     assert upstream.requests[0].target == target

@@ -56,7 +56,7 @@ STATS = {
     "samples": {"received": int, "accepted": int, "refused": int, "stored": int, "failed": int},
     "windows": {"hourly": WINDOW, "daily": WINDOW},
     "exempt": {"hourlySeries": int, "dailySeries": int},
-    "tenants": list, "limits": list,
+    "tenantsTotal": int, "tenants": list, "limitsTotal": int, "limits": list,
 }
 
 

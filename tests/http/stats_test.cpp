@@ -42,7 +42,8 @@ TEST_CASE("stats have the documented keys, in order") {
                               .mode = limit_mode::observe,
                               .hourly = {.series_max = 2, .series_current = 2, .series_refused = 9},
                               .daily = {.series_max = 0, .series_current = 11, .series_refused = 0}});
-    CHECK(stats_json("1.2.3", 12s, metrics, figures) ==
+    const std::string all = stats_json("1.2.3", 12s, metrics, figures, 100);
+    CHECK(all ==
           R"({"version":"1.2.3","uptimeSeconds":12,"mode":"enforce",)"
           R"("requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
           R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"
@@ -53,14 +54,18 @@ TEST_CASE("stats have the documented keys, in order") {
           R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"overLimitSeries":0,)"
           R"("falsePositiveRate":0E0,"filterBytes":0}},)"
           R"("exempt":{"hourlySeries":3,"dailySeries":4},)"
-          R"("tenants":[{"tenant":"a","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1},)"
+          R"("tenantsTotal":1,"tenants":[{"tenant":"a","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1},)"
           R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}],)"
-          R"("limits":[{"name":"per-namespace","group":{"namespace":"x\""},"mode":"observe",)"
+          R"("limitsTotal":2,"limits":[{"name":"per-namespace","group":{"namespace":"x\""},"mode":"observe",)"
           R"("hourly":{"maxSeries":2,"currentSeries":2,"refusedSeries":9},)"
           R"("daily":{"maxSeries":0,"currentSeries":11,"refusedSeries":0}},)"
           R"({"name":"paths","tenant":"a","group":{},"mode":"enforce",)"
           R"("hourly":{"maxSeries":0,"currentSeries":0,"refusedSeries":0},)"
           R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}]})");
+    const std::string head = all.substr(0, all.find(R"("tenantsTotal")"));
+    CHECK(stats_json("1.2.3", 12s, metrics, figures, 0) ==
+          head + R"("tenantsTotal":1,"tenants":[],"limitsTotal":2,"limits":[]})");
+    CHECK(stats_json("1.2.3", 12s, metrics, figures, 1) == all.substr(0, all.find(R"(,{"name":"paths")")) + "]}");
 }
 
 TEST_CASE("events are told at once, then at most every ten seconds, none forgotten") {

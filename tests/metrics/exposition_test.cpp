@@ -117,6 +117,9 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->requests_rejected[reject_reason::malformed].add(3);
     metrics->requests_forwarded[forward_kind::spliced].add(5);
     metrics->requests_discarded.add(6);
+    metrics->query_arguments_dropped.add(27);
+    metrics->reload_requests.add(29);
+    metrics->reloads.add(28);
     metrics->unconfirmed_requests.add(25);
     metrics->untranslated_histograms.add(26);
     metrics->untranslated_series.add(27);
@@ -137,6 +140,8 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->inflight_bytes.add(18);
     metrics->connections.add(19);
     metrics->connections_accepted.add(20);
+    metrics->connections_given_up[connection_bound::per_peer].add(27);
+    metrics->connections_turned_away[connection_bound::total].add(28);
     metrics->upstream_connections.add(21);
     metrics->reload_successful.set(1);
     metrics->reload_success_seconds.set(1'700'000'000);
@@ -164,10 +169,14 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"refused\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"untranslated\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"loop\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"bad_argument\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"pages_held\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
           "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"none\"} 0\n"
+          "seriesgate_query_arguments_dropped_total 27\n"
           "seriesgate_requests_discarded_total 6\n"
           "seriesgate_unconfirmed_requests_total 25\n"
           "seriesgate_untranslated_histograms_total 26\n"
@@ -191,7 +200,15 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_inflight_bytes 18\n"
           "seriesgate_connections 19\n"
           "seriesgate_connections_accepted_total 20\n"
+          "seriesgate_connections_given_up_total{reason=\"max_connections\"} 0\n"
+          "seriesgate_connections_given_up_total{reason=\"max_connections_per_peer\"} 27\n"
+          "seriesgate_connections_given_up_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
           "seriesgate_upstream_connections 21\n"
+          "seriesgate_config_reload_requests_total 29\n"
+          "seriesgate_config_reloads_total 28\n"
           "seriesgate_config_last_reload_successful 1\n"
           "seriesgate_config_last_reload_success_timestamp_seconds 1700000000\n"
           "seriesgate_state_saves_total 22\n"
@@ -218,5 +235,5 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 33);
+    CHECK(helped.size() == 38);
 }

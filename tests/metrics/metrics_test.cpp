@@ -135,4 +135,7 @@ TEST_CASE("every reason and kind has a name") {
     for (std::size_t i = 0; i < counter_by<forward_kind>::size; ++i) {
         CHECK_FALSE(name_of(static_cast<forward_kind>(i)).empty());
     }
+    for (std::size_t i = 0; i < counter_by<connection_bound>::size; ++i) {
+        CHECK_FALSE(name_of(static_cast<connection_bound>(i)).empty());
+    }
 }

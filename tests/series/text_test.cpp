@@ -1,5 +1,6 @@
 #include "series/text.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,4 +59,13 @@ TEST_CASE("the text is cut to about the size asked for") {
         CHECK(to_text(std::vector<label_view>{{huge, huge}}, 100).size() < 300);
         CHECK(to_text(std::vector<label_view>{{"__name__", huge}, {"job", huge}}, 100).size() < 300);
     }
+}
+
+TEST_CASE("texts that differ are readable in different ways") {
+    const std::vector<std::string> texts{"\xff", R"(\xff)", R"(\\xff)", R"(\)", R"(\\)", "a", "\xff\\", "\\\xff"};
+    std::set<std::string> shown;
+    for (const std::string& text : texts) CHECK(shown.insert(readable(text)).second);
+    CHECK(readable("\xff") == R"(\xff)");
+    CHECK(readable(R"(\xff)") == R"(\\xff)");
+    CHECK(readable("Zürich \n\"") == "Zürich \n\"");
 }

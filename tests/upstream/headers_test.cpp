@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "upstream/hop_fields.hpp"
+#include "upstream/via.hpp"
 
 using namespace seriesgate;
 
@@ -26,7 +28,7 @@ TEST_CASE("end-to-end headers are copied in order, with their spelling and repet
     from.insert("X-Custom", "2");
     from.insert("Authorization", "Bearer secret");
     http::fields to;
-    copy_end_to_end(from, to);
+    copy_end_to_end(from, to, "X-Scope-OrgID");
     // Beast keeps repetitions of a name together, in their order.
     CHECK(lines(to) == std::vector<std::string>{"X-Scope-OrgID: team-a", "traceparent: 00-1-2-01", "x-custom: 1",
                                                 "X-Custom: 2", "Authorization: Bearer secret"});
@@ -43,7 +45,7 @@ TEST_CASE("headers of one hop are left out") {
     from.insert("X-Other", "1");
     from.insert("X-Kept", "1");
     http::fields to;
-    copy_end_to_end(from, to);
+    copy_end_to_end(from, to, "X-Scope-OrgID");
     CHECK(lines(to) == std::vector<std::string>{"X-Kept: 1"});
 }
 
@@ -56,9 +58,34 @@ TEST_CASE("digests of a changed body are dropped, nothing else") {
     CHECK(lines(headers) == std::vector<std::string>{"Content-Encoding: snappy"});
 }
 
+TEST_CASE("what the gate goes by is never of one hop, whatever Connection says") {
+    const std::vector<std::string> kept{
+        "X-Team: 1",       "x-scope-orgid: 1",    "THANOS-TENANT: 1", "Authorization: 1",
+        "Content-Type: 1", "Content-Encoding: 1", "Via: 1",           "X-Prometheus-Remote-Write-Version: 1"};
+    http::fields from;
+    for (const std::string& line : kept) from.insert(line.substr(0, line.find(':')), "1");
+    from.insert("Connection", "x-TEAM,X-Scope-OrgID , thanos-tenant,authorization,Content-Type,content-encoding");
+    from.insert("Connection", "via,,X-Prometheus-Remote-Write-Version,\tX-Hop\t,");
+    from.insert("X-Hop", "1");
+    http::fields to;
+    copy_end_to_end(from, to, "X-Team");
+    CHECK(lines(to) == kept);
+}
+
+TEST_CASE("names that a Connection header declares beyond the bound go on") {
+    http::fields from;
+    for (std::size_t i = 0; i < hop_fields::names_max + 2; ++i) {
+        from.insert("Connection", "X-" + std::to_string(i));
+        from.insert("X-" + std::to_string(i), "1");
+    }
+    http::fields to;
+    copy_end_to_end(from, to, "X-Team");
+    CHECK(lines(to).size() == 2);
+}
+
 TEST_CASE("Via keeps the hops before ours") {
     http::fields headers;
     headers.insert(http::field::via, "1.1 edge");
     add_via(headers);
-    CHECK(lines(headers) == std::vector<std::string>{"Via: 1.1 edge", "Via: 1.1 seriesgate"});
+    CHECK(lines(headers) == std::vector<std::string>{"Via: 1.1 edge", "Via: " + std::string{own_via()}});
 }

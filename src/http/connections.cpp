@@ -1,0 +1,159 @@
+#include "http/connections.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace seriesgate {
+
+/// Its nodes in the rows are made when it comes, so that nothing is allocated when it changes its stage.
+struct connection_registry::entry {
+    int socket;
+    clock::time_point since;
+    std::optional<connection_bound> over{};  ///< for a guest
+    scope* house = nullptr;                  ///< regulars or guests
+    row::iterator in_house{};
+    std::optional<peer_map::iterator> peer{};
+    row::iterator of_peer{};
+    connection_stage stage = connection_stage::waiting;
+    bool given_up = false;
+};
+
+std::size_t connection_registry::scope::size() const noexcept {
+    std::size_t sum = 0;
+    for (const row& each : rows) sum += each.size();
+    return sum;
+}
+
+connection_registry::entry* connection_registry::scope::dispensable(clock::time_point now) {
+    if (const row& waiting = at(connection_stage::waiting); !waiting.empty()) return waiting.front();
+    const row& receiving = at(connection_stage::receiving);
+    if (receiving.empty() || now - receiving.front()->since < slow_after) return nullptr;
+    return receiving.front();
+}
+
+connection_lease connection_registry::admit(int socket, const net::ip::address& peer, clock::time_point now) {
+    auto made = std::make_unique<entry>(entry{.socket = socket, .since = now});
+    row in_house{made.get()};  // allocated before anything is changed
+    row of_peer{made.get()};
+
+    const std::scoped_lock lock{mutex_};
+    made->over = bound_reached(peer, now);
+    if (made->over && !make_room(guests_, guests_max, *made->over, now)) {
+        metrics_.connections_turned_away[*made->over].add();
+        return {};
+    }
+    if (!made->over) {
+        made->peer = peers_.try_emplace(peer).first;
+        made->of_peer = of_peer.begin();
+        append((*made->peer)->second, of_peer);
+    }
+    made->house = made->over ? &guests_ : &regulars_;
+    made->in_house = in_house.begin();
+    append(*made->house, in_house);
+    metrics_.connections.add();
+    return connection_lease{*this, std::move(made)};
+}
+
+void connection_registry::append(scope& to, row& one) {
+    row& waiting = to.at(connection_stage::waiting);
+    waiting.splice(waiting.end(), one);
+}
+
+std::optional<connection_bound> connection_registry::bound_reached(const net::ip::address& peer,
+                                                                   clock::time_point now) {
+    const auto whose = peers_.find(peer);
+    if (whose != peers_.end() && bounds_.per_peer != 0 &&
+        !make_room(whose->second, bounds_.per_peer, connection_bound::per_peer, now))
+        return connection_bound::per_peer;
+    if (!make_room(regulars_, bounds_.total, connection_bound::total, now)) return connection_bound::total;
+    return std::nullopt;
+}
+
+void connection_registry::lower(std::size_t total, clock::time_point now) {
+    const std::scoped_lock lock{mutex_};
+    bounds_.total = std::min(bounds_.total, total);
+    const auto give_up_one_of_all = [&] {
+        return give_up_one(regulars_, connection_bound::descriptors, now) ||
+               give_up_one(guests_, connection_bound::descriptors, now);
+    };
+    for (bool more = give_up_one_of_all(); more && regulars_.size() > bounds_.total;) more = give_up_one_of_all();
+}
+
+std::size_t connection_registry::total() const {
+    const std::scoped_lock lock{mutex_};
+    return bounds_.total;
+}
+
+bool connection_registry::make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now) {
+    return within.size() < bound || give_up_one(within, reason, now);
+}
+
+bool connection_registry::give_up_one(scope& within, connection_bound reason, clock::time_point now) {
+    entry* const chosen = within.dispensable(now);
+    if (chosen == nullptr || chosen->house->given_up >= chosen->house->given_up_max) return false;
+    give_up(*chosen, reason);
+    return true;
+}
+
+void connection_registry::give_up(entry& chosen, connection_bound reason) {
+    // A guest that has not said what it wants goes without having been told.
+    if (chosen.over)
+        metrics_.connections_turned_away[*chosen.over].add();
+    else
+        metrics_.connections_given_up[reason].add();
+    forget(chosen);
+    chosen.given_up = true;
+    ++chosen.house->given_up;
+    ::shutdown(chosen.socket, SHUT_RDWR);
+}
+
+bool connection_registry::enter(entry& which, connection_stage next, clock::time_point now) {
+    const std::scoped_lock lock{mutex_};
+    if (which.given_up) return false;
+    const auto move = [&](scope& of, row::iterator node) {
+        row& to = of.at(next);
+        to.splice(to.end(), of.at(which.stage), node);
+    };
+    move(*which.house, which.in_house);
+    if (which.peer) move((*which.peer)->second, which.of_peer);
+    which.stage = next;
+    which.since = now;
+    return true;
+}
+
+void connection_registry::leave(entry& which) noexcept {
+    const std::scoped_lock lock{mutex_};
+    metrics_.connections.sub();
+    if (which.given_up)
+        --which.house->given_up;
+    else
+        forget(which);
+}
+
+void connection_registry::forget(entry& which) noexcept {
+    which.house->at(which.stage).erase(which.in_house);
+    if (!which.peer) return;
+    scope& all = (*which.peer)->second;
+    all.at(which.stage).erase(which.of_peer);
+    if (all.size() == 0) peers_.erase(*which.peer);
+}
+
+connection_lease::connection_lease(connection_registry& registry, std::unique_ptr<connection_registry::entry> which)
+    : entry_(which.release(), leave{&registry}) {}
+
+void connection_lease::leave::operator()(connection_registry::entry* which) const noexcept {
+    registry->leave(*which);
+    delete which;
+}
+
+bool connection_lease::enter(connection_stage next, connection_registry::clock::time_point now) {
+    return entry_.get_deleter().registry->enter(*entry_, next, now);
+}
+
+std::optional<connection_bound> connection_lease::over() const noexcept {
+    return entry_->over;
+}
+
+}  // namespace seriesgate

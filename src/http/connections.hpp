@@ -1,0 +1,142 @@
+/// The connections from senders: how many there are, whose, and which of them can be given up.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "metrics/metrics.hpp"
+#include "upstream/net.hpp"
+
+namespace seriesgate {
+
+/// What a connection is about.
+enum class connection_stage : std::uint8_t {
+    waiting,    ///< for the first byte of a request: nobody owes anybody anything
+    receiving,  ///< from the first byte of a request to its last
+    working,    ///< from then on until it is answered: not given up for anybody
+    count_
+};
+
+/// How many connections may be open.
+struct connection_bounds {
+    std::size_t total = 1;
+    std::size_t per_peer = 0;  ///< 0: no bound of its own
+};
+
+class connection_lease;
+
+/// Bounds connections. At a bound the one that has waited longest makes room, or else the one that has been sending its
+/// request for longest, if that is long. If there is none, a few more come in as guests, so that they can be told to
+/// come again, and so that health is answered even then.
+///
+/// To give a connection up is to shut it down: the thread that it belongs to finds its end when it looks, and until
+/// then the socket is open. Only a few can be in that state at a time, so there are never more than open_max() sockets.
+///
+/// Threads: any. Asked a few times a request; the lock is held for a few steps in lists, at most for one shutdown.
+class connection_registry {
+  public:
+    using clock = std::chrono::steady_clock;
+
+    /// A sender that needs longer than this for its request makes room for others when room is needed.
+    static constexpr auto slow_after = std::chrono::seconds{1};
+    static constexpr std::size_t guests_max = 64;
+    /// Given up and still open: of the regular connections, and of guests, whose thread is never busy for long.
+    static constexpr std::size_t given_up_max(std::size_t total) noexcept { return total / 8 + 8; }
+    static constexpr std::size_t guests_given_up_max = 16;
+    /// Sockets open at once when `total` connections may be.
+    static constexpr std::size_t open_max(std::size_t total) noexcept {
+        return total + given_up_max(total) + guests_max + guests_given_up_max;
+    }
+
+    /// @param metrics counts what is open, given up and turned away.
+    connection_registry(connection_bounds bounds, gate_metrics& metrics) : metrics_(metrics), bounds_(bounds) {
+        regulars_.given_up_max = given_up_max(bounds.total);
+        guests_.given_up_max = guests_given_up_max;
+    }
+    connection_registry(const connection_registry&) = delete;
+    connection_registry& operator=(const connection_registry&) = delete;
+
+    /// Takes a connection in, waiting, and gives another up if there has to be room.
+    /// @param socket must be open for as long as the lease is held.
+    /// @return an empty lease if there is no room even for a guest: the connection is to be closed, and is counted.
+    connection_lease admit(int socket, const net::ip::address& peer, clock::time_point now = clock::now());
+
+    /// Makes room because there are no descriptors left: gives up one, and those above `total`, which is the bound from
+    /// now on if it is lower than that before.
+    void lower(std::size_t total, clock::time_point now = clock::now());
+    [[nodiscard]] std::size_t total() const;
+
+  private:
+    friend class connection_lease;
+    struct entry;
+    using row = std::list<entry*>;
+
+    /// Some of the connections, in the order in which they came to be in their stage.
+    struct scope {
+        std::array<row, static_cast<std::size_t>(connection_stage::count_)> rows;
+
+        std::size_t given_up = 0;  ///< and still open; they are in no row. Not counted for peers
+        std::size_t given_up_max = 0;
+
+        row& at(connection_stage stage) { return rows[static_cast<std::size_t>(stage)]; }
+        [[nodiscard]] std::size_t size() const noexcept;
+        entry* dispensable(clock::time_point now);
+    };
+    using peer_map = std::map<net::ip::address, scope>;
+
+    static void append(scope& to, row& one);
+    std::optional<connection_bound> bound_reached(const net::ip::address& peer, clock::time_point now);
+    bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);
+    bool give_up_one(scope& within, connection_bound reason, clock::time_point now);
+    void give_up(entry& chosen, connection_bound reason);
+    bool enter(entry& which, connection_stage next, clock::time_point now);
+    void leave(entry& which) noexcept;
+    void forget(entry& which) noexcept;
+
+    gate_metrics& metrics_;
+    mutable std::mutex mutex_;
+    connection_bounds bounds_;
+    scope regulars_;
+    scope guests_;
+    peer_map peers_;  // those with connections; guests are nobody's
+};
+
+/// The place of one connection in the registry, given back when it goes. It must go before the socket is closed.
+/// Threads: one at a time.
+class connection_lease {
+    struct leave {
+        connection_registry* registry;
+        void operator()(connection_registry::entry* which) const noexcept;
+    };
+    std::unique_ptr<connection_registry::entry, leave> entry_;
+
+    friend class connection_registry;
+    connection_lease(connection_registry& registry, std::unique_ptr<connection_registry::entry> which);
+
+  public:
+    connection_lease() = default;
+    explicit operator bool() const noexcept { return entry_ != nullptr; }
+
+    /// @return false if the connection has been given up: it is to be closed, and what it has sent is not worked on.
+    [[nodiscard]] bool enter(connection_stage next,
+                             connection_registry::clock::time_point now = connection_registry::clock::now());
+
+    /// For a guest the bound that it is over.
+    [[nodiscard]] std::optional<connection_bound> over() const noexcept;
+};
+
+/// A connection on its way to the thread that serves it. The lease goes before the socket.
+struct sender_connection {
+    tcp::socket socket;
+    connection_lease lease;
+    std::string read_ahead{};
+};
+
+}  // namespace seriesgate

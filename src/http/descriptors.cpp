@@ -1,0 +1,53 @@
+#include "http/descriptors.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "http/connections.hpp"
+#include "upstream/pool.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::size_t connections_min = 8;
+/// Listener, signals, standard streams, state, configuration and /proc; then a worker's event queue and name lookups.
+constexpr std::size_t taken_by_process = 64;
+constexpr std::size_t taken_by_worker = 16;
+
+/// What `connections` may need at the worst.
+std::size_t needed(std::size_t connections, std::size_t workers) noexcept {
+    const std::size_t at_work_upstream = connections;
+    // A pool is as large as its worker has had requests at once.
+    const std::size_t idle_upstream = std::min(connection_pool::idle_max, connections) * workers;
+    return connection_registry::open_max(connections) + at_work_upstream + idle_upstream + taken_by_process +
+           taken_by_worker * (workers + 1);
+}
+
+}  // namespace
+
+std::size_t connections_that_fit(std::uint64_t descriptors, std::size_t workers) noexcept {
+    std::size_t fit = connections_min;
+    std::size_t too_many = static_cast<std::size_t>(std::min<std::uint64_t>(descriptors, 1u << 30)) + connections_min;
+    while (too_many - fit > 1) {
+        const std::size_t between = fit + (too_many - fit) / 2;
+        (needed(between, workers) <= descriptors ? fit : too_many) = between;
+    }
+    return fit;
+}
+
+std::uint64_t descriptor_limit() noexcept {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;  // what it usually is
+}
+
+std::uint64_t raise_descriptor_limit() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));  // what holds then is asked for below
+    }
+    return descriptor_limit();
+}
+
+}  // namespace seriesgate

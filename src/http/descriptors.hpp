@@ -1,0 +1,22 @@
+/// How many connections the process has descriptors for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace seriesgate {
+
+/// The most connections for which the descriptors suffice whatever happens: each may have one to the upstream while its
+/// request is worked on, some stay open without a request, and files, name lookups and event queues take their share,
+/// the state file among them. At least 8: a process that has no room for those is beyond help.
+/// @param descriptors the process' limit.
+std::size_t connections_that_fit(std::uint64_t descriptors, std::size_t workers) noexcept;
+
+/// How many descriptors the process may have (RLIMIT_NOFILE, the soft limit).
+std::uint64_t descriptor_limit() noexcept;
+
+/// Raises the soft limit of descriptors (RLIMIT_NOFILE) to the hard one, since nothing here uses select().
+/// @return the limit that holds now.
+std::uint64_t raise_descriptor_limit() noexcept;
+
+}  // namespace seriesgate

@@ -1,0 +1,46 @@
+#include "http/request_head.hpp"
+
+#include <algorithm>
+
+#include "core/ascii.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Characters of a host and port. Source: RFC 3986, section 3.2.2.
+constexpr std::string_view host_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%!$&'()*+,;=:[]";
+
+std::string_view host_fault(const request_header& header) {
+    const auto hosts = header.count(http::field::host);
+    if (hosts > 1) return "more than one Host";
+    if (hosts == 0) return header.version() == 11 ? "HTTP/1.1 without Host" : "";
+    const std::string_view value = header.find(http::field::host)->value();
+    return value.find_first_not_of(host_characters) == std::string_view::npos ? "" : "Host is no host";
+}
+
+}  // namespace
+
+bool is_allowed(std::string_view method, std::string_view list) {
+    for (;;) {
+        const std::size_t end = list.find(", ");
+        if (list.substr(0, end) == method) return true;
+        if (end == std::string_view::npos) return false;
+        list.remove_prefix(end + 2);
+    }
+}
+
+std::string_view fault_of(const request_header& header) {
+    // Beast before 1.92 believes that a body with another coding has no bytes.
+    const auto coding = header.find(http::field::transfer_encoding);
+    if (coding != header.end() && !equal_ignoring_case(coding->value(), "chunked"))
+        return "Transfer-Encoding other than chunked";
+    return host_fault(header);
+}
+
+bool expects_continue(const request_header& header) {
+    const auto expect = header.find(http::field::expect);
+    return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
+}
+
+}  // namespace seriesgate

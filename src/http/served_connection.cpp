@@ -1,0 +1,57 @@
+#include "http/served_connection.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long, and how much, a sender that we stop listening to may go on sending, so that it reads our answer and not a
+/// reset. Twice the default of server.maxRequestBytes.
+constexpr auto linger_limit = 2s;
+constexpr std::size_t linger_bytes_max = 64 << 20;
+
+}  // namespace
+
+served_connection::served_connection(sender_connection from, worker& owner)
+    : stream(std::move(from.socket)), self(owner), lease(std::move(from.lease)) {
+    buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
+    self.senders.enter(stream);  // last: only what is made is destroyed, and leaves
+}
+
+net::awaitable<bool> wait_for_request(served_connection& peer) {
+    if (peer.buffer.size() != 0) co_return peer.lease.enter(connection_stage::receiving);  // pipelined
+    if (!peer.lease.enter(connection_stage::waiting)) co_return false;
+    if (peer.buffer.capacity() > header_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
+    peer.allow(peer.self.shared.settings.server.idle_timeout);
+    const error_code error = co_await read_more(peer.stream, peer.buffer, header_read_bytes);
+    if (error) co_return false;
+    co_return peer.lease.enter(connection_stage::receiving);
+}
+
+bool is_to_be_passed_on(const served_connection& peer) {
+    const char first = *static_cast<const char*>(peer.buffer.data().data());
+    return peer.self.pass_on && first != 'G' && first != 'H';  // GET, HEAD
+}
+
+void pass_on(served_connection& peer) {
+    std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
+    peer.self.pass_on({std::move(peer.stream).release(), std::move(peer.lease), std::move(read_ahead)});
+}
+
+net::awaitable<void> linger(served_connection& peer) {
+    if (!peer.lease.enter(connection_stage::waiting)) co_return;
+    peer.stream.shutdown_send();
+    peer.allow(linger_limit);
+    for (std::size_t unread = 0; unread < linger_bytes_max; unread += peer.buffer.size()) {
+        peer.buffer.clear();
+        const error_code error = co_await read_more(peer.stream, peer.buffer, body_read_bytes);
+        if (error) co_return;
+    }
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,38 @@
+/// A connection in the hands of the thread that serves it.
+#pragma once
+
+#include "http/connections.hpp"
+#include "http/worker.hpp"
+#include "upstream/message_reading.hpp"
+
+namespace seriesgate {
+
+/// Its stream, what has been read ahead, and its place among all connections. Threads: the worker's.
+struct served_connection {
+    timed_stream stream;
+    flat_buffer buffer{read_buffer_bytes_max};
+    worker& self;
+    connection_lease lease;  // after the stream, so that it goes before the socket is closed
+
+    served_connection(sender_connection from, worker& owner);
+    served_connection(const served_connection&) = delete;
+    served_connection& operator=(const served_connection&) = delete;
+    ~served_connection() { self.senders.leave(stream); }
+
+    /// Gives what is done next its time.
+    void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
+};
+
+/// Waits for the first byte of the next request. @return false when the connection is to be closed.
+net::awaitable<bool> wait_for_request(served_connection& peer);
+
+/// Whether the request that has begun is for another thread than the front desk's. Its first byte tells.
+bool is_to_be_passed_on(const served_connection& peer);
+
+/// Hands the connection over, with what has been read of it.
+void pass_on(served_connection& peer);
+
+/// Closes so that the sender reads our last answer: a close with unread input would be a reset.
+net::awaitable<void> linger(served_connection& peer);
+
+}  // namespace seriesgate

@@ -1,0 +1,60 @@
+#include "upstream/via.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "upstream/field_text.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::string_view product = "seriesgate";
+
+std::string make_via() {
+    std::random_device random;
+    const std::uint64_t number = std::uint64_t{random()} << 32 | random();
+    std::array<char, 16> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+    return std::string{"1.1 "}.append(product).append("-").append(digits.data(), end);
+}
+
+/// `host` of an item such as `HTTP/1.1 host:80 (comment)`; empty if there is none.
+std::string_view received_by(std::string_view item) {
+    const auto version_end = item.find_first_of(" \t");
+    if (version_end == std::string_view::npos) return {};
+    const std::string_view rest = trimmed(item.substr(version_end));
+    return rest.substr(0, rest.find_first_of(" \t:"));
+}
+
+/// `seriesgate-...`, or `seriesgate` as releases before 0.2 called themselves.
+bool is_gate(std::string_view name) {
+    return same_name(name.substr(0, product.size()), product) &&
+           (name.size() == product.size() || name[product.size()] == '-');
+}
+
+}  // namespace
+
+std::string_view own_via() {
+    static const std::string text = make_via();
+    return text;
+}
+
+bool goes_in_circles(const http::fields& headers) {
+    const std::string_view own_name = received_by(own_via());
+    std::size_t gates = 0;
+    bool been_here = false;
+    const auto [first, last] = headers.equal_range(http::field::via);
+    for (auto line = first; line != last; ++line)
+        for_each_item(line->value(), [&](std::string_view item) {
+            const std::string_view name = received_by(item);
+            if (is_gate(name)) ++gates;
+            been_here = been_here || same_name(name, own_name);
+            return !been_here && gates < gates_max;
+        });
+    return been_here || gates >= gates_max;
+}
+
+}  // namespace seriesgate

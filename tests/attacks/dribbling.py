@@ -1,0 +1,55 @@
+"""Many senders that send without end, in small pieces, from one thread."""
+
+import select
+import socket
+import time
+from dataclasses import dataclass
+
+
+@dataclass
+class Sent:
+    answer: bytes = b""
+    bytes: int = 0
+    seconds: float = None  # until the peer ended the connection; None: it never did
+
+
+def send_for_ever(address, senders, first, piece, seconds, every=0.0):
+    """Each sender sends `first`, then `piece` again and again, every so many seconds, until the peer has closed the
+    connection or `seconds` are over. That the peer sends no more does not stop it. @return a Sent for each"""
+    began = time.monotonic()
+    open_ = {socket.create_connection(address, timeout=10): Sent() for _ in range(senders)}
+    results = list(open_.values())
+    for connection in open_:
+        connection.sendall(first)
+        connection.setblocking(False)
+    listening = set(open_)
+    while open_ and time.monotonic() - began < seconds:
+        readable, _, _ = select.select(list(listening), [], [], every)  # with nobody to hear, a pause
+        for connection in readable:
+            if not _read(connection, open_[connection]):
+                listening.discard(connection)
+        for connection, sent in list(open_.items()):
+            try:
+                sent.bytes += connection.send(piece)
+            except BlockingIOError:
+                pass
+            except OSError:
+                sent.seconds = time.monotonic() - began
+                connection.close()
+                listening.discard(connection)
+                del open_[connection]
+    for connection in open_:
+        connection.close()
+    return results
+
+
+def _read(connection, sent):
+    """@return whether there may be more"""
+    try:
+        while came := connection.recv(65536):
+            sent.answer += came
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False

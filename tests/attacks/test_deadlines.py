@@ -1,0 +1,222 @@
+"""Nothing that a sender or an upstream does, or does not do, makes the gate wait without end."""
+
+import signal
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import recorded
+import wire
+from bounds import MIB, within
+from client import head, post
+from dribbling import send_for_ever
+from gate import sanitized
+from hostile_upstream import HostileUpstream
+from upstream import Answer
+from waiting import eventually
+
+GOOD = wire.pack(wire.sampled("up", job="a"))
+CHUNKED = head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")])
+SENDERS = 30
+SLOW = sanitized("asan", "tsan", "ubsan")
+PATIENCE = 20 if SLOW else 8
+
+
+@pytest.fixture
+def hasty(start_gate, upstream):
+    """A gate that gives a request one second."""
+    return start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{readTimeout: 1s, idleTimeout: 2s}}\n")
+
+
+def is_idle(gate):
+    """Only the request that asks is there."""
+    now = {name: value for (name, _), value in gate.metrics.items()}
+    return (now["seriesgate_inflight_requests"] == 1 and now["seriesgate_inflight_bytes"] < 1000 and
+            now["seriesgate_upstream_connections"] == 0)
+
+
+# --- senders
+
+@pytest.mark.parametrize("every", [0, 0.02], ids=["fast", "slowly"])
+@pytest.mark.parametrize("first, piece", [
+    (head()[:-2] + b"X-Long: ", b"x"),
+    (head()[:-2], b"a:b\r\n"),
+    (post(b"x" * 1_000_000)[:-1_000_000], b"x"),
+    (CHUNKED, b"1\r\nx\r\n"),
+    (CHUNKED + b"1;x=", b"x"),
+    (CHUNKED + b"1\r\nx\r\n0\r\nX-Trailer: ", b"x"),
+], ids=["a header's line", "a header's lines", "a body", "chunks", "a chunk's extension", "a trailer"])
+def test_a_request_that_never_ends_is_ended(hasty, first, piece, every):
+    with within(hasty, memory_mib=16):
+        sent = send_for_ever(hasty.address, SENDERS, first, piece, seconds=PATIENCE, every=every)
+    assert [each for each in sent if each.seconds is None] == []
+    for each in sent:
+        assert each.answer.split(b" ")[1] in (b"503", b"431", b"400"), each.answer[:80]
+    assert hasty.send(GOOD).status == 204
+
+
+@pytest.mark.parametrize("piece, every", [(b"x" * MIB, 0), (b"x", 0.02)], ids=["fast", "slowly"])
+def test_a_refused_sender_that_goes_on_is_not_listened_to_for_ever(hasty, piece, every):
+    refused = head(headers=[*recorded.HEADERS, ("Content-Length", 1 << 40)])
+    with within(hasty, memory_mib=16):
+        sent = send_for_ever(hasty.address, 4, refused, piece, seconds=PATIENCE, every=every)
+    assert [each for each in sent if each.seconds is None] == []
+    for each in sent:
+        assert each.answer.startswith(b"HTTP/1.1 400 ")
+        assert each.bytes < 96 * MIB  # 64 MiB, and what the kernel holds
+    eventually(lambda: hasty.metric("seriesgate_connections") == 1, "only this test's own connection is open")
+
+
+@pytest.mark.slow
+def test_a_sender_that_does_not_read_its_answers_is_given_up(hasty):
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(hasty.address)
+        connection.setblocking(False)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:  # until nothing goes in: the gate waits for us to read
+            try:
+                connection.send(head("GET", "/metrics") * 8)
+            except BlockingIOError:
+                break
+        eventually(lambda: hasty.metric("seriesgate_connections") == 1, "it has been given up", seconds=45, every=0.5)
+        eventually(lambda: is_idle(hasty), "all is given back")
+
+
+# --- the drain
+
+@pytest.mark.parametrize("first, piece", [
+    (head()[:-2] + b"X-Long: ", b"x"),
+    (post(b"x" * 100_000)[:-100_000], b"x"),
+    (CHUNKED, b"1\r\nx\r\n"),
+    (head("GET", "/health")[:-2] + b"X-Long: ", b"x"),
+], ids=["a header", "a body", "chunks", "a question at the front desk"])
+def test_a_sender_that_dribbles_does_not_hold_up_the_end(start_gate, upstream, first, piece):
+    gate = start_gate(f"--upstream.url={upstream.url}")  # readTimeout and drainTimeout are 30 s
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(send_for_ever, gate.address, 5, first, piece, 25, 0.02)
+        eventually(lambda: gate.metric("seriesgate_inflight_requests") == 6, "all are being read")
+        signalled = time.monotonic()
+        gate.signal()
+        assert gate.wait() == 0
+        assert time.monotonic() - signalled < (15 if SLOW else 6)
+        for each in sending.result():
+            assert each.answer.startswith(b"HTTP/1.1 503 ") and b"shutting down" in each.answer, each.answer
+            assert b"Connection: close" in each.answer
+    assert time.monotonic() - began < 25
+
+
+def test_what_is_forwarded_is_finished_while_a_dribbler_is_told_to_go(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}")
+    held = threading.Event()
+    upstream.answers.append(Answer(200, [], b"stored", hold=held))
+    with gate.raw() as writer, ThreadPoolExecutor(1) as pool:
+        writer.send(post(GOOD))
+        eventually(lambda: upstream.requests, "the request is upstream")
+        sending = pool.submit(send_for_ever, gate.address, 3, head()[:-2] + b"X-Long: ", b"x", 25, 0.02)
+        eventually(lambda: gate.metric("seriesgate_inflight_requests") == 5, "all are being worked on")
+        gate.signal()
+        for each in sending.result():
+            assert each.answer.startswith(b"HTTP/1.1 503 ")
+        assert gate.running
+        held.set()
+        assert writer.reply().body == b"stored"
+    assert gate.wait() == 0
+
+
+def test_a_sender_that_does_not_read_its_answer_does_not_hold_up_the_end(start_gate, upstream):
+    upstream.default = Answer(400, [], b"x" * 250_000)
+    gate = start_gate(f"--upstream.url={upstream.url}")
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(gate.address)
+        connection.sendall(post(GOOD) * 40)
+        seen = []
+
+        def stuck():
+            seen.append(len(upstream.requests))
+            return len(seen) > 20 and seen[-1] == seen[-20] and seen[-1] > 0
+        eventually(stuck, "the gate waits for the sender to read", every=0.05)
+        signalled = time.monotonic()
+        gate.signal()
+        assert gate.wait() == 0
+        assert time.monotonic() - signalled < (15 if SLOW else 6)
+
+
+# --- the upstream
+
+def for_ever(piece, every, first=b""):
+    def script(upstream, connection):
+        connection.sendall(first)
+        while upstream.again(every):
+            connection.sendall(piece)
+    return script
+
+
+HEADER = b"HTTP/1.1 200 OK\r\n"
+ENDLESS = {
+    "silence": (b"", b"", 0.1),
+    "a header, byte by byte": (HEADER + b"X-Long: ", b"x", 0.001),
+    "a header, slowly": (HEADER + b"X-Long: ", b"x", 0.05),
+    "a body, byte by byte": (HEADER + b"Content-Length: 1000000\r\n\r\n", b"x", 0.001),
+    "a body without length": (HEADER + b"\r\n", b"x", 0.001),
+    "a body in chunks": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n", 0.001),
+    "a chunk's extension": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n1;x=", b"x", 0.001),
+    "a trailer": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX-Long: ", b"x", 0.001),
+    "interim answers, slowly": (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.1),
+    "an interim answer's header": (b"HTTP/1.1 103 Early Hints\r\nLink: ", b"x", 0.001),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_an_answer_that_never_ends_is_504_in_time(start_gate, name):
+    first, piece, every = ENDLESS[name]
+    with HostileUpstream(for_ever(piece, every, first)) as upstream:
+        gate = start_gate(config=f"upstream: {{url: '{upstream.url}', timeout: 1s}}\n")
+        with within(gate, memory_mib=32, seconds=5), ThreadPoolExecutor(20) as pool:
+            replies = list(pool.map(lambda _: gate.send(GOOD), range(20)))
+        assert [reply.status for reply in replies] == [504] * 20
+        eventually(lambda: is_idle(gate), "all is given back")
+
+
+STORMS = {
+    "interim answers": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
+    "interim answers with headers": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 1000),
+    "a switch of protocols": (b"", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
+    "a header's line": (HEADER + b"X-Long: ", b"x" * 65536),
+    "a header's lines": (HEADER, b"a:b\r\n" * 8192),
+    "a chunk's extension": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n1;x=", b"x" * 65536),
+    "a trailer": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX-Long: ", b"x" * 65536),
+    "trailers": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"a:b\r\n" * 8192),
+}
+
+
+@pytest.mark.parametrize("name", STORMS)
+def test_an_answer_without_measure_is_502_at_once(start_gate, name):
+    first, piece = STORMS[name]
+    with HostileUpstream(for_ever(piece, 0, first)) as upstream:
+        gate = start_gate(config=f"upstream: {{url: '{upstream.url}', timeout: 10s}}\n")
+        with within(gate, memory_mib=32, cpu=1, seconds=5), ThreadPoolExecutor(20) as pool:
+            replies = list(pool.map(lambda _: gate.send(GOOD), range(20)))
+        assert [reply.status for reply in replies] == [502] * 20
+        eventually(lambda: is_idle(gate), "all is given back")
+
+
+def test_a_few_interim_answers_are_fine(gate, upstream):
+    upstream.default.before = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 16
+    for _ in range(3):
+        assert gate.send(GOOD).status == 204
+
+
+def test_an_upstream_that_stops_reading_is_504_in_time(start_gate):
+    body = wire.pack(b"".join(wire.sampled("up", job=f"{at:x}" * 9) for at in range(100_000)))
+    with HostileUpstream(for_ever(b"", 0.1), receive_buffer=4096) as upstream:
+        gate = start_gate(config=f"upstream: {{url: '{upstream.url}', timeout: 1s}}\n")
+        with ThreadPoolExecutor(4) as pool:
+            replies = list(pool.map(lambda _: gate.send(body), range(4)))
+        assert [reply.status for reply in replies] == [504] * 4
+        eventually(lambda: is_idle(gate), "all is given back")

@@ -1,0 +1,125 @@
+"""Headers: how large they may be, what they cost while they are incomplete, and which are none."""
+
+import contextlib
+import select
+
+import pytest
+
+import recorded
+import wire
+from bounds import MIB, within
+from client import head, post
+from gate import sanitized
+from waiting import eventually
+
+GOOD = wire.pack(wire.sampled("up", job="a"))
+SENDERS = 100 if sanitized("asan", "tsan", "ubsan") else 1000
+LINES = 90  # the request line and Host are lines, too
+
+
+@contextlib.contextmanager
+def holding(gate, senders, header):
+    """So many connections that have sent an incomplete header."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(senders):
+            connection = stack.enter_context(gate.raw())
+            connection.send(header)
+        yield
+
+
+@pytest.mark.parametrize("header, bytes_each", [
+    (head()[:-2] + b"a:b\r\n" * LINES, 1 << 10),
+    (head()[:-2] + b"a:" + b"x" * 30_000, 32 << 10),
+], ids=["tiny lines", "a long line"])
+def test_an_incomplete_header_takes_about_its_bytes(gate, header, bytes_each):
+    assert gate.send(GOOD).status == 204
+    with within(gate, memory_mib=SENDERS * (3 * bytes_each + 32_768) / MIB, cpu=2):
+        with holding(gate, SENDERS, header):
+            eventually(lambda: gate.metric("seriesgate_inflight_bytes") >= SENDERS * len(header), "all have come")
+            assert gate.metric("seriesgate_inflight_bytes") < SENDERS * len(header) + 1000
+            assert gate.send(GOOD).status == 204
+        eventually(lambda: gate.metric("seriesgate_inflight_bytes") < 1000, "all is given back")
+
+
+def test_thousands_of_tiny_lines_are_refused_for_little(gate):
+    with within(gate, memory_mib=32, cpu=2):
+        for _ in range(100):
+            with gate.raw() as connection:
+                connection.send_what_it_takes(head()[:-2] + b"a:\r\n" * 16_000)
+                assert connection.reply().status == 431
+
+
+def test_headers_count_among_the_bytes_in_flight(start_gate, upstream):
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\n"
+                             "server: {maxInflightBytes: 192KiB, maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n")
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(gate.raw()) for _ in range(6)]
+        for connection in connections:
+            connection.send(head()[:-2] + b"a:" + b"x" * 40_000)
+
+        def refused():
+            sockets = {connection.socket: connection for connection in connections}
+            return [sockets[each] for each in select.select(list(sockets), [], [], 0)[0]]
+        eventually(lambda: len(refused()) >= 2, "there is no room for all")
+        for connection in refused():
+            reply = connection.reply()
+            assert (reply.status, reply.get("Retry-After")) == (503, "1")
+            assert connection.closed_within(5)
+    eventually(lambda: gate.metric("seriesgate_inflight_bytes") < 1000, "all is given back")
+    assert gate.send(GOOD).status == 204
+
+
+@pytest.mark.parametrize("lines, size, status", [(97, 100, 204), (98, 100, 431), (1, 65_000, 204), (1, 65_536, 431)])
+@pytest.mark.parametrize("whole", [True, False], ids=["at once", "in pieces"])
+def test_how_large_a_header_may_be(gate, lines, size, status, whole):
+    # With the request line, Host, Content-Length: 100 lines and 64 KiB.
+    data = head(headers=[("Content-Length", len(GOOD)), *[("X-Long", "x" * size)] * lines]) + GOOD
+    with gate.raw() as connection:
+        if whole:
+            connection.send_what_it_takes(data)
+        else:
+            for at in range(0, len(data), 1000):
+                connection.send_what_it_takes(data[at:at + 1000])
+        assert connection.reply().status == status
+
+
+@pytest.mark.parametrize("hosts", [[], ["gate", "gate"], ["gate", "elsewhere"], ["gate, elsewhere"], ["ga te"], ["a/b"]])
+def test_a_request_names_one_host(gate, upstream, hosts):
+    lines = "".join(f"Host: {host}\r\n" for host in hosts)
+    usual = "".join(f"{name}: {value}\r\n" for name, value in recorded.HEADERS)
+    for method, path in (("POST", "/api/v1/write"), ("GET", "/health"), ("GET", "/nowhere")):
+        with gate.raw() as connection:
+            connection.send(f"{method} {path} HTTP/1.1\r\n{lines}{usual}Content-Length: {len(GOOD)}\r\n\r\n".encode() + GOOD)
+            reply = connection.reply(method)
+            assert (reply.status, "Host" in reply.first_line) == (400, True)
+            assert connection.closed_within(5)
+    assert upstream.requests == []
+
+
+def test_the_oldest_http_needs_no_host(gate):
+    with gate.raw() as connection:
+        connection.send(b"GET /health HTTP/1.0\r\n\r\n")
+        assert connection.reply("GET").status == 200
+
+
+@pytest.mark.parametrize("method", ["post", "Post", "pOST", "POS", "POSTS"])
+def test_a_method_is_told_by_its_case(gate, upstream, method):
+    with gate.raw() as connection:
+        connection.send(post(GOOD).replace(b"POST", method.encode(), 1))
+        assert connection.reply().status == 405
+    for path in ("/health", "/stats"):
+        with gate.raw() as connection:
+            connection.send(head("get", path))
+            assert connection.reply().status == 405
+    assert upstream.requests == []
+
+
+def test_an_idle_connection_keeps_no_large_buffer(gate, upstream):
+    senders = 50 if SENDERS < 1000 else 300
+    body = b"x" * 200_000
+    request = head(headers=[*recorded.HEADERS, ("Content-Length", len(body))]) + body
+    with within(gate, memory_mib=16 + senders * 20_480 / MIB), contextlib.ExitStack() as stack:
+        for _ in range(senders):
+            connection = stack.enter_context(gate.raw())
+            connection.send(request)
+            assert connection.reply().status == 400  # no snappy

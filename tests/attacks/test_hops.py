@@ -1,0 +1,136 @@
+"""Connection headers that take what the gate goes by, and gates that stand before themselves."""
+
+import pytest
+
+import wire
+import wire_v2
+from bounds import within
+from client import RawConnection, post
+from gate import sanitized
+from servers import free_port
+from upstream import Answer
+from waiting import eventually
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+
+KEPT = [("X-Scope-OrgID", "team-a"), ("THANOS-TENANT", "team-b"), ("Authorization", "Basic dXNlcjpwYXNz"),
+        ("X-Prometheus-Remote-Write-Version", "0.1.0"), ("Content-Type", "application/x-protobuf"),
+        ("Content-Encoding", "snappy")]
+
+
+# --- Connection
+
+@pytest.mark.parametrize("connection", [
+    [", ".join(name for name, _ in KEPT)], [name.upper() for name, _ in KEPT],
+    [f" ,,\t{name.lower()} ,, close" for name, _ in KEPT]], ids=["one line", "many lines", "odd lists"])
+def test_what_the_gate_goes_by_belongs_to_no_hop(gate, upstream, connection):
+    headers = [*(("Connection", line) for line in connection), *KEPT]
+    assert gate.send(BODY, headers).status == 204
+    request = upstream.requests[0]
+    for name, value in KEPT:
+        assert request.all(name) == [value], name
+    assert [entry["tenant"] for entry in gate.stats["tenants"]] == ["team-a"]
+
+
+def test_the_configured_tenant_header_belongs_to_no_hop(limited, upstream):
+    gate = limited("tenants: {header: X-Team}\n")
+    gate.send(BODY, [("Connection", "x-team, X-Other"), ("X-Team", "a"), ("X-Other", "b")])
+    assert upstream.requests[0].all("X-Team") == ["a"]
+    assert upstream.requests[0].all("X-Other") == []
+
+
+def names(count, size=4):
+    return [f"{n:0{size}x}" for n in range(count)]
+
+
+# 56 KB of header: lines that a Connection header names, or does not.
+STORMS = {
+    "short names": [("Connection", ",".join("x" * 13_000)), *((name, "") for name in names(3200))],
+    "one list": [("Connection", ",".join(names(4000))), *((name, "") for name in names(4000, 5))],
+    "many lists": [*(("Connection", name) for name in names(1600)), *((name, "") for name in names(3000, 5))],
+    "commas": [("Connection", "," * 30_000), *((name, "") for name in names(3000))],
+}
+
+
+@pytest.mark.parametrize("storm", STORMS.values(), ids=STORMS)
+def test_a_connection_header_costs_what_its_bytes_cost(gate, storm):
+    rounds = 3 if sanitized("asan", "tsan", "ubsan") else 10
+    request = post(BODY, headers=storm)
+    assert len(request) < 65_000
+    with within(gate, memory_mib=32, cpu=0.5):
+        for _ in range(rounds):
+            with RawConnection(gate.address) as raw:
+                raw.send_what_it_takes(request)
+                assert raw.reply().status in (204, 400, 431)
+
+
+def test_so_does_that_of_the_store(gate, upstream):
+    upstream.default = Answer(204, STORMS["one list"])
+    with within(gate, memory_mib=32, cpu=0.5):
+        for _ in range(3 if sanitized("asan", "tsan", "ubsan") else 10):
+            with RawConnection(gate.address) as raw:
+                raw.send(post(BODY, headers=[("Connection", "close")]))
+                assert raw.read_to_end().startswith((b"HTTP/1.1 204", b"HTTP/1.1 502"))
+
+
+# --- loops
+
+def test_every_gate_has_a_name_of_its_own(start_gate, upstream):
+    for _ in range(2):
+        start_gate(f"--upstream.url={upstream.url}").send(BODY)
+    first, second = (request.get("Via") for request in upstream.requests)
+    assert first.startswith("1.1 seriesgate-") and second.startswith("1.1 seriesgate-") and first != second
+
+
+def looped(gate):
+    return gate.metric("seriesgate_requests_rejected_total", reason="loop")
+
+
+def test_a_gate_before_itself_says_so_at_once(start_gate):
+    port = free_port()
+    gate = start_gate(f"--listen=127.0.0.1:{port}", f"--upstream.url=http://127.0.0.1:{port}/api/v1/write")
+    with within(gate, memory_mib=16, cpu=0.3, seconds=2):
+        reply = gate.send(BODY)
+    assert reply.status == 508 and b"loop" in reply.body.lower()
+    assert looped(gate) == 1
+    eventually(lambda: "loop" in gate.log, "a line about it")
+    assert gate.stats["requests"]["total"] == 2
+
+
+def test_two_gates_in_a_circle_say_so(start_gate):
+    ports = free_port(), free_port()
+    first = start_gate(f"--listen=127.0.0.1:{ports[0]}", f"--upstream.url=http://127.0.0.1:{ports[1]}/api/v1/write")
+    second = start_gate(f"--listen=127.0.0.1:{ports[1]}", f"--upstream.url=http://127.0.0.1:{ports[0]}/api/v1/write")
+    assert first.send(BODY).status == 508
+    assert (looped(first), looped(second)) == (1, 0)
+
+
+def test_a_chain_of_gates_is_no_loop_but_a_long_one_is(start_gate, upstream):
+    last, url = None, upstream.url
+    for gates in range(1, 6):
+        last = start_gate(f"--upstream.url={url}")
+        url = f"{last.url}/api/v1/write"
+        upstream.clear()
+        assert last.send(BODY).status == (204 if gates <= 4 else 508), gates
+        assert len(upstream.requests) == (1 if gates <= 4 else 0)
+    assert last.send(BODY, wire_v2.HEADERS).status != 204
+
+
+@pytest.mark.parametrize("via, status", [
+    (["1.1 seriesgate"] * 3, 204), (["1.1 seriesgate"] * 4, 508), ([", ".join(["1.0 seriesgate-ab (x)"] * 4)], 508),
+    (["HTTP/1.1 SeriesGate-AB:80,,1.1   seriesgate, 1.1 x", "1.1\tseriesgate, 1.1 seriesgate-c"], 508),
+    (["1.1 seriesgates, 1.1 myseriesgate, 1.1 x (seriesgate)"] * 4, 204), ([",,,", "1.1", ""], 204),
+    (["1.1 a," * 8000], 204),
+])
+def test_how_many_gates_a_request_has_passed_is_read_from_its_via(gate, via, status):
+    assert gate.send(BODY, [("Via", line) for line in via]).status == status
+
+
+def test_connection_does_not_take_the_via(gate):
+    via = [("Via", "1.1 seriesgate")] * 4
+    assert gate.send(BODY, [*via, ("Connection", "Via")]).status == 508
+
+
+def test_the_via_before_ours_stays_though_connection_names_it(gate, upstream):
+    gate.send(BODY, [("Via", "1.1 edge"), ("Connection", "Via")])
+    assert upstream.requests[0].all("Via")[0] == "1.1 edge"

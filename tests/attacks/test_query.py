@@ -1,0 +1,98 @@
+"""The sender's query string: what VictoriaMetrics and others would hear from it, and what it costs to read."""
+
+import time
+
+import pytest
+
+import traffic
+import wire
+from bounds import within
+from client import WRITE
+from servers import VictoriaMetrics
+from waiting import eventually
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+
+
+def targets(upstream):
+    return [request.target for request in upstream.requests]
+
+
+@pytest.mark.parametrize("query", ["extra_label=tenant%3Dother", "extra_filters%5B%5D=x", "extra%5Flabel=a%3Db", "a",
+                                   "=", "&&&", "?", "a=b;extra_label=c=d", "%zz=1", "get_vm_proto_version=1"])
+def test_a_senders_query_stays_here(gate, upstream, query):
+    assert gate.send(BODY, path=f"{WRITE}?{query}").status == 204
+    assert targets(upstream) == [WRITE]
+
+
+def test_what_is_left_out_is_counted_and_told_once(gate):
+    for _ in range(3):
+        gate.send(BODY, path=f"{WRITE}?extra_label=a%3Db&x=1")
+    assert gate.metric("seriesgate_query_arguments_dropped_total") == 6
+    assert gate.log.count("upstream.forwardQuery") == 1
+
+
+@pytest.mark.parametrize("query, goes_on", [
+    ("extra_label=a%3Db", "extra_label=a%3Db"),
+    ("x=1&extra%5flabel=a%3Db&extra_label=c%3dd&y=2&x=3", "extra%5flabel=a%3Db&extra_label=c%3dd"),
+    ("extra+label=1", ""),
+    ("two+words=1&two%20words=2", "two+words=1&two%20words=2"),
+    ("extra_label", "extra_label"),
+    ("extra_label=", "extra_label="),
+    ("Extra_Label=1&extra_label2=1&=extra_label", ""),
+    ("extra_label=a;other=b", ""),  # some servers take ';' for '&'
+    ("extra_label=%zz&extra_label=%4", ""),  # which every server reads in its own way
+    ("extra_label%00=1", ""),
+    ("extra_label=a#b", ""),
+])
+def test_what_is_asked_for_goes_on_byte_for_byte(limited, upstream, query, goes_on):
+    gate = limited("upstream: {forwardQuery: [extra_label, two words]}\n")
+    assert gate.send(BODY, path=f"{WRITE}?{query}").status in (204, 400)  # '#' is no part of a request target
+    assert targets(upstream) in ([WRITE + ("?" + goes_on if goes_on else "")], [])
+
+
+def test_the_urls_own_query_comes_first(start_gate, upstream):
+    config = f"upstream: {{url: '{upstream.url}?extra_label=a%3Db', forwardQuery: [x]}}\n"
+    gate = start_gate(config=config)
+    gate.send(BODY, path=f"{WRITE}?extra_label=c%3Dd&x=1")
+    gate.send(BODY, path=WRITE)
+    assert targets(upstream) == [f"{WRITE}?extra_label=a%3Db&x=1", f"{WRITE}?extra_label=a%3Db"]
+
+
+@pytest.mark.parametrize("query, asked", [
+    ("get_vm_proto_version=1", True), ("a=b&get_vm_proto_version=1&extra_label=c", True),
+    ("get%5Fvm_proto_version=1", True),
+    ("get_vm_proto_version=12", False), ("x=get_vm_proto_version=1", False), ("aget_vm_proto_version=1", False),
+])
+def test_the_handshake_is_that_argument_and_nothing_else_goes_with_it(limited, upstream, query, asked):
+    gate = limited("upstream: {forwardQuery: [extra_label]}\n")
+    with gate.client() as client:
+        client.request("POST", f"{WRITE}?{query}")
+    if asked:
+        assert targets(upstream) == [f"{WRITE}?get_vm_proto_version=1"]
+    else:
+        assert all("get_vm_proto_version" not in target for target in targets(upstream))
+
+
+def test_a_long_query_costs_what_its_bytes_cost(limited, upstream):
+    names = ", ".join(f"name-{n:03}" for n in range(64))
+    gate = limited(f"upstream: {{forwardQuery: [{names}]}}\n")
+    with within(gate, memory_mib=32, cpu=1, seconds=20):
+        with gate.client() as client:
+            for part in ("&", "a&", "%61=1&", "name-063=%20&"):
+                for _ in range(20):
+                    assert client.write(BODY, path=f"{WRITE}?{part * (60_000 // len(part))}").status == 204
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named, job", [("", b"a"), ("extra_label", b"other")], ids=["left out", "asked for"])
+def test_a_senders_extra_label_leaves_the_stored_series_as_sent(start_gate, tmp_path, named, job):
+    server = VictoriaMetrics(tmp_path)
+    try:
+        gate = start_gate(config=f"upstream: {{url: '{server.write_url}', forwardQuery: [{named}]}}\n")
+        body = traffic.body([{"__name__": "mine", "job": "a"}], timestamp=int(time.time() * 1000))
+        assert gate.send(body, path=f"{WRITE}?extra_label=job%3Dother").status == 204
+        stored = eventually(server.samples, "stored")
+        assert list(stored) == [((b"__name__", b"mine"), (b"job", job))]
+    finally:
+        server.stop()

@@ -1,0 +1,106 @@
+"""Reloads without end, and files that are all mistakes."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+import traffic
+from bounds import within
+from gate import sanitized
+from waiting import eventually
+
+RELOADS = "seriesgate_config_reloads_total"
+ASKED = "seriesgate_config_reload_requests_total"
+# Takes a while to read: many patterns, many overrides.
+LARGE = "limits:\n" + "".join(
+    f"  - {{name: l{n}, each: [job], match: '{{job=~\"(a|b|c){{0,50}}x{n}\"}}', overrides: [" +
+    ", ".join(f"{{group: {{job: j{i}}}, maxHourlySeries: 5}}" for i in range(200)) + "]}\n" for n in range(64))
+
+
+@pytest.mark.parametrize("by", ["request", "signal"])
+def test_a_storm_of_reloads_is_one_a_second_and_the_last_file_counts(limited, upstream, by):
+    gate = limited("maxHourlySeries: 1\nserver: {threads: 1}\n")
+    stop, statuses, slowest = threading.Event(), [], 0
+
+    def storm():
+        with gate.client() as client:
+            while not stop.is_set():
+                if by == "request":
+                    statuses.append(client.request("POST", "/-/reload").status)
+                else:
+                    gate.signal(signal.SIGHUP)
+                    stop.wait(0.001)
+
+    gate.config_file.write_text(LARGE)
+    began = time.monotonic()
+    stormers = [threading.Thread(target=storm) for _ in range(10)]
+    with within(gate, memory_mib=64, cpu=4):
+        for stormer in stormers:
+            stormer.start()
+        with gate.client() as client:
+            while time.monotonic() < began + 3:
+                before = time.monotonic()
+                assert client.write(traffic.body(traffic.numbered(1))).status == 204
+                slowest = max(slowest, time.monotonic() - before)
+                time.sleep(0.002)
+        gate.config_file.write_text("maxHourlySeries: 77\n")
+        stop.set()
+        for stormer in stormers:
+            stormer.join()
+    if by == "signal":
+        gate.signal(signal.SIGHUP)
+    else:
+        statuses.append(gate.post("/-/reload").status)
+    eventually(lambda: gate.stats["windows"]["hourly"]["maxSeries"] == 77, "the last file is taken over")
+    assert gate.metric(RELOADS) <= time.monotonic() - began + 2
+    assert gate.metric(ASKED) >= gate.metric(RELOADS)
+    assert set(statuses) <= {200}
+    assert slowest < (5 if sanitized("asan", "tsan", "ubsan") else 0.25), f"{slowest:.2f} s"
+
+
+def test_whoever_asks_gets_what_came_of_the_file_as_it_was_then(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    for n in range(2, 5):
+        assert gate.reload(f"maxHourlySeries: {n}\n").status == 200
+        assert gate.stats["windows"]["hourly"]["maxSeries"] == n
+    assert gate.reload("maxHourlySeries: x\n").status == 400
+
+
+def test_a_file_of_mistakes_is_ten_lines_in_the_log_and_whole_in_the_answer(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    reply = gate.reload("".join(f"wrong{n}: 1\n" for n in range(500)))
+    assert reply.status == 400
+    assert len(reply.body.splitlines()) == 500
+    eventually(lambda: "and 490 more" in gate.log, "the rest is a number")
+    assert len([line for line in gate.log.splitlines() if "not reloaded" in line]) == 11
+    reply = gate.reload("".join(f"wrong{n}: 1\n" for n in range(5000)))
+    assert reply.status == 400
+    assert len(reply.body.splitlines()) <= 1001 and len(reply.body) < 1 << 20
+
+
+def test_a_pipe_in_place_of_the_file_holds_nobody_up(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    gate.config_file.unlink()
+    os.mkfifo(gate.config_file)
+    assert gate.post("/-/reload").status == 200  # nobody writes: a file without limits
+    assert gate.stats["windows"]["hourly"]["maxSeries"] == 0
+    gate.stop()
+
+
+def test_a_drain_does_not_wait_for_those_who_wait_for_a_reload(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    replies = []
+    askers = [threading.Thread(target=lambda: replies.append(gate.post("/-/reload").status)) for _ in range(4)]
+    gate.post("/-/reload")
+    for asker in askers:
+        asker.start()
+    eventually(lambda: gate.metric(ASKED) == 5, "all have asked")
+    began = time.monotonic()
+    gate.stop()
+    assert time.monotonic() - began < (15 if sanitized("asan", "tsan", "ubsan") else 5)
+    for asker in askers:
+        asker.join()
+    assert set(replies) == {200}

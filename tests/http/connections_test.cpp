@@ -1,0 +1,217 @@
+#include "http/connections.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "http/descriptors.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+const auto start = std::chrono::steady_clock::time_point{} + 1h;
+const auto peer_a = net::ip::make_address("192.0.2.1");
+const auto peer_b = net::ip::make_address("2001:db8::1");
+
+/// A socket that can tell whether it has been shut down.
+class open_socket {
+    std::array<int, 2> ends_{};
+
+  public:
+    open_socket() { REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()) == 0); }
+    open_socket(const open_socket&) = delete;
+    open_socket& operator=(const open_socket&) = delete;
+    ~open_socket() {
+        ::close(ends_[0]);
+        ::close(ends_[1]);
+    }
+    [[nodiscard]] int descriptor() const { return ends_[0]; }
+    [[nodiscard]] bool is_shut_down() const {
+        char byte = 0;
+        return ::recv(ends_[1], &byte, 1, MSG_DONTWAIT) == 0;
+    }
+};
+
+/// Connections that a test has taken in, with their sockets.
+struct taken {
+    open_socket socket;
+    connection_lease lease;
+};
+
+struct scene {
+    gate_metrics metrics;
+    connection_registry registry;
+    std::deque<taken> all;
+
+    explicit scene(connection_bounds bounds) : registry(bounds, metrics) {}
+
+    taken& admit(std::chrono::steady_clock::time_point now = start, const net::ip::address& peer = peer_a) {
+        taken& made = all.emplace_back();
+        made.lease = registry.admit(made.socket.descriptor(), peer, now);
+        return made;
+    }
+    std::uint64_t given_up(connection_bound reason = connection_bound::total) {
+        return metrics.connections_given_up[reason].value();
+    }
+    std::uint64_t turned_away(connection_bound reason = connection_bound::total) {
+        return metrics.connections_turned_away[reason].value();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("up to the bound nobody is given up, and what is closed makes room") {
+    scene at{{.total = 3}};
+    for (int i = 0; i < 3; ++i) CHECK(at.admit().lease);
+    CHECK(at.metrics.connections.value() == 3);
+    at.all.clear();
+    CHECK(at.metrics.connections.value() == 0);
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(at.admit().lease.over());
+    CHECK(at.given_up() + at.turned_away() == 0);
+}
+
+TEST_CASE("the one that has waited longest makes room, not the oldest") {
+    scene at{{.total = 3}};
+    taken& busy = at.admit();
+    taken& again = at.admit();
+    taken& idle = at.admit();
+    REQUIRE(busy.lease.enter(connection_stage::receiving, start));
+    REQUIRE(busy.lease.enter(connection_stage::working, start));
+    REQUIRE(again.lease.enter(connection_stage::working, start));
+    REQUIRE(again.lease.enter(connection_stage::waiting, start));
+
+    CHECK_FALSE(at.admit().lease.over());
+    CHECK(idle.socket.is_shut_down());
+    CHECK_FALSE(again.socket.is_shut_down());
+    CHECK_FALSE(idle.lease.enter(connection_stage::receiving, start));  // nothing is worked on after that
+    CHECK_FALSE(at.admit().lease.over());
+    CHECK(again.socket.is_shut_down());
+    CHECK_FALSE(busy.socket.is_shut_down());
+    CHECK(at.given_up() == 2);
+}
+
+TEST_CASE("a request that is slow to come makes room, one that has just begun or is worked on does not") {
+    scene at{{.total = 1}};
+    taken& first = at.admit();
+    SECTION("receiving") {
+        REQUIRE(first.lease.enter(connection_stage::receiving, start));
+        CHECK(at.admit(start + connection_registry::slow_after - 1ns).lease.over() == connection_bound::total);
+        CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.over());
+        CHECK(first.socket.is_shut_down());
+    }
+    SECTION("working") {
+        REQUIRE(first.lease.enter(connection_stage::working, start));
+        CHECK(at.admit(start + 1h).lease.over() == connection_bound::total);
+        CHECK_FALSE(first.socket.is_shut_down());
+    }
+}
+
+TEST_CASE("at its own bound a peer makes room itself") {
+    scene at{{.total = 100, .per_peer = 2}};
+    taken& other = at.admit(start, peer_b);
+    taken& one = at.admit();
+    taken& two = at.admit();
+    CHECK_FALSE(at.admit().lease.over());
+    CHECK(one.socket.is_shut_down());
+    REQUIRE(two.lease.enter(connection_stage::working, start));
+    REQUIRE(at.all.back().lease.enter(connection_stage::working, start));
+    CHECK(at.admit().lease.over() == connection_bound::per_peer);
+    CHECK_FALSE(other.socket.is_shut_down());
+    CHECK(at.given_up(connection_bound::per_peer) == 1);
+
+    scene alone{{.total = 10, .per_peer = 1}};
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(alone.admit().lease.over());
+    CHECK(alone.given_up(connection_bound::per_peer) == 4);
+}
+
+TEST_CASE("guests are few, and the one that says nothing makes room for the next") {
+    scene at{{.total = 1}};
+    REQUIRE(at.admit().lease.enter(connection_stage::working, start));
+    std::vector<taken*> guests;
+    for (std::size_t i = 0; i < connection_registry::guests_max; ++i) guests.push_back(&at.admit());
+    CHECK(guests.back()->lease.over() == connection_bound::total);
+    CHECK(at.admit().lease.over() == connection_bound::total);
+    CHECK(guests[0]->socket.is_shut_down());
+    CHECK(at.turned_away() == 1);
+    at.all.pop_back();
+
+    for (std::size_t i = 1; i < guests.size(); ++i) REQUIRE(guests[i]->lease.enter(connection_stage::working, start));
+    REQUIRE(at.admit().lease.enter(connection_stage::working, start));
+    CHECK_FALSE(at.admit().lease);
+    CHECK(at.turned_away() == 2);
+    CHECK(at.given_up() == 0);
+}
+
+TEST_CASE("sockets are never more than said, though those given up stay open") {
+    constexpr std::size_t total = 16;
+    scene at{{.total = total}};
+    for (int i = 0; i < 500; ++i) at.admit(start + std::chrono::seconds{i});
+    const auto open = static_cast<std::size_t>(at.metrics.connections.value());
+    CHECK(open == connection_registry::open_max(total));
+    CHECK(at.given_up() == connection_registry::given_up_max(total));
+    CHECK(at.turned_away() == 500 - open + connection_registry::guests_given_up_max);
+    at.all.clear();
+    CHECK_FALSE(at.admit().lease.over());
+}
+
+TEST_CASE("when descriptors run out those that have waited longest go, and the bound is lowered") {
+    scene at{{.total = 100, .per_peer = 50}};
+    taken& one = at.admit();
+    taken& two = at.admit();
+    taken& three = at.admit();
+    taken& four = at.admit();
+    REQUIRE(one.lease.enter(connection_stage::working, start));
+    at.registry.lower(100, start);
+    CHECK(two.socket.is_shut_down());
+    CHECK_FALSE(three.socket.is_shut_down());
+    at.registry.lower(1, start);
+    CHECK(three.socket.is_shut_down());
+    CHECK(four.socket.is_shut_down());
+    at.registry.lower(50, start + 1h);
+    CHECK_FALSE(one.socket.is_shut_down());
+    CHECK(at.registry.total() == 1);
+    CHECK(at.given_up(connection_bound::descriptors) == 3);
+}
+
+TEST_CASE("connections of many threads are counted right") {
+    scene at{{.total = 50, .per_peer = 20}};
+    std::vector<std::thread> threads;
+    for (unsigned id = 0; id < 4; ++id) {
+        threads.emplace_back([&at, id] {
+            const auto peer = net::ip::make_address_v4(id % 3 + 1);
+            std::deque<connection_lease> mine;
+            for (unsigned i = 0; i < 5'000; ++i) {
+                mine.push_back(at.registry.admit(-1, peer));
+                if (!mine.back())
+                    mine.pop_back();
+                else if (i % 3 != 0 && mine.back().enter(connection_stage::receiving) && i % 3 == 2)
+                    static_cast<void>(mine.back().enter(connection_stage::working));
+                if (mine.size() > i % 40) mine.pop_front();
+            }
+        });
+    }
+    for (std::thread& each : threads) each.join();
+    CHECK(at.metrics.connections.value() == 0);
+    for (int i = 0; i < 20; ++i) CHECK_FALSE(at.admit().lease.over());
+}
+
+TEST_CASE("connections are no more than there are descriptors for") {
+    CHECK(connections_that_fit(0, 4) == 8);
+    CHECK(connections_that_fit(48, 1) == 8);
+    CHECK(connections_that_fit(1'048'576, 16) > 8192);
+    std::size_t before = 0;
+    for (std::uint64_t descriptors = 256; descriptors < 2'000'000; descriptors *= 2) {
+        const std::size_t fit = connections_that_fit(descriptors, 4);
+        CHECK(fit > before);
+        CHECK(2 * fit < descriptors);
+        before = fit;
+    }
+    CHECK(connections_that_fit(4096, 64) < connections_that_fit(4096, 4));
+}
