@@ -196,6 +196,7 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     }
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
     if (!current.is_write) {
+        current.memory.release();  // who asks how much is in flight is no part of it
         const admin_request question{.path = current.path(), .query = current.query(), .is_head = current.is_head()};
         co_return co_await handle_admin(question, peer.self);
     }

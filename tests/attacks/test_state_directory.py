@@ -118,7 +118,7 @@ def test_what_is_in_the_way_of_a_save_is_not_waited_for_or_followed(saving, limi
         eventually(lambda: gate.metric(SAVES) > saves, "it is saved")
         settled(directory)
     assert victim.read_text() == "untouched"
-    assert sorted(os.listdir(directory)) == ["lock", "state"]
+    assert sorted(os.listdir(directory)) == ["lock", "secret", "state"]
     gate.crash()
     assert offer(limited(text), upstream, numbered(9)) == numbered(5)
 
@@ -179,4 +179,4 @@ def test_what_is_made_is_the_owners_alone(limited, upstream, directory):  # noqa
     offer(gate, upstream, numbered(3))
     gate.stop()
     modes = {path.name: path.stat().st_mode & 0o7777 for path in (directory, *directory.iterdir())}
-    assert modes == {directory.name: 0o700, "lock": 0o600, "state": 0o600}
+    assert modes == {directory.name: 0o700, "lock": 0o600, "secret": 0o600, "state": 0o600}

@@ -135,7 +135,7 @@ class SaveWatch(threading.Thread):
 
     def _others(self):
         names = os.listdir(self._directory) if self._directory.exists() else []
-        return {name: self._identity(name) for name in names if name not in ("lock", "state")}
+        return {name: self._identity(name) for name in names if name not in ("lock", "secret", "state")}
 
     def _identity(self, name):
         try:

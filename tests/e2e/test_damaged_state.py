@@ -145,4 +145,4 @@ def test_what_a_crash_has_left_half_written_is_not_looked_at(limited, upstream, 
     assert " error " not in gate.log
     assert gate.current() == 5
     gate.stop()
-    assert [path.name for path in sorted(file.parent.iterdir())] == ["lock", "state"]
+    assert [path.name for path in sorted(file.parent.iterdir())] == ["lock", "secret", "state"]

@@ -55,6 +55,7 @@ STATS = {
     "requests": {"total": int, "rejected": int, "upstreamErrors": int},
     "samples": {"received": int, "accepted": int, "refused": int, "stored": int, "failed": int},
     "windows": {"hourly": WINDOW, "daily": WINDOW},
+    "clockInDoubt": bool,
     "exempt": {"hourlySeries": int, "dailySeries": int},
     "tenantsTotal": int, "tenants": list, "limitsTotal": int, "limits": list,
 }

@@ -238,7 +238,7 @@ def test_saves_are_counted_and_measured(limited, upstream, directory):
     offer(gate, upstream, numbered(4))
     eventually(lambda: gate.metric(SAVES) > saves, "what is new is saved")
     servers.check_metrics(gate.get("/metrics").body)
-    assert sorted(os.listdir(directory)) == ["lock", "state"]
+    assert sorted(os.listdir(directory)) == ["lock", "secret", "state"]
 
 
 def test_a_save_that_fails_is_told_and_tried_again(limited, upstream, directory):

@@ -44,7 +44,7 @@ TEST_CASE("stats have the documented keys, in order") {
                               .daily = {.series_max = 0, .series_current = 11, .series_refused = 0}});
     const std::string all = stats_json("1.2.3", 12s, metrics, figures, 100);
     CHECK(all ==
-          R"({"version":"1.2.3","uptimeSeconds":12,"mode":"enforce",)"
+          R"({"version":"1.2.3","uptimeSeconds":12,"mode":"enforce","clockInDoubt":false,)"
           R"("requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
           R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"
           R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
