@@ -62,7 +62,8 @@ class write_request_reader {
 
   public:
     /// @param hasher says which labels count.
-    explicit write_request_reader(label_hasher hasher = label_hasher{hash_key::known_to_all()}) : hasher_(std::move(hasher)) {}
+    explicit write_request_reader(label_hasher hasher = label_hasher{hash_key::known_to_all()})
+        : hasher_(std::move(hasher)) {}
     explicit write_request_reader(bytes_view body) : write_request_reader{} { reset(body); }
 
     /// Starts on a new body, which must outlive the reading. At most decoded_bytes_limit bytes.
