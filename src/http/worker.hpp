@@ -72,7 +72,7 @@ struct worker {
     planner plan_request;
     body_codec codec;
     decode_buffer decoded;
-    translator translate;
+    translator translate{shared.key};
     std::string rewritten;  // decoded: what is to go upstream instead of the sender's body
 
     /// Of the front desk only, which answers GET and HEAD: takes connections with any other request.

@@ -6,9 +6,6 @@
 
 #include "limit/budget_rules.hpp"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace seriesgate {
 namespace {
 
@@ -16,10 +13,6 @@ namespace {
 constexpr std::size_t groups_expected_max = 16'384;
 
 }  // namespace
-
-std::size_t budget_book::keyed_hash::operator()(std::string_view text) const noexcept {
-    return XXH3_64bits_withSecret(text.data(), text.size(), key.secret(), hash_key::secret_bytes);
-}
 
 budget_book::budget_book(std::shared_ptr<const limit_rules> rules, hash_key key)
     : key_(std::move(key)), rules_(std::move(rules)), fixed_shelf_(key_), tenants_(key_) {
@@ -30,9 +23,8 @@ budget_book::budget_book(std::shared_ptr<const limit_rules> rules, hash_key key)
         pair.day = day_;
         apply_rules(pair);
     }
-    describe(fixed_shelf_, 0);
-    describe(tenants_, 1);
-    for (std::size_t i = 0; i < rules_->limits.size(); ++i) describe(limits_.emplace_back(key_), 2 + i);
+    for (std::size_t i = 0; i < rules_->limits.size(); ++i) limits_.emplace_back(key_);
+    describe(shelf_rules_of(*rules_));
 }
 
 const budget_book::shelf& budget_book::shelf_at(std::size_t number) const noexcept {
@@ -182,7 +174,8 @@ void budget_book::note_change() noexcept {
     for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).bounded = 0;
 }
 
-std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const limit_rules> rules) {
+std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const limit_rules> rules,
+                                               std::span<const shelf_rules> described) {
     const auto gone = std::make_shared<std::vector<shelf>>();
     std::vector<shelf> before = std::exchange(limits_, {});
     const auto old_rules = std::exchange(rules_, std::move(rules));
@@ -198,7 +191,7 @@ std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const limit_rules
         }
     }
     const std::uint64_t exempted = fixed_shelf_.matching;
-    for (std::size_t i = 0; i < shelf_count(); ++i) describe(shelf_at(i), i);
+    describe(described);
     if (fixed_shelf_.matching != exempted)  // series that no budget has counted so far are now theirs
         for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).whole_since = hour_ + 1;
     note_change();
@@ -206,13 +199,16 @@ std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const limit_rules
     return gone;
 }
 
-/// Notes by which rules series come to a shelf, and whether it has counted all of those since the hour began.
-void budget_book::describe(shelf& of, std::size_t number) const {
-    const shelf_rules now = shelf_rules_of(*rules_, number);
-    const bool shares = of.overflow != nullptr && now.sharing != of.sharing;
-    if (of.matching != 0 && (now.matching != of.matching || shares)) of.whole_since = hour_ + 1;
-    of.matching = now.matching;
-    of.sharing = now.sharing;
+/// Notes by which rules series come to each shelf, and whether it has counted all of those since the hour began.
+void budget_book::describe(std::span<const shelf_rules> described) {
+    for (std::size_t i = 0; i < shelf_count(); ++i) {
+        shelf& of = shelf_at(i);
+        const shelf_rules& now = described[i];
+        const bool shares = of.overflow != nullptr && now.sharing != of.sharing;
+        if (of.matching != 0 && (now.matching != of.matching || shares)) of.whole_since = hour_ + 1;
+        of.matching = now.matching;
+        of.sharing = now.sharing;
+    }
 }
 
 void budget_book::catch_up(std::size_t count) {

@@ -96,8 +96,10 @@ class budget_book {
     /// The grace is over: what is still reserved lapses.
     void end_grace();
     /// Takes other rules: budgets of limits that are still there keep their counts, those of others go.
+    /// @param described shelf_rules_of them, which takes a while for many overrides.
     /// @return what is left of them, for the caller to destroy without the lock.
-    [[nodiscard]] std::shared_ptr<void> reconfigure(std::shared_ptr<const limit_rules> rules);
+    [[nodiscard]] std::shared_ptr<void> reconfigure(std::shared_ptr<const limit_rules> rules,
+                                                    std::span<const shelf_rules> described);
 
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
     /// Tells the next `count` budgets what has happened, and drops those that counted nothing in the hour that ended
@@ -147,11 +149,7 @@ class budget_book {
     /// Budgets stay where they are.
     using entries = std::vector<std::unique_ptr<budget_pair>>;
 
-    struct keyed_hash {
-        hash_key key;
-        std::size_t operator()(std::string_view text) const noexcept;
-    };
-    using index = std::unordered_map<std::string_view, budget_pair*, keyed_hash>;
+    using index = std::unordered_map<std::string_view, budget_pair*, hash_key>;
 
     /// The budgets of one label limit, or of the tenants, or those two that are always there.
     struct shelf {
@@ -164,7 +162,7 @@ class budget_book {
         std::uint64_t matching = 0;      ///< tells apart by which rules series are its own
         std::uint64_t sharing = 0;       ///< tells apart by which rules they share the overflow budget
 
-        explicit shelf(const hash_key& key) : by_key(0, keyed_hash{key}) {}
+        explicit shelf(const hash_key& key) : by_key(0, key) {}
     };
 
     [[nodiscard]] std::size_t shelf_count() const noexcept { return 2 + limits_.size(); }
@@ -182,7 +180,7 @@ class budget_book {
     void apply_rules(budget_pair& pair) const;
     void note_change() noexcept;
     static void drop(shelf& of, std::size_t place);
-    void describe(shelf& of, std::size_t number) const;
+    void describe(std::span<const shelf_rules> described);
     void save_before_change(std::span<budget_pair* const> found);
     void save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const;
 

@@ -50,16 +50,13 @@ ruling ruling_of(const limit_rules& rules, const budget_role& role, std::string_
             break;
     }
     const label_limit& limit = rules.limits[role.limit];
-    if (limit.overrides.empty()) return {.maxima = limit.maxima, .mode = mode(limit.mode)};
-    return {.maxima = maxima_of(limit, role.overflow ? overflow_group(limit) : group_of(limit, key)),
-            .mode = mode(limit.mode)};
+    const auto* const own = override_of(rules, role.limit, role.overflow ? std::nullopt : std::optional{key});
+    return {.maxima = own == nullptr ? limit.maxima : *own, .mode = mode(limit.mode)};
 }
 
 bool is_overridden(const limit_rules& rules, const budget_role& role, std::string_view key) {
     if (role.kind == budget_kind::tenant) return rules.tenants.overrides.contains(key);
-    const label_limit& limit = rules.limits[role.limit];
-    return !limit.overrides.empty() &&
-           std::ranges::find(limit.overrides, group_of(limit, key), &group_override::group) != limit.overrides.end();
+    return override_of(rules, role.limit, key) != nullptr;
 }
 
 bool is_named_overflow(const label_limit& limit, std::string_view key) {
@@ -86,22 +83,28 @@ class text_identity {
 
 }  // namespace
 
-shelf_rules shelf_rules_of(const limit_rules& rules, std::size_t number) {
-    text_identity matching;
-    text_identity sharing;
-    if (number == 0) {
-        for (const selector& each : rules.exempt) matching.add(each.to_string());
-    } else if (number == 1) {
-        sharing.add(rules.tenants.tenants_max);
-        for (const auto& [tenant, maxima] : rules.tenants.overrides) sharing.add(tenant);
-    } else {
-        const label_limit& limit = rules.limits[number - 2];
+std::vector<shelf_rules> shelf_rules_of(const limit_rules& rules) {
+    std::vector<shelf_rules> all;
+    const auto add = [&all](const text_identity& matching, const text_identity& sharing) {
+        all.push_back({.matching = matching.value(), .sharing = sharing.value()});
+    };
+    text_identity exempt;
+    for (const selector& each : rules.exempt) exempt.add(each.to_string());
+    add(exempt, {});
+    text_identity tenants;
+    tenants.add(rules.tenants.tenants_max);
+    for (const auto& [tenant, maxima] : rules.tenants.overrides) tenants.add(tenant);
+    add({}, tenants);
+    for (const label_limit& limit : rules.limits) {
+        text_identity matching;
+        text_identity sharing;
         if (limit.match) matching.add(limit.match->to_string());
         sharing.add(limit.groups_max);
         for (const group_override& each : limit.overrides)
             for (const auto& [label, value] : each.group) sharing.add(value);
+        add(matching, sharing);
     }
-    return {.matching = matching.value(), .sharing = sharing.value()};
+    return all;
 }
 
 }  // namespace seriesgate

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "limit/limits.hpp"
 
@@ -54,7 +55,7 @@ struct shelf_rules {
     std::uint64_t sharing;   ///< which of them share the overflow budget
 };
 
-/// @param number 0 for the global budget and the exempt series, 1 for the tenants, 2 and on for the limits.
-shelf_rules shelf_rules_of(const limit_rules& rules, std::size_t number);
+/// Of all kinds: the global budget and the exempt series, the tenants, then each limit.
+std::vector<shelf_rules> shelf_rules_of(const limit_rules& rules);
 
 }  // namespace seriesgate

@@ -7,6 +7,15 @@
 namespace seriesgate {
 limit_rules with_labels(limit_rules rules) {
     rules.labels = rule_labels{rules.limits, rules.exempt};
+    rules.overridden.clear();
+    for (const label_limit& limit : rules.limits) {
+        auto& by_key = rules.overridden.emplace_back();
+        for (const group_override& each : limit.overrides) {
+            std::string key;
+            for (const auto& [label, value] : each.group) append_key_part(key, value);
+            by_key.try_emplace(std::move(key), each.maxima);
+        }
+    }
     return rules;
 }
 
@@ -43,14 +52,23 @@ limit_answer answer_of(const limit_rules& rules, std::string_view tenant) {
     return found != rules.tenants.answers.end() ? found->second : rules.tenants.answer;
 }
 
-namespace {
-
-const series_maxima& maxima_of(const label_limit& limit, std::optional<std::string_view> key) {
-    if (limit.overrides.empty()) return limit.maxima;
-    return maxima_of(limit, key ? group_of(limit, *key) : overflow_group(limit));
+const series_maxima* override_of(const limit_rules& rules, std::size_t limit, std::optional<std::string_view> key) {
+    const auto& by_key = rules.overridden[limit];
+    if (by_key.empty()) return nullptr;
+    std::string shared;
+    if (!key) {
+        for (std::size_t i = 0; i < rules.limits[limit].each.size(); ++i) append_key_part(shared, overflow_name);
+        key = shared;
+    } else if (rules.limits[limit].per_tenant) {
+        std::uint64_t size = 0;
+        const char* const end = key->data() + key->size();
+        const char* const after = read_varint(key->data(), end, size);
+        if (after == nullptr || size > static_cast<std::uint64_t>(end - after)) return nullptr;  // not one of ours
+        key->remove_prefix(static_cast<std::size_t>(after - key->data()) + static_cast<std::size_t>(size));
+    }
+    const auto found = by_key.find(*key);
+    return found == by_key.end() ? nullptr : &found->second;
 }
-
-}  // namespace
 
 bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection) {
     if (rules.mode == limit_mode::observe || selection.exempt()) return false;
@@ -58,18 +76,17 @@ bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_se
     if (rules.tenants.mode == limit_mode::enforce && maxima_of(rules.tenants, tenant).limit()) return true;
     for (std::size_t i = 0; i < selection.size(); ++i) {
         const label_limit& limit = rules.limits[selection.limit_index(i)];
-        if (limit.mode == limit_mode::enforce && maxima_of(limit, selection.key(i)).limit()) return true;
+        const series_maxima* const own = override_of(rules, selection.limit_index(i), selection.key(i));
+        if (limit.mode == limit_mode::enforce && (own == nullptr ? limit.maxima : *own).limit()) return true;
     }
     return false;
 }
 
 std::uint64_t override_work(const limit_rules& rules, const rule_selections::one& selection) noexcept {
-    constexpr std::uint64_t key_work = 1000;  // split into texts
-    constexpr std::uint64_t each_work = 10;
+    constexpr std::uint64_t find_work = 500;
     std::uint64_t work = 0;
     for (std::size_t i = 0; i < selection.size(); ++i)
-        if (const auto& overrides = rules.limits[selection.limit_index(i)].overrides; !overrides.empty())
-            work += key_work + each_work * overrides.size();
+        work += rules.limits[selection.limit_index(i)].overrides.empty() ? 0 : find_work;
     return work;
 }
 
@@ -91,11 +108,6 @@ group_labels overflow_group(const label_limit& limit) {
     group_labels group;
     for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
     return group;
-}
-
-const series_maxima& maxima_of(const label_limit& limit, const group_labels& group) {
-    const auto found = std::ranges::find(limit.overrides, group, &group_override::group);
-    return found == limit.overrides.end() ? limit.maxima : found->maxima;
 }
 
 }  // namespace seriesgate

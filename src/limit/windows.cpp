@@ -94,13 +94,14 @@ void admission::bound_sets(const windows& current, const limit_rules& rules) con
 
 void admission::reconfigure(const limit_settings& settings) {
     const auto rules = rules_of(settings);
+    const auto described = shelf_rules_of(*rules);
     false_positive_rate_ = settings.false_positive_rate;
     incumbent_grace_ = settings.incumbent_grace;
     std::shared_ptr<void> gone;  // destroyed without the lock
     {
         const std::scoped_lock lock{commit_lock_};
         auto next = std::make_unique<windows>(*windows_.read());
-        gone = counts_.book.reconfigure(rules);
+        gone = counts_.book.reconfigure(rules, described);
         bound_sets(*next, *rules);
         next->rules = rules;
         refused_.clear();

@@ -21,10 +21,14 @@ const hash_key& hash_key::known_to_all() {
     return key;
 }
 
+std::size_t hash_key::operator()(bytes_view text) const noexcept {
+    return XXH3_64bits_withSecret(text.data(), text.size(), secret(), secret_bytes);
+}
+
 std::uint64_t hash_key::identity() const noexcept {
     // 64 bits of a hash of 192 bytes that stem from 256 random bits or more: nothing to work back from.
     constexpr std::string_view purpose{"identity of a hash key"};
-    return XXH3_64bits_withSecret(purpose.data(), purpose.size(), secret(), secret_bytes);
+    return (*this)(purpose);
 }
 
 }  // namespace seriesgate

@@ -30,6 +30,8 @@ class hash_key {
 
     /// secret_bytes of them, for XXH3_64bits_withSecret and its kin.
     [[nodiscard]] const unsigned char* secret() const noexcept { return secret_->data(); }
+    /// Of a text, for tables whose keys senders choose: with a hash that they know they could fill one bucket.
+    [[nodiscard]] std::size_t operator()(bytes_view text) const noexcept;
     /// Tells keys apart without giving them away.
     [[nodiscard]] std::uint64_t identity() const noexcept;
 

@@ -122,7 +122,7 @@ void translator::shrink() {
     give_back(key_);
     give_back(labels_);
     give_back(names_);
-    if (told_.size() > told_kept_max) decltype(told_){}.swap(told_);
+    if (told_.size() > told_kept_max) decltype(told_){0, told_.hash_function()}.swap(told_);
 }
 
 /// @return what is wrong with the labels of a series; empty if nothing is.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "series/hash_key.hpp"
 #include "wire/write_request_v2.hpp"
 
 namespace seriesgate {
@@ -49,12 +50,15 @@ class translator {
     std::string series_;  // the payload being written: its length goes before it
     std::string inner_;
     std::string metadata_;
-    std::unordered_set<std::string> told_;  // metadata of this request
+    std::unordered_set<std::string, hash_key> told_;  // metadata of this request
     std::string key_;
     std::vector<label_view> labels_;  // of the series being written
     std::vector<bytes_view> names_;   // of its labels
 
   public:
+    /// @param key of the tables that senders fill.
+    explicit translator(const hash_key& key) : told_(0, key) {}
+
     /// @param body what write_request_v2_reader reads without an error; not the output.
     /// @param removed records of series to leave out, ascending, as for splice.
     /// @param out cleared, then filled; its capacity is reused. No larger than the body and its labels filled in (see

@@ -148,7 +148,7 @@ inline std::string check_translation(bytes_view body, const walk_check_v2& check
             removed.push_back(check.records[static_cast<std::size_t>(entry)]);
         }
     }
-    static translator translate;  // as long-lived as a worker's
+    static translator translate{hash_key::known_to_all()};  // as long-lived as a worker's
     std::string out;
     const translation_loss lost = translate(body, removed, out);
     prometheus::WriteRequest made;
