@@ -28,7 +28,23 @@ struct admission::commit_work {
     std::shared_ptr<const limit_rules> rules;  ///< by which the selectors were evaluated
     bool totals = false;                       ///< the second round, see commit()
     std::size_t next = 0;                      ///< index into scratch.pending
+
+    /// Other rules may make other rounds of what is left, so only that is left.
+    void drop_decided();
 };
+
+void admission::commit_work::drop_decided() {
+    const bool whole_histograms = !scratch.families.empty();
+    std::size_t i = 0;
+    std::erase_if(scratch.pending, [&](std::uint32_t) {
+        const bool is_total = whole_histograms && scratch.families[i].is_total;
+        const bool is_decided = is_total == totals ? i < next : totals;
+        ++i;
+        return is_decided;
+    });
+    totals = false;
+    next = 0;
+}
 
 namespace {
 
@@ -69,6 +85,7 @@ bool admission::commit(std::span<const offered_series> offered, std::span<verdic
             case piece_end::not_finished:
                 break;
             case piece_end::other_rules:  // a reload came in between
+                work.drop_decided();
                 work.rules = windows_.read()->rules;
                 if (!select(*work.rules, scratch.pending, origin, scratch.selections, scratch.families)) return false;
                 break;

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "limit/offering.hpp"
+#include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
@@ -138,4 +138,30 @@ TEST_CASE("a long request lets others have their turn") {
     sender.join();
     // Under one lock for all of it there would be one turn, or none.
     CHECK(turns >= 50);
+}
+
+TEST_CASE("reloads that come in the middle of a long request leave no series undecided") {
+    const std::uint64_t count = sanitized ? 2'000 : 20'000;
+    limit_settings plain;
+    limit_settings whole;
+    whole.whole_histograms = true;
+    labelled_offering gate{plain, at(10)};
+    std::atomic<bool> done{false};
+    std::thread reloading{[&] {
+        for (bool is_whole = true; !done; is_whole = !is_whole) gate.limits.reconfigure(is_whole ? whole : plain);
+    }};
+    std::uint64_t undecided = 0;
+    for (std::uint64_t round = 0; round < 10; ++round) {
+        // Sums and buckets in turn: where histograms are kept whole, the sums are for the second round.
+        const batch sums{.labels = {{"__name__", "x_sum"}}, .first = round * count, .count = count};
+        gate.prepare(sums);
+        for (std::size_t i = 0; i < gate.labels.entries.size(); i += 2)
+            gate.labels.entries[i] = {{"__name__", "x_bucket"}, {"le", "1"}};
+        std::ranges::fill(gate.verdicts, verdict::refused_unknown);
+        gate.limits.decide(gate.offered, at(10), gate.verdicts, gate.scratch, {.tenant = {}, .labels = &gate.labels});
+        undecided += static_cast<std::uint64_t>(std::ranges::count(gate.verdicts, verdict::refused_unknown));
+    }
+    done = true;
+    reloading.join();
+    CHECK(undecided == 0);
 }
