@@ -7,7 +7,7 @@
 # --quick: the release preset only. The last line is the count, `N passed, N failed`; exit 0 only if none failed.
 #
 # From the environment:
-#   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (30)
+#   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (20)
 #   SERIESGATE_TEST_MINUTES   when everything has to be over (80); what is left by then fails
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,7 +25,7 @@ for argument in "$@"; do
 done
 
 jobs=$(nproc)
-fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-30}
+fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-20}
 deadline=$((60 * ${SERIESGATE_TEST_MINUTES:-80}))
 reports=$root/build/reports
 rm -rf "$reports"
