@@ -22,6 +22,8 @@ def busy(start_gate, upstream):
         gate.send(body)
     gate.send(b"bad")
     eventually(lambda: gate.stats["requests"]["total"] == 4, "all are counted: a request is when it has been answered")
+    # Its duration is known a moment later, when the answer has been written.
+    eventually(lambda: gate.metric("seriesgate_request_duration_seconds_count") == 4, "all durations are counted")
     return gate
 
 
