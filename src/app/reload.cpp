@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,8 +72,8 @@ reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) 
     metrics_.reload_successful.set(0);
     std::vector<std::string> lines;
     for (const config_error& error : errors) lines.push_back(error.text());
-    for (const std::string& line : lines | std::views::take(logged_mistakes_max))
-        spdlog::error("configuration not reloaded: {}", line);
+    for (std::size_t i = 0; i < std::min(lines.size(), logged_mistakes_max); ++i)
+        spdlog::error("configuration not reloaded: {}", lines[i]);
     if (lines.size() > logged_mistakes_max)
         spdlog::error("configuration not reloaded: and {} more mistakes; --check-config prints them",
                       lines.size() - logged_mistakes_max);
