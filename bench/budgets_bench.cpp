@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
 
@@ -23,8 +23,8 @@ constexpr std::uint64_t series_count = 10'000'000;
 constexpr std::uint64_t group_count = 10'000;
 constexpr std::uint64_t tenant_count = 1'000;
 
-limit_settings with_budgets() {
-    limit_settings settings{.series_hourly_max = 2 * series_count, .series_daily_max = 2 * series_count};
+limit_rules with_budgets() {
+    limit_rules settings{.global = {.hourly = 2 * series_count, .daily = 2 * series_count}};
     settings.tenants.fallback = {.hourly = series_count, .daily = series_count};
     label_limit per_namespace;
     per_namespace.name = "per-namespace";
@@ -72,35 +72,35 @@ std::size_t resident_bytes() {
     return resident * static_cast<std::size_t>(::getpagesize());
 }
 
-/// An admission in its second hour that knows `series_count` series, in every group and tenant that there is.
+/// A limiter in its second hour that knows `series_count` series, in every group and tenant that there is.
 struct populated {
-    std::unique_ptr<admission> limits;
-    admission_scratch scratch;
+    std::unique_ptr<series_limiter> limiter;
+    limiter_scratch scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     time_point now = noon;
     double mebibytes = 0;
 
-    explicit populated(const limit_settings& settings) {
+    explicit populated(const limit_rules& settings) {
         const std::size_t before = resident_bytes();
-        limits = std::make_unique<admission>(settings, now);
+        limiter = std::make_unique<series_limiter>(settings, now);
         admit_all();
-        limits->maintain(now = noon + std::chrono::minutes{59} + std::chrono::seconds{59});
-        limits->maintain(now = noon + std::chrono::hours{1});
+        limiter->maintain(now = noon + std::chrono::minutes{59} + std::chrono::seconds{59});
+        limiter->maintain(now = noon + std::chrono::hours{1});
         admit_all();
         ::malloc_trim(0);
         mebibytes = static_cast<double>(resident_bytes() - before) / (1 << 20);
     }
     void offer(std::uint64_t index) {
         next.make(index);
-        limits->decide(next.offered, now, verdicts, scratch, next.origin());
+        limiter->decide(next.offered, now, verdicts, scratch, next.origin());
     }
 
   private:
     void admit_all() {
         for (std::uint64_t index = 0; index < series_count / batch; ++index) {
             offer(index);
-            limits->maintain(now);
+            limiter->maintain(now);
         }
     }
 };
@@ -108,7 +108,7 @@ struct populated {
 populated& gate_with(bool many) {
     static std::unique_ptr<populated> gates[2];
     auto& gate = gates[many ? 1 : 0];
-    if (!gate) gate = std::make_unique<populated>(many ? with_budgets() : limit_settings{});
+    if (!gate) gate = std::make_unique<populated>(many ? with_budgets() : limit_rules{});
     return *gate;
 }
 
@@ -118,26 +118,26 @@ void known_series(benchmark::State& state, bool many) {
     for (auto _ : state) gate.offer(index++ % (series_count / batch));
     report_series(state, batch);
     state.counters["MiB"] = gate.mebibytes;
-    state.counters["budgets"] = static_cast<double>(gate.limits->figures().limits.size());
+    state.counters["budgets"] = static_cast<double>(gate.limiter->figures().limits.size());
 }
 BENCHMARK_CAPTURE(known_series, none, false);
 BENCHMARK_CAPTURE(known_series, many, true);
 
 /// Refused once, and again and again: the cache answers, whatever the limits are.
 void refused_series(benchmark::State& state, bool many) {
-    limit_settings settings = many ? with_budgets() : limit_settings{};
+    limit_rules settings = many ? with_budgets() : limit_rules{};
     if (many) {
         settings.limits.front().maxima = {.hourly = 1, .daily = 1};
     } else {
-        settings.series_hourly_max = 1;
+        settings.global.hourly = 1;
     }
-    admission limits{settings, noon};
-    admission_scratch scratch;
+    series_limiter limiter{settings, noon};
+    limiter_scratch scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     const auto offer = [&](std::uint64_t index) {
         next.make(index % 50);
-        limits.decide(next.offered, noon, verdicts, scratch, next.origin());
+        limiter.decide(next.offered, noon, verdicts, scratch, next.origin());
     };
     for (std::uint64_t index = 0; index < 100; ++index) offer(index);
     std::uint64_t index = 0;
@@ -149,17 +149,17 @@ BENCHMARK_CAPTURE(refused_series, many, true);
 
 /// New series, each of which finds room: here the limits cost what they cost.
 void new_series(benchmark::State& state, bool many) {
-    auto limits = std::make_unique<admission>(many ? with_budgets() : limit_settings{}, noon);
-    admission_scratch scratch;
+    auto limiter = std::make_unique<series_limiter>(many ? with_budgets() : limit_rules{}, noon);
+    limiter_scratch scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     std::uint64_t index = 0;
     for (auto _ : state) {
         next.make(index++);
-        limits->decide(next.offered, noon, verdicts, scratch, next.origin());
+        limiter->decide(next.offered, noon, verdicts, scratch, next.origin());
         if (index % 40 == 0) {
             state.PauseTiming();
-            limits->maintain(noon);
+            limiter->maintain(noon);
             state.ResumeTiming();
         }
     }
@@ -171,7 +171,7 @@ BENCHMARK_CAPTURE(new_series, many, true);
 /// What /stats and /metrics cost.
 void figures(benchmark::State& state) {
     populated& gate = gate_with(true);
-    for (auto _ : state) benchmark::DoNotOptimize(gate.limits->figures());
+    for (auto _ : state) benchmark::DoNotOptimize(gate.limiter->figures());
 }
 BENCHMARK(figures)->Unit(benchmark::kMicrosecond);
 

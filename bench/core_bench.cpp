@@ -1,7 +1,7 @@
 // What a request costs in the core, step by step, on the recorded requests. `per_sample` is the figure to read.
 #include <string>
 
-#include "gate/plan.hpp"
+#include "plan/plan.hpp"
 #include "recorded.hpp"
 #include "wire/splice.hpp"
 #include "wire/write_request.hpp"
@@ -16,14 +16,14 @@ namespace {
 constexpr std::uint64_t unlimited = 0;
 constexpr std::uint64_t one_series = 1;
 
-/// An admission that has seen the recorded requests already.
+/// A limiter that has seen the recorded requests already.
 struct warm_gate {
-    admission limits;
+    series_limiter limiter;
     planner plan_request{hash_key::known_to_all()};
 
-    explicit warm_gate(std::uint64_t series_max) : limits{{.series_hourly_max = series_max}, noon} {
+    explicit warm_gate(std::uint64_t series_max) : limiter{{.global = {.hourly = series_max}}, noon} {
         for (int round = 0; round < 2; ++round)
-            for (const auto& body : recorded().decoded) (void)plan_request(body, limits, noon);
+            for (const auto& body : recorded().decoded) (void)plan_request(body, limiter, noon);
     }
 };
 
@@ -60,19 +60,19 @@ void walk_v2(benchmark::State& state) {
 BENCHMARK(walk_v2);
 
 /// Walk, fingerprint, decide and collect, everything known to the gate: admitted, or refused.
-void plan_all(benchmark::State& state, admission& limits) {
+void plan_all(benchmark::State& state, series_limiter& limiter) {
     planner plan_request{hash_key::known_to_all()};
     for (auto _ : state)
-        for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limits, noon));
+        for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limiter, noon));
     report_samples(state, recorded().samples);
 }
 void plan_known(benchmark::State& state, std::uint64_t series_max) {
     warm_gate gate{series_max};
-    plan_all(state, gate.limits);
+    plan_all(state, gate.limiter);
 }
 void plan_half_refused(benchmark::State& state) {
     partly_known gate{recorded()};
-    plan_all(state, gate.limits);
+    plan_all(state, gate.limiter);
 }
 BENCHMARK_CAPTURE(plan_known, accepted, unlimited);
 BENCHMARK(plan_half_refused);
@@ -82,14 +82,14 @@ BENCHMARK_CAPTURE(plan_known, refused, one_series);
 void plan_new(benchmark::State& state) {
     planner plan_request{hash_key::known_to_all()};
     time_point now = noon;
-    admission limits{{.incumbent_grace = std::chrono::seconds{0}}, now};
+    series_limiter limiter{{.incumbent_grace = std::chrono::seconds{0}}, now};
     for (auto _ : state) {
         state.PauseTiming();
         now += std::chrono::days{2};
-        limits.maintain(now);
-        limits.maintain(now);
+        limiter.maintain(now);
+        limiter.maintain(now);
         state.ResumeTiming();
-        for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limits, now));
+        for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limiter, now));
     }
     report_samples(state, recorded().samples);
 }
@@ -101,7 +101,7 @@ void splice_half(benchmark::State& state) {
     planner plan_request{hash_key::known_to_all()};
     std::vector<std::vector<byte_range>> removed;
     for (const auto& body : recorded().decoded) {
-        const auto made = plan_request(body, gate.limits, noon);
+        const auto made = plan_request(body, gate.limiter, noon);
         removed.emplace_back(made->removed.begin(), made->removed.end());
     }
     std::string out;
@@ -128,7 +128,7 @@ void compress(benchmark::State& state) {
 BENCHMARK(compress);
 
 /// All that the core does for a request: compressed bytes in, compressed bytes out.
-void core_path_of(benchmark::State& state, admission& limits) {
+void core_path_of(benchmark::State& state, series_limiter& limiter) {
     planner plan_request{hash_key::known_to_all()};
     decode_buffer buffer;
     decode_buffer room;
@@ -137,7 +137,7 @@ void core_path_of(benchmark::State& state, admission& limits) {
     for (auto _ : state)
         for (const auto& compressed : recorded().compressed) {
             const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-            const auto made = plan_request(*body, limits, noon);
+            const auto made = plan_request(*body, limiter, noon);
             if (made->forward == forwarding::spliced)
                 splice_snappy(compressed, *body, made->removed, spliced, room, out);
             benchmark::DoNotOptimize(out.data());
@@ -146,15 +146,15 @@ void core_path_of(benchmark::State& state, admission& limits) {
 }
 void core_path(benchmark::State& state, std::uint64_t series_max) {
     warm_gate gate{series_max};
-    core_path_of(state, gate.limits);
+    core_path_of(state, gate.limiter);
 }
 void core_path_half_refused(benchmark::State& state) {
     partly_known gate{recorded()};
-    core_path_of(state, gate.limits);
+    core_path_of(state, gate.limiter);
 }
 void core_path_twenty_refused(benchmark::State& state) {
     partly_known gate{recorded(), protocol::v1, all_but_twenty};
-    core_path_of(state, gate.limits);
+    core_path_of(state, gate.limiter);
 }
 BENCHMARK_CAPTURE(core_path, accepted, unlimited);
 BENCHMARK(core_path_half_refused);
@@ -163,13 +163,13 @@ BENCHMARK_CAPTURE(core_path, refused, one_series);
 
 /// Of remote write 2, everything accepted.
 void core_path_v2(benchmark::State& state) {
-    admission limits{{}, noon};
+    series_limiter limiter{{}, noon};
     planner plan_request{hash_key::known_to_all()};
     decode_buffer buffer;
     const auto run = [&] {
         for (const auto& compressed : recorded_v2().compressed) {
             const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-            benchmark::DoNotOptimize(plan_request(*body, limits, noon, {}, protocol::v2));
+            benchmark::DoNotOptimize(plan_request(*body, limiter, noon, {}, protocol::v2));
         }
     };
     run();
@@ -200,7 +200,7 @@ void core_path_by_size(benchmark::State& state) {
     snappy_encode(request_of(series_count), room, compressed);
     for (auto _ : state) {
         const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-        benchmark::DoNotOptimize(gate.plan_request(*body, gate.limits, noon));
+        benchmark::DoNotOptimize(gate.plan_request(*body, gate.limiter, noon));
     }
     report_samples(state, series_count);
 }
@@ -214,7 +214,7 @@ void core_path_by_threads(benchmark::State& state) {
     for (auto _ : state)
         for (const auto& compressed : recorded().compressed) {
             const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-            benchmark::DoNotOptimize(plan_request(*body, shared.limits, noon));
+            benchmark::DoNotOptimize(plan_request(*body, shared.limiter, noon));
         }
     // Counters of threads are added up, and time is that of the clock.
     report_samples(state, recorded().samples / static_cast<unsigned>(state.threads()));

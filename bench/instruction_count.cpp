@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gate/plan.hpp"
+#include "plan/plan.hpp"
 #include "recorded.hpp"
 #include "wire/splice.hpp"
 
@@ -31,12 +31,12 @@ constexpr path paths[] = {{"v1-accepted", protocol::v1, load::accepted},
                           {"v2-half-refused", protocol::v2, load::half_refused}};
 
 /// Compressed bytes in, compressed bytes out. @return bytes to send upstream in place of the senders' own.
-std::size_t run(const recorded_requests& requests, protocol version, admission& limits, planner& plan_request,
+std::size_t run(const recorded_requests& requests, protocol version, series_limiter& limiter, planner& plan_request,
                 decode_buffer& buffer, decode_buffer& room, std::string& spliced, std::string& out) {
     std::size_t bytes = 0;
     for (const auto& compressed : requests.compressed) {
         const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-        const auto made = plan_request(*body, limits, noon, {}, version);
+        const auto made = plan_request(*body, limiter, noon, {}, version);
         if (made->forward != forwarding::spliced) continue;
         splice_snappy(compressed, *body, made->removed, spliced, room, out);
         bytes += out.size();
@@ -62,20 +62,20 @@ int main(int argc, char** argv) {
     const recorded_requests& requests = chosen->version == protocol::v2 ? recorded_v2() : recorded();
     const bool is_half = chosen->kind == load::half_refused;
     const std::uint64_t series_max = chosen->kind == load::refused ? 1 : 0;
-    admission whole{{.series_hourly_max = series_max}, noon};
+    series_limiter whole{{.global = {.hourly = series_max}}, noon};
     std::optional<partly_known> half;
     if (is_half) half.emplace(requests, chosen->version);
-    admission& limits = is_half ? half->limits : whole;
+    series_limiter& limiter = is_half ? half->limiter : whole;
     planner plan_request{hash_key::known_to_all()};
     decode_buffer buffer;
     decode_buffer room;
     std::string spliced;
     std::string out;
     // Before the first round that counts, the series are known and the buffers have grown.
-    for (int i = 0; i < 2; ++i) run(requests, chosen->version, limits, plan_request, buffer, room, spliced, out);
+    for (int i = 0; i < 2; ++i) run(requests, chosen->version, limiter, plan_request, buffer, room, spliced, out);
     std::size_t bytes = 0;
     for (int i = 0; i < rounds; ++i)
-        bytes += run(requests, chosen->version, limits, plan_request, buffer, room, spliced, out);
+        bytes += run(requests, chosen->version, limiter, plan_request, buffer, room, spliced, out);
     std::printf("%s: %zu samples a round, %zu bytes changed\n", argv[1], requests.samples, bytes);
     return 0;
 }

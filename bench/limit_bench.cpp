@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "filter/admitted_set.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
 
@@ -31,7 +31,7 @@ const admitted_set& filled_set(std::uint64_t n) {
     return *set;
 }
 
-/// Lookups in batches, prefetched as admission::decide does it, all over the set.
+/// Lookups in batches, prefetched as series_limiter::decide does it, all over the set.
 void lookups(benchmark::State& state, std::uint64_t first_series) {
     const auto n = static_cast<std::uint64_t>(state.range(0));
     const admitted_set& set = filled_set(n);
@@ -89,17 +89,17 @@ void filter_hit_in_chain(benchmark::State& state) {
 }
 BENCHMARK(filter_hit_in_chain)->RangeMultiplier(10)->Range(100'000, 10'000'000);
 
-/// An admission in its second hour with series 0 to n - 1 known, its memory sized by the first.
+/// A limiter in its second hour with series 0 to n - 1 known, its memory sized by the first.
 struct warm_admission {
-    admission limits;
-    admission_scratch scratch;
+    series_limiter limiter;
+    limiter_scratch scratch;
     std::vector<offered_series> offered{batch};
     std::vector<verdict> verdicts{batch};
     time_point now = noon;
 
-    warm_admission(const limit_settings& settings, std::uint64_t n) : limits{settings, noon} {
+    warm_admission(const limit_rules& settings, std::uint64_t n) : limiter{settings, noon} {
         admit_all(n);
-        limits.maintain(now = noon + std::chrono::minutes{59} + std::chrono::seconds{59});
+        limiter.maintain(now = noon + std::chrono::minutes{59} + std::chrono::seconds{59});
         now = noon + std::chrono::hours{1};
         admit_all(n);
     }
@@ -108,23 +108,23 @@ struct warm_admission {
         for (auto& entry : offered) entry = {.fingerprint = fingerprint_of(first++), .samples = 1, .admits = true};
         decide();
     }
-    void decide() { limits.decide(offered, now, verdicts, scratch); }
+    void decide() { limiter.decide(offered, now, verdicts, scratch); }
 
   private:
     void admit_all(std::uint64_t n) {
         for (std::uint64_t first = 0; first < n; first += batch) {
             offer(first);
-            limits.maintain(now);
+            limiter.maintain(now);
         }
     }
 };
 
-/// admission::decide for known series; the cost of making the fingerprints is in it (about a nanosecond).
+/// series_limiter::decide for known series; the cost of making the fingerprints is in it (about a nanosecond).
 void decide_known(benchmark::State& state) {
     const auto n = static_cast<std::uint64_t>(state.range(0));
     static std::map<std::uint64_t, std::unique_ptr<warm_admission>> gates;  // filled once, not for every repetition
     auto& kept = gates[n];
-    if (!kept) kept = std::make_unique<warm_admission>(limit_settings{}, n);
+    if (!kept) kept = std::make_unique<warm_admission>(limit_rules{}, n);
     warm_admission& gate = *kept;
     std::uint64_t first = 0;
     for (auto _ : state) {
@@ -138,7 +138,7 @@ BENCHMARK(decide_known)->RangeMultiplier(10)->Range(100'000, 10'000'000);
 /// Refused series that the cache remembers, and more than it can, which go through the commit each time.
 void decide_refused(benchmark::State& state) {
     const auto n = static_cast<std::uint64_t>(state.range(0));
-    warm_admission gate{{.series_hourly_max = 2'000}, 2'000};
+    warm_admission gate{{.global = {.hourly = 2'000}}, 2'000};
     std::uint64_t first = 0;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2 * n, 1'000'000); i += batch)
         gate.offer(1'000'000'000 + i % n);
@@ -158,8 +158,8 @@ void decide_new(benchmark::State& state) {
     for (auto _ : state) {
         if (first % n == 0) {  // the next window, as large as this one
             state.PauseTiming();
-            gate.limits.maintain(gate.now + std::chrono::hours{23} + std::chrono::minutes{59});
-            gate.limits.maintain(gate.now += std::chrono::days{1});
+            gate.limiter.maintain(gate.now + std::chrono::hours{23} + std::chrono::minutes{59});
+            gate.limiter.maintain(gate.now += std::chrono::days{1});
             state.ResumeTiming();
         }
         gate.offer((std::uint64_t{1} << 40) + first);
@@ -171,8 +171,8 @@ BENCHMARK(decide_new)->Arg(100'000)->Arg(1'000'000);
 
 /// What /stats and /metrics cost, under the commit lock.
 void figures(benchmark::State& state) {
-    warm_admission gate{{.series_hourly_max = 50'000}, 100'000};
-    for (auto _ : state) benchmark::DoNotOptimize(gate.limits.figures());
+    warm_admission gate{{.global = {.hourly = 50'000}}, 100'000};
+    for (auto _ : state) benchmark::DoNotOptimize(gate.limiter.figures());
 }
 BENCHMARK(figures);
 

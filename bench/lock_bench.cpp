@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
 
@@ -25,8 +25,8 @@ constexpr std::uint64_t group_count = 10'000;
 constexpr std::uint64_t tenant_count = 1'000;
 constexpr std::uint64_t refused_each = 1'100;  // beyond what a sketch remembers one by one
 
-limit_settings settings() {
-    limit_settings made;
+limit_rules settings() {
+    limit_rules made;
     label_limit per_namespace;
     per_namespace.name = "per-namespace";
     per_namespace.each = {"namespace"};
@@ -42,12 +42,12 @@ struct request : label_source {
     std::vector<label_view> shown;
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
-    admission_scratch scratch;
+    limiter_scratch scratch;
 
     std::span<const label_view> labels(std::size_t) override { return shown; }
     histogram_family family(std::span<const label_view>) override { return {}; }
 
-    void send(admission& to, std::uint64_t group, std::uint64_t first, std::uint64_t count, time_point now) {
+    void send(series_limiter& to, std::uint64_t group, std::uint64_t first, std::uint64_t count, time_point now) {
         space = "namespace-" + std::to_string(group);
         shown = {{"namespace", space}};
         offered.resize(count);
@@ -66,14 +66,14 @@ struct null_sink final : state_sink {
 std::atomic<time_point> now{noon};
 
 /// Latencies of single new series while `work` is repeated for a while.
-void measure(const char* name, admission& limits, const std::function<void()>& work) {
+void measure(const char* name, series_limiter& limiter, const std::function<void()>& work) {
     std::vector<double> waits;
     std::atomic<bool> done{false};
     std::thread prober{[&] {
         request one;
         for (std::uint64_t i = 0; !done; ++i) {
             const auto begin = std::chrono::steady_clock::now();
-            one.send(limits, i % group_count, (std::uint64_t{1} << 50) + i, 1, now.load());
+            one.send(limiter, i % group_count, (std::uint64_t{1} << 50) + i, 1, now.load());
             waits.push_back(
                 std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
         }
@@ -102,28 +102,28 @@ void measure(const char* name, admission& limits, const std::function<void()>& w
 }  // namespace
 
 int main() {
-    admission limits{settings(), noon};
+    series_limiter limiter{settings(), noon};
     request filler;
     for (std::uint64_t group = 0; group < group_count; ++group)
-        filler.send(limits, group, group * 2 * refused_each, refused_each, noon);
-    limits.maintain(noon);
+        filler.send(limiter, group, group * 2 * refused_each, refused_each, noon);
+    limiter.maintain(noon);
 
-    measure("nothing", limits, [] { std::this_thread::sleep_for(1ms); });
-    measure("save", limits, [&] {
+    measure("nothing", limiter, [] { std::this_thread::sleep_for(1ms); });
+    measure("save", limiter, [&] {
         null_sink sink;
-        limits.save(sink);
+        limiter.save(sink);
     });
-    measure("figures", limits, [&] { (void)limits.figures(); });
-    measure("reload", limits, [&] { limits.reconfigure(settings()); });
+    measure("figures", limiter, [&] { (void)limiter.figures(); });
+    measure("reload", limiter, [&] { limiter.reconfigure(settings()); });
     std::uint64_t first = std::uint64_t{1} << 55;
-    measure("long request", limits, [&] {
+    measure("long request", limiter, [&] {
         request giant;
-        giant.send(limits, 0, first, 500'000, now.load());
+        giant.send(limiter, 0, first, 500'000, now.load());
         first += 500'000;
     });
-    measure("an hour's end", limits, [&] {
+    measure("an hour's end", limiter, [&] {
         now = now.load() + 1h;
-        limits.maintain(now.load());
+        limiter.maintain(now.load());
     });
     return 0;
 }

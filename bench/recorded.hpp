@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "gate/plan.hpp"
 #include "limit/window.hpp"
+#include "plan/plan.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/splice.hpp"
 
@@ -68,18 +68,18 @@ inline bool all_but_twenty(int place) {
     return place < 1'000 || place >= 1'020;
 }
 
-/// An admission to which some series of each request are known, and for whose others there is no room.
+/// A limiter to which some series of each request are known, and for whose others there is no room.
 class partly_known {
     std::vector<std::string> known_;
     planner plan_request_{hash_key::known_to_all()};
 
   public:
-    admission limits;
+    series_limiter limiter;
 
     explicit partly_known(const recorded_requests& requests, protocol version = protocol::v1,
                           place_filter is_known = every_second)
-        : known_(known_of(requests, version, is_known)), limits{{.series_hourly_max = count(version)}, noon} {
-        offer_known(limits, version);
+        : known_(known_of(requests, version, is_known)), limiter{{.global = {.hourly = count(version)}}, noon} {
+        offer_known(limiter, version);
     }
 
   private:
@@ -101,11 +101,11 @@ class partly_known {
                                                   : known_of<write_request_reader>(body, is_known));
         return all;
     }
-    void offer_known(admission& to, protocol version) {
+    void offer_known(series_limiter& to, protocol version) {
         for (const auto& body : known_) (void)plan_request_(body, to, noon, {}, version);
     }
     std::uint64_t count(protocol version) {
-        admission unlimited{{}, noon};
+        series_limiter unlimited{{}, noon};
         offer_known(unlimited, version);
         return unlimited.figures().hourly.series_current;
     }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "latencies.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
 
@@ -22,21 +22,21 @@ namespace {
 
 /// Requests of `batch` series, timed one by one.
 class timed_requests {
-    admission& limits_;
-    admission_scratch scratch_;
+    series_limiter& limiter_;
+    limiter_scratch scratch_;
     std::vector<offered_series> offered_{batch};
     std::vector<verdict> verdicts_{batch};
     std::vector<double> micros_;
 
   public:
-    explicit timed_requests(admission& limits) : limits_(limits) {}
+    explicit timed_requests(series_limiter& limiter) : limiter_(limiter) {}
 
     /// @param number_of gives the n-th series' number.
     template <class NumberOf>
     void decide(time_point now, NumberOf number_of) {
         for (std::uint64_t i = 0; i < batch; ++i)
             offered_[i] = {.fingerprint = fingerprint_of(number_of(i)), .samples = 1, .admits = true};
-        micros_.push_back(micros_of([&] { limits_.decide(offered_, now, verdicts_, scratch_); }));
+        micros_.push_back(micros_of([&] { limiter_.decide(offered_, now, verdicts_, scratch_); }));
     }
     void forget() { micros_.clear(); }
 
@@ -54,19 +54,19 @@ class timed_requests {
 void window(benchmark::State& state) {
     const auto n = static_cast<std::uint64_t>(state.range(0));
     for (auto _ : state) {
-        admission limits{limit_settings{.series_hourly_max = n, .incumbent_grace = std::chrono::seconds{0}}, noon};
-        timed_requests requests{limits};
+        series_limiter limiter{limit_rules{.global = {.hourly = n}, .incumbent_grace = std::chrono::seconds{0}}, noon};
+        timed_requests requests{limiter};
         time_point now = noon;
         const auto offer_all = [&](std::uint64_t first, std::uint64_t count) {
             requests.forget();
             for (std::uint64_t at = 0; at < count; at += batch) {
                 requests.decide(now, [&](std::uint64_t i) { return first + at + i; });
-                if (at % (16 * batch) == 0) limits.maintain(now);
+                if (at % (16 * batch) == 0) limiter.maintain(now);
             }
             return requests.mean();
         };
         const auto bytes = [&] {
-            const auto figures = limits.figures();
+            const auto figures = limiter.figures();
             return static_cast<double>(figures.hourly.filter_bytes + figures.daily.filter_bytes) /
                    static_cast<double>(n);
         };
@@ -76,9 +76,9 @@ void window(benchmark::State& state) {
         state.counters["known_ns"] = offer_all(0, sample);
         state.counters["refused_ns"] = offer_all(std::uint64_t{1} << 40, sample);
 
-        limits.maintain(now + std::chrono::minutes{59} + std::chrono::seconds{59});
+        limiter.maintain(now + std::chrono::minutes{59} + std::chrono::seconds{59});
         now += std::chrono::hours{1};
-        state.counters["rotate_us"] = micros_of([&] { limits.maintain(now); });
+        state.counters["rotate_us"] = micros_of([&] { limiter.maintain(now); });
         state.counters["return_ns"] = offer_all(0, n);
         state.counters["known_later_ns"] = offer_all(0, sample);
         state.counters["bytes_later"] = bytes();
@@ -92,15 +92,15 @@ BENCHMARK(window)->RangeMultiplier(10)->Range(100'000, 100'000'000)->Iterations(
 void decide_while(benchmark::State& state, bool rotating) {
     constexpr std::uint64_t known = 50'000'000;
     constexpr std::uint64_t requests_before = 200;
-    admission limits{limit_settings{}, noon};
-    timed_requests requests{limits};
+    series_limiter limiter{limit_rules{}, noon};
+    timed_requests requests{limiter};
     const time_point full_hour = noon + std::chrono::hours{1};
     for (const time_point now : {noon, full_hour}) {
-        limits.maintain(now - std::chrono::seconds{1});
-        limits.maintain(now);
+        limiter.maintain(now - std::chrono::seconds{1});
+        limiter.maintain(now);
         for (std::uint64_t first = 0; first < known; first += batch) {
             requests.decide(now, [&](std::uint64_t i) { return first + i; });
-            if (first % (16 * batch) == 0) limits.maintain(now);
+            if (first % (16 * batch) == 0) limiter.maintain(now);
         }
     }
     requests.forget();
@@ -109,7 +109,7 @@ void decide_while(benchmark::State& state, bool rotating) {
     std::atomic<bool> stop = false;
     std::thread maintenance{[&] {
         while (!stop) {
-            limits.maintain(full_hour + std::chrono::seconds{seconds});
+            limiter.maintain(full_hour + std::chrono::seconds{seconds});
             std::this_thread::sleep_for(std::chrono::milliseconds{20});
         }
     }};

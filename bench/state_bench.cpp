@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "latencies.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
-#include "store/snapshot_file.hpp"
+#include "state/snapshot_file.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::bench;
@@ -23,18 +23,18 @@ using namespace seriesgate::bench;
 namespace {
 
 /// Knows series 0 to n - 1 in its second hour, so in one segment each for the hour and the day.
-std::unique_ptr<admission> filled(std::uint64_t n) {
-    auto limits = std::make_unique<admission>(limit_settings{.incumbent_grace = std::chrono::seconds{0}}, noon);
-    admission_scratch scratch;
+std::unique_ptr<series_limiter> filled(std::uint64_t n) {
+    auto limiter = std::make_unique<series_limiter>(limit_rules{.incumbent_grace = std::chrono::seconds{0}}, noon);
+    limiter_scratch scratch;
     std::vector<offered_series> offered(batch);
     std::vector<verdict> verdicts(batch);
     for (std::uint64_t first = 0; first < n; first += batch) {
         for (std::uint64_t i = 0; i < batch; ++i)
             offered[i] = {.fingerprint = fingerprint_of(first + i), .samples = 1, .admits = true};
-        limits->decide(offered, noon, verdicts, scratch);
-        limits->maintain(noon);
+        limiter->decide(offered, noon, verdicts, scratch);
+        limiter->maintain(noon);
     }
-    return limits;
+    return limiter;
 }
 
 std::filesystem::path directory() {
@@ -42,11 +42,11 @@ std::filesystem::path directory() {
 }
 
 void save(benchmark::State& state) {
-    const auto limits = filled(static_cast<std::uint64_t>(state.range(0)));
+    const auto limiter = filled(static_cast<std::uint64_t>(state.range(0)));
     const state_directory held{directory()};
     const snapshot_file snapshots{held, {.rules = 1, .secret = 1}};
     for (auto _ : state) {
-        const auto saved = snapshots.save(*limits);
+        const auto saved = snapshots.save(*limiter);
         if (saved.result != snapshot_file::save_result::saved) state.SkipWithError(saved.reason.c_str());
         state.counters["MB"] = static_cast<double>(saved.bytes) / 1e6;
     }
@@ -59,11 +59,11 @@ void load(benchmark::State& state) {
     const snapshot_file snapshots{held, {.rules = 1, .secret = 1}};
     if (!snapshots.save(*filled(static_cast<std::uint64_t>(state.range(0)))).reason.empty()) return;
     for (auto _ : state) {
-        admission limits{{}, noon};
-        const auto loaded = snapshots.load(limits, noon);
+        series_limiter limiter{{}, noon};
+        const auto loaded = snapshots.load(limiter, noon);
         if (loaded.result != snapshot_file::load_result::loaded) state.SkipWithError(loaded.reason.c_str());
         state.PauseTiming();
-        state.counters["series"] = static_cast<double>(limits.figures().hourly.series_current);
+        state.counters["series"] = static_cast<double>(limiter.figures().hourly.series_current);
         state.ResumeTiming();
     }
     std::filesystem::remove_all(directory());
@@ -74,7 +74,7 @@ BENCHMARK(load)->Arg(1'000'000)->Arg(10'000'000)->Arg(100'000'000)->Unit(benchma
 /// Read the percentiles: a save copies filters without the lock that new series take.
 void decide_while_saving(benchmark::State& state, bool saving) {
     constexpr std::uint64_t known = 10'000'000;
-    const auto limits = filled(known);
+    const auto limiter = filled(known);
     std::atomic<bool> stop = false;
     std::uint64_t saves = 0;
     std::thread saver;
@@ -83,9 +83,9 @@ void decide_while_saving(benchmark::State& state, bool saving) {
             ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);  // as the app does
             const state_directory held{directory()};
             const snapshot_file snapshots{held, {.rules = 1, .secret = 1}};
-            for (; !stop; ++saves) snapshots.save(*limits);
+            for (; !stop; ++saves) snapshots.save(*limiter);
         }};
-    admission_scratch scratch;
+    limiter_scratch scratch;
     std::vector<offered_series> offered(batch);
     std::vector<verdict> verdicts(batch);
     std::vector<double> micros;
@@ -96,8 +96,8 @@ void decide_while_saving(benchmark::State& state, bool saving) {
             offered[i] = {
                 .fingerprint = fingerprint_of(i % 100 == 0 ? fresh++ : first + i), .samples = 1, .admits = true};
         first = (first + batch) % known;
-        micros.push_back(micros_of([&] { limits->decide(offered, noon, verdicts, scratch); }));
-        if (micros.size() % 100 == 0) limits->maintain(noon);
+        micros.push_back(micros_of([&] { limiter->decide(offered, noon, verdicts, scratch); }));
+        if (micros.size() % 100 == 0) limiter->maintain(noon);
     }
     stop = true;
     if (saver.joinable()) saver.join();

@@ -15,14 +15,14 @@
 #include <thread>
 #include <vector>
 
+#include "admin/pages.hpp"
 #include "app/reload.hpp"
 #include "app/state.hpp"
 #include "config/version.hpp"
-#include "http/background.hpp"
 #include "http/connections.hpp"
 #include "http/descriptors.hpp"
-#include "http/pages.hpp"
 #include "http/server.hpp"
+#include "net/background.hpp"
 
 namespace seriesgate {
 namespace {
@@ -59,18 +59,18 @@ std::vector<std::unique_ptr<worker>> make_workers(shared_state& shared) {
 }
 
 /// The limiter's own thread: it allocates, so it is nobody's request.
-void maintain(const std::stop_token& stop, admission& limits) {
+void maintain(const std::stop_token& stop, series_limiter& limiter) {
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
     bool in_doubt = false;
     while (!stop.stop_requested()) {
         try {
-            limits.maintain(wall_clock_now());
-            if (limits.clock_in_doubt() && !in_doubt)
+            limiter.maintain(wall_clock_now());
+            if (limiter.clock_in_doubt() && !in_doubt)
                 spdlog::warn("the clock has leapt by over an hour: believed if it stays so for {} minutes",
                              clock_doubt.count());
-            in_doubt = limits.clock_in_doubt();
+            in_doubt = limiter.clock_in_doubt();
         } catch (const std::exception& error) {
             // Mostly no memory for a larger filter: they go on in what they have, at a rising false-positive rate,
             // which /stats shows. Whatever it is, it is no reason to end.
@@ -137,8 +137,8 @@ net::awaitable<void> reload_on_signal(net::signal_set& signals, shared_state& sh
 void log_start(const config& settings, const server& front, std::size_t workers) {
     const auto limit = [](std::uint64_t max) { return max == 0 ? std::string{"none"} : std::to_string(max); };
     spdlog::info("seriesgate {} listening on {}, upstream {}, maxHourlySeries {}, maxDailySeries {}, {} threads",
-                 version(), front.address(), settings.upstream.url, limit(settings.series_hourly_max),
-                 limit(settings.series_daily_max), workers);
+                 version(), front.address(), settings.upstream.url, limit(settings.rules.global.hourly),
+                 limit(settings.rules.global.daily), workers);
 }
 
 }  // namespace
@@ -146,19 +146,17 @@ void log_start(const config& settings, const server& front, std::size_t workers)
 void run(const config& settings, std::function<load_outcome()> read_again) {
     const installation installed{settings};
     const hash_key key{installed.secret};
-    limit_settings first_limits = limits_of(settings);
-    first_limits.key = key;
-    admission limits{first_limits, wall_clock_now()};
+    series_limiter limiter{settings.rules, wall_clock_now(), key};
     gate_metrics metrics;
     connection_registry connections{connection_bounds_of(settings.server), metrics};
-    reloader reload{settings, std::move(read_again), limits, metrics};
+    reloader reload{settings, std::move(read_again), limiter, metrics};
     shared_state shared{.settings = settings,
-                        .limits = limits,
+                        .limiter = limiter,
                         .metrics = metrics,
                         .key = key,
                         .started = std::chrono::steady_clock::now()};
     std::optional<state_keeper> state;
-    if (installed.directory) state.emplace(settings, installed, key, limits, metrics);
+    if (installed.directory) state.emplace(settings, installed, key, limiter, metrics);
     const auto workers = make_workers(shared);
     worker front_desk{shared};  // its thread is this one
     net::io_context& control = front_desk.io;
@@ -168,7 +166,7 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     net::signal_set reload_signals{control, SIGHUP};
 
     // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
-    std::jthread maintenance{[&limits](const std::stop_token& stop) { maintain(stop, limits); }};
+    std::jthread maintenance{[&limiter](const std::stop_token& stop) { maintain(stop, limiter); }};
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& stop) { state->save_now_and_then(stop); }};
     std::jthread paging{[&shared](const std::stop_token& stop) { make_pages(stop, shared); }};

@@ -36,21 +36,9 @@ std::vector<std::string_view> fixed_changes(const config& running, const config&
 
 }  // namespace
 
-limit_settings limits_of(const config& settings) {
-    return {.series_hourly_max = settings.series_hourly_max,
-            .series_daily_max = settings.series_daily_max,
-            .false_positive_rate = settings.false_positive_rate,
-            .incumbent_grace = settings.incumbent_grace,
-            .mode = settings.mode,
-            .tenants = settings.tenants,
-            .limits = settings.limits,
-            .exempt = settings.exempt,
-            .whole_histograms = settings.whole_histograms};
-}
-
-reloader::reloader(const config& running, std::function<load_outcome()> read_again, admission& limits,
+reloader::reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
                    gate_metrics& metrics)
-    : running_(running), read_again_(std::move(read_again)), limits_(limits), metrics_(metrics) {
+    : running_(running), read_again_(std::move(read_again)), limiter_(limiter), metrics_(metrics) {
     note_success();  // of the start
 }
 
@@ -91,7 +79,7 @@ reload_outcome reloader::reload() {
 reload_outcome reloader::take_over() {
     const load_outcome loaded = read_again_();
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
-    limits_.reconfigure(limits_of(loaded.value));
+    limiter_.reconfigure(loaded.value.rules);
     note_success();
     std::string text = "configuration reloaded";
     if (const auto fixed = fixed_changes(running_, loaded.value); !fixed.empty())

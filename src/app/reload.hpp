@@ -7,12 +7,9 @@
 
 #include "config/config.hpp"
 #include "http/worker.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
-
-/// What the limiter needs of a configuration.
-limit_settings limits_of(const config& settings);
 
 /// Reads the configuration again and hands the limits to the limiter. Everything else (addresses, timeouts, sizes,
 /// ignoreLabels, the tenant header, state) is fixed at the start: a change of it is told, not made.
@@ -20,11 +17,12 @@ limit_settings limits_of(const config& settings);
 class reloader {
     const config& running_;
     const std::function<load_outcome()> read_again_;
-    admission& limits_;
+    series_limiter& limiter_;
     gate_metrics& metrics_;
 
   public:
-    reloader(const config& running, std::function<load_outcome()> read_again, admission& limits, gate_metrics& metrics);
+    reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
+             gate_metrics& metrics);
 
     /// Reloads when it is asked for, until it is time to stop: once a second at most, for all who have asked before.
     void run(const std::stop_token& stop, reload_desk& asked);

@@ -10,7 +10,7 @@
 
 #include "http/worker.hpp"
 #include "series/fingerprint.hpp"
-#include "store/secret_file.hpp"
+#include "state/secret_file.hpp"
 
 namespace seriesgate {
 namespace {
@@ -32,23 +32,23 @@ installation::installation(const config& settings) {
                                            : random_secret();
 }
 
-state_keeper::state_keeper(const config& settings, const installation& in, const hash_key& key, admission& limits,
+state_keeper::state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
                            gate_metrics& metrics)
     : directory_(*in.directory),
       secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
       file_(directory_, {.rules = fingerprint_identity(settings.ignore_labels), .secret = key.identity()}),
       interval_(settings.state.interval),
-      limits_(limits),
+      limiter_(limiter),
       metrics_(metrics) {
     load();
 }
 
 void state_keeper::load() {
-    const auto loaded = file_.load(limits_, wall_clock_now());
+    const auto loaded = file_.load(limiter_, wall_clock_now());
     if (loaded.result == snapshot_file::load_result::refused)
         spdlog::error("state not loaded, all series are new: {}", loaded.reason);
     if (loaded.result != snapshot_file::load_result::loaded) return;
-    const admission_figures figures = limits_.figures();
+    const limiter_figures figures = limiter_.figures();
     spdlog::info("state loaded: {} series in this hour, {} in this day", figures.hourly.series_current,
                  figures.daily.series_current);
 }
@@ -67,9 +67,9 @@ bool state_keeper::try_save() {
         spdlog::warn("state.dir was removed or its lock was: made anew, and the state with it");
         if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
     }
-    auto saved = file_.save(limits_);
+    auto saved = file_.save(limiter_);
     // A window ended meanwhile; that does not happen again within the hour.
-    if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limits_);
+    if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limiter_);
     if (saved.result == snapshot_file::save_result::saved) {
         metrics_.state_saves.add();
         metrics_.state_bytes.set(static_cast<std::int64_t>(saved.bytes));
@@ -91,7 +91,7 @@ void state_keeper::save_now_and_then(const std::stop_token& stop) {
     std::unique_lock lock{idle};
     std::uint64_t saved_revision = 0;
     while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) {
-        const std::uint64_t revision = limits_.revision();
+        const std::uint64_t revision = limiter_.revision();
         if ((revision != saved_revision || !directory_.is_held()) && save()) saved_revision = revision;
     }
 }

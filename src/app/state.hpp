@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "config/config.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "metrics/metrics.hpp"
-#include "store/snapshot_file.hpp"
-#include "store/state_directory.hpp"
+#include "state/snapshot_file.hpp"
+#include "state/state_directory.hpp"
 
 namespace seriesgate {
 
@@ -30,12 +30,12 @@ class state_keeper {
     const std::string secret_to_keep_;  // empty: it is in a file of its own
     const snapshot_file file_;
     const std::chrono::milliseconds interval_;
-    admission& limits_;
+    series_limiter& limiter_;
     gate_metrics& metrics_;
 
   public:
     /// Loads what is there. @param in has a directory. It, and what else is passed, outlives this.
-    state_keeper(const config& settings, const installation& in, const hash_key& key, admission& limits,
+    state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
                  gate_metrics& metrics);
 
     /// @return whether the state is on disk now. If not, the log says why. Nothing that goes wrong here ends the gate.

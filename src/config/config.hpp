@@ -75,19 +75,11 @@ struct state_config {
 struct config {
     listen_address listen;
     upstream_config upstream;
-    std::uint64_t series_hourly_max = 0;  ///< maxHourlySeries; 0: counted, not limited
-    std::uint64_t series_daily_max = 0;   ///< maxDailySeries; 0: counted, not limited
-    double false_positive_rate = 0.0001;
+    limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints
     std::string secret_file;                 ///< fingerprint.secretFile; empty: a secret of this gate's own
-    std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
-    limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
-    unsigned reject_status = 400;           ///< 400, 409 or 429
+    unsigned reject_status = 400;            ///< 400, 409 or 429
     std::string tenant_header = "X-Scope-OrgID";
-    tenant_limits tenants;
-    std::vector<label_limit> limits;
-    std::vector<selector> exempt;   ///< always admitted
-    bool whole_histograms = false;  ///< a classic histogram is admitted whole or not at all
     state_config state;
     server_config server;
 

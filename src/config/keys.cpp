@@ -39,49 +39,52 @@ constexpr std::array keys{
     config_key{"upstream.forwardQuery", "", "", nullptr, read_forward_query},
     config_key{"maxHourlySeries", "N", "new series admitted in one hour (UTC); 0: no limit",
                [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.series_hourly_max);
+                   return assign_count(text, series_counts, target.rules.global.hourly);
                }},
     config_key{"maxDailySeries", "N", "new series admitted in one day (UTC); 0: no limit",
                [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.series_daily_max);
+                   return assign_count(text, series_counts, target.rules.global.daily);
                }},
-    config_key{
-        "falsePositiveRate", "", "",
-        [](std::string_view text, config& target) { return assign_rate(text, rates, target.false_positive_rate); }},
+    config_key{"falsePositiveRate", "", "",
+               [](std::string_view text, config& target) {
+                   return assign_rate(text, rates, target.rules.false_positive_rate);
+               }},
     config_key{"ignoreLabels", "", "", nullptr, read_ignore_labels},
     config_key{"fingerprint.secretFile", "", "",
                [](std::string_view text, config& target) { return assign_path(text, target.secret_file); }},
-    config_key{
-        "incumbentGrace", "", "",
-        [](std::string_view text, config& target) { return assign_seconds(text, graces, target.incumbent_grace); }},
-    config_key{"mode", "", "", [](std::string_view text, config& target) { return assign_mode(text, target.mode); }},
+    config_key{"incumbentGrace", "", "",
+               [](std::string_view text, config& target) {
+                   return assign_seconds(text, graces, target.rules.incumbent_grace);
+               }},
+    config_key{"mode", "", "",
+               [](std::string_view text, config& target) { return assign_mode(text, target.rules.mode); }},
     config_key{"onLimit", "", "",  // unless tenants.onLimit, which comes later, says something else
-               [](std::string_view text, config& target) { return assign_answer(text, target.tenants.answer); }},
+               [](std::string_view text, config& target) { return assign_answer(text, target.rules.tenants.answer); }},
     config_key{"rejectStatus", "", "",
                [](std::string_view text, config& target) { return assign_reject_status(text, target.reject_status); }},
     config_key{"tenants.header", "", "",
                [](std::string_view text, config& target) { return assign_tenant_header(text, target.tenant_header); }},
     config_key{"tenants.mode", "", "",
-               [](std::string_view text, config& target) { return assign_mode(text, target.tenants.mode); }},
+               [](std::string_view text, config& target) { return assign_mode(text, target.rules.tenants.mode); }},
     config_key{"tenants.onLimit", "", "",
-               [](std::string_view text, config& target) { return assign_answer(text, target.tenants.answer); }},
+               [](std::string_view text, config& target) { return assign_answer(text, target.rules.tenants.answer); }},
     config_key{"tenants.default.maxHourlySeries", "", "",
                [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.tenants.fallback.hourly);
+                   return assign_count(text, series_counts, target.rules.tenants.fallback.hourly);
                }},
     config_key{"tenants.default.maxDailySeries", "", "",
                [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.tenants.fallback.daily);
+                   return assign_count(text, series_counts, target.rules.tenants.fallback.daily);
                }},
     config_key{"tenants.overrides", "", "", nullptr, read_tenant_overrides},
     config_key{"tenants.maxTenants", "", "",
                [](std::string_view text, config& target) {
-                   return assign_count(text, budget_counts, target.tenants.tenants_max);
+                   return assign_count(text, budget_counts, target.rules.tenants.tenants_max);
                }},
     config_key{"limits", "", "", nullptr, read_limits},
     config_key{"exempt", "", "", nullptr, read_exempt},
     config_key{"wholeHistograms", "", "",
-               [](std::string_view text, config& target) { return assign_flag(text, target.whole_histograms); }},
+               [](std::string_view text, config& target) { return assign_flag(text, target.rules.whole_histograms); }},
     config_key{"state.dir", "", "",
                [](std::string_view text, config& target) { return assign_path(text, target.state.dir); }},
     config_key{"state.interval", "", "",

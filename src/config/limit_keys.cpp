@@ -162,9 +162,9 @@ constexpr std::array limit_fields{
 
 void read_limits(const placed_value& at, config& target) {
     for (const placed_value& item : read_items(at, limits_max)) {
-        limit_draft draft{target.limits, {}};
+        limit_draft draft{target.rules.limits, {}};
         read_fields(item, limit_fields, draft);
-        target.limits.push_back(std::move(draft.made));
+        target.rules.limits.push_back(std::move(draft.made));
     }
 }
 

@@ -77,7 +77,7 @@ void read_ignore_labels(const placed_value& at, config& target) {
 void read_exempt(const placed_value& at, config& target) {
     for (const placed_value& item : read_items(at, exempt_max)) {
         selector each;
-        if (read_selector(item, each)) target.exempt.push_back(std::move(each));
+        if (read_selector(item, each)) target.rules.exempt.push_back(std::move(each));
     }
 }
 

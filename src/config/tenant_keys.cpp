@@ -22,7 +22,7 @@ constexpr std::array override_fields{
 }  // namespace
 
 void read_tenant_overrides(const placed_value& at, config& target) {
-    tenant_limits& tenants = target.tenants;
+    tenant_limits& tenants = target.rules.tenants;
     for (const auto& [tenant, value] : at.members()) {
         override_draft draft{tenants.fallback, {}};  // what an override leaves out is as for the others
         read_fields(value, override_fields, draft);

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "metrics/metrics.hpp"
-#include "upstream/net.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate {
 

@@ -7,7 +7,7 @@
 #include "http/reply.hpp"
 #include "http/sparse_log.hpp"
 #include "metrics/metrics.hpp"
-#include "upstream/timed_stream.hpp"
+#include "net/timed_stream.hpp"
 
 namespace seriesgate {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "metrics/metrics.hpp"
-#include "upstream/net.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate {
 

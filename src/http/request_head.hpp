@@ -4,7 +4,7 @@
 #include <boost/beast/http/message.hpp>
 #include <string_view>
 
-#include "upstream/net.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate {
 

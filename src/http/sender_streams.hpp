@@ -5,7 +5,7 @@
 #include <chrono>
 #include <unordered_set>
 
-#include "upstream/timed_stream.hpp"
+#include "net/timed_stream.hpp"
 
 namespace seriesgate {
 

@@ -3,7 +3,7 @@
 
 #include "http/connections.hpp"
 #include "http/worker.hpp"
-#include "upstream/message_reading.hpp"
+#include "net/message_reading.hpp"
 
 namespace seriesgate {
 

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "http/background.hpp"
 #include "http/descriptors.hpp"
 #include "http/session.hpp"
+#include "net/background.hpp"
 
 namespace seriesgate {
 namespace {

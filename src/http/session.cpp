@@ -13,10 +13,10 @@
 #include <optional>
 #include <utility>
 
-#include "http/admin_handler.hpp"
+#include "admin/admin_handler.hpp"
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
-#include "http/write_handler.hpp"
+#include "ingest/write_handler.hpp"
 
 namespace seriesgate {
 namespace {

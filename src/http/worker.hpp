@@ -8,17 +8,17 @@
 #include <string>
 #include <variant>
 
+#include "admin/desk.hpp"
+#include "admin/page.hpp"
 #include "config/config.hpp"
-#include "gate/plan.hpp"
 #include "http/connections.hpp"
-#include "http/desk.hpp"
 #include "http/inflight.hpp"
-#include "http/page.hpp"
 #include "http/rejection_log.hpp"
 #include "http/sender_streams.hpp"
 #include "http/sparse_log.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "metrics/metrics.hpp"
+#include "plan/plan.hpp"
 #include "upstream/client.hpp"
 #include "wire/compression.hpp"
 #include "wire/translation.hpp"
@@ -37,7 +37,7 @@ using reload_desk = desk<std::monostate, reload_outcome>;
 /// What all workers share. Everything in it may be used by any thread at any time.
 struct shared_state {
     const config& settings;
-    admission& limits;
+    series_limiter& limiter;
     gate_metrics& metrics;
     const hash_key& key;
     std::chrono::steady_clock::time_point started;

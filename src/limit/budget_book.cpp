@@ -14,7 +14,7 @@ constexpr std::size_t groups_expected_max = 16'384;
 
 }  // namespace
 
-budget_book::budget_book(std::shared_ptr<const limit_rules> rules, hash_key key)
+budget_book::budget_book(std::shared_ptr<const compiled_rules> rules, hash_key key)
     : key_(std::move(key)), rules_(std::move(rules)), fixed_shelf_(key_), tenants_(key_) {
     for (const budget_kind kind : {budget_kind::global, budget_kind::exempt}) {
         budget_pair& pair = *fixed_shelf_.all.emplace_back(std::make_unique<budget_pair>());
@@ -174,7 +174,7 @@ void budget_book::note_change() noexcept {
     for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).bounded = 0;
 }
 
-std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const limit_rules> rules,
+std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                std::span<const shelf_rules> described) {
     const auto gone = std::make_shared<std::vector<shelf>>();
     std::vector<shelf> before = std::exchange(limits_, {});

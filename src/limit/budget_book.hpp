@@ -67,9 +67,9 @@ struct tenant_of_request {
 class budget_book {
   public:
     /// @param key of this installation: else whoever chooses names could fill one bucket of a table.
-    budget_book(std::shared_ptr<const limit_rules> rules, hash_key key);
+    budget_book(std::shared_ptr<const compiled_rules> rules, hash_key key);
 
-    [[nodiscard]] const std::shared_ptr<const limit_rules>& rules() const noexcept { return rules_; }
+    [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
     [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_shelf_.all[0]; }
     /// Counts the series that no limit applies to by exemption.
     [[nodiscard]] const budget_pair& exempt() const noexcept { return *fixed_shelf_.all[1]; }
@@ -98,7 +98,7 @@ class budget_book {
     /// Takes other rules: budgets of limits that are still there keep their counts, those of others go.
     /// @param described shelf_rules_of them, which takes a while for many overrides.
     /// @return what is left of them, for the caller to destroy without the lock.
-    [[nodiscard]] std::shared_ptr<void> reconfigure(std::shared_ptr<const limit_rules> rules,
+    [[nodiscard]] std::shared_ptr<void> reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                     std::span<const shelf_rules> described);
 
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
@@ -185,7 +185,7 @@ class budget_book {
     void save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const;
 
     hash_key key_;
-    std::shared_ptr<const limit_rules> rules_;
+    std::shared_ptr<const compiled_rules> rules_;
     shelf fixed_shelf_;  // global, exempt
     shelf tenants_;
     std::vector<shelf> limits_;  // as rules_->limits

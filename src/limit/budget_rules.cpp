@@ -19,7 +19,7 @@ std::string tenant_of(std::string_view key) {
 
 }  // namespace
 
-budget_name name_of(const limit_rules& rules, const budget_role& role, std::string_view key) {
+budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key) {
     budget_name name{.limit = {}, .tenant = {}, .has_tenant = false, .group = {}, .overflow = role.overflow};
     if (role.kind == budget_kind::tenant) {
         name.has_tenant = true;
@@ -36,7 +36,7 @@ budget_name name_of(const limit_rules& rules, const budget_role& role, std::stri
     return name;
 }
 
-ruling ruling_of(const limit_rules& rules, const budget_role& role, std::string_view key) {
+ruling ruling_of(const compiled_rules& rules, const budget_role& role, std::string_view key) {
     const auto mode = [&rules](limit_mode own) { return rules.mode == limit_mode::observe ? rules.mode : own; };
     switch (role.kind) {
         case budget_kind::global:
@@ -54,7 +54,7 @@ ruling ruling_of(const limit_rules& rules, const budget_role& role, std::string_
     return {.maxima = own == nullptr ? limit.maxima : *own, .mode = mode(limit.mode)};
 }
 
-bool is_overridden(const limit_rules& rules, const budget_role& role, std::string_view key) {
+bool is_overridden(const compiled_rules& rules, const budget_role& role, std::string_view key) {
     if (role.kind == budget_kind::tenant) return rules.tenants.overrides.contains(key);
     return override_of(rules, role.limit, key) != nullptr;
 }
@@ -83,7 +83,7 @@ class text_identity {
 
 }  // namespace
 
-std::vector<shelf_rules> shelf_rules_of(const limit_rules& rules) {
+std::vector<shelf_rules> shelf_rules_of(const compiled_rules& rules) {
     std::vector<shelf_rules> all;
     const auto add = [&all](const text_identity& matching, const text_identity& sharing) {
         all.push_back({.matching = matching.value(), .sharing = sharing.value()});

@@ -16,7 +16,7 @@ enum class budget_kind : std::uint8_t { global, exempt, tenant, group };
 struct budget_role {
     budget_kind kind = budget_kind::global;
     bool overflow = false;    ///< shared by the tenants or groups beyond the bound
-    std::uint32_t limit = 0;  ///< of a group: index in limit_rules::limits
+    std::uint32_t limit = 0;  ///< of a group: index in compiled_rules::limits
 };
 
 /// Whose budget it is, for people: all of it is valid UTF-8.
@@ -29,7 +29,7 @@ struct budget_name {
 };
 
 /// @param key what the budget is filed under: the tenant's name, or see rule_selections::one::key.
-budget_name name_of(const limit_rules& rules, const budget_role& role, std::string_view key);
+budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key);
 
 struct ruling {
     series_maxima maxima;
@@ -37,10 +37,10 @@ struct ruling {
 };
 
 /// That for overflow is found under the name `__overflow__`, as an override may be.
-ruling ruling_of(const limit_rules& rules, const budget_role& role, std::string_view key);
+ruling ruling_of(const compiled_rules& rules, const budget_role& role, std::string_view key);
 
 /// Whether the tenant or group has maxima of its own, and so a budget whatever their number.
-bool is_overridden(const limit_rules& rules, const budget_role& role, std::string_view key);
+bool is_overridden(const compiled_rules& rules, const budget_role& role, std::string_view key);
 
 /// A group that is really called `__overflow__` belongs where it says.
 bool is_named_overflow(const label_limit& limit, std::string_view key);
@@ -56,6 +56,6 @@ struct shelf_rules {
 };
 
 /// Of all kinds: the global budget and the exempt series, the tenants, then each limit.
-std::vector<shelf_rules> shelf_rules_of(const limit_rules& rules);
+std::vector<shelf_rules> shelf_rules_of(const compiled_rules& rules);
 
 }  // namespace seriesgate

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "limit/admission.hpp"
 #include "limit/histogram_keys.hpp"
+#include "limit/limiter.hpp"
 #include "limit/verdicts.hpp"
 
 namespace seriesgate {
@@ -20,20 +20,20 @@ constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
 }  // namespace
 
 /// A request on its way through the commit, and how far it has come.
-struct admission::commit_work {
+struct series_limiter::commit_work {
     std::span<const offered_series> offered;
     std::span<verdict> verdicts;
-    admission_scratch& scratch;
+    limiter_scratch& scratch;
     const request_origin& origin;
-    std::shared_ptr<const limit_rules> rules;  ///< by which the selectors were evaluated
-    bool totals = false;                       ///< the second round, see commit()
-    std::size_t next = 0;                      ///< index into scratch.pending
+    std::shared_ptr<const compiled_rules> rules;  ///< by which the selectors were evaluated
+    bool totals = false;                          ///< the second round, see commit()
+    std::size_t next = 0;                         ///< index into scratch.pending
 
     /// Other rules may make other rounds of what is left, so only that is left.
     void drop_decided();
 };
 
-void admission::commit_work::drop_decided() {
+void series_limiter::commit_work::drop_decided() {
     const bool whole_histograms = !scratch.families.empty();
     std::size_t i = 0;
     std::erase_if(scratch.pending, [&](std::uint32_t) {
@@ -51,7 +51,7 @@ namespace {
 /// Evaluates the selectors for these entries, in their order.
 /// @param families gets the histograms that they are part of, or stays empty if that is of no interest.
 /// @return false if they ask for too much, see rule_selections.
-bool select(const limit_rules& rules, std::span<const std::uint32_t> entries, const request_origin& origin,
+bool select(const compiled_rules& rules, std::span<const std::uint32_t> entries, const request_origin& origin,
             rule_selections& selections, std::vector<histogram_family>& families) {
     selections.clear();
     families.clear();
@@ -69,8 +69,8 @@ bool select(const limit_rules& rules, std::span<const std::uint32_t> entries, co
 
 /// Where histograms are kept whole, sums and counts come after the buckets, wherever they stand: a limit by metric has
 /// its buckets' budget spent first, and must refuse the histogram before its sum has begun it.
-bool admission::commit(std::span<const offered_series> offered, std::span<verdict> verdicts, admission_scratch& scratch,
-                       const request_origin& origin) {
+bool series_limiter::commit(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                            limiter_scratch& scratch, const request_origin& origin) {
     commit_work work{.offered = offered,
                      .verdicts = verdicts,
                      .scratch = scratch,
@@ -96,7 +96,7 @@ bool admission::commit(std::span<const offered_series> offered, std::span<verdic
 }
 
 /// As much as others can be asked to wait for.
-admission::piece_end admission::commit_piece(commit_work& work) {
+series_limiter::piece_end series_limiter::commit_piece(commit_work& work) {
     const std::scoped_lock lock{commit_lock_};
     budget_book& book = counts_.book;
     if (book.is_behind()) {
@@ -152,7 +152,7 @@ in_windows spent_windows(const budget_pair& pair, bool incumbent, bool new_in_da
 }
 
 /// Whether the sender is to be told of a refusal by the budget in this place, see budget_book::find.
-bool is_rejecting(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection,
+bool is_rejecting(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection,
                   std::size_t place) {
     if (place >= first_limit_place)
         if (const auto& own = rules.limits[selection.limit_index(place - first_limit_place)].answer)
@@ -165,9 +165,10 @@ bool is_rejecting(const limit_rules& rules, std::string_view tenant, const rule_
 /// A series whose histogram has begun needs no room: where it finds none, it is admitted and counted all the same. One
 /// whose histogram was refused is refused as that was, room or not; but incumbents flow on.
 /// @return nothing if there is no room in the sets: then nothing has changed.
-std::optional<verdict> admission::admit(const windows& current, const offered_series& series,
-                                        const histogram_family& family, tenant_of_request& tenant,
-                                        const rule_selections::one& selection, std::vector<budget_pair*>& budgets) {
+std::optional<verdict> series_limiter::admit(const windows& current, const offered_series& series,
+                                             const histogram_family& family, tenant_of_request& tenant,
+                                             const rule_selections::one& selection,
+                                             std::vector<budget_pair*>& budgets) {
     const std::uint64_t fingerprint = series.fingerprint;
     budget_book& book = counts_.book;
     const bool new_in_day = !current.day->contains(fingerprint);
@@ -236,13 +237,13 @@ std::optional<verdict> admission::admit(const windows& current, const offered_se
     return verdict::accepted;
 }
 
-void admission::remember(const windows& current, std::uint64_t key, bool in_hour, bool in_day) {
+void series_limiter::remember(const windows& current, std::uint64_t key, bool in_hour, bool in_day) {
     if (in_hour) current.hour->insert(key);
     if (in_day) current.day->insert(key);
     if (recording_ && (in_hour || in_day)) record(key, in_hour, in_day);
 }
 
-verdict admission::refuse(const offered_series& series, refusing_window window, bool rejected) {
+verdict series_limiter::refuse(const offered_series& series, refusing_window window, bool rejected) {
     // A series keeps the reason that it was first given, though the other budget may be spent by now too.
     const bool by_hour = refused_.insert(series.fingerprint, window, rejected) == refusing_window::hourly;
     refusals& of = by_hour ? counts_.hourly : counts_.daily;
@@ -253,7 +254,7 @@ verdict admission::refuse(const offered_series& series, refusing_window window, 
 }
 
 /// Tells the budgets what has happened to all of them, if they do not know yet.
-void admission::catch_up() const {
+void series_limiter::catch_up() const {
     for (;;) {
         const std::scoped_lock lock{commit_lock_};
         if (!counts_.book.is_behind()) return;

@@ -1,7 +1,7 @@
 // What admission tells those who watch: figures() and explain().
 #include <utility>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
 namespace {
@@ -17,8 +17,8 @@ budget_figures figures_of(const budget_pair& pair) {
 
 }  // namespace
 
-std::vector<spent_budget> admission::explain(const offered_series& series, std::span<const label_view> labels,
-                                             std::string_view tenant) {
+std::vector<spent_budget> series_limiter::explain(const offered_series& series, std::span<const label_view> labels,
+                                                  std::string_view tenant) {
     rule_selections selections;
     for (;;) {
         catch_up();
@@ -32,8 +32,8 @@ std::vector<spent_budget> admission::explain(const offered_series& series, std::
     }
 }
 
-std::vector<spent_budget> admission::explain_now(const offered_series& series, std::string_view tenant,
-                                                 const rule_selections::one& selection) {
+std::vector<spent_budget> series_limiter::explain_now(const offered_series& series, std::string_view tenant,
+                                                      const rule_selections::one& selection) {
     const auto current = windows_.read();
     budget_book& book = counts_.book;
     std::vector<budget_pair*> budgets;
@@ -72,12 +72,12 @@ struct unnamed {
 
 /// Some budgets at a time, so what is told of one may be a little newer than what is told of another. All are of the
 /// same hour and the same rules.
-admission_figures admission::figures() const {
+limiter_figures series_limiter::figures() const {
     for (;;) {
         catch_up();
-        admission_figures made;
+        limiter_figures made;
         std::vector<unnamed> budgets;
-        std::shared_ptr<const limit_rules> rules;
+        std::shared_ptr<const compiled_rules> rules;
         budget_book::cursor at;
         {
             const std::scoped_lock lock{commit_lock_};
@@ -106,7 +106,7 @@ admission_figures admission::figures() const {
 }
 
 /// Under the commit lock.
-admission_figures admission::figures_of_windows() const {
+limiter_figures series_limiter::figures_of_windows() const {
     const auto current = windows_.read();
     const budget_book& book = counts_.book;
     const bool observed = book.rules()->mode == limit_mode::observe;
@@ -121,7 +121,7 @@ admission_figures admission::figures_of_windows() const {
                               .false_positive_rate = set.false_positive_rate(),
                               .filter_bytes = set.bytes()};
     };
-    admission_figures made;
+    limiter_figures made;
     made.mode = book.rules()->mode;
     made.clock_in_doubt = current->leap.has_value();
     made.hourly =

@@ -1,22 +1,21 @@
 #include "limit/limits.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "wire/varint.hpp"
+#include "core/varint.hpp"
 
 namespace seriesgate {
-limit_rules with_labels(limit_rules rules) {
-    rules.labels = rule_labels{rules.limits, rules.exempt};
-    rules.overridden.clear();
-    for (const label_limit& limit : rules.limits) {
-        auto& by_key = rules.overridden.emplace_back();
+
+compiled_rules::compiled_rules(limit_rules written) : limit_rules(std::move(written)), labels(limits, exempt) {
+    for (const label_limit& limit : limits) {
+        auto& by_key = overridden.emplace_back();
         for (const group_override& each : limit.overrides) {
             std::string key;
             for (const auto& [label, value] : each.group) append_key_part(key, value);
             by_key.try_emplace(std::move(key), each.maxima);
         }
     }
-    return rules;
 }
 
 void append_key_part(std::string& key, std::string_view part) {
@@ -52,7 +51,7 @@ limit_answer answer_of(const limit_rules& rules, std::string_view tenant) {
     return found != rules.tenants.answers.end() ? found->second : rules.tenants.answer;
 }
 
-const series_maxima* override_of(const limit_rules& rules, std::size_t limit, std::optional<std::string_view> key) {
+const series_maxima* override_of(const compiled_rules& rules, std::size_t limit, std::optional<std::string_view> key) {
     const auto& by_key = rules.overridden[limit];
     if (by_key.empty()) return nullptr;
     std::string shared;
@@ -70,7 +69,7 @@ const series_maxima* override_of(const limit_rules& rules, std::size_t limit, st
     return found == by_key.end() ? nullptr : &found->second;
 }
 
-bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection) {
+bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection) {
     if (rules.mode == limit_mode::observe || selection.exempt()) return false;
     if (rules.global.limit()) return true;
     if (rules.tenants.mode == limit_mode::enforce && maxima_of(rules.tenants, tenant).limit()) return true;
@@ -82,7 +81,7 @@ bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_se
     return false;
 }
 
-std::uint64_t override_work(const limit_rules& rules, const rule_selections::one& selection) noexcept {
+std::uint64_t override_work(const compiled_rules& rules, const rule_selections::one& selection) noexcept {
     constexpr std::uint64_t find_work = 500;
     std::uint64_t work = 0;
     for (std::size_t i = 0; i < selection.size(); ++i)
@@ -90,7 +89,7 @@ std::uint64_t override_work(const limit_rules& rules, const rule_selections::one
     return work;
 }
 
-series_maxima capacities_of(const limit_rules& rules) {
+series_maxima capacities_of(const compiled_rules& rules) {
     const bool bounded = rules.mode == limit_mode::enforce && rules.exempt.empty() && !rules.whole_histograms;
     return bounded ? rules.global : series_maxima{};
 }

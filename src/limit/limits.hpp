@@ -73,26 +73,33 @@ struct tenant_limits {
     friend bool operator==(const tenant_limits&, const tenant_limits&) = default;
 };
 
-/// All of it, as configured. Immutable once in use: a reload makes a new one.
+/// All that is said about limits, as configured: the one description of it from the configuration to the limiter.
 struct limit_rules {
-    series_maxima global;
+    series_maxima global{};  ///< over all series
+    double false_positive_rate = 1e-4;
+    std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
     limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
-    tenant_limits tenants;
-    std::vector<label_limit> limits;
-    std::vector<selector> exempt;
-    bool whole_histograms = false;  ///< a classic histogram is admitted whole or not at all
-    rule_labels labels{};           ///< see with_labels
-    /// The overrides of each limit by what rule_selections joins of a group, without the tenant; see with_labels.
-    std::vector<std::map<std::string, series_maxima, std::less<>>> overridden{};
+    tenant_limits tenants{};
+    std::vector<label_limit> limits{};
+    std::vector<selector> exempt{};  ///< always admitted
+    bool whole_histograms = false;   ///< a classic histogram is admitted whole or not at all
+
+    friend bool operator==(const limit_rules&, const limit_rules&) = default;
+};
+
+/// The same, ready for use. Immutable: a reload makes a new one.
+struct compiled_rules : limit_rules {
+    rule_labels labels;  ///< what the rules look at, numbered, as rule_selections wants them
+    /// The overrides of each limit by what rule_selections joins of a group, without the tenant.
+    std::vector<std::map<std::string, series_maxima, std::less<>>> overridden;
+
+    explicit compiled_rules(limit_rules written);
 
     /// Whether anything depends on labels.
     [[nodiscard]] bool look_at_labels() const noexcept {
         return !limits.empty() || !exempt.empty() || whole_histograms;
     }
 };
-
-/// The rules with the labels that they look at numbered, as rule_selections wants them, and their overrides by key.
-limit_rules with_labels(limit_rules rules);
 
 /// The budget that further tenants or groups share.
 inline constexpr std::string_view overflow_name = "__overflow__";
@@ -107,12 +114,12 @@ const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view te
 /// What a tenant's senders are told when its own limit refuses, or the global one, or a label limit that does not say.
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
 /// Whether any limit could refuse a series of this tenant to which `selection` applies.
-bool is_limited(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection);
+bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection);
 /// What is_limited costs beyond that, in units of rule_work_max: overrides are looked up.
-std::uint64_t override_work(const limit_rules& rules, const rule_selections::one& selection) noexcept;
+std::uint64_t override_work(const compiled_rules& rules, const rule_selections::one& selection) noexcept;
 
 /// How many series a window can come to hold; 0 is unlimited.
-series_maxima capacities_of(const limit_rules& rules);
+series_maxima capacities_of(const compiled_rules& rules);
 
 /// The name of a limit's group, from its key. One that is not of this limit gives empty values for what it lacks.
 group_labels group_of(const label_limit& limit, std::string_view key);
@@ -121,6 +128,6 @@ group_labels overflow_group(const label_limit& limit);
 /// The maxima of a group that has its own; null for the others. Found in the same time among ten overrides or ten
 /// thousand.
 /// @param key as of rule_selections; nothing: of the budget that groups without one share.
-const series_maxima* override_of(const limit_rules& rules, std::size_t limit, std::optional<std::string_view> key);
+const series_maxima* override_of(const compiled_rules& rules, std::size_t limit, std::optional<std::string_view> key);
 
 }  // namespace seriesgate

@@ -53,7 +53,7 @@ bool rule_selections::spend(std::uint64_t work) noexcept {
     return !over_;
 }
 
-bool rule_selections::append(const limit_rules& rules, std::string_view tenant, std::span<const label_view> labels) {
+bool rule_selections::append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels) {
     series_.push_back({.selected_begin = selected_.size(), .selected_count = 0, .exempt = false});
     if (rules.limits.empty() && rules.exempt.empty()) return true;
     if (!find_values(rules.labels, labels)) return false;
@@ -85,7 +85,7 @@ void rule_selections::forget_values() noexcept {
     present_.clear();
 }
 
-bool rule_selections::is_exempt(const limit_rules& rules) {
+bool rule_selections::is_exempt(const compiled_rules& rules) {
     for (std::size_t i = 0; i < rules.exempt.size(); ++i)
         if (matches(rules.labels, rules.exempt[i], rules.labels.of_exempt(i))) return true;
     return false;
@@ -113,7 +113,7 @@ bool rule_selections::accepts(const label_matcher& matcher, bytes_view value, st
     return last.accepted;
 }
 
-void rule_selections::select(const limit_rules& rules, std::string_view tenant, std::size_t limit) {
+void rule_selections::select(const compiled_rules& rules, std::string_view tenant, std::size_t limit) {
     const auto& match = rules.limits[limit].match;
     if (match && !matches(rules.labels, *match, rules.labels.of_match(limit))) return;
     const std::size_t bytes = key_bytes(rules, tenant, limit);
@@ -136,7 +136,7 @@ void rule_selections::select(const limit_rules& rules, std::string_view tenant, 
     selected_.push_back(made);
 }
 
-std::size_t rule_selections::key_bytes(const limit_rules& rules, std::string_view tenant, std::size_t limit) const {
+std::size_t rule_selections::key_bytes(const compiled_rules& rules, std::string_view tenant, std::size_t limit) const {
     const label_limit& rule = rules.limits[limit];
     const std::size_t position = rules.labels.of_each(limit);
     std::size_t bytes = rule.per_tenant ? key_part_bytes(tenant) : 0;
@@ -145,7 +145,7 @@ std::size_t rule_selections::key_bytes(const limit_rules& rules, std::string_vie
     return bytes;
 }
 
-void rule_selections::put_key(const limit_rules& rules, std::string_view tenant, std::size_t limit) {
+void rule_selections::put_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit) {
     const label_limit& rule = rules.limits[limit];
     const std::size_t position = rules.labels.of_each(limit);
     if (rule.per_tenant) append_key_part(keys_, tenant);

@@ -15,7 +15,7 @@
 
 namespace seriesgate {
 
-struct limit_rules;
+struct compiled_rules;
 class rule_labels;
 
 /// What may be spent on the rules for the new series of one request, in units of somewhat less than a nanosecond: ten
@@ -40,7 +40,7 @@ class rule_selections {
     struct selected {
         std::size_t key_begin;
         std::uint32_t key_size;  // key_overlong: no key
-        std::uint32_t limit;     // index in limit_rules::limits
+        std::uint32_t limit;     // index in compiled_rules::limits
     };
     static constexpr std::uint32_t key_overlong = UINT32_MAX;
 
@@ -98,7 +98,7 @@ class rule_selections {
     /// @param rules the same from one clear() to the next.
     /// @param labels must stay where they are until clear().
     /// @return false if the series have asked for more than they may: then nothing may be decided by this selection.
-    bool append(const limit_rules& rules, std::string_view tenant, std::span<const label_view> labels);
+    bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
     /// Takes from what the series may ask for. @return false if nothing is left.
     bool spend(std::uint64_t work) noexcept;
     [[nodiscard]] one operator[](std::size_t i) const noexcept { return {*this, series_[i]}; }
@@ -109,12 +109,12 @@ class rule_selections {
   private:
     bool find_values(const rule_labels& asked, std::span<const label_view> labels);
     void forget_values() noexcept;
-    bool is_exempt(const limit_rules& rules);
+    bool is_exempt(const compiled_rules& rules);
     bool matches(const rule_labels& asked, const selector& of, std::size_t position);
     bool accepts(const label_matcher& matcher, bytes_view value, std::size_t position);
-    void select(const limit_rules& rules, std::string_view tenant, std::size_t limit);
-    [[nodiscard]] std::size_t key_bytes(const limit_rules& rules, std::string_view tenant, std::size_t limit) const;
-    void put_key(const limit_rules& rules, std::string_view tenant, std::size_t limit);
+    void select(const compiled_rules& rules, std::string_view tenant, std::size_t limit);
+    [[nodiscard]] std::size_t key_bytes(const compiled_rules& rules, std::string_view tenant, std::size_t limit) const;
+    void put_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit);
 };
 
 }  // namespace seriesgate

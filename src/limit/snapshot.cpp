@@ -1,4 +1,4 @@
-// admission::save and admission::restore: the limiter's state as bytes. The format, little-endian:
+// series_limiter::save and series_limiter::restore: the limiter's state as bytes. The format, little-endian:
 //
 //   windows   starts of hour and day, end of the grace, each in seconds since 1970
 //   sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the set
@@ -13,7 +13,7 @@
 // the commits, and so is a budget that changes after that moment and has not been written yet.
 #include <utility>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
 namespace {
@@ -68,7 +68,7 @@ void insert_missing(Set& set, admitted_set& filter, std::uint64_t key) {
 
 }  // namespace
 
-void admission::record(std::uint64_t key, bool in_hour, bool in_day) {
+void series_limiter::record(std::uint64_t key, bool in_hour, bool in_day) {
     if (recorded_.size() < meanwhile_max) {
         recorded_.push_back({.key = key, .in_hour = in_hour, .in_day = in_day});
     } else {
@@ -76,7 +76,7 @@ void admission::record(std::uint64_t key, bool in_hour, bool in_day) {
     }
 }
 
-bool admission::save(state_sink& sink) {
+bool series_limiter::save(state_sink& sink) {
     state_encoder out{sink};
     std::vector<admitted_meanwhile> recorded;
     const windows copied = [&] {
@@ -113,8 +113,8 @@ bool admission::save(state_sink& sink) {
 
 /// Up to the budgets. From here on nothing that happens is part of the snapshot.
 /// @return false if it cannot be of one moment.
-bool admission::begin_saving_counts(const windows& copied, std::vector<admitted_meanwhile>& recorded,
-                                    state_encoder& out) {
+bool series_limiter::begin_saving_counts(const windows& copied, std::vector<admitted_meanwhile>& recorded,
+                                         state_encoder& out) {
     catch_up();
     std::string counts;
     {
@@ -144,7 +144,7 @@ bool admission::begin_saving_counts(const windows& copied, std::vector<admitted_
     return true;
 }
 
-bool admission::restore(state_source& source, time_point now) {
+bool series_limiter::restore(state_source& source, time_point now) {
     state_decoder in{source};
     auto loaded = std::make_unique<windows>();
     loaded->hour_span = hour_of(load_time(in));

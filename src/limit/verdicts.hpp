@@ -1,7 +1,7 @@
 /// What is remembered of a refusal, as a verdict.
 #pragma once
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "limit/refused_cache.hpp"
 
 namespace seriesgate {

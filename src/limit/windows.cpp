@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
 namespace {
@@ -25,15 +25,15 @@ constexpr auto spare_lead = minutes{1};
 
 }  // namespace
 
-bool admission::windows::in_hour(time_point now) const noexcept {
+bool series_limiter::windows::in_hour(time_point now) const noexcept {
     return now < hour_span.end && now >= hour_span.start - step_back_max;
 }
 
-bool admission::windows::is_leap(time_point now) const noexcept {
+bool series_limiter::windows::is_leap(time_point now) const noexcept {
     return now >= hour_span.end + hours{1} || now < hour_span.start - step_back_max;
 }
 
-bool admission::windows::cover(time_point now) const noexcept {
+bool series_limiter::windows::cover(time_point now) const noexcept {
     if (in_hour(now)) return !in_grace() || now < grace_end;
     return leap && is_leap(now) && now >= *leap - step_back_max && now < *leap + clock_doubt;
 }
@@ -41,24 +41,14 @@ bool admission::windows::cover(time_point now) const noexcept {
 /// In the hour before, and in the day that it belonged to. The second looks for the series in other places (day_set),
 /// so a newcomer that false positives take for an incumbent, and that would take a true incumbent's slot, is as rare as
 /// p^2.
-bool admission::windows::is_incumbent(std::uint64_t fingerprint, bool in_day) const noexcept {
+bool series_limiter::windows::is_incumbent(std::uint64_t fingerprint, bool in_day) const noexcept {
     if (!in_grace() || !previous_hour || !previous_hour->contains(fingerprint)) return false;
     return previous_day == day ? in_day : previous_day->contains(fingerprint);
 }
 
-bool admission::windows::knows(std::uint64_t fingerprint) const noexcept {
+bool series_limiter::windows::knows(std::uint64_t fingerprint) const noexcept {
     return hour->contains(fingerprint) || day->contains(fingerprint) ||
            (previous_hour && previous_hour->contains(fingerprint));
-}
-
-std::shared_ptr<const limit_rules> rules_of(const limit_settings& settings) {
-    return std::make_shared<const limit_rules>(
-        with_labels({.global = {.hourly = settings.series_hourly_max, .daily = settings.series_daily_max},
-                     .mode = settings.mode,
-                     .tenants = settings.tenants,
-                     .limits = settings.limits,
-                     .exempt = settings.exempt,
-                     .whole_histograms = settings.whole_histograms}));
 }
 
 namespace {
@@ -82,7 +72,7 @@ bool has_lasted(const std::optional<time_point>& leap, time_point now) {
 
 /// The sets of running windows may hold what no limit counts: exempt series, and keys of histograms from before a
 /// reload.
-void admission::bound_sets(const windows& current, const limit_rules& rules) const {
+void series_limiter::bound_sets(const windows& current, const compiled_rules& rules) const {
     const series_maxima capacities = capacities_of(rules);
     const auto bound = [](admitted_set& set, std::uint64_t series_max, const budget& global) {
         const std::uint64_t uncounted = set.size() - std::min(set.size(), global.current());
@@ -92,11 +82,11 @@ void admission::bound_sets(const windows& current, const limit_rules& rules) con
     bound(current.day->filter(), capacities.daily, counts_.book.global().daily);
 }
 
-void admission::reconfigure(const limit_settings& settings) {
-    const auto rules = rules_of(settings);
+void series_limiter::reconfigure(const limit_rules& wanted) {
+    const auto rules = std::make_shared<const compiled_rules>(wanted);
     const auto described = shelf_rules_of(*rules);
-    false_positive_rate_ = settings.false_positive_rate;
-    incumbent_grace_ = settings.incumbent_grace;
+    false_positive_rate_ = rules->false_positive_rate;
+    incumbent_grace_ = rules->incumbent_grace;
     std::shared_ptr<void> gone;  // destroyed without the lock
     {
         const std::scoped_lock lock{commit_lock_};
@@ -112,12 +102,12 @@ void admission::reconfigure(const limit_settings& settings) {
 
 // --- time
 
-void admission::advance(time_point now) {
+void series_limiter::advance(time_point now) {
     while (!try_advance(now)) prepare_spares(now);
 }
 
 /// @return false if there is no memory for the next window yet.
-bool admission::try_advance(time_point now) {
+bool series_limiter::try_advance(time_point now) {
     const std::scoped_lock lock{commit_lock_};
     auto next = std::make_unique<windows>(*windows_.read());
     if (next->cover(now)) return true;  // another thread was first
@@ -141,14 +131,14 @@ bool admission::try_advance(time_point now) {
 }
 
 /// The clock has come back.
-void admission::forget_leap() {
+void series_limiter::forget_leap() {
     const std::scoped_lock lock{commit_lock_};
     auto next = std::make_unique<windows>(*windows_.read());
     next->leap = std::nullopt;
     windows_.publish(std::move(next));
 }
 
-void admission::believe_leap(time_point now) {
+void series_limiter::believe_leap(time_point now) {
     prepare_spares(now);
     const std::scoped_lock lock{commit_lock_};
     auto next = std::make_unique<windows>(*windows_.read());
@@ -156,7 +146,7 @@ void admission::believe_leap(time_point now) {
     windows_.publish(std::move(next));
 }
 
-void admission::roll_over(windows& next, time_point now) {
+void series_limiter::roll_over(windows& next, time_point now) {
     const window_span hour = hour_of(now);
     const window_span day = day_of(now);
     const bool follows = hour.start == next.hour_span.end;
@@ -190,7 +180,7 @@ void admission::roll_over(windows& next, time_point now) {
 
 // --- memory
 
-void admission::maintain(time_point now) {
+void series_limiter::maintain(time_point now) {
     catch_up();
     const windows current = *read_windows(now);  // a copy: its shared pointers keep the sets while we work on them
     {
@@ -209,7 +199,7 @@ void admission::maintain(time_point now) {
 }
 
 /// For who has found a set full: maintenance has fallen behind. One makes the memory, the others wait for it.
-void admission::make_room() {
+void series_limiter::make_room() {
     const std::scoped_lock growth{growth_lock_};
     const windows current = *windows_.read();
     const auto is_full = [this](const admitted_set& set) {
@@ -221,7 +211,7 @@ void admission::make_room() {
 }
 
 /// Under the growth lock.
-void admission::grow(admitted_set& set) {
+void series_limiter::grow(admitted_set& set) {
     auto segment = set.prepare_segment();
     const std::scoped_lock lock{commit_lock_};
     set.adopt(std::move(segment));
@@ -229,7 +219,7 @@ void admission::grow(admitted_set& set) {
 
 /// The next windows' sets. One that holds as many series as this window has serves: made anew for every further series,
 /// it would keep maintenance zeroing memory through the last minute.
-void admission::prepare_spares(time_point now) {
+void series_limiter::prepare_spares(time_point now) {
     const windows current = *windows_.read();
     const series_maxima capacities = capacities_of(*current.rules);
     const auto prepare = [&](std::unique_ptr<admitted_set>& spare, const window_span& span, const admitted_set& running,
@@ -251,7 +241,7 @@ void admission::prepare_spares(time_point now) {
 }
 
 /// An empty set for about so many series.
-std::unique_ptr<admitted_set> admission::make_set(std::uint64_t series_count, std::uint64_t capacity_max) const {
+std::unique_ptr<admitted_set> series_limiter::make_set(std::uint64_t series_count, std::uint64_t capacity_max) const {
     return std::make_unique<admitted_set>(
         filter_spec{first_capacity(series_count, capacity_max), false_positive_rate_.load()}, capacity_max);
 }

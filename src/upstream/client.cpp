@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "net/message_reading.hpp"
 #include "upstream/headers.hpp"
-#include "upstream/message_reading.hpp"
 
 namespace seriesgate {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/bytes.hpp"
 #include "core/result.hpp"
 #include "metrics/metrics.hpp"
-#include "upstream/net.hpp"
+#include "net/asio.hpp"
 #include "upstream/pool.hpp"
 
 namespace seriesgate {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "upstream/field_text.hpp"
+#include "net/field_text.hpp"
 
 namespace seriesgate {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "upstream/net.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate {
 

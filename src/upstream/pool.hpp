@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "metrics/metrics.hpp"
-#include "upstream/timed_stream.hpp"
+#include "net/timed_stream.hpp"
 
 namespace seriesgate {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "upstream/field_text.hpp"
+#include "net/field_text.hpp"
 
 namespace seriesgate {
 namespace {

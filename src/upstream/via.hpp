@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "upstream/net.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate {
 

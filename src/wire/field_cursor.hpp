@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/bytes.hpp"
-#include "wire/varint.hpp"
+#include "core/varint.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {

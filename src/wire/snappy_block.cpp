@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "wire/varint.hpp"
+#include "core/varint.hpp"
 
 namespace seriesgate {
 namespace {

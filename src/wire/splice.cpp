@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/varint.hpp"
 #include "wire/snappy_block.hpp"
-#include "wire/varint.hpp"
 
 namespace seriesgate {
 namespace {

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "core/kept_memory.hpp"
+#include "core/varint.hpp"
 #include "series/selector.hpp"
 #include "series/text.hpp"
 #include "series/utf8.hpp"
-#include "wire/varint.hpp"
 
 namespace seriesgate {
 namespace {

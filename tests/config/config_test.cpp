@@ -35,19 +35,19 @@ TEST_CASE("an empty file means the defaults") {
     CHECK(expected.upstream.timeout == 25s);
     CHECK(expected.upstream.protocol == upstream_protocol::passthrough);
     CHECK(expected.upstream.host_header == upstream_host::url);
-    CHECK(expected.series_hourly_max == 0);
-    CHECK(expected.series_daily_max == 0);
-    CHECK(expected.false_positive_rate == 0.0001);
-    CHECK(expected.incumbent_grace == 10min);
+    CHECK(expected.rules.global.hourly == 0);
+    CHECK(expected.rules.global.daily == 0);
+    CHECK(expected.rules.false_positive_rate == 0.0001);
+    CHECK(expected.rules.incumbent_grace == 10min);
     CHECK(expected.ignore_labels.empty());
-    CHECK(expected.mode == limit_mode::enforce);
-    CHECK_FALSE(expected.whole_histograms);
+    CHECK(expected.rules.mode == limit_mode::enforce);
+    CHECK_FALSE(expected.rules.whole_histograms);
     CHECK(expected.tenant_header == "X-Scope-OrgID");
-    CHECK(expected.tenants == tenant_limits{});
-    CHECK(expected.tenants.tenants_max == 10'000);
+    CHECK(expected.rules.tenants == tenant_limits{});
+    CHECK(expected.rules.tenants.tenants_max == 10'000);
     CHECK(expected.reject_status == 400);
-    CHECK(expected.limits.empty());
-    CHECK(expected.exempt.empty());
+    CHECK(expected.rules.limits.empty());
+    CHECK(expected.rules.exempt.empty());
     CHECK(expected.state == state_config{.dir = "", .interval = 10s});
     CHECK(expected.server.body_bytes_max == 33'554'432);
     CHECK(expected.server.decoded_bytes_max == 134'217'728);
@@ -87,12 +87,12 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.upstream.protocol == upstream_protocol::v1);
     CHECK(read.upstream.host_header == upstream_host::sender);
     CHECK(read.upstream.forward_query == std::set<std::string, std::less<>>{"extra_label", "x[]"});
-    CHECK(read.series_hourly_max == 10'000);
-    CHECK(read.series_daily_max == 20'000);
-    CHECK(read.false_positive_rate == 1e-6);
-    CHECK(read.incumbent_grace == 90s);
-    CHECK(read.mode == limit_mode::observe);
-    CHECK(read.whole_histograms);
+    CHECK(read.rules.global.hourly == 10'000);
+    CHECK(read.rules.global.daily == 20'000);
+    CHECK(read.rules.false_positive_rate == 1e-6);
+    CHECK(read.rules.incumbent_grace == 90s);
+    CHECK(read.rules.mode == limit_mode::observe);
+    CHECK(read.rules.whole_histograms);
     CHECK(read.state == state_config{.dir = "/var/lib/x y", .interval = 100ms});
     CHECK(read.server.body_bytes_max == 1'000'000);
     CHECK(read.server.decoded_bytes_max == 2'097'152);
@@ -109,11 +109,11 @@ TEST_CASE("flags override the file") {
     CHECK(read.listen == listen_address{.host = "127.0.0.1", .port = 0});
     CHECK(read.upstream.host == "c");
     CHECK(read.upstream.timeout == 3s);
-    CHECK(read.series_hourly_max == 7);
+    CHECK(read.rules.global.hourly == 7);
 }
 
 TEST_CASE("anchors and aliases may be used") {
-    CHECK(loaded("maxHourlySeries: &n 12\nmaxDailySeries: *n\n").series_daily_max == 12);
+    CHECK(loaded("maxHourlySeries: &n 12\nmaxDailySeries: *n\n").rules.global.daily == 12);
 }
 
 TEST_CASE("an unknown key is an error and the likely key is named") {
@@ -211,9 +211,9 @@ TEST_CASE("a duration out of bounds or without a unit is an error") {
     CHECK(errors_of("incumbentGrace: 61m\n") == lines{"c.yaml:1: incumbentGrace: '61m' is too long, at most 1h"});
     CHECK(errors_of("incumbentGrace: 1s500ms\n") ==
           lines{"c.yaml:1: incumbentGrace: '1s500ms' is not in whole seconds"});
-    CHECK(loaded("incumbentGrace: 0\n").incumbent_grace == 0s);
-    CHECK(loaded("incumbentGrace: 1h\n").incumbent_grace == 1h);
-    CHECK_FALSE(loaded("wholeHistograms: false\n").whole_histograms);
+    CHECK(loaded("incumbentGrace: 0\n").rules.incumbent_grace == 0s);
+    CHECK(loaded("incumbentGrace: 1h\n").rules.incumbent_grace == 1h);
+    CHECK_FALSE(loaded("wholeHistograms: false\n").rules.whole_histograms);
     CHECK(errors_of("wholeHistograms: yes\n") == lines{"c.yaml:1: wholeHistograms: 'yes' is neither true nor false"});
 }
 
@@ -342,7 +342,7 @@ TEST_CASE("a file is read from disk") {
     std::ofstream{path} << "upstream: {url: 'discard:'}\nmaxHourlySeries: 77\nthread: 1\n";
     const auto outcome = load_config(path.string(), {});
     std::filesystem::remove(path);
-    CHECK(outcome.value.series_hourly_max == 77);
+    CHECK(outcome.value.rules.global.hourly == 77);
     REQUIRE(outcome.errors.size() == 1);
     CHECK(outcome.errors.front().where == path.string() + ":3");
     CHECK(outcome.errors.front().key == "thread");

@@ -70,11 +70,11 @@ TEST_CASE("the examples in the example configuration load") {
     for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
     const config& read = outcome.value;
     CHECK(read.ignore_labels == std::vector<std::string>{"prometheus_replica"});
-    CHECK(read.tenants.overrides.at("team-a") == series_maxima{500'000, 2'000'000});
-    CHECK(read.exempt.size() == 1);
-    REQUIRE(read.limits.size() == 1);
+    CHECK(read.rules.tenants.overrides.at("team-a") == series_maxima{500'000, 2'000'000});
+    CHECK(read.rules.exempt.size() == 1);
+    REQUIRE(read.rules.limits.size() == 1);
     const label_limit defaults;
-    const label_limit& limit = read.limits[0];
+    const label_limit& limit = read.rules.limits[0];
     CHECK(limit.name == "per-namespace");
     CHECK(limit.match.has_value());
     CHECK(limit.each == std::vector<std::string>{"namespace"});
@@ -148,8 +148,8 @@ TEST_CASE("the examples in docs/configuration.md load") {
         for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
     }
     const config read = load_config_text(all, "seriesgate.yaml", {}).value;
-    CHECK(read.tenants.overrides.size() == 1);
-    CHECK(read.limits.size() == 1);
-    CHECK(read.exempt.size() == 1);
+    CHECK(read.rules.tenants.overrides.size() == 1);
+    CHECK(read.rules.limits.size() == 1);
+    CHECK(read.rules.exempt.size() == 1);
     CHECK(read.state.dir == "/var/lib/seriesgate");
 }

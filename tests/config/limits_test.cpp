@@ -52,8 +52,8 @@ TEST_CASE("a limit with every key arrives in its place, in block and in flow sty
         "        maxHourlySeries: 200000\n"
         "      - maxDailySeries: 0\n"
         "        group: {namespace: b, k8s.job: 1.0}\n");
-    REQUIRE(block.limits.size() == 1);
-    CHECK(block.limits[0] == expected);
+    REQUIRE(block.rules.limits.size() == 1);
+    CHECK(block.rules.limits[0] == expected);
 
     const config flow = loaded(
         "{limits: [{overrides: [{maxHourlySeries: 200000, group: {k8s.job: '', namespace: kube-system}}, {group: "
@@ -66,17 +66,17 @@ TEST_CASE("a limit with every key arrives in its place, in block and in flow sty
 
 TEST_CASE("a limit needs no more than a name") {
     const config read = loaded("limits:\n- name: A_b.c-9\n- {name: x, each: [], overrides: []}\n- {name: y, each: }\n");
-    REQUIRE(read.limits.size() == 3);
-    CHECK(read.limits[0] == label_limit{.name = "A_b.c-9",
-                                        .match = std::nullopt,
-                                        .each = {},
-                                        .groups_max = 10'000,
-                                        .maxima = {},
-                                        .mode = limit_mode::enforce,
-                                        .answer = std::nullopt,
-                                        .per_tenant = false,
-                                        .overrides = {}});
-    CHECK(read.limits[1].each.empty());
+    REQUIRE(read.rules.limits.size() == 3);
+    CHECK(read.rules.limits[0] == label_limit{.name = "A_b.c-9",
+                                              .match = std::nullopt,
+                                              .each = {},
+                                              .groups_max = 10'000,
+                                              .maxima = {},
+                                              .mode = limit_mode::enforce,
+                                              .answer = std::nullopt,
+                                              .per_tenant = false,
+                                              .overrides = {}});
+    CHECK(read.rules.limits[1].each.empty());
 }
 
 TEST_CASE("a limit's name is required, plain and its own") {
@@ -105,7 +105,7 @@ TEST_CASE("limits are a list of maps, up to 64") {
                                                    "c.yaml:1: limits[1]: expected keys below it, got a list"});
     std::string text = "limits:\n";
     for (int i = 0; i < 64; ++i) text += "- name: l" + std::to_string(i) + "\n";
-    CHECK(loaded(text).limits.size() == 64);
+    CHECK(loaded(text).rules.limits.size() == 64);
     CHECK(errors_of(text + "- name: l64\n") == lines{"c.yaml:1: limits: has 65 items, at most 64 are possible"});
 }
 
@@ -242,9 +242,9 @@ TEST_CASE("what an override leaves out is the limit's own, wherever that stands"
         "  maxDailySeries: 200\n"
         "  maxHourlySeries: 100\n"
         "  name: late\n");
-    REQUIRE(read.limits[0].overrides.size() == 2);
-    CHECK(read.limits[0].overrides[0] == group_override{{{"a", "x"}}, {100, 200}});
-    CHECK(read.limits[0].overrides[1] == group_override{{{"a", "y"}}, {100, 9}});
+    REQUIRE(read.rules.limits[0].overrides.size() == 2);
+    CHECK(read.rules.limits[0].overrides[0] == group_override{{{"a", "x"}}, {100, 200}});
+    CHECK(read.rules.limits[0].overrides[1] == group_override{{{"a", "y"}}, {100, 9}});
 }
 
 TEST_CASE("limits that share lines by an alias are read as if written out") {
@@ -252,16 +252,16 @@ TEST_CASE("limits that share lines by an alias are read as if written out") {
         "limits:\n"
         "- {name: a, each: &labels [x, y], maxHourlySeries: &many 500}\n"
         "- {name: b, each: *labels, maxHourlySeries: *many}\n");
-    REQUIRE(read.limits.size() == 2);
-    CHECK(read.limits[1].each == read.limits[0].each);
-    CHECK(read.limits[1].maxima.hourly == 500);
+    REQUIRE(read.rules.limits.size() == 2);
+    CHECK(read.rules.limits[1].each == read.rules.limits[0].each);
+    CHECK(read.rules.limits[1].maxima.hourly == 500);
 }
 
 TEST_CASE("exempt is a list of selectors, up to 64") {
     const config read = loaded("exempt: ['{__name__=~\"up|ALERTS.*\"}', scrape_duration_seconds]\n");
-    REQUIRE(read.exempt.size() == 2);
-    CHECK(read.exempt[0] == selects("{__name__=~\"up|ALERTS.*\"}"));
-    CHECK(read.exempt[1] == selects("scrape_duration_seconds"));
+    REQUIRE(read.rules.exempt.size() == 2);
+    CHECK(read.rules.exempt[0] == selects("{__name__=~\"up|ALERTS.*\"}"));
+    CHECK(read.rules.exempt[1] == selects("scrape_duration_seconds"));
     CHECK(
         errors_of("exempt:\n- up\n- 'up{'\n- {a=\"b\"}\n-\n") ==
         lines{"c.yaml:3: exempt[1]: expected a label's name or '}', found the end at byte 3",

@@ -17,11 +17,11 @@ TEST_CASE("tenants have a default and overrides") {
         "      maxHourlySeries: 7\n"
         "  maxTenants: 12\n");
     CHECK(read.tenant_header == "THANOS-TENANT");
-    CHECK(read.tenants.fallback == series_maxima{100, 400});
-    CHECK(read.tenants.tenants_max == 12);
-    REQUIRE(read.tenants.overrides.size() == 2);
-    CHECK(read.tenants.overrides.at("team-a") == series_maxima{500, 2000});
-    CHECK(read.tenants.overrides.at("team: \"b\"") == series_maxima{7, 400});
+    CHECK(read.rules.tenants.fallback == series_maxima{100, 400});
+    CHECK(read.rules.tenants.tenants_max == 12);
+    REQUIRE(read.rules.tenants.overrides.size() == 2);
+    CHECK(read.rules.tenants.overrides.at("team-a") == series_maxima{500, 2000});
+    CHECK(read.rules.tenants.overrides.at("team: \"b\"") == series_maxima{7, 400});
 }
 
 TEST_CASE("what a tenant's override leaves out is as in the default, wherever that stands") {
@@ -32,19 +32,19 @@ TEST_CASE("what a tenant's override leaves out is as in the default, wherever th
         "    b:\n"
         "    c: {}\n"
         "  default: {maxHourlySeries: 100, maxDailySeries: 400}\n");
-    CHECK(read.tenants.overrides.at("a") == series_maxima{100, 0});
-    CHECK(read.tenants.overrides.at("b") == series_maxima{100, 400});
-    CHECK(read.tenants.overrides.at("c") == series_maxima{100, 400});
+    CHECK(read.rules.tenants.overrides.at("a") == series_maxima{100, 0});
+    CHECK(read.rules.tenants.overrides.at("b") == series_maxima{100, 400});
+    CHECK(read.rules.tenants.overrides.at("c") == series_maxima{100, 400});
 }
 
 TEST_CASE("any text is the name of a tenant") {
     const config read = loaded("tenants: {overrides: {'': {}, 'a.b': {}, 1: {}, \"null\": {}, \"\\u00e4\\n\": {}}}\n");
-    CHECK(read.tenants.overrides.size() == 5);
-    CHECK(read.tenants.overrides.contains(""));
-    CHECK(read.tenants.overrides.contains("a.b"));
-    CHECK(read.tenants.overrides.contains("1"));
-    CHECK(read.tenants.overrides.contains("null"));
-    CHECK(read.tenants.overrides.contains("\xc3\xa4\n"));
+    CHECK(read.rules.tenants.overrides.size() == 5);
+    CHECK(read.rules.tenants.overrides.contains(""));
+    CHECK(read.rules.tenants.overrides.contains("a.b"));
+    CHECK(read.rules.tenants.overrides.contains("1"));
+    CHECK(read.rules.tenants.overrides.contains("null"));
+    CHECK(read.rules.tenants.overrides.contains("\xc3\xa4\n"));
 }
 
 TEST_CASE("an override is for a tenant whose requests are taken") {
@@ -106,7 +106,7 @@ TEST_CASE("the other keys of tenants have bounds") {
 TEST_CASE("what senders are told is the gate's, unless the tenants say something else, unless a tenant does") {
     const auto answers = [](const std::string& text) {
         limit_rules rules;
-        rules.tenants = loaded(text).tenants;
+        rules.tenants = loaded(text).rules.tenants;
         std::string of;
         for (const char* tenant : {"", "a", "b"}) of += answer_of(rules, tenant) == limit_answer::reject ? 'r' : 'd';
         return of;

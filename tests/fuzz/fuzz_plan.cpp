@@ -11,7 +11,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/tree_mutator.hpp"
 #include "fuzz/walk_property.hpp"
-#include "gate/plan.hpp"
+#include "plan/plan.hpp"
 #include "wire/splice.hpp"
 
 using namespace seriesgate;
@@ -24,24 +24,24 @@ using std::chrono::sys_days;
 
 /// A limiter that starts every input in a fresh hour and day, for building one an input would be slow.
 class fresh_limits {
-    limit_settings settings_;
-    std::unique_ptr<admission> limits_;
+    limit_rules settings_;
+    std::unique_ptr<series_limiter> limiter_;
     time_point now_;
 
   public:
-    explicit fresh_limits(limit_settings settings) : settings_{settings} {}
+    explicit fresh_limits(limit_rules settings) : settings_{settings} {}
 
-    admission& next() {
+    series_limiter& next() {
         constexpr time_point end = sys_days{2100y / 1 / 1};
-        if (!limits_ || now_ > end) {
+        if (!limiter_ || now_ > end) {
             now_ = sys_days{2026y / 11 / 21};
-            limits_ = std::make_unique<admission>(settings_, now_);
+            limiter_ = std::make_unique<series_limiter>(settings_, now_);
         }
         now_ += std::chrono::days{2};
-        return *limits_;
+        return *limiter_;
     }
     [[nodiscard]] time_point now() const { return now_; }
-    [[nodiscard]] bool unlimited() const { return settings_.series_hourly_max == 0 && settings_.series_daily_max == 0; }
+    [[nodiscard]] bool unlimited() const { return settings_.global.hourly == 0 && settings_.global.daily == 0; }
 };
 
 void require_equal_but_for(bytes_view original, bytes_view left, const std::unordered_set<std::size_t>& refused) {
@@ -88,7 +88,7 @@ std::unordered_set<std::size_t> refused_entries(bytes_view body, const plan& mad
     return refused;
 }
 
-void require_sound_figures(const admission_figures& figures, std::uint64_t commits_before, bool accepted) {
+void require_sound_figures(const limiter_figures& figures, std::uint64_t commits_before, bool accepted) {
     if (!accepted) require(figures.commits == commits_before, "a malformed request has been decided");
     for (const window_figures& window : {figures.hourly, figures.daily})
         require(window.series_max == 0 || window.series_current <= window.series_max, "a budget is exceeded");
@@ -102,20 +102,20 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static std::array<fresh_limits, 4> choices{
-        fresh_limits{{.series_hourly_max = 1}}, fresh_limits{{.series_hourly_max = 2}},
-        fresh_limits{{.series_hourly_max = 4, .series_daily_max = 3}}, fresh_limits{{}}};
+    static std::array<fresh_limits, 4> choices{fresh_limits{{.global = {.hourly = 1}}},
+                                               fresh_limits{{.global = {.hourly = 2}}},
+                                               fresh_limits{{.global = {.hourly = 4, .daily = 3}}}, fresh_limits{{}}};
     static planner make_plan{hash_key::known_to_all()};
     const bytes_view body = as_bytes(data, size);
     fresh_limits& choice = choices[size % choices.size()];
-    admission& limits = choice.next();
+    series_limiter& limiter = choice.next();
     const bool look_at_figures = size / choices.size() % 8 == 0;  // slow, so not for every input
-    const std::uint64_t commits_before = look_at_figures ? limits.figures().commits : 0;
+    const std::uint64_t commits_before = look_at_figures ? limiter.figures().commits : 0;
 
     const walk_check check = check_walk(body);
-    const auto plan = make_plan(body, limits, choice.now());
+    const auto plan = make_plan(body, limiter, choice.now());
     require(plan.has_value() == check.accepted, "the planner and the walk disagree");
-    if (look_at_figures) require_sound_figures(limits.figures(), commits_before, check.accepted);
+    if (look_at_figures) require_sound_figures(limiter.figures(), commits_before, check.accepted);
     if (!plan) return 0;
 
     const auto refused = refused_entries(body, *plan);
@@ -133,7 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     // A sender that repeats the request meets the same decision.
     const std::vector<byte_range> removed(plan->removed.begin(), plan->removed.end());
-    const auto again = make_plan(body, limits, choice.now());
+    const auto again = make_plan(body, limiter, choice.now());
     require(again.has_value(), "accepted once, malformed the next time");
     require(std::equal(removed.begin(), removed.end(), again->removed.begin(), again->removed.end()),
             "a repeated request is decided in another way");

@@ -12,10 +12,10 @@
 #include <string>
 #include <thread>
 
+#include "admin/pages.hpp"
 #include "core/ascii.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
-#include "http/pages.hpp"
 #include "http/session.hpp"
 #include "support/loopback.hpp"
 
@@ -44,11 +44,11 @@ config small_config() {
 /// A gate whose worker is our thread.
 struct gate {
     config settings = small_config();
-    admission limits{{.series_hourly_max = 3, .false_positive_rate = 0.5}, wall_clock_now()};
+    series_limiter limiter{{.global = {.hourly = 3}, .false_positive_rate = 0.5}, wall_clock_now()};
     gate_metrics metrics;
     connection_registry connections{{.total = 4}, metrics};
     shared_state shared{.settings = settings,
-                        .limits = limits,
+                        .limits = limiter,
                         .metrics = metrics,
                         .key = hash_key::known_to_all(),
                         .started = std::chrono::steady_clock::now()};

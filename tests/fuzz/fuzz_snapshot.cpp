@@ -6,7 +6,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/small_limiter.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "support/state_text.hpp"
 
 using namespace seriesgate;
@@ -22,21 +22,21 @@ struct one_job : label_source {
     histogram_family family(std::span<const label_view>) override { return {.fingerprint = 99}; }
 };
 
-void decide_some(admission& limits, time_point now) {
+void decide_some(series_limiter& limiter, time_point now) {
     one_job job;
-    admission_scratch scratch;
+    limiter_scratch scratch;
     std::vector<offered_series> offered;
     for (std::uint64_t i = 0; i < 8; ++i)
         offered.push_back({.fingerprint = i * 0x9e3779b97f4a7c15, .samples = 1, .admits = i != 7});
     std::vector<verdict> verdicts(offered.size());
-    limits.decide(offered, now, verdicts, scratch, {.tenant = "t", .labels = &job});
+    limiter.decide(offered, now, verdicts, scratch, {.tenant = "t", .labels = &job});
     for (std::size_t i = 0; i < offered.size(); ++i)
-        if (verdicts[i] != verdict::accepted) limits.explain(offered[i], job.labels(i), "t");
+        if (verdicts[i] != verdict::accepted) limiter.explain(offered[i], job.labels(i), "t");
 }
 
-std::string saved(admission& limits) {
+std::string saved(series_limiter& limiter) {
     state_text written;
-    require(limits.save(written), "a state cannot be saved");
+    require(limiter.save(written), "a state cannot be saved");
     return written.text;
 }
 
@@ -45,25 +45,25 @@ std::string saved(admission& limits) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const auto [settings, now] = small_limiter_of(data[0]);
-    admission limits{settings, now};
+    series_limiter limiter{settings, now};
     state_text_source source{as_bytes(data + 1, size - 1)};
-    if (!limits.restore(source, now)) {
-        const auto figures = limits.figures();
+    if (!limiter.restore(source, now)) {
+        const auto figures = limiter.figures();
         require(figures.hourly.series_current == 0 && figures.tenants.empty() && figures.limits.empty(),
                 "a state that was refused left something behind");
-        decide_some(limits, now);
+        decide_some(limiter, now);
         return 0;
     }
-    const std::string first = saved(limits);
-    admission again{settings, now};
+    const std::string first = saved(limiter);
+    series_limiter again{settings, now};
     state_text_source written{first};
     require(again.restore(written, now), "a saved state is refused");
     require(saved(again).size() == first.size(), "a loaded state saves in another way");
 
-    decide_some(limits, now);
-    limits.maintain(now);
-    decide_some(limits, now + 1h);
-    limits.maintain(now + 1h);
-    decide_some(limits, now + 24h);
+    decide_some(limiter, now);
+    limiter.maintain(now);
+    decide_some(limiter, now + 1h);
+    limiter.maintain(now + 1h);
+    decide_some(limiter, now + 24h);
     return 0;
 }

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cstdint>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate::testing {
 
 struct small_limiter {
-    limit_settings settings;
+    limit_rules settings;
     time_point now;
 };
 
@@ -19,7 +19,7 @@ struct small_limiter {
 inline small_limiter small_limiter_of(std::uint8_t choice) {
     using namespace std::chrono_literals;
     constexpr time_point noon = std::chrono::sys_days{2026y / 11 / 21} + 12h;
-    small_limiter made{.settings = {.series_hourly_max = 3, .false_positive_rate = 0.5},
+    small_limiter made{.settings = {.global = {.hourly = 3}, .false_positive_rate = 0.5},
                        .now = noon + 13h * (choice / 2 % 4) - 13h};
     if (choice % 2 == 0) return made;
     made.settings.tenants.fallback = {.hourly = 2, .daily = 2};

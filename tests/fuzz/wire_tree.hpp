@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/varint.hpp"
 #include "wire/field_cursor.hpp"
-#include "wire/varint.hpp"
 #include "wire/write_request.hpp"
 
 namespace seriesgate::testing {

@@ -1,7 +1,7 @@
 #include "support/allocations.hpp"
 
-#include "limit/admission.hpp"
 #include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
@@ -19,13 +19,13 @@ TEST_CASE("the count of allocations counts") {
 }
 
 TEST_CASE("known and refused series and their markers take no lock and allocate nothing") {
-    offering gate{{.series_hourly_max = 1'000, .series_daily_max = 1'500}, at(10)};
+    offering gate{{.global = {.hourly = 1'000, .daily = 1'500}}, at(10)};
     const auto offered = joined(series(0, 2'000), stale_markers(500, 1'000));
     gate.offer(offered, at(10));  // the buffers grow to their size
     gate.offer(offered, at(11, 15));
     const auto commits = gate.commits();
 
-    const auto decide = [&] { gate.limits.decide(offered, at(11, 20), gate.verdicts, gate.scratch); };
+    const auto decide = [&] { gate.limiter.decide(offered, at(11, 20), gate.verdicts, gate.scratch); };
     for (int i = 0; i < 10; ++i) CHECK(allocations_of(decide).count == 0);
     CHECK(gate.commits() == commits);
     CHECK(std::ranges::count(gate.verdicts, verdict::accepted) > 1'000);
@@ -33,20 +33,20 @@ TEST_CASE("known and refused series and their markers take no lock and allocate 
 }
 
 TEST_CASE("a commit of new series allocates nothing either") {
-    offering gate{{.series_hourly_max = 1'000'000}, at(10)};
+    offering gate{{.global = {.hourly = 1'000'000}}, at(10)};
     gate.offer(series(0, 2'000), at(10));
     const auto offered = series(2'000, 2'000);
     gate.verdicts.assign(offered.size(), verdict::refused_hourly);
-    CHECK(allocations_of([&] { gate.limits.decide(offered, at(10), gate.verdicts, gate.scratch); }).count == 0);
+    CHECK(allocations_of([&] { gate.limiter.decide(offered, at(10), gate.verdicts, gate.scratch); }).count == 0);
     CHECK(gate.hourly().series_current == 4'000);
 }
 
 TEST_CASE("a roll-over on a request allocates no filter when maintenance has been there") {
-    offering gate{{.series_hourly_max = 1'000}, at(23)};
+    offering gate{{.global = {.hourly = 1'000}}, at(23)};
     const auto offered = series(0, 1'000);
     gate.offer(offered, at(23));
-    gate.limits.maintain(at(23, 59, 59));
-    const auto decide = [&] { gate.limits.decide(offered, at(0, 0, 0, 1), gate.verdicts, gate.scratch); };
+    gate.limiter.maintain(at(23, 59, 59));
+    const auto decide = [&] { gate.limiter.decide(offered, at(0, 0, 0, 1), gate.verdicts, gate.scratch); };
     CHECK(allocations_of(decide).bytes < 1'000);
     CHECK(gate.hourly().series_current == 1'000);
 }
@@ -54,7 +54,7 @@ TEST_CASE("a roll-over on a request allocates no filter when maintenance has bee
 TEST_CASE("maintenance makes the next window's memory once, not again for every new series") {
     offering gate{{}, at(10)};
     gate.offer(series(0, 300'000), at(10));
-    const auto maintain = [&] { gate.limits.maintain(at(10, 59, 30)); };
+    const auto maintain = [&] { gate.limiter.maintain(at(10, 59, 30)); };
     CHECK(allocations_of(maintain).count > 0);
     for (std::uint64_t i = 0; i < 100; ++i) {
         gate.offer(series(1'000'000 + i, 1), at(10, 59, 30));
@@ -65,8 +65,8 @@ TEST_CASE("maintenance makes the next window's memory once, not again for every 
 namespace {
 
 /// A limit a tenant, and two over labels, of which one only watches.
-limit_settings tenants_and_groups() {
-    limit_settings settings{.series_hourly_max = 1'000, .series_daily_max = 1'500};
+limit_rules tenants_and_groups() {
+    limit_rules settings{.global = {.hourly = 1'000, .daily = 1'500}};
     settings.tenants.fallback = {.hourly = 500, .daily = 600};
     label_limit limit;
     limit.name = "per-namespace";
@@ -91,12 +91,12 @@ TEST_CASE("with tenants and label limits, known and refused series allocate noth
     const time_point now = GENERATE(values<time_point>({at(10), at(11, 5), at(11, 15)}));
     CHECK(gate.accepted(sent, at(10)) == 200);
     gate.offer(sent, now);
-    const auto commits = gate.limits.figures().commits;
+    const auto commits = gate.limiter.figures().commits;
     const auto check_free = [&](const batch& again, std::uint64_t accepted) {
         gate.prepare(again);
         gate.labels.asked = 0;
         const request_origin origin{.tenant = again.tenant, .labels = &gate.labels};
-        const auto decide = [&] { gate.limits.decide(gate.offered, now, gate.verdicts, gate.scratch, origin); };
+        const auto decide = [&] { gate.limiter.decide(gate.offered, now, gate.verdicts, gate.scratch, origin); };
         decide();  // the buffers grow to their size
         for (int i = 0; i < 5; ++i) CHECK(allocations_of(decide).count == 0);
         CHECK(gate.labels.asked == 0);
@@ -121,7 +121,7 @@ TEST_CASE("with tenants and label limits, known and refused series allocate noth
         markers.admits = false;
         check_free(markers, 200);
     }
-    CHECK(gate.limits.figures().commits == commits);
+    CHECK(gate.limiter.figures().commits == commits);
 }
 
 TEST_CASE("new series of groups that are there allocate nothing either") {
@@ -133,25 +133,25 @@ TEST_CASE("new series of groups that are there allocate nothing either") {
     gate.prepare(sent);
     const request_origin origin{.tenant = sent.tenant, .labels = &gate.labels};
     gate.labels.asked = 0;
-    const auto decide = [&] { gate.limits.decide(gate.offered, at(10), gate.verdicts, gate.scratch, origin); };
+    const auto decide = [&] { gate.limiter.decide(gate.offered, at(10), gate.verdicts, gate.scratch, origin); };
     CHECK(allocations_of(decide).count == 0);
     CHECK(gate.labels.asked == 10);  // once each
     CHECK(gate.hourly().series_current == 100);
 }
 
 TEST_CASE("a damaged snapshot makes nobody allocate much more than its size") {
-    limit_settings settings = tenants_and_groups();
+    limit_rules settings = tenants_and_groups();
     settings.false_positive_rate = 0.9;  // small filters
     labelled_offering gate{settings, at(10)};
     for (const char* tenant : {"a", "b", "c"}) gate.offer({.tenant = tenant, .count = 120}, at(10));
-    const std::string bytes = saved(gate.limits);
+    const std::string bytes = saved(gate.limiter);
     for (std::size_t place = 0; place < bytes.size(); place += place < 300                    ? 1
                                                                : place + 2'000 > bytes.size() ? 7
                                                                                               : 4'999) {
         std::string damaged = bytes;
         damaged[place] = static_cast<char>(damaged[place] ^ 0xff);
         labelled_offering other{settings, at(10)};
-        const auto restore = [&] { restored(other.limits, damaged, at(10)); };
+        const auto restore = [&] { restored(other.limiter, damaged, at(10)); };
         // A text of a megabyte may be asked for before it is found missing.
         if (allocations_of(restore).bytes > 4 * bytes.size() + (2u << 20)) FAIL("damaged at " << place);
     }

@@ -1,6 +1,6 @@
 // Whose senders are told of refusals.
-#include "limit/admission.hpp"
 #include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -9,8 +9,8 @@ using namespace seriesgate::testing;
 namespace {
 
 /// Limits of one series each: of the tenants, and of a label.
-limit_settings one_each() {
-    limit_settings settings;
+limit_rules one_each() {
+    limit_rules settings;
     settings.tenants.fallback = {.hourly = 1, .daily = 0};
     settings.tenants.answers = {{"told", limit_answer::reject}};
     label_limit limit;
@@ -38,7 +38,7 @@ TEST_CASE("a tenant's senders are told, if that is its answer") {
 }
 
 TEST_CASE("a label limit's own answer goes before the tenant's, and one that tells is enough") {
-    limit_settings settings = one_each();
+    limit_rules settings = one_each();
     settings.tenants.fallback = {};
     SECTION("it tells") {
         settings.limits[0].answer = limit_answer::reject;
@@ -65,21 +65,21 @@ TEST_CASE("a label limit's own answer goes before the tenant's, and one that tel
 }
 
 TEST_CASE("what was told once is told again without the lock, until a reload says otherwise") {
-    limit_settings settings = one_each();
+    limit_rules settings = one_each();
     labelled_offering gate{settings, at(10)};
     const batch sent{.tenant = "told", .labels = {{"job", "batch"}}, .first = 0, .count = 3};
     const std::vector<verdict> told{verdict::accepted, verdict::rejected_hourly, verdict::rejected_hourly};
     gate.offer(sent, at(10));
     CHECK(gate.verdicts == told);
-    const auto commits = gate.limits.figures().commits;
+    const auto commits = gate.limiter.figures().commits;
     gate.offer(sent, at(10, 1));
     CHECK(gate.verdicts == told);
-    CHECK(gate.limits.figures().commits == commits);
+    CHECK(gate.limiter.figures().commits == commits);
     CHECK(gate.hourly().series_refused == 2);
     CHECK(gate.hourly().samples_refused == 4);
 
     settings.tenants.answers.clear();
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     gate.offer(sent, at(10, 2));
     CHECK(gate.verdicts == std::vector{verdict::accepted, verdict::refused_hourly, verdict::refused_hourly});
 }

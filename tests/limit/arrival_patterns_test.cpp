@@ -25,8 +25,8 @@ std::uint64_t most(std::uint64_t asked) {
     return static_cast<std::uint64_t>(mean + 4 * std::sqrt(mean) + 4);
 }
 
-void check_rates(const admission& limits, double promised = rate) {
-    const auto figures = limits.figures();
+void check_rates(const series_limiter& limiter, double promised = rate) {
+    const auto figures = limiter.figures();
     CHECK(figures.hourly.false_positive_rate <= promised);
     CHECK(figures.daily.false_positive_rate <= promised);
 }
@@ -35,16 +35,16 @@ void check_rates(const admission& limits, double promised = rate) {
 
 TEST_CASE("one request as large as the limit fills no filter beyond its rate, and after it newcomers are refused") {
     const std::uint64_t max = sanitized ? 150'000 : 500'000;
-    offering gate{{.series_hourly_max = max}, at(10)};  // and nobody does maintenance
+    offering gate{{.global = {.hourly = max}}, at(10)};  // and nobody does maintenance
     CHECK(gate.accepted(series(0, max), at(10)) >= max - most(max));
-    check_rates(gate.limits);
+    check_rates(gate.limiter);
     const std::uint64_t newcomers = sanitized ? 100'000 : 400'000;
     CHECK(gate.accepted(series(10'000'000, newcomers), at(10)) <= most(newcomers) + most(max));
 
     SECTION("also after a restart") {
-        offering again{{.series_hourly_max = max}, at(10)};
-        REQUIRE(restored(again.limits, saved(gate.limits), at(10, 1)));
-        check_rates(again.limits);
+        offering again{{.global = {.hourly = max}}, at(10)};
+        REQUIRE(restored(again.limiter, saved(gate.limiter), at(10, 1)));
+        check_rates(again.limiter);
         CHECK(again.accepted(series(20'000'000, newcomers), at(10, 1)) <= most(newcomers) + most(max));
     }
 }
@@ -52,20 +52,20 @@ TEST_CASE("one request as large as the limit fills no filter beyond its rate, an
 TEST_CASE("sixteen senders at once fill no filter beyond its rate") {
     constexpr std::uint64_t senders = 16;
     const std::uint64_t requests = sanitized ? 2 : 8;
-    admission limits{{}, at(10)};
+    series_limiter limiter{{}, at(10)};
     std::vector<std::thread> threads;
     for (std::uint64_t sender = 0; sender < senders; ++sender)
-        threads.emplace_back([&limits, sender, requests] {
-            admission_scratch scratch;
+        threads.emplace_back([&limiter, sender, requests] {
+            limiter_scratch scratch;
             std::vector<verdict> verdicts(10'000);
             for (std::uint64_t i = 0; i < requests; ++i)
-                limits.decide(series((sender * requests + i) * 10'000, 10'000), at(10), verdicts, scratch);
+                limiter.decide(series((sender * requests + i) * 10'000, 10'000), at(10), verdicts, scratch);
         });
     for (auto& thread : threads) thread.join();
     const std::uint64_t all = senders * requests * 10'000;
-    check_rates(limits);
-    CHECK(limits.figures().hourly.series_current >= all - most(all));
-    CHECK(limits.figures().hourly.series_current <= all);
+    check_rates(limiter);
+    CHECK(limiter.figures().hourly.series_current >= all - most(all));
+    CHECK(limiter.figures().hourly.series_current <= all);
 }
 
 TEST_CASE("under random arrival patterns no filter's rate is above what was promised") {
@@ -80,10 +80,10 @@ TEST_CASE("under random arrival patterns no filter's rate is above what was prom
                 std::pow(10, 2.5 + exponent * static_cast<double>(random.below(1'000)) / 1e3));
         };
         const std::uint64_t count = up_to(3);
-        limit_settings settings{.series_hourly_max = random.one_in(2) ? up_to(3) : 0,
-                                .series_daily_max = random.one_in(3) ? up_to(3) : 0,
-                                .false_positive_rate = promised,
-                                .incumbent_grace = random.one_in(2) ? 10min : 0min};
+        limit_rules settings{
+            .global = {.hourly = random.one_in(2) ? up_to(3) : 0, .daily = random.one_in(3) ? up_to(3) : 0},
+            .false_positive_rate = promised,
+            .incumbent_grace = random.one_in(2) ? 10min : 0min};
         settings.whole_histograms = random.one_in(5);
         offering gate{settings, at(22)};
         time_point now = at(22);
@@ -91,13 +91,13 @@ TEST_CASE("under random arrival patterns no filter's rate is above what was prom
             const std::uint64_t next = std::min(count - done, up_to(random.one_in(4) ? 3 : 1.5));
             gate.offer(series(done, next), now);
             done += next;
-            if (random.one_in(3)) gate.limits.maintain(now);
+            if (random.one_in(3)) gate.limiter.maintain(now);
             if (random.one_in(8)) {
-                settings.series_hourly_max = random.one_in(2) ? up_to(3) : 0;
-                gate.limits.reconfigure(settings);
+                settings.global.hourly = random.one_in(2) ? up_to(3) : 0;
+                gate.limiter.reconfigure(settings);
             }
             if (random.one_in(6)) now += std::chrono::minutes{static_cast<std::int64_t>(random.below(60))};
-            const auto figures = gate.limits.figures();
+            const auto figures = gate.limiter.figures();
             if (figures.hourly.false_positive_rate > promised || figures.daily.false_positive_rate > promised)
                 FAIL("hour " << figures.hourly.false_positive_rate << ", day " << figures.daily.false_positive_rate
                              << " of " << promised << " after " << done);
@@ -108,7 +108,7 @@ TEST_CASE("under random arrival patterns no filter's rate is above what was prom
 TEST_CASE("a newcomer is taken for an incumbent as rarely as two filters err at once, also in the hour after a start") {
     const std::uint64_t known = 110'000;
     const std::uint64_t newcomers = sanitized ? 50'000 : 300'000;
-    offering gate{{.series_hourly_max = known, .false_positive_rate = 1e-2}, at(10)};
+    offering gate{{.global = {.hourly = known}, .false_positive_rate = 1e-2}, at(10)};
     gate.offer(series(0, known + 10'000), at(10));  // spent, though some of them passed uncounted
     REQUIRE(gate.hourly().series_current == known);
     // All room is reserved, so who gets in is an incumbent, or was taken for one: once in 10,000 at the most. With the
@@ -129,10 +129,10 @@ TEST_CASE("a long request lets others have their turn") {
     }};
     while (!begun) std::this_thread::yield();
     std::uint64_t turns = 0;
-    admission_scratch scratch;
+    limiter_scratch scratch;
     std::vector<verdict> verdicts(1);
     for (std::uint64_t i = 0; !done; ++i) {
-        gate.limits.decide(series((std::uint64_t{1} << 40) + i, 1), at(10), verdicts, scratch);
+        gate.limiter.decide(series((std::uint64_t{1} << 40) + i, 1), at(10), verdicts, scratch);
         turns += done ? 0 : 1;
     }
     sender.join();
@@ -142,13 +142,13 @@ TEST_CASE("a long request lets others have their turn") {
 
 TEST_CASE("reloads that come in the middle of a long request leave no series undecided") {
     const std::uint64_t count = sanitized ? 2'000 : 20'000;
-    limit_settings plain;
-    limit_settings whole;
+    limit_rules plain;
+    limit_rules whole;
     whole.whole_histograms = true;
     labelled_offering gate{plain, at(10)};
     std::atomic<bool> done{false};
     std::thread reloading{[&] {
-        for (bool is_whole = true; !done; is_whole = !is_whole) gate.limits.reconfigure(is_whole ? whole : plain);
+        for (bool is_whole = true; !done; is_whole = !is_whole) gate.limiter.reconfigure(is_whole ? whole : plain);
     }};
     std::uint64_t undecided = 0;
     for (std::uint64_t round = 0; round < 10; ++round) {
@@ -158,7 +158,7 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
         for (std::size_t i = 0; i < gate.labels.entries.size(); i += 2)
             gate.labels.entries[i] = {{"__name__", "x_bucket"}, {"le", "1"}};
         std::ranges::fill(gate.verdicts, verdict::refused_unknown);
-        gate.limits.decide(gate.offered, at(10), gate.verdicts, gate.scratch, {.tenant = {}, .labels = &gate.labels});
+        gate.limiter.decide(gate.offered, at(10), gate.verdicts, gate.scratch, {.tenant = {}, .labels = &gate.labels});
         undecided += static_cast<std::uint64_t>(std::ranges::count(gate.verdicts, verdict::refused_unknown));
     }
     done = true;

@@ -23,8 +23,8 @@ const std::vector<std::string> tenants{"a", "b", "c"};
 const std::vector<std::string> namespaces{"shop", "bank", "mill", "yard"};
 
 /// `raise`: a reload may only raise, or a budget would be over its limit by right.
-limit_settings limits_of(std::uint64_t raise) {
-    limit_settings settings{.series_hourly_max = 7 * pool + raise, .false_positive_rate = 1e-9};
+limit_rules limits_of(std::uint64_t raise) {
+    limit_rules settings{.global = {.hourly = 7 * pool + raise}, .false_positive_rate = 1e-9};
     settings.tenants.fallback = {.hourly = 3 * pool + raise, .daily = 0};
     settings.tenants.overrides = {{"a", {.hourly = pool, .daily = pool + raise}}};
     label_limit limit;
@@ -40,8 +40,8 @@ using accepted_series = std::map<std::pair<std::string, std::string>, std::unord
 
 /// Sends random parts of what there is, and keeps what was accepted, by tenant and namespace.
 class sender {
-    admission& limits_;
-    admission_scratch scratch_;
+    series_limiter& limiter_;
+    limiter_scratch scratch_;
     std::vector<offered_series> offered_;
     std::vector<verdict> verdicts_;
     shown_labels labels_;
@@ -51,7 +51,7 @@ class sender {
   public:
     random_numbers random;
 
-    sender(admission& limits, std::uint64_t seed) : limits_(limits), random(seed) {}
+    sender(series_limiter& limiter, std::uint64_t seed) : limiter_(limiter), random(seed) {}
 
     void offer(std::size_t count, time_point now) {
         const std::string& tenant = tenants[random.below(tenants.size())];
@@ -62,7 +62,7 @@ class sender {
             entry = {.fingerprint = fingerprint_in(sent, random.below(pool)), .samples = 1, .admits = true};
         labels_.entries.assign(count, views_of(sent.labels));
         verdicts_.assign(count, verdict::accepted);
-        limits_.decide(offered_, now, verdicts_, scratch_, {.tenant = tenant, .labels = &labels_});
+        limiter_.decide(offered_, now, verdicts_, scratch_, {.tenant = tenant, .labels = &labels_});
         const std::scoped_lock lock{guard_};
         auto& mine = accepted_[{tenant, space}];
         for (std::size_t i = 0; i < count; ++i)
@@ -83,9 +83,9 @@ accepted_series accepted_by(std::vector<std::unique_ptr<sender>>& senders) {
     return all;
 }
 
-std::vector<std::unique_ptr<sender>> senders_of(admission& limits) {
+std::vector<std::unique_ptr<sender>> senders_of(series_limiter& limiter) {
     std::vector<std::unique_ptr<sender>> senders;
-    for (unsigned i = 0; i < thread_count; ++i) senders.push_back(std::make_unique<sender>(limits, i));
+    for (unsigned i = 0; i < thread_count; ++i) senders.push_back(std::make_unique<sender>(limiter, i));
     return senders;
 }
 
@@ -112,7 +112,7 @@ class traffic {
 };
 
 /// Budgets that are over their limits.
-std::uint64_t exceeded(const admission_figures& figures) {
+std::uint64_t exceeded(const limiter_figures& figures) {
     std::uint64_t count = 0;
     const auto look = [&](std::uint64_t current, std::uint64_t max) { count += max != 0 && current > max ? 1 : 0; };
     look(figures.hourly.series_current, figures.hourly.series_max);
@@ -156,25 +156,25 @@ void check_counts(const labelled_offering& gate, const accepted_series& accepted
 
 TEST_CASE("while threads send, reload, save and maintain, no budget is exceeded and each counts what was accepted") {
     labelled_offering gate{limits_of(0), at(10)};
-    auto senders = senders_of(gate.limits);
+    auto senders = senders_of(gate.limiter);
     std::atomic<bool> done{false};
     std::atomic<std::uint64_t> wrong{0};
     std::uint64_t saves = 0;
     std::thread maintaining{[&] {
         while (!done) {
-            gate.limits.maintain(at(10));
-            wrong += exceeded(gate.limits.figures());
+            gate.limiter.maintain(at(10));
+            wrong += exceeded(gate.limiter.figures());
         }
     }};
     std::thread saving{[&] {
         while (!done) {
-            saves += saved(gate.limits).empty() ? 0 : 1;  // a reload that comes in between ends it
+            saves += saved(gate.limiter).empty() ? 0 : 1;  // a reload that comes in between ends it
         }
     }};
     {
         traffic sending{senders, sanitized ? 150 : 1'500};
         for (std::uint64_t raise = 0; raise < (sanitized ? 30u : 300u); ++raise) {
-            gate.limits.reconfigure(limits_of(raise));
+            gate.limiter.reconfigure(limits_of(raise));
             std::this_thread::yield();
         }
         sending.join();
@@ -191,21 +191,21 @@ TEST_CASE("while threads send, reload, save and maintain, no budget is exceeded 
 
 TEST_CASE("what was admitted before a save began is known to who restores it, and is what the budgets count") {
     labelled_offering gate{limits_of(0), at(10)};
-    auto senders = senders_of(gate.limits);
+    auto senders = senders_of(gate.limiter);
     std::vector<std::pair<accepted_series, std::string>> snapshots;
     {
         traffic sending{senders, sanitized ? 400 : 4'000};
         for (int i = 0; i < (sanitized ? 3 : 8); ++i) {
             auto before = accepted_by(senders);
-            snapshots.emplace_back(std::move(before), saved(gate.limits));
+            snapshots.emplace_back(std::move(before), saved(gate.limiter));
         }
         sending.join();
     }
     const accepted_series all = accepted_by(senders);
     for (const auto& [before, bytes] : snapshots) {
         labelled_offering other{limits_of(0), at(10)};
-        REQUIRE(restored(other.limits, bytes, at(10)));
-        CHECK(exceeded(other.limits.figures()) == 0);
+        REQUIRE(restored(other.limiter, bytes, at(10)));
+        CHECK(exceeded(other.limiter.figures()) == 0);
         // A marker passes if its series is known.
         accepted_series known;
         std::uint64_t lost = 0;
@@ -213,7 +213,7 @@ TEST_CASE("what was admitted before a save began is known to who restores it, an
             for (const std::uint64_t fingerprint : series) {
                 other.offered.assign(1, {.fingerprint = fingerprint, .samples = 1, .admits = false});
                 other.verdicts.assign(1, verdict::accepted);
-                other.limits.decide(other.offered, at(10), other.verdicts, other.scratch, {.tenant = whose.first});
+                other.limiter.decide(other.offered, at(10), other.verdicts, other.scratch, {.tenant = whose.first});
                 if (other.verdicts[0] == verdict::accepted) known[whose].insert(fingerprint);
             }
         for (const auto& [whose, series] : before)

@@ -26,7 +26,7 @@ class budgets_model {
         series_set begun{};  ///< histograms
     };
 
-    budgets_model(const limit_settings& settings, time_point now)
+    budgets_model(const limit_rules& settings, time_point now)
         : book_(settings), hour_{.span = hour_of(now)}, day_{.span = day_of(now)} {}
 
     /// One request: first what is known or was refused before it, then what is new, then the markers.
@@ -147,7 +147,7 @@ class budgets_model {
         }
     }
 
-    void reconfigure(const limit_settings& settings) {
+    void reconfigure(const limit_rules& settings) {
         book_.reconfigure(settings);
         refusals_.clear();
     }

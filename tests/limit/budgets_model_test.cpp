@@ -1,4 +1,4 @@
-// Random requests under random rules, with reloads and restarts, decided by the admission and by an exact model.
+// Random requests under random rules, with reloads and restarts, decided by the limiter and by an exact model.
 #include <memory>
 #include <sstream>
 
@@ -54,7 +54,7 @@ std::string text_of(const budget_id& id) {
     return id.overflow ? text + " overflow" : text;
 }
 
-std::string difference_of(const admission_figures& shown, const budgets_model& model) {
+std::string difference_of(const limiter_figures& shown, const budgets_model& model) {
     difference found;
     const model_book& book = model.book();
     const bool observed = book.settings().mode == limit_mode::observe;
@@ -83,11 +83,11 @@ class life {
     random_numbers random_;
     random_rules rules_{random_};
     const universe& universe_;
-    limit_settings settings_ = rules_.first();
+    limit_rules settings_ = rules_.first();
     time_point now_ = at(static_cast<int>(random_.below(24)));
-    std::unique_ptr<admission> gate_ = std::make_unique<admission>(settings_, now_);
+    std::unique_ptr<series_limiter> gate_ = std::make_unique<series_limiter>(settings_, now_);
     budgets_model model_{settings_, now_};
-    admission_scratch scratch_;
+    limiter_scratch scratch_;
     shown_labels labels_;
     std::vector<offered_series> offered_;
     std::vector<verdict> verdicts_;
@@ -146,7 +146,7 @@ class life {
     void restart() {
         const std::string bytes = saved(*gate_);
         REQUIRE(!bytes.empty());
-        gate_ = std::make_unique<admission>(settings_, now_);
+        gate_ = std::make_unique<series_limiter>(settings_, now_);
         REQUIRE(restored(*gate_, bytes, now_));
         model_.restart(now_);
         compare();

@@ -7,8 +7,8 @@ using namespace seriesgate::testing;
 
 namespace {
 
-limit_settings two_each_but_alerts() {
-    limit_settings settings{.series_hourly_max = 4, .series_daily_max = 6};
+limit_rules two_each_but_alerts() {
+    limit_rules settings{.global = {.hourly = 4, .daily = 6}};
     settings.incumbent_grace = std::chrono::seconds{0};
     settings.tenants.fallback = {.hourly = 3, .daily = 0};
     label_limit limit;
@@ -33,15 +33,15 @@ TEST_CASE("exempt series pass whatever is spent, and take no room in any budget"
     labelled_offering gate{two_each_but_alerts(), at(10)};
     CHECK(gate.accepted(alerts(0, 20), at(10)) == 20);
     CHECK(gate.accepted({.labels = {{"job", "vital"}}, .count = 7}, at(10)) == 7);
-    CHECK(gate.limits.figures().exempt_hourly == 27);
-    CHECK(gate.limits.figures().exempt_daily == 27);
+    CHECK(gate.limiter.figures().exempt_hourly == 27);
+    CHECK(gate.limiter.figures().exempt_daily == 27);
     CHECK(gate.hourly().series_current == 0);
     CHECK(gate.daily().series_current == 0);
-    CHECK(gate.limits.figures().tenants.empty());
-    CHECK(gate.limits.figures().limits.empty());
+    CHECK(gate.limiter.figures().tenants.empty());
+    CHECK(gate.limiter.figures().limits.empty());
     CHECK(gate.offer(others(0, 5), at(10)) == verdict_counts{.accepted = 2, .refused_hourly = 3});
     CHECK(gate.accepted(alerts(20, 5), at(10)) == 5);
-    CHECK(gate.limits.figures().exempt_hourly == 32);
+    CHECK(gate.limiter.figures().exempt_hourly == 32);
     CHECK(gate.hourly().series_current == 2);
 }
 
@@ -49,12 +49,12 @@ TEST_CASE("an exempt series is counted once an hour and once a day") {
     labelled_offering gate{two_each_but_alerts(), at(10)};
     for (int minute = 0; minute < 3; ++minute) gate.offer(alerts(0, 20), at(10, minute));
     gate.offer(alerts(10, 20), at(11));
-    CHECK(gate.limits.figures().exempt_hourly == 20);
-    CHECK(gate.limits.figures().exempt_daily == 30);
-    leap(gate.limits, at(0, 0, 0, 1));
+    CHECK(gate.limiter.figures().exempt_hourly == 20);
+    CHECK(gate.limiter.figures().exempt_daily == 30);
+    leap(gate.limiter, at(0, 0, 0, 1));
     gate.offer(alerts(0, 1), at(0, 0, 0, 1));
-    CHECK(gate.limits.figures().exempt_hourly == 1);
-    CHECK(gate.limits.figures().exempt_daily == 1);
+    CHECK(gate.limiter.figures().exempt_hourly == 1);
+    CHECK(gate.limiter.figures().exempt_daily == 1);
 }
 
 TEST_CASE("markers of exempt series pass, known or not") {
@@ -62,7 +62,7 @@ TEST_CASE("markers of exempt series pass, known or not") {
     batch markers = alerts(0, 5);
     markers.admits = false;
     CHECK(gate.offer(markers, at(10)) == verdict_counts{.accepted = 5});
-    CHECK(gate.limits.figures().exempt_hourly == 0);
+    CHECK(gate.limiter.figures().exempt_hourly == 0);
     markers = others(0, 5);
     markers.admits = false;
     CHECK(gate.offer(markers, at(10)) == verdict_counts{.refused_unknown = 5});
@@ -74,7 +74,7 @@ TEST_CASE("an explanation has nothing to say about an exempt series") {
     const auto explain = [&](const batch& sent) {
         const offered_series one{.fingerprint = fingerprint_in(sent, 99), .samples = 1, .admits = true};
         const auto labels = views_of(sent.labels);
-        return gate.limits.explain(one, labels, sent.tenant).size();
+        return gate.limiter.explain(one, labels, sent.tenant).size();
     };
     CHECK(explain(others(0, 1)) == 1);
     CHECK(explain(alerts(0, 1)) == 0);
@@ -83,25 +83,25 @@ TEST_CASE("an explanation has nothing to say about an exempt series") {
 TEST_CASE("what is no longer exempt counts from its next window on, and flows until then") {
     labelled_offering gate{two_each_but_alerts(), at(10)};
     gate.offer(alerts(0, 5), at(10));
-    limit_settings settings = two_each_but_alerts();
+    limit_rules settings = two_each_but_alerts();
     settings.exempt.clear();
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.offer(alerts(0, 9), at(10)) == verdict_counts{.accepted = 7, .refused_hourly = 2});
     CHECK(gate.hourly().series_current == 2);
-    CHECK(gate.limits.figures().exempt_hourly == 5);
+    CHECK(gate.limiter.figures().exempt_hourly == 5);
     CHECK(gate.offer(alerts(0, 9), at(11)) == verdict_counts{.accepted = 2, .refused_hourly = 7});
-    CHECK(gate.limits.figures().exempt_hourly == 0);
+    CHECK(gate.limiter.figures().exempt_hourly == 0);
     CHECK(gate.daily().series_current == 2);  // the day knows those of ten o'clock
 }
 
 TEST_CASE("what becomes exempt passes at once") {
-    limit_settings settings = two_each_but_alerts();
+    limit_rules settings = two_each_but_alerts();
     const auto exempt = std::exchange(settings.exempt, {});
     labelled_offering gate{settings, at(10)};
     CHECK(gate.offer(alerts(0, 9), at(10)) == verdict_counts{.accepted = 2, .refused_hourly = 7});
     settings.exempt = exempt;
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.accepted(alerts(0, 9), at(10)) == 9);
-    CHECK(gate.limits.figures().exempt_hourly == 7);
+    CHECK(gate.limiter.figures().exempt_hourly == 7);
     CHECK(gate.hourly().series_current == 2);
 }

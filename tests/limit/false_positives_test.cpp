@@ -27,7 +27,7 @@ double most(double rate, std::size_t asked) {
 /// Offers series one by one, and finds out from the counts what the filters said. The model then follows: a series
 /// that a filter takes for its own without being told so is in no set of the model.
 class witness {
-    const limit_settings settings_;
+    const limit_rules settings_;
     labelled_offering gate_;
     budgets_model model_;
     std::uint64_t counted_in_day_ = 0;
@@ -39,12 +39,12 @@ class witness {
     std::uint64_t offered = 0;
     std::uint64_t unexplained = 0;
 
-    witness(const limit_settings& settings, time_point now)
+    witness(const limit_rules& settings, time_point now)
         : settings_(settings), gate_{settings, now}, model_{settings, now} {}
 
     void offer(const batch& sent, time_point now) {
         model_.advance(now);
-        gate_.limits.maintain(now);
+        gate_.limiter.maintain(now);
         counted_in_day_ = gate_.daily().series_current;
         const auto views = views_of(sent.labels);
         for (std::uint64_t i = sent.first; i < sent.first + sent.count; ++i) {
@@ -54,7 +54,7 @@ class witness {
     }
 
     void check_budgets() const {
-        const auto figures = gate_.limits.figures();
+        const auto figures = gate_.limiter.figures();
         const auto expected = model_.book().budgets();
         for (const auto* all : {&figures.tenants, &figures.limits})
             for (const budget_figures& each : *all) {
@@ -106,14 +106,14 @@ class witness {
         bool counted_in_day;
     };
     outcome decide(const offered_series& series, const batch& sent, time_point now) {
-        const std::uint64_t revision = gate_.limits.revision();
+        const std::uint64_t revision = gate_.limiter.revision();
         gate_.offered.assign(1, series);
         gate_.verdicts.assign(1, verdict::accepted);
         gate_.labels.entries.assign(1, views_of(sent.labels));
-        gate_.limits.decide(gate_.offered, now, gate_.verdicts, gate_.scratch,
-                            {.tenant = sent.tenant, .labels = &gate_.labels});
+        gate_.limiter.decide(gate_.offered, now, gate_.verdicts, gate_.scratch,
+                             {.tenant = sent.tenant, .labels = &gate_.labels});
         outcome seen{
-            .decided = gate_.verdicts[0], .committed = gate_.limits.revision() != revision, .counted_in_day = false};
+            .decided = gate_.verdicts[0], .committed = gate_.limiter.revision() != revision, .counted_in_day = false};
         if (!seen.committed || seen.decided != verdict::accepted) return seen;
         // Figures are not for asking after every series: only when they tell something.
         const std::uint64_t in_day = gate_.daily().series_current;
@@ -140,10 +140,8 @@ label_limit namespaces(std::uint64_t hourly, std::uint64_t daily) {
 TEST_CASE("what passes against the rules is a filter's false positive, and no more pass than were promised") {
     const double rate = 0.01;
     const std::uint64_t scale = sanitized ? 500 : 10'000;  // of series; at full scale the first segment is filled
-    limit_settings settings{.series_hourly_max = 11 * scale,
-                            .series_daily_max = 12 * scale,
-                            .false_positive_rate = rate,
-                            .incumbent_grace = 10min};
+    limit_rules settings{
+        .global = {.hourly = 11 * scale, .daily = 12 * scale}, .false_positive_rate = rate, .incumbent_grace = 10min};
     settings.tenants.fallback = {.hourly = 7 * scale, .daily = 0};
     settings.limits = {namespaces(5 * scale, 6 * scale)};
     witness seen{settings, at(22)};

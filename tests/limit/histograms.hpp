@@ -49,7 +49,7 @@ inline series_list joined(series_list first, const series_list& second) {
     return first;
 }
 
-/// An admission for senders of histograms.
+/// A limiter for senders of histograms.
 struct histogram_offering : labelled_offering {
     using labelled_offering::labelled_offering;
 
@@ -67,11 +67,10 @@ struct histogram_offering : labelled_offering {
     }
 };
 
-inline limit_settings whole(std::uint64_t hourly_max, std::uint64_t daily_max = 0) {
-    limit_settings settings{.series_hourly_max = hourly_max,
-                            .series_daily_max = daily_max,
-                            .false_positive_rate = 1e-9,
-                            .incumbent_grace = std::chrono::seconds{0}};
+inline limit_rules whole(std::uint64_t hourly_max, std::uint64_t daily_max = 0) {
+    limit_rules settings{.global = {.hourly = hourly_max, .daily = daily_max},
+                         .false_positive_rate = 1e-9,
+                         .incumbent_grace = std::chrono::seconds{0}};
     settings.whole_histograms = true;
     return settings;
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <random>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
 
@@ -13,8 +13,8 @@ using namespace seriesgate::testing;
 namespace {
 
 constexpr std::uint64_t limit = 1'000;
-const limit_settings hourly_limit{.series_hourly_max = limit, .incumbent_grace = 10min};
-const limit_settings daily_limit{.series_daily_max = limit, .incumbent_grace = 10min};
+const limit_rules hourly_limit{.global = {.hourly = limit}, .incumbent_grace = 10min};
+const limit_rules daily_limit{.global = {.daily = limit}, .incumbent_grace = 10min};
 
 const auto incumbents = series(0, limit);
 /// Twice as many, never seen before.
@@ -85,7 +85,7 @@ TEST_CASE("maintenance ends the grace too") {
     offering gate{hourly_limit, at(10)};
     gate.offer(incumbents, at(10));
     gate.offer(newcomers, at(11));
-    gate.limits.maintain(at(11, 10));
+    gate.limiter.maintain(at(11, 10));
     CHECK(gate.accepted(newcomers, at(11, 10)) == limit);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("incumbents hand on their right from hour to hour") {
 }
 
 TEST_CASE("without a grace the first to come are served") {
-    offering gate{{.series_hourly_max = limit, .incumbent_grace = 0s}, at(10)};
+    offering gate{{.global = {.hourly = limit}, .incumbent_grace = 0s}, at(10)};
     gate.offer(incumbents, at(10));
     CHECK(gate.accepted(newcomers, at(11)) == limit);
     CHECK(gate.offer(incumbents, at(11)) == verdict_counts{.refused_hourly = limit});
@@ -133,7 +133,7 @@ TEST_CASE("without a grace the first to come are served") {
 TEST_CASE("after hours that were not seen there are no incumbents") {
     offering gate{hourly_limit, at(10)};
     gate.offer(incumbents, at(10));
-    leap(gate.limits, at(12));
+    leap(gate.limiter, at(12));
     CHECK(gate.accepted(newcomers, at(12)) == limit);
     CHECK(gate.accepted(incumbents, at(12, 1)) == 0);
 }
@@ -141,7 +141,7 @@ TEST_CASE("after hours that were not seen there are no incumbents") {
 TEST_CASE("an hour that nobody used leaves no incumbents") {
     offering gate{hourly_limit, at(10)};
     gate.offer(incumbents, at(10));
-    gate.limits.maintain(at(11));
+    gate.limiter.maintain(at(11));
     CHECK(gate.accepted(newcomers, at(12)) == limit);
 }
 
@@ -168,8 +168,7 @@ TEST_CASE("the first hour after a start has no incumbents, the second has") {
 }
 
 TEST_CASE("at midnight the day's budget is reserved for the last hour's series") {
-    const auto settings =
-        GENERATE(values<limit_settings>({daily_limit, {.series_hourly_max = limit, .series_daily_max = limit}}));
+    const auto settings = GENERATE(values<limit_rules>({daily_limit, {.global = {.hourly = limit, .daily = limit}}}));
     offering gate{settings, at(23)};
     REQUIRE(gate.accepted(incumbents, at(23)) == limit);
     CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 0);
@@ -180,9 +179,9 @@ TEST_CASE("at midnight the day's budget is reserved for the last hour's series")
 }
 
 TEST_CASE("at midnight only the last hour's series are incumbents, not the whole day's") {
-    offering gate{{.series_daily_max = limit}, at(8)};
+    offering gate{{.global = {.daily = limit}}, at(8)};
     gate.offer(series(0, 600), at(8));
-    leap(gate.limits, at(23));
+    leap(gate.limiter, at(23));
     gate.offer(series(600, 400), at(23));
     CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 600);
     CHECK(gate.accepted(series(0, 600), at(0, 1, 0, 1)) == 0);
@@ -209,7 +208,7 @@ TEST_CASE("within the day nothing of the day's budget is reserved, for incumbent
 
 TEST_CASE("midnight's reservation never outlasts the first hour of the day") {
     SECTION("with a grace as long as the hour") {
-        offering gate{{.series_daily_max = limit, .incumbent_grace = 1h}, at(23)};
+        offering gate{{.global = {.daily = limit}, .incumbent_grace = 1h}, at(23)};
         gate.offer(incumbents, at(23));
         CHECK(gate.accepted(newcomers, at(0, 59, 59, 1)) == 0);
         CHECK(gate.accepted(newcomers, at(1, 0, 0, 1)) == limit);
@@ -219,7 +218,7 @@ TEST_CASE("midnight's reservation never outlasts the first hour of the day") {
         offering gate{daily_limit, at(23)};
         gate.offer(incumbents, at(23));
         CHECK(gate.accepted(newcomers, at(0, 5, 0, 1)) == 0);
-        leap(gate.limits, at(7, 30, 0, 1));
+        leap(gate.limiter, at(7, 30, 0, 1));
         CHECK(gate.accepted(newcomers, at(7, 30, 0, 1)) == limit);
     }
     SECTION("with an hour between that ends without a request") {
@@ -232,7 +231,7 @@ TEST_CASE("midnight's reservation never outlasts the first hour of the day") {
 
 TEST_CASE("an hourly limit below what an unlimited hour admitted reserves all it has, and no number wraps") {
     // Unlimited by the hour, so that more incumbents come than the new day takes.
-    offering gate{{.series_daily_max = 500}, at(23)};
+    offering gate{{.global = {.daily = 500}}, at(23)};
     gate.offer(series(0, 500), at(23));
     CHECK(gate.hourly().series_current == 500);
     CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 0);

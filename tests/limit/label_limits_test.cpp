@@ -15,8 +15,8 @@ label_limit limit_of(std::string name, std::vector<std::string> each, series_max
     return limit;
 }
 
-limit_settings settings_of(std::vector<label_limit> limits) {
-    limit_settings settings{.incumbent_grace = std::chrono::seconds{0}};
+limit_rules settings_of(std::vector<label_limit> limits) {
+    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.limits = std::move(limits);
     return settings;
 }
@@ -44,7 +44,7 @@ TEST_CASE("every value of a label has a budget of its own") {
     CHECK(gate.hourly(group("shop")).series_refused == 4);
     CHECK(gate.hourly(group("bank")).series_current == 3);
     CHECK(gate.hourly(group("bank")).series_refused == 0);
-    CHECK(gate.limits.figures().limits.size() == 2);
+    CHECK(gate.limiter.figures().limits.size() == 2);
     CHECK(gate.accepted(in("shop", 0, 9), at(11)) == 5);
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("every combination of values has a budget of its own") {
     for (const char* job : {"x", "y"})
         for (const char* space : {"a", "b"})
             CHECK(gate.accepted({.labels = {{"job", job}, {"namespace", space}}, .count = 3}, at(10)) == 2);
-    CHECK(gate.limits.figures().limits.size() == 4);
+    CHECK(gate.limiter.figures().limits.size() == 4);
     CHECK(gate.hourly({.limit = "pairs", .group = {{"job", "y"}, {"namespace", "a"}}}).series_current == 2);
 }
 
@@ -165,8 +165,8 @@ TEST_CASE("five budgets apply, and a series takes from all or from none") {
     namespaces.maxima = {.hourly = 6, .daily = 7};
     const label_limit jobs = limit_of("per-job", {"job"}, {.hourly = 4, .daily = 0});
     const label_limit all = limit_of("all", {}, {.hourly = 5, .daily = 0});
-    limit_settings settings = settings_of({namespaces, jobs, all});
-    settings.series_hourly_max = 8;
+    limit_rules settings = settings_of({namespaces, jobs, all});
+    settings.global.hourly = 8;
     settings.tenants.fallback = {.hourly = 7, .daily = 0};
     labelled_offering gate{settings, at(10)};
     const auto sent = [](std::string job, std::uint64_t count) {
@@ -198,7 +198,7 @@ TEST_CASE("five budgets apply, and a series takes from all or from none") {
 }
 
 TEST_CASE("room is kept for a group's incumbents") {
-    limit_settings settings = settings_of({five_per_namespace()});
+    limit_rules settings = settings_of({five_per_namespace()});
     settings.incumbent_grace = std::chrono::minutes{10};
     labelled_offering gate{settings, at(10)};
     gate.offer(in("shop", 0, 4), at(10));
@@ -217,5 +217,5 @@ TEST_CASE("markers pass where no limit matches their series, and make no budget"
     batch markers = in("shop", 0, 3);
     markers.admits = false;
     CHECK(gate.offer(markers, at(10)) == verdict_counts{.refused_unknown = 3});
-    CHECK(gate.limits.figures().limits.empty());
+    CHECK(gate.limiter.figures().limits.empty());
 }

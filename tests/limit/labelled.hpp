@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "series/fingerprint.hpp"
 
@@ -90,15 +90,15 @@ inline std::uint64_t fingerprint_in(const batch& of, std::uint64_t number) {
     return fingerprint_of(std::hash<std::string>{}(text) + number);
 }
 
-/// An admission for senders with tenants and labels.
+/// A limiter for senders with tenants and labels.
 struct labelled_offering {
-    admission limits;
-    admission_scratch scratch;
+    series_limiter limiter;
+    limiter_scratch scratch;
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
     shown_labels labels;
 
-    labelled_offering(const limit_settings& settings, time_point now) : limits{settings, now} {}
+    labelled_offering(const limit_rules& settings, time_point now) : limiter{settings, now} {}
 
     /// One request of one tenant.
     verdict_counts offer(const batch& sent, time_point now) {
@@ -117,7 +117,7 @@ struct labelled_offering {
     }
     verdict_counts decide(const batch& sent, time_point now) {
         labels.tenant = sent.tenant;
-        limits.decide(offered, now, verdicts, scratch, {.tenant = sent.tenant, .labels = &labels});
+        limiter.decide(offered, now, verdicts, scratch, {.tenant = sent.tenant, .labels = &labels});
         const auto of = [this](verdict wanted) {
             return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
         };
@@ -126,7 +126,7 @@ struct labelled_offering {
     }
 
     [[nodiscard]] std::optional<budget_figures> find(const budget_id& id) const {
-        const admission_figures figures = limits.figures();
+        const limiter_figures figures = limiter.figures();
         for (const auto* all : {&figures.tenants, &figures.limits})
             for (const budget_figures& each : *all)
                 if (id_of(each) == id) return each;
@@ -137,8 +137,8 @@ struct labelled_offering {
     [[nodiscard]] budget_figures budget(const budget_id& id) const { return find(id).value(); }
     [[nodiscard]] budget_window_figures hourly(const budget_id& id) const { return budget(id).hourly; }
     [[nodiscard]] budget_window_figures daily(const budget_id& id) const { return budget(id).daily; }
-    [[nodiscard]] window_figures hourly() const { return limits.figures().hourly; }
-    [[nodiscard]] window_figures daily() const { return limits.figures().daily; }
+    [[nodiscard]] window_figures hourly() const { return limiter.figures().hourly; }
+    [[nodiscard]] window_figures daily() const { return limiter.figures().daily; }
 };
 
 inline const budget_id tenant_overflow{.overflow = true};

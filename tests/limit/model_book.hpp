@@ -59,7 +59,7 @@ class model_book {
         budget_id id{};
     };
 
-    explicit model_book(const limit_settings& settings) : settings_(settings) {
+    explicit model_book(const limit_rules& settings) : settings_(settings) {
         families_.emplace(std::string{}, family{});
         for (const label_limit& limit : settings.limits) families_.emplace(limit.name, family{});
         rule();
@@ -67,7 +67,7 @@ class model_book {
 
     /// Budgets keep their counts while name, labels and whether they are the tenants' own stay. Where others series are
     /// theirs than before, they have not counted all of them in this hour.
-    void reconfigure(const limit_settings& settings) {
+    void reconfigure(const limit_rules& settings) {
         std::map<std::string, family> kept;
         kept.emplace(std::string{}, std::move(families_[""]));
         const auto names = [](const tenant_limits& tenants) {
@@ -150,8 +150,7 @@ class model_book {
 
     /// All budgets as the rules have them.
     void rule() {
-        rule(global_, {.hourly = settings_.series_hourly_max, .daily = settings_.series_daily_max},
-             limit_mode::enforce);
+        rule(global_, {.hourly = settings_.global.hourly, .daily = settings_.global.daily}, limit_mode::enforce);
         for (auto& [name, of] : families_) {
             for (auto& [id, pair] : of.own) rule(pair, id);
             if (of.overflow) rule(*of.overflow, overflow_of(name));
@@ -196,7 +195,7 @@ class model_book {
     /// Whether any limit could refuse such a series.
     bool is_limited(std::string_view tenant, std::span<const label_view> labels) {
         if (settings_.mode == limit_mode::observe || is_exempt(labels)) return false;
-        if (settings_.series_hourly_max != 0 || settings_.series_daily_max != 0) return true;
+        if (settings_.global.hourly != 0 || settings_.global.daily != 0) return true;
         return std::ranges::any_of(places_of(tenant, labels), [this](const place& each) {
             if (each.fixed != nullptr) return false;
             return mode_for(each.id) == limit_mode::enforce && maxima_for(each.id) != series_maxima{};
@@ -223,7 +222,7 @@ class model_book {
         }
     }
 
-    [[nodiscard]] const limit_settings& settings() const { return settings_; }
+    [[nodiscard]] const limit_rules& settings() const { return settings_; }
     [[nodiscard]] const model_pair& global() const { return global_; }
     [[nodiscard]] const model_pair& exempt() const { return exempt_; }
     /// Those of tenants and groups.
@@ -248,7 +247,7 @@ class model_book {
     bool reserving_ = false;
     bool day_began_ = false;
     std::uint64_t whole_since_ = 0;  ///< of the global budget
-    limit_settings settings_;
+    limit_rules settings_;
     model_pair global_;
     model_pair exempt_;
     std::map<std::string, family> families_;

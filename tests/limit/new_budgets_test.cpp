@@ -10,13 +10,13 @@ using namespace seriesgate::testing;
 
 namespace {
 
-limit_settings with_limit(std::uint64_t max, std::uint64_t groups_max = 10'000) {
+limit_rules with_limit(std::uint64_t max, std::uint64_t groups_max = 10'000) {
     label_limit limit;
     limit.name = "per-namespace";
     limit.each = {"namespace"};
     limit.groups_max = groups_max;
     limit.maxima = {.hourly = max, .daily = 0};
-    limit_settings settings;
+    limit_rules settings;
     settings.limits.push_back(limit);
     return settings;
 }
@@ -30,7 +30,7 @@ batch in(const char* space, std::uint64_t first, std::uint64_t count) {
 TEST_CASE("a limit added over healthy series keeps their room through the next grace") {
     labelled_offering gate{{}, at(10)};
     gate.offer(in("x", 0, 8), at(10));
-    gate.limits.reconfigure(with_limit(10));
+    gate.limiter.reconfigure(with_limit(10));
     SECTION("newcomers first") {
         CHECK(gate.accepted(in("x", 1'000, 100), at(11)) == 0);
         CHECK(gate.accepted(in("x", 0, 8), at(11, 1)) == 8);
@@ -42,7 +42,7 @@ TEST_CASE("a limit added over healthy series keeps their room through the next g
     }
     SECTION("in a restart between") {
         labelled_offering again{with_limit(10), at(10, 30)};
-        REQUIRE(restored(again.limits, saved(gate.limits), at(10, 30)));
+        REQUIRE(restored(again.limiter, saved(gate.limiter), at(10, 30)));
         CHECK(again.accepted(in("x", 1'000, 100), at(11)) == 0);
         CHECK(again.accepted(in("x", 0, 8), at(11, 1)) == 8);
     }
@@ -50,7 +50,7 @@ TEST_CASE("a limit added over healthy series keeps their room through the next g
         labelled_offering before{{}, at(10)};
         before.offer(in("x", 0, 8), at(10));
         labelled_offering again{with_limit(10), at(10, 30)};
-        REQUIRE(restored(again.limits, saved(before.limits), at(10, 30)));
+        REQUIRE(restored(again.limiter, saved(before.limiter), at(10, 30)));
         CHECK(again.accepted(in("x", 1'000, 100), at(11)) == 0);
         CHECK(again.accepted(in("x", 0, 8), at(11, 1)) == 8);
     }
@@ -60,31 +60,31 @@ TEST_CASE("a limit added within the grace keeps room for those that have not com
     labelled_offering gate{{}, at(10)};
     gate.offer(in("x", 0, 8), at(10));
     gate.offer(in("x", 0, 2), at(11));
-    gate.limits.reconfigure(with_limit(6));
+    gate.limiter.reconfigure(with_limit(6));
     CHECK(gate.accepted(in("x", 1'000, 100), at(11, 1)) == 0);
     CHECK(gate.accepted(in("x", 2, 6), at(11, 2)) == 6);
 }
 
 TEST_CASE("a limit that matches other series than before has not counted them") {
-    limit_settings settings = with_limit(10);
+    limit_rules settings = with_limit(10);
     settings.limits[0].match = selecting("{namespace=\"y\"}");
     labelled_offering gate{settings, at(10)};
     gate.offer(in("x", 0, 8), at(10));
     gate.offer(in("y", 0, 3), at(10));
     settings.limits[0].match = selecting("{namespace=~\"x|y\"}");
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.accepted(in("x", 1'000, 100), at(11)) == 0);
     CHECK(gate.accepted(in("x", 0, 8), at(11, 1)) == 8);
     CHECK(gate.accepted(in("y", 0, 3), at(11, 1)) == 3);
 }
 
 TEST_CASE("series that are exempt no more keep their places in every budget") {
-    limit_settings settings{.series_hourly_max = 10};
+    limit_rules settings{.global = {.hourly = 10}};
     settings.exempt.push_back(selecting("{namespace=\"x\"}"));
     labelled_offering gate{settings, at(10)};
     gate.offer(in("x", 0, 8), at(10));
     settings.exempt.clear();
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.accepted(in("z", 1'000, 100), at(11)) == 0);
     CHECK(gate.accepted(in("x", 0, 8), at(11, 1)) == 8);
     CHECK(gate.accepted(in("z", 1'000, 100), at(11, 10)) == 2);
@@ -101,7 +101,7 @@ TEST_CASE("a group that leaves the overflow budget keeps its room") {
         CHECK(gate.has({.limit = "per-namespace", .group = {{"namespace", "x"}}}));
     }
     SECTION("because there are more places") {
-        gate.limits.reconfigure(with_limit(10, 100));
+        gate.limiter.reconfigure(with_limit(10, 100));
         CHECK(gate.accepted(in("x", 1'000, 100), at(0, 0, 0, 1)) == 0);
         CHECK(gate.accepted(in("x", 0, 8), at(0, 1, 0, 1)) == 8);
     }
@@ -111,7 +111,7 @@ TEST_CASE("a group that nobody has seen before is as free as ever where all have
     labelled_offering gate{with_limit(10), at(10)};
     gate.offer(in("x", 0, 8), at(10));
     CHECK(gate.accepted(in("new", 0, 100), at(11)) == 10);
-    gate.limits.reconfigure(with_limit(20));  // another maximum: the same series
+    gate.limiter.reconfigure(with_limit(20));  // another maximum: the same series
     CHECK(gate.accepted(in("newer", 0, 100), at(11)) == 20);
     CHECK(gate.accepted(in("x", 1'000, 100), at(11)) == 12);
 }

@@ -16,8 +16,8 @@ label_limit observed(std::string name, series_maxima maxima) {
 }
 
 /// One observed limit for all series.
-limit_settings watching(series_maxima maxima) {
-    limit_settings settings{.incumbent_grace = std::chrono::seconds{0}};
+limit_rules watching(series_maxima maxima) {
+    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.limits = {observed("watch", maxima)};
     return settings;
 }
@@ -73,7 +73,7 @@ TEST_CASE("a raised maximum takes in those that are already in beyond it") {
     labelled_offering gate{watching({.hourly = 5, .daily = 6}), at(10)};
     gate.offer(some(0, 9), at(10));
     const auto raise = [&](series_maxima maxima) {
-        gate.limits.reconfigure(watching(maxima));
+        gate.limiter.reconfigure(watching(maxima));
         return std::pair{gate.hourly(watch).series_current, gate.daily(watch).series_current};
     };
     using counts = std::pair<std::uint64_t, std::uint64_t>;
@@ -101,9 +101,9 @@ TEST_CASE("an observed limit that comes to enforce counts those that are in") {
     labelled_offering gate{watching({.hourly = 5, .daily = 0}), at(10)};
     gate.offer(some(0, 8), at(10));
     const auto enforce = [&](std::uint64_t hourly) {
-        limit_settings settings = watching({.hourly = hourly, .daily = 0});
+        limit_rules settings = watching({.hourly = hourly, .daily = 0});
         settings.limits[0].mode = limit_mode::enforce;
-        gate.limits.reconfigure(settings);
+        gate.limiter.reconfigure(settings);
     };
     SECTION("with the same maximum: no newcomer gets in") {
         enforce(5);
@@ -120,33 +120,33 @@ TEST_CASE("an observed limit that comes to enforce counts those that are in") {
 }
 
 TEST_CASE("an enforced limit that comes to observe lets all in") {
-    limit_settings settings = watching({.hourly = 5, .daily = 0});
+    limit_rules settings = watching({.hourly = 5, .daily = 0});
     settings.limits[0].mode = limit_mode::enforce;
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(some(0, 8), at(10)) == 5);
-    gate.limits.reconfigure(watching({.hourly = 5, .daily = 0}));
+    gate.limiter.reconfigure(watching({.hourly = 5, .daily = 0}));
     CHECK(gate.accepted(some(0, 8), at(10)) == 8);
     CHECK(gate.hourly(watch).series_current == 5);
     CHECK(gate.hourly(watch).series_refused == 3);
 }
 
 TEST_CASE("other limits are enforced beside an observed one, and what they refuse takes none of its room") {
-    limit_settings settings = watching({.hourly = 5, .daily = 0});
-    settings.series_hourly_max = 7;
+    limit_rules settings = watching({.hourly = 5, .daily = 0});
+    settings.global.hourly = 7;
     labelled_offering gate{settings, at(10)};
     CHECK(gate.offer(some(0, 3), at(10)) == verdict_counts{.accepted = 3});
     CHECK(gate.offer(some(3, 7), at(10)) == verdict_counts{.accepted = 4, .refused_hourly = 3});
     CHECK(gate.hourly(watch).series_current == 5);
     CHECK(gate.hourly(watch).series_refused == 5);
-    gate.limits.reconfigure(watching({.hourly = 20, .daily = 0}));
+    gate.limiter.reconfigure(watching({.hourly = 20, .daily = 0}));
     CHECK(gate.hourly(watch).series_current == 7);
 }
 
 TEST_CASE("in observe mode every limit only watches") {
-    limit_settings settings = watching({.hourly = 5, .daily = 0});
+    limit_rules settings = watching({.hourly = 5, .daily = 0});
     settings.limits[0].mode = limit_mode::enforce;
-    settings.series_hourly_max = 6;
-    settings.series_daily_max = 7;
+    settings.global.hourly = 6;
+    settings.global.daily = 7;
     settings.tenants.fallback = {.hourly = 4, .daily = 3};
     settings.mode = limit_mode::observe;
     labelled_offering gate{settings, at(10)};
@@ -166,20 +166,20 @@ TEST_CASE("in observe mode every limit only watches") {
     CHECK(gate.hourly().samples_refused == 0);
     // To enforce: those that are in stay in.
     settings.mode = limit_mode::enforce;
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.offer(some(0, 12), at(10)) == verdict_counts{.accepted = 9, .refused_hourly = 3});
 }
 
 TEST_CASE("markers pass where all limits that apply only watch") {
     labelled_offering gate{watching({.hourly = 5, .daily = 0}), at(10)};
     CHECK(gate.offer({.count = 9, .admits = false}, at(10)) == verdict_counts{.accepted = 9});
-    limit_settings settings{.series_hourly_max = 1, .mode = limit_mode::observe};
+    limit_rules settings{.global = {.hourly = 1}, .mode = limit_mode::observe};
     labelled_offering other{settings, at(10)};
     CHECK(other.offer({.count = 9, .admits = false}, at(10)) == verdict_counts{.accepted = 9});
 }
 
 TEST_CASE("an observed limit keeps room for incumbents in what it would refuse, and never counts beyond its maximum") {
-    limit_settings settings = watching({.hourly = 5, .daily = 0});
+    limit_rules settings = watching({.hourly = 5, .daily = 0});
     settings.incumbent_grace = std::chrono::minutes{10};
     labelled_offering gate{settings, at(10)};
     gate.offer(some(0, 4), at(10));
@@ -195,12 +195,12 @@ TEST_CASE("an observed limit keeps room for incumbents in what it would refuse, 
 }
 
 TEST_CASE("no explanation names a budget that only watches") {
-    limit_settings settings = watching({.hourly = 5, .daily = 0});
-    settings.series_hourly_max = 5;
+    limit_rules settings = watching({.hourly = 5, .daily = 0});
+    settings.global.hourly = 5;
     labelled_offering gate{settings, at(10)};
     gate.offer(some(0, 9), at(10));
     const offered_series refused{.fingerprint = fingerprint_in(some(0, 1), 8), .samples = 1, .admits = true};
-    const auto spent = gate.limits.explain(refused, {}, "");
+    const auto spent = gate.limiter.explain(refused, {}, "");
     REQUIRE(spent.size() == 1);
     CHECK(name_of(spent[0].figures).limit.empty());
     CHECK(spent[0].figures.hourly.series_current == 5);

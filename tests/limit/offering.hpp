@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "support/fingerprints.hpp"
 
 namespace seriesgate::testing {
@@ -41,9 +41,9 @@ inline std::vector<offered_series> joined(std::vector<offered_series> first,
 }
 
 /// The clock leaps, and stays there for long enough to be believed.
-inline void leap(admission& limits, time_point to) {
-    limits.maintain(to);
-    limits.maintain(to + clock_doubt);
+inline void leap(series_limiter& limiter, time_point to) {
+    limiter.maintain(to);
+    limiter.maintain(to + clock_doubt);
 }
 
 struct verdict_counts {
@@ -54,18 +54,18 @@ struct verdict_counts {
     friend bool operator==(const verdict_counts&, const verdict_counts&) = default;
 };
 
-/// An admission, and a caller with the buffers that one needs.
+/// A limiter, and a caller with the buffers that one needs.
 struct offering {
-    admission limits;
-    admission_scratch scratch;
+    series_limiter limiter;
+    limiter_scratch scratch;
     std::vector<verdict> verdicts;  ///< of the last request
 
-    offering(const limit_settings& settings, time_point now) : limits{settings, now} {}
+    offering(const limit_rules& settings, time_point now) : limiter{settings, now} {}
 
     /// One request.
     verdict_counts offer(std::span<const offered_series> offered, time_point now) {
         verdicts.assign(offered.size(), verdict::accepted);
-        limits.decide(offered, now, verdicts, scratch);
+        limiter.decide(offered, now, verdicts, scratch);
         const auto of = [this](verdict wanted) {
             return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
         };
@@ -77,9 +77,9 @@ struct offering {
         return offer(offered, now).accepted;
     }
 
-    [[nodiscard]] window_figures hourly() const { return limits.figures().hourly; }
-    [[nodiscard]] window_figures daily() const { return limits.figures().daily; }
-    [[nodiscard]] std::uint64_t commits() const { return limits.figures().commits; }
+    [[nodiscard]] window_figures hourly() const { return limiter.figures().hourly; }
+    [[nodiscard]] window_figures daily() const { return limiter.figures().daily; }
+    [[nodiscard]] std::uint64_t commits() const { return limiter.figures().commits; }
 };
 
 }  // namespace seriesgate::testing

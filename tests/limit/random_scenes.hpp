@@ -1,4 +1,4 @@
-/// Rules, senders and clocks drawn at random, for holding the admission against its model.
+/// Rules, senders and clocks drawn at random, for holding the limiter against its model.
 #pragma once
 
 #include <array>
@@ -83,8 +83,8 @@ class random_rules {
             selectors_.push_back(selecting(text));
     }
 
-    limit_settings first() {
-        limit_settings settings{.false_positive_rate = 1e-9};
+    limit_rules first() {
+        limit_rules settings{.false_positive_rate = 1e-9};
         settings.tenants.tenants_max = tenants_bounded_ ? 1 + random_.below(4) : 10'000;
         for (std::size_t i = 0; i < groups_bounded_.size(); ++i)
             if (random_.one_in(2)) settings.limits.push_back(limit(i));
@@ -92,7 +92,7 @@ class random_rules {
         return settings;
     }
 
-    limit_settings reload(limit_settings settings) {
+    limit_rules reload(limit_rules settings) {
         for (int part = 0; part < 4; ++part)
             if (random_.one_in(3)) change(settings, part);
         for (label_limit& each : settings.limits) {
@@ -120,12 +120,12 @@ class random_rules {
                 .daily = random_.one_in(3) ? 0 : 1 + random_.below(3 * scale)};
     }
 
-    void change(limit_settings& settings, int part) {
+    void change(limit_rules& settings, int part) {
         switch (part) {
             case 0: {
                 const series_maxima global = maxima(4'000);
-                settings.series_hourly_max = global.hourly;
-                settings.series_daily_max = global.daily;
+                settings.global.hourly = global.hourly;
+                settings.global.daily = global.daily;
                 settings.whole_histograms = random_.one_in(2);
                 settings.mode = random_.one_in(8) ? limit_mode::observe : limit_mode::enforce;
                 return;

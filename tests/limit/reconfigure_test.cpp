@@ -7,8 +7,8 @@ using namespace seriesgate::testing;
 
 namespace {
 
-limit_settings base(std::uint64_t hourly_max = 0) {
-    return {.series_hourly_max = hourly_max, .incumbent_grace = std::chrono::seconds{0}};
+limit_rules base(std::uint64_t hourly_max = 0) {
+    return {.global = {.hourly = hourly_max}, .incumbent_grace = std::chrono::seconds{0}};
 }
 
 label_limit per_namespace(std::uint64_t hourly) {
@@ -19,8 +19,8 @@ label_limit per_namespace(std::uint64_t hourly) {
     return limit;
 }
 
-limit_settings limited(const label_limit& limit) {
-    limit_settings settings = base();
+limit_rules limited(const label_limit& limit) {
+    limit_rules settings = base();
     settings.limits = {limit};
     return settings;
 }
@@ -36,7 +36,7 @@ const budget_id shop{.limit = "per-namespace", .group = {{"namespace", "shop"}}}
 TEST_CASE("a limit lowered below its count refuses newcomers and keeps what is known") {
     labelled_offering gate{base(10), at(10)};
     gate.offer({.count = 8}, at(10));
-    gate.limits.reconfigure(base(5));
+    gate.limiter.reconfigure(base(5));
     CHECK(gate.offer({.count = 10}, at(10)) == verdict_counts{.accepted = 8, .refused_hourly = 2});
     CHECK(gate.hourly().series_max == 5);
     CHECK(gate.hourly().series_current == 8);
@@ -46,21 +46,21 @@ TEST_CASE("a limit lowered below its count refuses newcomers and keeps what is k
 TEST_CASE("a raised limit has room at once for what was refused") {
     labelled_offering gate{base(5), at(10)};
     CHECK(gate.accepted({.count = 10}, at(10)) == 5);
-    gate.limits.reconfigure(base(8));
+    gate.limiter.reconfigure(base(8));
     CHECK(gate.accepted({.count = 10}, at(10)) == 8);
     CHECK(gate.hourly().series_current == 8);
     CHECK(gate.hourly().series_refused == 5);  // those that had to wait are in the hour's figure
-    gate.limits.reconfigure(base(0));
+    gate.limiter.reconfigure(base(0));
     CHECK(gate.accepted({.count = 10}, at(10)) == 10);
 }
 
 TEST_CASE("a limit that is removed limits no longer, and forgets what it counted") {
     labelled_offering gate{limited(per_namespace(5)), at(10)};
     CHECK(gate.accepted(in("shop", 0, 9), at(10)) == 5);
-    gate.limits.reconfigure(base());
+    gate.limiter.reconfigure(base());
     CHECK(gate.accepted(in("shop", 0, 9), at(10)) == 9);
-    CHECK(gate.limits.figures().limits.empty());
-    gate.limits.reconfigure(limited(per_namespace(5)));
+    CHECK(gate.limiter.figures().limits.empty());
+    gate.limiter.reconfigure(limited(per_namespace(5)));
     CHECK(gate.accepted(in("shop", 0, 20), at(10)) == 14);
     CHECK(gate.hourly(shop).series_current == 5);
 }
@@ -68,7 +68,7 @@ TEST_CASE("a limit that is removed limits no longer, and forgets what it counted
 TEST_CASE("a new limit counts from now on, not what is known") {
     labelled_offering gate{base(), at(10)};
     gate.offer(in("shop", 0, 9), at(10));
-    gate.limits.reconfigure(limited(per_namespace(5)));
+    gate.limiter.reconfigure(limited(per_namespace(5)));
     CHECK_FALSE(gate.has(shop));
     CHECK(gate.offer(in("shop", 0, 20), at(10)) == verdict_counts{.accepted = 14, .refused_hourly = 6});
     CHECK(gate.hourly(shop).series_current == 5);
@@ -80,7 +80,7 @@ TEST_CASE("counts stay with name, labels and whether the budgets are the tenants
     labelled_offering gate{limited(limit), at(10)};
     gate.offer(in("shop", 0, 5, "a"), at(10));
     const auto room_after = [&](const label_limit& changed) {
-        gate.limits.reconfigure(limited(changed));
+        gate.limiter.reconfigure(limited(changed));
         return gate.accepted(in("shop", 100, 9, "a"), at(10));
     };
     SECTION("another selector, maximum, mode or bound keeps them") {
@@ -93,13 +93,13 @@ TEST_CASE("counts stay with name, labels and whether the budgets are the tenants
     SECTION("another place in the list keeps them") {
         label_limit other = per_namespace(100);
         other.name = "other";
-        limit_settings settings = base();
+        limit_rules settings = base();
         settings.limits = {other, limit};
-        gate.limits.reconfigure(settings);
+        gate.limiter.reconfigure(settings);
         CHECK(gate.accepted(in("shop", 100, 9, "a"), at(10)) == 0);
         CHECK(gate.hourly(shop).series_current == 5);
         settings.limits = {limit, other};
-        gate.limits.reconfigure(settings);
+        gate.limiter.reconfigure(settings);
         CHECK(gate.accepted(in("shop", 100, 9, "a"), at(10)) == 0);
         CHECK(gate.accepted(in("bank", 0, 9), at(10)) == 5);
         CHECK(gate.hourly({.limit = "other", .group = {{"namespace", "bank"}}}).series_current == 5);
@@ -115,7 +115,7 @@ TEST_CASE("counts stay with name, labels and whether the budgets are the tenants
     }
     SECTION("the same labels in another order begin anew") {
         limit.each = {"namespace", "job"};
-        gate.limits.reconfigure(limited(limit));
+        gate.limiter.reconfigure(limited(limit));
         gate.offer(in("shop", 50, 5, "a"), at(10));
         limit.each = {"job", "namespace"};
         CHECK(room_after(limit) == 5);
@@ -134,27 +134,27 @@ TEST_CASE("a group in the overflow budget gets its own with an override, and cou
     gate.offer(in("shop", 0, 5), at(10));
     CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 5);
     limit.overrides = {{.group = {{"namespace", "shop"}}, .maxima = {.hourly = 7, .daily = 0}}};
-    gate.limits.reconfigure(limited(limit));
+    gate.limiter.reconfigure(limited(limit));
     CHECK(gate.accepted(in("shop", 0, 20), at(10)) == 12);
     CHECK(gate.hourly(shop).series_current == 7);
     CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 5);
     SECTION("and keeps it when the override goes, with the limit of the others") {
         limit.overrides.clear();
-        gate.limits.reconfigure(limited(limit));
+        gate.limiter.reconfigure(limited(limit));
         CHECK(gate.hourly(shop).series_max == 5);
         CHECK(gate.hourly(shop).series_current == 7);
     }
 }
 
 TEST_CASE("a lower bound takes no budget away") {
-    limit_settings settings = base();
+    limit_rules settings = base();
     settings.tenants.fallback = {.hourly = 5, .daily = 0};
     settings.limits = {per_namespace(5)};
     labelled_offering gate{settings, at(10)};
     for (const char* name : {"a", "b", "c"}) gate.offer(in(name, 0, 4, name), at(10));
     settings.tenants.tenants_max = 1;
     settings.limits[0].groups_max = 1;
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     for (const char* name : {"a", "b", "c"}) CHECK(gate.accepted(in(name, 100, 9, name), at(10)) == 1);
     CHECK(gate.accepted(in("d", 0, 3, "d"), at(10)) == 3);
     CHECK(gate.hourly(tenant_overflow).series_current == 3);
@@ -162,33 +162,33 @@ TEST_CASE("a lower bound takes no budget away") {
 }
 
 TEST_CASE("a tenant's limits change with its override") {
-    limit_settings settings = base();
+    limit_rules settings = base();
     settings.tenants.fallback = {.hourly = 5, .daily = 0};
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted({.tenant = "a", .count = 20}, at(10)) == 5);
     settings.tenants.overrides = {{"a", {.hourly = 7, .daily = 0}}};
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.accepted({.tenant = "a", .count = 20}, at(10)) == 7);
     settings.tenants.overrides.clear();
     settings.tenants.fallback = {.hourly = 8, .daily = 0};
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.accepted({.tenant = "a", .count = 20}, at(10)) == 8);
 }
 
 TEST_CASE("a reload leaves windows, sets and reservations as they are") {
-    limit_settings settings = base(10);
-    settings.series_daily_max = 20;
+    limit_rules settings = base(10);
+    settings.global.daily = 20;
     settings.incumbent_grace = std::chrono::minutes{10};
     labelled_offering gate{settings, at(10)};
     gate.offer({.count = 8}, at(10));
     CHECK(gate.accepted({.first = 100, .count = 9}, at(11)) == 2);
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.accepted({.first = 100, .count = 9}, at(11)) == 2);
     CHECK(gate.hourly().series_current == 2);
     CHECK(gate.daily().series_current == 10);
     SECTION("a running grace goes on as it began") {
         settings.incumbent_grace = std::chrono::seconds{0};
-        gate.limits.reconfigure(settings);
+        gate.limiter.reconfigure(settings);
         CHECK(gate.accepted({.first = 100, .count = 9}, at(11, 9)) == 2);
         CHECK(gate.accepted({.count = 8}, at(11, 9)) == 8);
         CHECK(gate.accepted({.first = 200, .count = 10}, at(12)) == 10);  // this hour has none
@@ -199,18 +199,18 @@ TEST_CASE("a reload leaves windows, sets and reservations as they are") {
 }
 
 TEST_CASE("a new false-positive rate holds from the next window on") {
-    limit_settings settings = base();
+    limit_rules settings = base();
     labelled_offering gate{settings, at(22)};
     const auto bytes = gate.hourly().filter_bytes;
     settings.false_positive_rate = 1e-8;
-    gate.limits.reconfigure(settings);
-    gate.limits.maintain(at(22));
+    gate.limiter.reconfigure(settings);
+    gate.limiter.maintain(at(22));
     CHECK(gate.hourly().filter_bytes == bytes);
     CHECK(gate.daily().filter_bytes == bytes);
     const labelled_offering stricter{settings, at(22)};
-    gate.limits.maintain(at(23));
+    gate.limiter.maintain(at(23));
     CHECK(gate.hourly().filter_bytes == stricter.hourly().filter_bytes);
     CHECK(gate.daily().filter_bytes == bytes);
-    gate.limits.maintain(at(0, 0, 0, 1));
+    gate.limiter.maintain(at(0, 0, 0, 1));
     CHECK(gate.daily().filter_bytes == stricter.daily().filter_bytes);
 }

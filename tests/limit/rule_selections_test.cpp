@@ -15,11 +15,11 @@ label_limit limit_of(std::vector<std::string> each, std::optional<selector> matc
     return limit;
 }
 
-limit_rules rules_of(std::vector<label_limit> limits, std::vector<selector> exempt = {}) {
+compiled_rules rules_of(std::vector<label_limit> limits, std::vector<selector> exempt = {}) {
     limit_rules rules;
     rules.limits = std::move(limits);
     rules.exempt = std::move(exempt);
-    return with_labels(std::move(rules));
+    return compiled_rules{std::move(rules)};
 }
 
 std::string key_of(const std::vector<std::string>& parts) {
@@ -122,7 +122,7 @@ TEST_CASE("what the series of a request may ask for is bounded in work and in me
 }
 
 TEST_CASE("a limit for long values counts them in its overflow budget") {
-    limit_settings settings{.incumbent_grace = std::chrono::seconds{0}};
+    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.limits.push_back(limit_of({"a"}));
     settings.limits.back().name = "by-a";
     settings.limits.back().maxima.hourly = 3;
@@ -130,11 +130,11 @@ TEST_CASE("a limit for long values counts them in its overflow budget") {
     CHECK(gate.accepted({.labels = {{"a", std::string(2'000, 'x')}}, .count = 2}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", std::string(60'000, 'y')}}, .count = 2}, at(10)) == 1);
     CHECK(gate.hourly(overflow_of("by-a")).series_current == 3);
-    CHECK(gate.limits.figures().limits.size() == 1);
+    CHECK(gate.limiter.figures().limits.size() == 1);
 }
 
 TEST_CASE("markers that ask for too much stay unknown, and the rest is as ever") {
-    limit_settings settings{.incumbent_grace = std::chrono::seconds{0}};
+    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.exempt.push_back(selecting("{a=~\"(x+y?)+\"}"));
     settings.limits.push_back(limit_of({}));
     settings.limits.back().maxima.hourly = 1;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate::testing {
 
@@ -31,14 +31,14 @@ struct bytes_source final : state_source {
 };
 
 /// @return nothing if it could not be saved.
-inline std::string saved(admission& limits) {
+inline std::string saved(series_limiter& limiter) {
     bytes_sink sink;
-    return limits.save(sink) ? std::move(sink.bytes) : std::string{};
+    return limiter.save(sink) ? std::move(sink.bytes) : std::string{};
 }
 
-inline bool restored(admission& limits, std::string_view bytes, time_point now) {
+inline bool restored(series_limiter& limiter, std::string_view bytes, time_point now) {
     bytes_source source{bytes};
-    return limits.restore(source, now);
+    return limiter.restore(source, now);
 }
 
 }  // namespace seriesgate::testing

@@ -13,8 +13,8 @@ using namespace seriesgate::testing;
 namespace {
 
 /// Filters are as small as they get: the rest is what matters here.
-limit_settings small_filters() {
-    limit_settings settings{.series_hourly_max = 200, .series_daily_max = 300, .false_positive_rate = 0.9};
+limit_rules small_filters() {
+    limit_rules settings{.global = {.hourly = 200, .daily = 300}, .false_positive_rate = 0.9};
     settings.tenants.fallback = {.hourly = 100, .daily = 0};
     settings.tenants.tenants_max = 2;
     label_limit limit;
@@ -38,7 +38,7 @@ std::string saved_state() {
     labelled_offering gate{small_filters(), at(23)};
     send(gate, at(23));
     send(gate, at(0, 5, 0, 1));
-    return saved(gate.limits);
+    return saved(gate.limiter);
 }
 
 /// All of the first and last bytes, and some of those between, which are mostly the filters' words.
@@ -56,14 +56,14 @@ const time_point now = at(0, 6, 0, 1);
 TEST_CASE("no part of a snapshot is taken for the whole") {
     const std::string bytes = saved_state();
     labelled_offering gate{small_filters(), now};
-    const std::string untouched = saved(gate.limits);
+    const std::string untouched = saved(gate.limiter);
     for (const std::size_t size : places_in(bytes.size()))
-        if (restored(gate.limits, std::string_view{bytes}.substr(0, size), now)) FAIL("restored " << size << " bytes");
-    CHECK_FALSE(restored(gate.limits, bytes + '\0', now));
-    CHECK_FALSE(restored(gate.limits, bytes + bytes, now));
+        if (restored(gate.limiter, std::string_view{bytes}.substr(0, size), now)) FAIL("restored " << size << " bytes");
+    CHECK_FALSE(restored(gate.limiter, bytes + '\0', now));
+    CHECK_FALSE(restored(gate.limiter, bytes + bytes, now));
     // And nothing has changed: it still takes the whole.
-    CHECK(saved(gate.limits) == untouched);
-    CHECK(restored(gate.limits, bytes, now));
+    CHECK(saved(gate.limiter) == untouched);
+    CHECK(restored(gate.limiter, bytes, now));
     CHECK(gate.hourly().series_current == 30);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a snapshot with a wrong byte is refused, or restored to something tha
         if (place >= 200 && place % 5 != 0) continue;
         std::string damaged = bytes;
         damaged[place] = static_cast<char>(damaged[place] ^ std::array{1, 0x80, 0xff}[place % 3]);
-        if (!restored(gate->limits, damaged, now)) {
+        if (!restored(gate->limiter, damaged, now)) {
             ++refused;
             continue;
         }
@@ -95,10 +95,10 @@ TEST_CASE("noise is no snapshot") {
     for (int i = 0; i < 200; ++i) {
         std::string noise(random.below(3'000), '\0');
         for (char& byte : noise) byte = static_cast<char>(random());
-        if (restored(gate.limits, noise, now)) FAIL("restored noise " << i);
+        if (restored(gate.limiter, noise, now)) FAIL("restored noise " << i);
     }
-    CHECK_FALSE(restored(gate.limits, "", now));
-    CHECK_FALSE(restored(gate.limits, std::string(1'000'000, '\0'), now));
-    CHECK_FALSE(restored(gate.limits, std::string(1'000'000, '\xff'), now));
+    CHECK_FALSE(restored(gate.limiter, "", now));
+    CHECK_FALSE(restored(gate.limiter, std::string(1'000'000, '\0'), now));
+    CHECK_FALSE(restored(gate.limiter, std::string(1'000'000, '\xff'), now));
     CHECK(gate.hourly().series_current == 0);
 }

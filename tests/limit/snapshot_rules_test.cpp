@@ -9,8 +9,8 @@ using namespace seriesgate::testing;
 namespace {
 
 /// Ten a tenant, six a namespace.
-limit_settings before() {
-    limit_settings settings{.incumbent_grace = std::chrono::minutes{10}};
+limit_rules before() {
+    limit_rules settings{.incumbent_grace = std::chrono::minutes{10}};
     settings.tenants.fallback = {.hourly = 10, .daily = 0};
     label_limit limit;
     limit.name = "per-namespace";
@@ -35,21 +35,21 @@ void send(labelled_offering& gate, time_point now) {
     gate.offer(in("c", "z", 0, 5), now);
 }
 
-std::string saved_under(const limit_settings& settings) {
+std::string saved_under(const limit_rules& settings) {
     labelled_offering gate{settings, at(10)};
     send(gate, at(10));
     gate.offer(in("a", "z", 50, 4), at(10));  // three of them are refused by "z"
-    return saved(gate.limits);
+    return saved(gate.limiter);
 }
 
 }  // namespace
 
 TEST_CASE("a limit that is gone leaves nothing, and the others keep their counts") {
-    limit_settings settings = before();
+    limit_rules settings = before();
     settings.limits.clear();
     labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
-    CHECK(gate.limits.figures().limits.empty());
+    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+    CHECK(gate.limiter.figures().limits.empty());
     CHECK(gate.hourly(tenant_id("a")).series_current == 4);
     CHECK(gate.hourly(tenant_id("c")).series_current == 5);
     CHECK(gate.hourly().series_current == 13);
@@ -57,7 +57,7 @@ TEST_CASE("a limit that is gone leaves nothing, and the others keep their counts
 }
 
 TEST_CASE("a limit with another name, other labels or in the tenants' hands counts from zero") {
-    limit_settings settings = before();
+    limit_rules settings = before();
     settings.limits[0].groups_max = 5;
     SECTION("name") {
         settings.limits[0].name = "renamed";
@@ -69,21 +69,21 @@ TEST_CASE("a limit with another name, other labels or in the tenants' hands coun
         settings.limits[0].per_tenant = true;
     }
     labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
-    CHECK(gate.limits.figures().limits.empty());
+    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+    CHECK(gate.limiter.figures().limits.empty());
     CHECK(gate.accepted(in("b", "z", 0, 20), at(10)) == 6);
     CHECK(gate.accepted(in("c", "z", 0, 5), at(10)) == 5);
     CHECK(gate.hourly().series_current == 19);
 }
 
 TEST_CASE("a limit that is new counts from now, wherever it stands") {
-    limit_settings settings = before();
+    limit_rules settings = before();
     label_limit added;
     added.name = "all";
     added.maxima = {.hourly = 2, .daily = 0};
     settings.limits.insert(settings.limits.begin(), added);
     labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
     CHECK_FALSE(gate.has({.limit = "all"}));
     CHECK(gate.hourly(group("z")).series_current == 6);
     CHECK(gate.hourly(group("z")).series_refused == 3);
@@ -91,11 +91,11 @@ TEST_CASE("a limit that is new counts from now, wherever it stands") {
 }
 
 TEST_CASE("other maxima hold at once") {
-    limit_settings settings = before();
+    limit_rules settings = before();
     settings.tenants.overrides = {{"b", {.hourly = 5, .daily = 0}}};
     settings.limits[0].maxima.hourly = 4;
     labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
     CHECK(gate.hourly(group("z")).series_max == 4);
     CHECK(gate.hourly(group("z")).series_current == 6);
     CHECK(gate.offer(in("c", "z", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
@@ -103,13 +103,13 @@ TEST_CASE("other maxima hold at once") {
 }
 
 TEST_CASE("tenants and groups that have to share the overflow budget now are added up in it") {
-    limit_settings settings = before();
+    limit_rules settings = before();
     SECTION("tenants") {
         settings.tenants.tenants_max = 1;
         labelled_offering gate{settings, at(10)};
-        REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
+        REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
         // Which of them keeps its own is not said.
-        const auto figures = gate.limits.figures();
+        const auto figures = gate.limiter.figures();
         REQUIRE(figures.tenants.size() == 2);
         CHECK(figures.tenants[0].hourly.series_current + figures.tenants[1].hourly.series_current == 13);
         CHECK(gate.hourly(tenant_overflow).series_current >= 8);
@@ -121,47 +121,47 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
         settings.limits[0].groups_max = 1;
         settings.limits[0].maxima.hourly = 20;
         labelled_offering gate{settings, at(10)};
-        REQUIRE(restored(gate.limits, saved_under(before()), at(10)));
-        const auto figures = gate.limits.figures();
+        REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+        const auto figures = gate.limiter.figures();
         REQUIRE(figures.limits.size() == 2);
         CHECK(figures.limits[0].hourly.series_current + figures.limits[1].hourly.series_current == 13);
         CHECK(figures.limits[0].hourly.series_refused + figures.limits[1].hourly.series_refused == 3);
     }
     SECTION("all of them, and those that shared it before") {
-        limit_settings shared = before();
+        limit_rules shared = before();
         shared.tenants.tenants_max = 2;
         const std::string bytes = saved_under(shared);  // "c" is in the overflow budget, with 5
         settings.tenants.tenants_max = 0;
         labelled_offering gate{settings, at(10)};
-        REQUIRE(restored(gate.limits, bytes, at(10)));
-        CHECK(gate.limits.figures().tenants.size() == 1);
+        REQUIRE(restored(gate.limiter, bytes, at(10)));
+        CHECK(gate.limiter.figures().tenants.size() == 1);
         CHECK(gate.hourly(tenant_overflow).series_current == 13);
         CHECK(gate.daily(tenant_overflow).series_current == 13);
     }
 }
 
 TEST_CASE("refusals are added up in the overflow budget, too") {
-    limit_settings settings = before();
+    limit_rules settings = before();
     settings.tenants.fallback = {.hourly = 2, .daily = 0};
     labelled_offering gate{settings, at(10)};
     const auto refuse = [&](std::string tenant, std::uint64_t count) {
         gate.offer({.tenant = std::move(tenant), .labels = {{"namespace", "t"}}, .count = 2 + count}, at(10));
     };
     settings.limits.clear();
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     refuse("a", 3);
     refuse("b", 4);
     refuse("c", 1'000);
     settings.tenants.tenants_max = 0;
     labelled_offering other{settings, at(10)};
-    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
     CHECK(other.hourly(tenant_overflow).series_current == 6);
     CHECK(other.hourly(tenant_overflow).series_refused >= 980);
     CHECK(other.hourly(tenant_overflow).series_refused <= 1'034);
 }
 
 TEST_CASE("a restart leaves every tenant and group its own budget, overrides or not, at the bound") {
-    limit_settings settings = before();
+    limit_rules settings = before();
     settings.tenants.tenants_max = 4;
     settings.tenants.overrides.clear();
     settings.limits[0].groups_max = 4;
@@ -175,7 +175,7 @@ TEST_CASE("a restart leaves every tenant and group its own budget, overrides or 
     for (const auto& [name, maxima] : settings.tenants.overrides) gate.offer(in(name, name, 0, 2), at(10));
     REQUIRE_FALSE(gate.has(tenant_overflow));
     labelled_offering other{settings, at(10)};
-    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
     CHECK_FALSE(other.has(tenant_overflow));
     CHECK_FALSE(other.has(overflow_of("per-namespace")));
     for (const char* name : {"a", "b", "c", "d", "vip-0", "vip-7"}) {
@@ -185,7 +185,7 @@ TEST_CASE("a restart leaves every tenant and group its own budget, overrides or 
 }
 
 TEST_CASE("an observed limit's series beyond its maximum are counted when it is restored with a higher one") {
-    limit_settings settings{.incumbent_grace = std::chrono::seconds{0}};
+    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     label_limit watch;
     watch.name = "watch";
     watch.mode = limit_mode::observe;
@@ -195,7 +195,7 @@ TEST_CASE("an observed limit's series beyond its maximum are counted when it is 
     gate.offer({.count = 9}, at(10));
     settings.limits[0].maxima = {.hourly = 7, .daily = 0};
     labelled_offering other{settings, at(10)};
-    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
     CHECK(other.hourly({.limit = "watch"}).series_current == 7);
     CHECK(other.daily({.limit = "watch"}).series_current == 9);
 }

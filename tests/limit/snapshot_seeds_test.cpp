@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fuzz/small_limiter.hpp"
-#include "limit/admission.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 #include "support/state_text.hpp"
 
@@ -21,9 +21,9 @@ TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
         const std::string seed{std::istreambuf_iterator<char>{in}, {}};
         REQUIRE_FALSE(seed.empty());
         const auto [settings, now] = small_limiter_of(static_cast<std::uint8_t>(seed[0]));
-        admission limits{settings, now};
+        series_limiter limiter{settings, now};
         state_text_source source{std::string_view{seed}.substr(1)};
-        CHECK(limits.restore(source, now));
+        CHECK(limiter.restore(source, now));
         ++seeds;
     }
     CHECK(seeds == 10);

@@ -11,8 +11,8 @@ using namespace seriesgate::testing;
 
 namespace {
 
-limit_settings all_kinds() {
-    limit_settings settings{.series_hourly_max = 40, .series_daily_max = 100};
+limit_rules all_kinds() {
+    limit_rules settings{.global = {.hourly = 40, .daily = 100}};
     settings.tenants.fallback = {.hourly = 20, .daily = 60};
     settings.tenants.tenants_max = 2;
     label_limit limit;
@@ -64,8 +64,8 @@ void check_same(const window_figures& one, const window_figures& other) {
     CHECK(one.false_positive_rate == other.false_positive_rate);
 }
 void check_same(const labelled_offering& one, const labelled_offering& other) {
-    const auto figures = one.limits.figures();
-    const auto others = other.limits.figures();
+    const auto figures = one.limiter.figures();
+    const auto others = other.limiter.figures();
     check_same(figures.hourly, others.hourly);
     check_same(figures.daily, others.daily);
     CHECK(figures.exempt_hourly == others.exempt_hourly);
@@ -82,12 +82,12 @@ void check_same(const labelled_offering& one, const labelled_offering& other) {
 }
 
 /// Ten an hour and 25 a day, of which ten have come by ten past eight, of day 0 or of `when`.
-const limit_settings ten_an_hour{.series_hourly_max = 10, .series_daily_max = 25, .incumbent_grace = 10min};
+const limit_rules ten_an_hour{.global = {.hourly = 10, .daily = 25}, .incumbent_grace = 10min};
 
 std::string saved_with_ten(time_point now) {
     offering gate{ten_an_hour, now};
     gate.offer(series(0, 12), now);
-    return saved(gate.limits);
+    return saved(gate.limiter);
 }
 
 }  // namespace
@@ -103,10 +103,10 @@ TEST_CASE("what is restored decides as what was saved, and shows the same figure
     labelled_offering gate{all_kinds(), first};
     verdicts_of(gate, traffic(), first);
     verdicts_of(gate, {in("a", "shop", 5, 4), in("e", "bank", 0, 2)}, second);
-    const std::string bytes = saved(gate.limits);
+    const std::string bytes = saved(gate.limiter);
     REQUIRE_FALSE(bytes.empty());
     labelled_offering other{all_kinds(), second};
-    REQUIRE(restored(other.limits, bytes, second));
+    REQUIRE(restored(other.limiter, bytes, second));
     check_same(gate, other);
     for (const auto& requests : {traffic(), std::vector{in("b", "bank", 0, 30)}, traffic()})
         CHECK(verdicts_of(gate, requests, second + 2min) == verdicts_of(other, requests, second + 2min));
@@ -119,13 +119,13 @@ TEST_CASE("what is restored decides as what was saved, and shows the same figure
 TEST_CASE("an admission that has seen nothing can be saved and restored") {
     labelled_offering gate{all_kinds(), at(10)};
     labelled_offering other{all_kinds(), at(10)};
-    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
     check_same(gate, other);
 }
 
 TEST_CASE("restored in its hour, a limit stays spent") {
     offering gate{ten_an_hour, at(10, 50)};
-    REQUIRE(restored(gate.limits, saved_with_ten(at(10, 5)), at(10, 50)));
+    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(10, 50)));
     CHECK(gate.hourly().series_refused == 2);
     CHECK(gate.hourly().samples_refused == 2);
     CHECK(gate.offer(series(0, 12), at(10, 50)) == verdict_counts{.accepted = 10, .refused_hourly = 2});
@@ -141,7 +141,7 @@ TEST_CASE("restored in the next hour, its series are incumbents") {
         {sys_days{year{2028} / 2 / 28} + 23h, sys_days{year{2028} / 2 / 29}},
     }));
     offering gate{ten_an_hour, now};
-    REQUIRE(restored(gate.limits, saved_with_ten(then), now));
+    REQUIRE(restored(gate.limiter, saved_with_ten(then), now));
     CHECK(gate.hourly().span == hour_of(now));
     CHECK(gate.daily().span == day_of(now));
     CHECK(gate.hourly().series_current == 0);
@@ -155,14 +155,14 @@ TEST_CASE("restored in the next hour, its series are incumbents") {
 
 TEST_CASE("restored in the next hour but after its grace, all have an equal chance") {
     offering gate{ten_an_hour, at(11, 10)};
-    REQUIRE(restored(gate.limits, saved_with_ten(at(10, 55)), at(11, 10)));
+    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 55)), at(11, 10)));
     CHECK(gate.accepted(series(100, 20), at(11, 10)) == 10);
     CHECK(gate.daily().series_current == 20);
 }
 
 TEST_CASE("restored hours later, the day is known and the hour is not") {
     offering gate{ten_an_hour, at(15)};
-    REQUIRE(restored(gate.limits, saved_with_ten(at(10, 55)), at(15)));
+    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 55)), at(15)));
     CHECK(gate.hourly().series_current == 0);
     CHECK(gate.daily().series_current == 10);
     CHECK(gate.accepted(stale_markers(0, 10), at(15)) == 10);
@@ -173,7 +173,7 @@ TEST_CASE("restored hours later, the day is known and the hour is not") {
 TEST_CASE("restored days later, all is forgotten") {
     const auto now = GENERATE(values<time_point>({at(1, 0, 0, 1), at(10, 55, 0, 1), at(10, 55, 0, 400)}));
     offering gate{ten_an_hour, now};
-    REQUIRE(restored(gate.limits, saved_with_ten(at(10, 55)), now));
+    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 55)), now));
     CHECK(gate.hourly().span == hour_of(now));
     CHECK(gate.daily().span == day_of(now));
     CHECK(gate.daily().series_current == 0);
@@ -184,20 +184,20 @@ TEST_CASE("restored days later, all is forgotten") {
 TEST_CASE("restored by a clock that is behind, the window goes on; by one far behind, the hour begins afresh") {
     SECTION("less than an hour before the hour") {
         offering gate{ten_an_hour, at(9, 30)};
-        REQUIRE(restored(gate.limits, saved_with_ten(at(10, 5)), at(9, 30)));
+        REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(9, 30)));
         CHECK(gate.hourly().span == hour_of(at(10)));
         CHECK(gate.accepted(series(100, 20), at(9, 31)) == 0);
     }
     SECTION("more, on the same day") {
         offering gate{ten_an_hour, at(8)};
-        REQUIRE(restored(gate.limits, saved_with_ten(at(10, 5)), at(8)));
+        REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(8)));
         CHECK(gate.hourly().span == hour_of(at(8)));
         CHECK(gate.daily().series_current == 10);
         CHECK(gate.accepted(series(100, 20), at(8)) == 10);
     }
     SECTION("another day") {
         offering gate{ten_an_hour, at(8, 0, 0, -3)};
-        REQUIRE(restored(gate.limits, saved_with_ten(at(10, 5)), at(8, 0, 0, -3)));
+        REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(8, 0, 0, -3)));
         CHECK(gate.hourly().span == hour_of(at(8, 0, 0, -3)));
         CHECK(gate.daily().series_current == 0);
     }
@@ -208,10 +208,10 @@ TEST_CASE("a set of several segments is restored whole") {
     offering gate{{.false_positive_rate = 1e-6}, at(10)};
     for (std::uint64_t first = 0; first < count; first += 2'000) {
         gate.offer(series(first, 2'000), at(10));
-        gate.limits.maintain(at(10));
+        gate.limiter.maintain(at(10));
     }
-    offering other{{.series_hourly_max = 1}, at(10)};  // what it does not know is refused
-    REQUIRE(restored(other.limits, saved(gate.limits), at(10)));
+    offering other{{.global = {.hourly = 1}}, at(10)};  // what it does not know is refused
+    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
     CHECK(other.hourly().series_current == count);
     CHECK(other.accepted(series(0, count), at(10)) == count);
     CHECK(other.accepted(series(count, count), at(10)) < 10);
@@ -228,12 +228,12 @@ TEST_CASE("saving says so when the bytes could not be written") {
     } sink;
     offering gate{ten_an_hour, at(10)};
     gate.offer(series(0, 12), at(10));
-    const std::size_t size = saved(gate.limits).size();
+    const std::size_t size = saved(gate.limiter).size();
     for (const std::size_t room : {std::size_t{0}, std::size_t{30}, size / 2, size - 1}) {
         sink.room = room;
-        CHECK_FALSE(gate.limits.save(sink));
+        CHECK_FALSE(gate.limiter.save(sink));
     }
     sink.room = size;
-    CHECK(gate.limits.save(sink));
+    CHECK(gate.limiter.save(sink));
     CHECK(gate.accepted(series(0, 12), at(10)) == 10);
 }

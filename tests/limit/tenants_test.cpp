@@ -8,8 +8,8 @@ using namespace seriesgate::testing;
 namespace {
 
 /// Five an hour and eight a day for everybody, unless said otherwise.
-limit_settings five_each() {
-    limit_settings settings{.incumbent_grace = std::chrono::seconds{0}};
+limit_rules five_each() {
+    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.tenants.fallback = {.hourly = 5, .daily = 8};
     return settings;
 }
@@ -24,7 +24,7 @@ TEST_CASE("every tenant has a budget of its own, the tenant without a name too")
     labelled_offering gate{five_each(), at(10)};
     for (const char* tenant : {"", "a", "b"})
         CHECK(gate.offer(of(tenant, 0, 7), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 2});
-    CHECK(gate.limits.figures().tenants.size() == 3);
+    CHECK(gate.limiter.figures().tenants.size() == 3);
     for (const char* tenant : {"", "a", "b"}) {
         CHECK(gate.hourly(tenant_id(tenant)).series_max == 5);
         CHECK(gate.hourly(tenant_id(tenant)).series_current == 5);
@@ -47,12 +47,12 @@ TEST_CASE("a tenant's day goes on when its hour begins anew") {
     CHECK(gate.daily(tenant_id("a")).series_current == 8);
     CHECK(gate.daily(tenant_id("a")).series_refused == 6);
     CHECK(gate.hourly(tenant_id("a")).series_current == 3);
-    leap(gate.limits, at(0, 0, 0, 1));
+    leap(gate.limiter, at(0, 0, 0, 1));
     CHECK(gate.accepted(of("a", 20, 9), at(0, 0, 0, 1)) == 5);
 }
 
 TEST_CASE("an override replaces what the others have, zero takes the limit away") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.tenants.overrides = {{"big", {.hourly = 7, .daily = 0}}, {"free", {}}, {"", {.hourly = 1, .daily = 0}}};
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(of("big", 0, 20), at(10)) == 7);
@@ -64,8 +64,8 @@ TEST_CASE("an override replaces what the others have, zero takes the limit away"
 }
 
 TEST_CASE("a series needs room in its tenant's budget and in the global one") {
-    limit_settings settings = five_each();
-    settings.series_hourly_max = 8;
+    limit_rules settings = five_each();
+    settings.global.hourly = 8;
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(of("a", 0, 9), at(10)) == 5);
     CHECK(gate.accepted(of("b", 0, 9), at(10)) == 3);
@@ -77,7 +77,7 @@ TEST_CASE("a series needs room in its tenant's budget and in the global one") {
 }
 
 TEST_CASE("tenants beyond the bound share one budget with the limits of the fallback") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.tenants.tenants_max = 2;
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(of("a", 0, 9), at(10)) == 5);
@@ -97,7 +97,7 @@ TEST_CASE("tenants beyond the bound share one budget with the limits of the fall
 }
 
 TEST_CASE("a tenant with an override has its own budget, however many tenants there are") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.tenants.tenants_max = 1;
     settings.tenants.overrides = {{"vip", {.hourly = 6, .daily = 0}}, {"vip-2", {.hourly = 6, .daily = 0}}};
     labelled_offering gate{settings, at(10)};
@@ -108,7 +108,7 @@ TEST_CASE("a tenant with an override has its own budget, however many tenants th
 }
 
 TEST_CASE("tenants with an override take no place of those without") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.tenants.tenants_max = 2;
     settings.tenants.overrides = {{"vip", {.hourly = 6, .daily = 0}}, {"vip-2", {.hourly = 6, .daily = 0}}};
     labelled_offering gate{settings, at(10)};
@@ -120,7 +120,7 @@ TEST_CASE("tenants with an override take no place of those without") {
 }
 
 TEST_CASE("tenants that send no more make room for others") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.tenants.tenants_max = 1;
     labelled_offering gate{settings, at(22)};
     gate.offer(of("a", 0, 3), at(22));
@@ -132,7 +132,7 @@ TEST_CASE("tenants that send no more make room for others") {
         CHECK(gate.hourly(tenant_id("a")).series_current == 0);
     }
     SECTION("when the day has ended, too") {
-        gate.limits.maintain(at(23));
+        gate.limiter.maintain(at(23));
         gate.offer(of("b", 0, 3), at(0, 0, 0, 1));
         CHECK(gate.hourly(tenant_id("b")).series_current == 3);
         CHECK_FALSE(gate.has(tenant_id("a")));
@@ -141,13 +141,13 @@ TEST_CASE("tenants that send no more make room for others") {
 }
 
 TEST_CASE("a tenant that gets nothing in leaves no budget behind") {
-    limit_settings settings = five_each();
-    settings.series_hourly_max = 2;
+    limit_rules settings = five_each();
+    settings.global.hourly = 2;
     labelled_offering gate{settings, at(10)};
     gate.offer(of("a", 0, 2), at(10));
     CHECK(gate.accepted(of("b", 0, 5), at(10)) == 0);
     CHECK(gate.accepted({.tenant = "c", .count = 5, .admits = false}, at(10)) == 0);
-    CHECK(gate.limits.figures().tenants.size() == 1);
+    CHECK(gate.limiter.figures().tenants.size() == 1);
 }
 
 TEST_CASE("a tenant with an endless name shares the overflow budget, whatever the bound") {
@@ -159,7 +159,7 @@ TEST_CASE("a tenant with an endless name shares the overflow budget, whatever th
 }
 
 TEST_CASE("room is kept for a tenant's incumbents in its own budget") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.incumbent_grace = std::chrono::minutes{10};
     labelled_offering gate{settings, at(10)};
     gate.offer(of("a", 0, 4), at(10));
@@ -173,7 +173,7 @@ TEST_CASE("room is kept for a tenant's incumbents in its own budget") {
 }
 
 TEST_CASE("markers pass where no limit applies to the tenant") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.tenants.overrides = {{"free", {}}};
     labelled_offering gate{settings, at(10)};
     CHECK(gate.offer({.tenant = "free", .count = 9, .admits = false}, at(10)) == verdict_counts{.accepted = 9});
@@ -181,14 +181,14 @@ TEST_CASE("markers pass where no limit applies to the tenant") {
 }
 
 TEST_CASE("an explanation names the tenant's budgets without room, those of the hour first") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     settings.tenants.fallback = {.hourly = 5, .daily = 5};
-    settings.series_hourly_max = 5;
+    settings.global.hourly = 5;
     labelled_offering gate{settings, at(10)};
     const batch sent = of("a", 0, 9);
     gate.offer(sent, at(10));
     const offered_series refused{.fingerprint = fingerprint_in(sent, 8), .samples = 1, .admits = true};
-    const auto spent = gate.limits.explain(refused, {}, "a");
+    const auto spent = gate.limiter.explain(refused, {}, "a");
     REQUIRE(spent.size() == 3);
     CHECK_FALSE(name_of(spent[0].figures).has_tenant);  // the global one
     CHECK(spent[0].window == refusing_window::hourly);
@@ -198,21 +198,21 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     CHECK(spent[2].window == refusing_window::daily);
     CHECK(spent[2].figures.daily.series_max == 5);
     CHECK(spent[2].figures.daily.series_current == 5);
-    CHECK(gate.limits.explain(refused, {}, "new").size() == 1);
-    CHECK(gate.limits.figures().tenants.size() == 1);
+    CHECK(gate.limiter.explain(refused, {}, "new").size() == 1);
+    CHECK(gate.limiter.figures().tenants.size() == 1);
 }
 
 TEST_CASE("a tenant that is called like the overflow budget counts in it") {
-    limit_settings settings = five_each();
+    limit_rules settings = five_each();
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(of("__overflow__", 0, 9), at(10)) == 5);
-    CHECK(gate.limits.figures().tenants.size() == 1);
+    CHECK(gate.limiter.figures().tenants.size() == 1);
     CHECK(gate.hourly(tenant_overflow).series_current == 5);
 }
 
 TEST_CASE("tenants' limits may only watch") {
-    limit_settings settings = five_each();
-    settings.series_hourly_max = 12;
+    limit_rules settings = five_each();
+    settings.global.hourly = 12;
     settings.tenants.mode = limit_mode::observe;
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(of("a", 0, 9), at(10)) == 9);
@@ -222,8 +222,8 @@ TEST_CASE("tenants' limits may only watch") {
     CHECK(gate.accepted(of("b", 0, 9), at(10)) == 3);
     settings.tenants.mode = limit_mode::enforce;
     settings.tenants.fallback = {.hourly = 10, .daily = 0};
-    settings.series_hourly_max = 0;
-    gate.limits.reconfigure(settings);
+    settings.global.hourly = 0;
+    gate.limiter.reconfigure(settings);
     CHECK(gate.hourly(tenant_id("a")).series_current == 9);
     CHECK(gate.accepted(of("a", 0, 20), at(10)) == 10);
 }

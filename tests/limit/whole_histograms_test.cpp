@@ -51,7 +51,7 @@ TEST_CASE("a histogram that begins with the last room is admitted whole, and cou
 }
 
 TEST_CASE("without the option the limit is exact to the series") {
-    limit_settings settings = whole(100);
+    limit_rules settings = whole(100);
     settings.whole_histograms = false;
     histogram_offering gate{settings, at(10)};
     gate.accept(gauges(0, 97), at(10));
@@ -85,7 +85,7 @@ TEST_CASE("a histogram has an end: a label le that explodes does not pass the li
 }
 
 TEST_CASE("a histogram that was refused is refused whole, though a series of it would find room") {
-    limit_settings settings = whole(0);
+    limit_rules settings = whole(0);
     settings.limits = {matching("buckets", "{le!=\"\"}", {.hourly = 10, .daily = 0})};
     histogram_offering gate{settings, at(10)};
     CHECK(gate.accept(latency(1), at(10)) == 12);
@@ -103,14 +103,14 @@ TEST_CASE("a histogram that was refused is refused whole, though a series of it 
     CHECK(gate.hourly({.limit = "buckets"}).series_refused == 10);
 
     settings.limits[0].maxima.hourly = 11;  // room again
-    gate.limits.reconfigure(settings);
+    gate.limiter.reconfigure(settings);
     CHECK(gate.accept(reversed(latency(2)), at(10)) == 12);
     CHECK(gate.hourly({.limit = "buckets"}).series_current == 20);
     CHECK(gate.hourly().series_over_limit == 9);
 }
 
 TEST_CASE("all of a refused histogram have the window and the answer of the first") {
-    limit_settings settings = whole(0);
+    limit_rules settings = whole(0);
     settings.limits = {matching("buckets", "{le!=\"\"}", {.hourly = 0, .daily = 10})};
     settings.limits[0].answer = limit_answer::reject;
     histogram_offering gate{settings, at(10)};
@@ -122,7 +122,7 @@ TEST_CASE("all of a refused histogram have the window and the answer of the firs
 }
 
 TEST_CASE("a histogram begun in one budget is completed in all, and each has its true count") {
-    limit_settings settings = whole(100);
+    limit_rules settings = whole(100);
     settings.tenants.fallback = {.hourly = 5, .daily = 0};
     settings.limits = {matching("buckets", "{le!=\"\"}", {.hourly = 4, .daily = 0}),
                        matching("watch", "{le!=\"\"}", {.hourly = 3, .daily = 0})};
@@ -140,7 +140,7 @@ TEST_CASE("a histogram begun in one budget is completed in all, and each has its
 }
 
 TEST_CASE("what observes refuses nothing, and no histogram is over a limit") {
-    limit_settings settings = whole(5);
+    limit_rules settings = whole(5);
     settings.mode = limit_mode::observe;
     histogram_offering gate{settings, at(10)};
     CHECK(gate.accept(joined(latency(1), latency(2)), at(10)) == 24);
@@ -150,7 +150,7 @@ TEST_CASE("what observes refuses nothing, and no histogram is over a limit") {
 }
 
 TEST_CASE("what is exempt neither begins a histogram nor is refused with one") {
-    limit_settings settings = whole(5);
+    limit_rules settings = whole(5);
     settings.exempt = {selecting("{__name__=~\".+_sum\"}")};
     histogram_offering gate{settings, at(10)};
     gate.accept(gauges(0, 5), at(10));
@@ -181,7 +181,7 @@ TEST_CASE("a name alone makes no histogram") {
 }
 
 TEST_CASE("equal histograms of two tenants are two") {
-    limit_settings settings = whole(0);
+    limit_rules settings = whole(0);
     settings.tenants.fallback = {.hourly = 1, .daily = 0};
     settings.tenants.overrides = {{"full", {.hourly = 3, .daily = 0}}};
     histogram_offering gate{settings, at(10)};
@@ -207,9 +207,9 @@ TEST_CASE("known and refused series of histograms take no lock, and nobody looks
     histogram_offering gate{whole(15), at(10)};
     const series_list sent = joined(latency(1), joined(latency(2), latency(3)));
     CHECK(gate.accept(sent, at(10)) == 24);
-    const auto commits = gate.limits.figures().commits;
+    const auto commits = gate.limiter.figures().commits;
     const auto asked = gate.labels.asked;
     for (int minute = 1; minute < 5; ++minute) CHECK(gate.accept(sent, at(10, minute)) == 24);
-    CHECK(gate.limits.figures().commits == commits);
+    CHECK(gate.limiter.figures().commits == commits);
     CHECK(gate.labels.asked == asked);
 }

@@ -32,15 +32,15 @@ TEST_CASE("what the day has begun it completes, if the hour has room") {
         CHECK(gate.hourly().series_over_limit == 4);
     }
     SECTION("in another") {
-        leap(gate.limits, at(12));
+        leap(gate.limiter, at(12));
         CHECK(gate.accept(latency(1), at(12)) == 12);
         CHECK(gate.hourly().series_current == 12);
         CHECK(gate.hourly().series_over_limit == 0);
     }
     SECTION("not without room in the hour") {
-        leap(gate.limits, at(12));
+        leap(gate.limiter, at(12));
         CHECK(gate.accept(gauges(0, 12), at(12)) == 12);
-        gate.limits.reconfigure(whole(12, 15));
+        gate.limiter.reconfigure(whole(12, 15));
         CHECK(gate.accept(latency(1), at(12)) == 0);
         CHECK(gate.accept(latency(1), at(13)) == 12);
         CHECK(gate.hourly().series_over_limit == 0);
@@ -49,14 +49,14 @@ TEST_CASE("what the day has begun it completes, if the hour has room") {
     CHECK(gate.daily().series_over_limit == 9);
     CHECK(gate.accept(latency(2), at(13, 30)) == 0);  // a leap for who is still at ten, and not believed yet
 
-    leap(gate.limits, at(0, 0, 0, 1));
+    leap(gate.limiter, at(0, 0, 0, 1));
     CHECK(gate.accept(latency(2), at(0, 0, 0, 1)) == 12);
     CHECK(gate.daily().series_over_limit == 0);
     CHECK(gate.daily().series_current == 12);
 }
 
 TEST_CASE("incumbents come back whole, the overshoot too as far as begun, and newcomers are refused whole") {
-    limit_settings settings = whole(30);
+    limit_rules settings = whole(30);
     settings.incumbent_grace = std::chrono::minutes{10};
     histogram_offering gate{settings, at(10)};
     const series_list known = joined(latency(1), joined(latency(2), latency(3)));
@@ -72,7 +72,7 @@ TEST_CASE("incumbents come back whole, the overshoot too as far as begun, and ne
 }
 
 TEST_CASE("a newcomer completes its histogram beside the room that is kept for incumbents") {
-    limit_settings settings = whole(30);
+    limit_rules settings = whole(30);
     settings.incumbent_grace = std::chrono::minutes{10};
     histogram_offering gate{settings, at(10)};
     gate.accept(gauges(0, 20), at(10));
@@ -94,7 +94,7 @@ TEST_CASE("a newcomer completes its histogram beside the room that is kept for i
 }
 
 TEST_CASE("an incumbent is not refused because a new bucket of its histogram was") {
-    limit_settings settings = whole(12);
+    limit_rules settings = whole(12);
     settings.incumbent_grace = std::chrono::minutes{10};
     histogram_offering gate{settings, at(10)};
     gate.accept(latency(1), at(10));
@@ -103,19 +103,19 @@ TEST_CASE("an incumbent is not refused because a new bucket of its histogram was
 }
 
 TEST_CASE("the option comes and goes with a reload, and what had begun is remembered") {
-    limit_settings off = whole(20);
+    limit_rules off = whole(20);
     off.whole_histograms = false;
     histogram_offering gate{whole(20), at(10)};
     gate.accept(gauges(0, 19), at(10));
     CHECK(gate.accept(part(latency(1), 0, 4), at(10)) == 4);
     CHECK(gate.hourly().series_over_limit == 3);
 
-    gate.limits.reconfigure(off);
+    gate.limiter.reconfigure(off);
     CHECK(gate.accept(latency(1), at(10)) == 4);
     CHECK(gate.hourly().series_current == 23);
     CHECK(gate.hourly().series_over_limit == 3);
 
-    gate.limits.reconfigure(whole(20));
+    gate.limiter.reconfigure(whole(20));
     CHECK(gate.accept(latency(1), at(10)) == 12);
     CHECK(gate.accept(latency(2), at(10)) == 0);
     CHECK(gate.hourly().series_current == 31);
@@ -123,12 +123,12 @@ TEST_CASE("the option comes and goes with a reload, and what had begun is rememb
 }
 
 TEST_CASE("what was admitted while the option was off has not begun any histogram") {
-    limit_settings off = whole(20);
+    limit_rules off = whole(20);
     off.whole_histograms = false;
     histogram_offering gate{off, at(10)};
     gate.accept(gauges(0, 17), at(10));
     CHECK(gate.accept(latency(1), at(10)) == 3);
-    gate.limits.reconfigure(whole(20));
+    gate.limiter.reconfigure(whole(20));
     CHECK(gate.accept(latency(1), at(10)) == 3);
     CHECK(gate.accept(latency(1), at(11)) == 12);
 }
@@ -137,7 +137,7 @@ TEST_CASE("a raised limit has room for what was over it first, a limit that goes
     histogram_offering gate{whole(3), at(10)};
     gate.accept(latency(1), at(10));
     const auto [max, room] = GENERATE(table<std::uint64_t, std::uint64_t>({{2, 0}, {8, 0}, {12, 0}, {17, 5}, {0, 40}}));
-    gate.limits.reconfigure(whole(max));
+    gate.limiter.reconfigure(whole(max));
     CHECK(gate.accept(gauges(0, 40), at(10)) == room);
     CHECK(gate.hourly().series_current == 12 + room);
     CHECK(gate.hourly().series_over_limit == 9);
@@ -147,11 +147,11 @@ TEST_CASE("a snapshot remembers which histograms have begun, and what was over t
     histogram_offering before{whole(20, 20), at(10)};
     before.accept(gauges(0, 19), at(10));
     CHECK(before.accept(part(latency(1), 0, 4), at(10)) == 4);
-    const std::string bytes = saved(before.limits);
+    const std::string bytes = saved(before.limiter);
 
     SECTION("with the option on") {
         histogram_offering gate{whole(20, 20), at(10)};
-        REQUIRE(restored(gate.limits, bytes, at(10)));
+        REQUIRE(restored(gate.limiter, bytes, at(10)));
         CHECK(gate.hourly().series_current == 23);
         CHECK(gate.hourly().series_over_limit == 3);
         CHECK(gate.daily().series_over_limit == 3);
@@ -161,10 +161,10 @@ TEST_CASE("a snapshot remembers which histograms have begun, and what was over t
         CHECK(gate.daily().series_current == 31);
     }
     SECTION("with the option off") {
-        limit_settings off = whole(20, 20);
+        limit_rules off = whole(20, 20);
         off.whole_histograms = false;
         histogram_offering gate{off, at(10)};
-        REQUIRE(restored(gate.limits, bytes, at(10)));
+        REQUIRE(restored(gate.limiter, bytes, at(10)));
         CHECK(gate.accept(latency(1), at(10)) == 4);
         CHECK(gate.hourly().series_current == 23);
     }
@@ -188,12 +188,12 @@ TEST_CASE("a histogram that begins while a snapshot is written is in it") {
     };
     histogram_offering before{whole(2, 2), at(10)};
     if (GENERATE(true, false)) before.accept(part(latency(1), 0, 3), at(10));  // then the day knows it
-    before.limits.maintain(at(11));
-    sink_that_offers sink{before, saved(before.limits).size()};
-    REQUIRE(before.limits.save(sink));
+    before.limiter.maintain(at(11));
+    sink_that_offers sink{before, saved(before.limiter).size()};
+    REQUIRE(before.limiter.save(sink));
     REQUIRE(sink.offered);
     histogram_offering gate{whole(2, 2), at(10)};
-    REQUIRE(restored(gate.limits, sink.bytes, at(11)));
+    REQUIRE(restored(gate.limiter, sink.bytes, at(11)));
     CHECK(gate.hourly().series_current == 3);
     CHECK(gate.accept(latency(1), at(11)) == 12);
     CHECK(gate.hourly().series_current == 12);
@@ -206,11 +206,11 @@ TEST_CASE("more histograms than the filter was made for: nobody is refused, the 
     const double promised = 1e-9;
     for (int pod = 0; pod < 20'000; ++pod) {
         gate.accept(part(latency(pod), 0, 1), at(10));
-        if (pod % 1'000 == 0) gate.limits.maintain(at(10));
+        if (pod % 1'000 == 0) gate.limiter.maintain(at(10));
     }
     for (int pod = 0; pod < 20'000; ++pod) {
         if (gate.accept(latency(pod), at(10)) != 12) FAIL("histogram " << pod << " is not whole");
-        if (pod % 1'000 == 0) gate.limits.maintain(at(10));
+        if (pod % 1'000 == 0) gate.limiter.maintain(at(10));
     }
     CHECK(gate.hourly().series_current == 240'000);
     CHECK(gate.hourly().series_over_limit == 90'000);
@@ -223,7 +223,7 @@ TEST_CASE("threads that bring parts of the same histograms admit them whole, and
     histogram_offering shared{whole(max), at(10)};
     std::vector<std::vector<std::uint64_t>> accepted(2, std::vector<std::uint64_t>(pods));
     const auto send = [&](std::size_t half) {
-        admission_scratch scratch;
+        limiter_scratch scratch;
         shown_labels labels;
         for (int round = 0; round < 3; ++round)
             for (int pod = 0; pod < pods; ++pod) {
@@ -237,7 +237,7 @@ TEST_CASE("threads that bring parts of the same histograms admit them whole, and
                     labels.entries.push_back(views_of(each));
                 }
                 std::vector<verdict> verdicts(offered.size(), verdict::refused_unknown);
-                shared.limits.decide(offered, at(10), verdicts, scratch, {.tenant = {}, .labels = &labels});
+                shared.limiter.decide(offered, at(10), verdicts, scratch, {.tenant = {}, .labels = &labels});
                 accepted[half][static_cast<std::size_t>(pod)] =
                     static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::accepted));
             }

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "upstream/net.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate::testing {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/varint.hpp"
 #include "wire/field_cursor.hpp"
-#include "wire/varint.hpp"
 
 namespace seriesgate::testing {
 

@@ -1,0 +1,26 @@
+#include "admin/page.hpp"
+
+#include <numeric>
+
+namespace seriesgate {
+
+bool page_shelf::has_room() {
+    std::erase_if(entries_, [](const entry& each) { return each.text.expired(); });
+    const auto held = std::accumulate(entries_.begin(), entries_.end(), std::size_t{0},
+                                      [](std::size_t sum, const entry& each) { return sum + each.bytes; });
+    return held < held_bytes_max;
+}
+
+page_text page_shelf::newest(const page_key& key, time_point now) const {
+    for (auto each = entries_.rbegin(); each != entries_.rend() && now - each->made <= age_max; ++each) {
+        if (each->key != key) continue;
+        if (auto text = each->text.lock()) return text;
+    }
+    return nullptr;
+}
+
+void page_shelf::put(const page_key& key, const page_text& text, time_point now) {
+    entries_.push_back({.key = key, .text = text, .bytes = text->capacity(), .made = now});
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,83 @@
+#include "http/query.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace seriesgate {
+namespace {
+
+std::optional<unsigned> hex_digit(char c) noexcept {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+    return std::nullopt;
+}
+
+/// As application/x-www-form-urlencoded has it. @return false for what is not that.
+bool decode(std::string_view text, std::string& decoded) {
+    decoded.clear();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == ';' || text[i] == '#') return false;
+        if (text[i] != '%') {
+            decoded += text[i] == '+' ? ' ' : text[i];
+            continue;
+        }
+        const auto high = i + 1 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
+        const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
+        if (!high || !low) return false;
+        decoded += static_cast<char>(*high << 4 | *low);
+        i += 2;
+    }
+    return true;
+}
+
+struct argument {
+    std::string name;
+    std::string value;
+};
+
+/// Hands every argument to `visit`: its bytes, and what they say, or null if that is not sure.
+template <class Visit>
+void for_each_argument(std::string_view query, Visit visit) {
+    argument read;
+    while (!query.empty()) {
+        const std::string_view bytes = query.substr(0, query.find('&'));
+        query.remove_prefix(bytes.size() + (bytes.size() < query.size() ? 1 : 0));
+        if (bytes.empty()) continue;
+        const auto equals = bytes.find('=');
+        const bool good =
+            decode(bytes.substr(0, equals), read.name) &&
+            decode(equals == std::string_view::npos ? std::string_view{} : bytes.substr(equals + 1), read.value);
+        visit(bytes, good ? &read : nullptr);
+    }
+}
+
+}  // namespace
+
+forwarded_query pick_arguments(std::string_view query, const argument_names& names) {
+    forwarded_query picked;
+    for_each_argument(query, [&](std::string_view bytes, const argument* read) {
+        if (read == nullptr || !names.contains(read->name)) {
+            ++picked.left_out;
+            return;
+        }
+        if (!picked.text.empty()) picked.text += '&';
+        picked.text += bytes;
+    });
+    return picked;
+}
+
+std::vector<std::string> argument_values(std::string_view query, std::string_view name) {
+    std::vector<std::string> values;
+    for_each_argument(query, [&](std::string_view, const argument* read) {
+        if (read != nullptr && read->name == name) values.push_back(read->value);
+    });
+    return values;
+}
+
+bool has_argument(std::string_view query, std::string_view name, std::string_view value) {
+    const auto values = argument_values(query, name);
+    return std::ranges::find(values, value) != values.end();
+}
+
+}  // namespace seriesgate

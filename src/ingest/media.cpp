@@ -1,0 +1,74 @@
+#include "ingest/media.hpp"
+
+#include "core/ascii.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::string_view trim(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Takes the text up to `separator` off the front.
+std::string_view take_until(std::string_view& text, char separator) {
+    const auto at = text.find(separator);
+    const std::string_view front = text.substr(0, at);
+    text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
+    return trim(front);
+}
+
+std::string_view unquoted(std::string_view text) {
+    return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
+}
+
+constexpr std::string_view v1_message = "prometheus.WriteRequest";
+constexpr std::string_view v2_message = "io.prometheus.write.v2.Request";
+
+/// Fills version or fault.
+void read_type(std::string_view type, media& found) {
+    std::string_view parameters = type;
+    if (!equal_ignoring_case(take_until(parameters, ';'), "application/x-protobuf")) {
+        found.fault = "unsupported Content-Type: remote write wants application/x-protobuf";
+        return;
+    }
+    unsigned messages = 0;
+    while (!parameters.empty() && found.fault.empty()) {
+        std::string_view value = take_until(parameters, ';');
+        if (!equal_ignoring_case(take_until(value, '='), "proto")) continue;
+        const std::string_view message = unquoted(trim(value));
+        if (++messages > 1) {
+            found.fault = "more than one protobuf message in Content-Type";
+        } else if (message == v2_message) {
+            found.version = protocol::v2;
+        } else if (message != v1_message) {
+            found.fault =
+                "unsupported protobuf message in Content-Type: remote write is prometheus.WriteRequest or "
+                "io.prometheus.write.v2.Request";
+        }
+    }
+    if (found.version == protocol::v2 && type.find(";proto=io.prometheus.write.v2.Request") == std::string_view::npos)
+        found.fault = "ambiguous Content-Type: write it as application/x-protobuf;proto=io.prometheus.write.v2.Request";
+}
+
+}  // namespace
+
+media media_of(const http::fields& headers) {
+    // The store might believe the other one of two statements.
+    if (headers.count(http::field::content_type) > 1) return {.fault = "more than one Content-Type"};
+    if (headers.count(http::field::content_encoding) > 1) return {.fault = "more than one Content-Encoding"};
+    media found;
+    if (const auto type = headers.find(http::field::content_type); type != headers.end())
+        read_type(type->value(), found);
+    const auto encoding = headers.find(http::field::content_encoding);
+    if (!found.fault.empty() || encoding == headers.end()) return found;
+    const std::string_view name = trim(encoding->value());
+    if (equal_ignoring_case(name, "zstd"))
+        found.coding = compression::zstd;
+    else if (!equal_ignoring_case(name, "snappy"))
+        found.fault = "unsupported Content-Encoding: remote write wants snappy, or zstd";
+    return found;
+}
+
+}  // namespace seriesgate

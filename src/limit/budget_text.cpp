@@ -1,0 +1,36 @@
+#include "limit/budget_text.hpp"
+
+#include <vector>
+
+#include "series/text.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::string owner(const budget_name& name) {
+    std::vector<label_view> labels;
+    if (!name.limit.empty())
+        for (const auto& [label, value] : name.group) labels.push_back({label, value});
+    std::string text;
+    if (!name.limit.empty()) text = "limit " + name.limit + (labels.empty() ? "" : to_text(labels, 256));
+    if (name.has_tenant)
+        text.append(text.empty() ? "" : " of ").append("tenant ").append(seriesgate::quoted(name.tenant));
+    return text;
+}
+
+}  // namespace
+
+std::string to_text(const spent_budget& spent) {
+    const bool hourly = spent.window == refusing_window::hourly;
+    const budget_window_figures& window = hourly ? spent.figures.hourly : spent.figures.daily;
+    const std::string whose = owner(spent.figures.name);
+    std::string text = whose + (whose.empty() ? "" : ": ") + (hourly ? "maxHourlySeries " : "maxDailySeries ");
+    text.append(std::to_string(window.series_max)).append(" is spent (");
+    return text.append(std::to_string(window.series_current)).append(" series admitted)");
+}
+
+std::string_view to_text(limit_mode mode) noexcept {
+    return mode == limit_mode::observe ? "observe" : "enforce";
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,92 @@
+/// Reads HTTP messages with Beast's parsers, within bounds that Beast has not.
+#pragma once
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <string_view>
+
+#include "net/header_meter.hpp"
+#include "net/timed_stream.hpp"
+
+namespace seriesgate {
+
+using boost::beast::flat_buffer;
+
+/// What of a body is no content: a chunk's size line with its extensions, and all trailers.
+inline constexpr std::size_t framing_bytes_max = 8 * 1024;
+inline constexpr std::size_t header_read_bytes = 16 * 1024;
+inline constexpr std::size_t body_read_bytes = 64 * 1024;
+/// Never reached: header or framing that is not complete, and one read more.
+inline constexpr std::size_t read_buffer_bytes_max = 128 * 1024;
+static_assert(header_bytes_max + header_read_bytes <= read_buffer_bytes_max);
+static_assert(framing_bytes_max + body_read_bytes <= read_buffer_bytes_max);
+
+/// Appends what comes next, at most so many bytes.
+inline net::awaitable<error_code> read_more(timed_stream& stream, flat_buffer& buffer, std::size_t bytes_max) {
+    const auto room = buffer.prepare(bytes_max);
+    auto [error, bytes] = co_await stream.async_read_some(room, no_throw);
+    buffer.commit(bytes);
+    co_return error;
+}
+
+/// Parses a header out of the buffer, reading more while it is not complete. What comes behind it stays in the buffer.
+/// Beast's own limit is for what it has not parsed yet, so that a header could be of any length.
+/// @param meter a header_meter or alike: asked about all bytes before they are parsed.
+template <class Parser, class Meter>
+net::awaitable<error_code> read_header(timed_stream& stream, flat_buffer& buffer, Parser& parser, Meter& meter) {
+    parser.header_limit(2 * header_bytes_max);
+    parser.body_limit(boost::none);  // the caller's to check
+    std::size_t metered = 0;
+    for (;;) {
+        if (buffer.size() > metered) {
+            const auto read = buffer.cdata();
+            const std::string_view text{static_cast<const char*>(read.data()), read.size()};
+            error_code error = meter.take(text.substr(metered));
+            if (error) co_return error;
+            buffer.consume(parser.put(read, error));
+            if (error != http::error::need_more) co_return error;
+            if (meter.complete()) co_return http::error::bad_line_ending;
+            metered = buffer.size();
+        }
+        const error_code failed = co_await read_more(stream, buffer, header_read_bytes);
+        if (failed) co_return failed;
+    }
+}
+
+/// Gives the parser what of the body is in the buffer, in pieces so small that no framing beyond its bound is parsed,
+/// also if it comes at once.
+/// @return http::error::bad_chunk for too much framing, and whatever the parser says but need_more.
+template <class Parser>
+error_code parse_body(flat_buffer& buffer, Parser& parser, bool& progress) {
+    parser.eager(true);
+    while (buffer.size() != 0 && !parser.is_done()) {
+        const auto piece = net::buffer(buffer.cdata(), framing_bytes_max);
+        error_code error;
+        const std::size_t taken = parser.put(piece, error);
+        buffer.consume(taken);
+        progress = progress || taken != 0;
+        if (error && error != http::error::need_more) return error;
+        if (taken != 0) continue;
+        if (piece.size() == framing_bytes_max) return http::error::bad_chunk;
+        break;
+    }
+    return {};
+}
+
+/// Parses some more of the body: what is in the buffer already, or at most body_read_bytes that come next. Call it
+/// until the parser is done. The end of the connection may be the end of the body.
+template <class Parser>
+net::awaitable<error_code> read_body_some(timed_stream& stream, flat_buffer& buffer, Parser& parser) {
+    for (bool progress = false;;) {
+        error_code error = parse_body(buffer, parser, progress);
+        if (error || progress) co_return error;
+        error = co_await read_more(stream, buffer, body_read_bytes);
+        if (error == net::error::eof) {
+            parser.put_eof(error);
+            co_return error;
+        }
+        if (error) co_return error;
+    }
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,177 @@
+#include "state/state_directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+constexpr const char* lock_name = "lock";
+constexpr mode_t file_mode = 0600;
+constexpr mode_t directory_mode = 0700;
+/// O_NONBLOCK: a FIFO must not make us wait for its other end. O_NOCTTY: a terminal must not become ours.
+constexpr int wary = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+/// @param error an errno; what O_NOFOLLOW answers would say something else in words.
+std::runtime_error failure(std::string_view what, const std::string& file, int error = errno) {
+    const std::string why = error == ELOOP ? "is a symbolic link" : std::generic_category().message(error);
+    return std::runtime_error{std::string{what} + " " + file + ": " + why};
+}
+
+bool same_file(const struct stat& one, const struct stat& other) noexcept {
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+bool is_regular(int fd) noexcept {
+    struct stat status {};
+    return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// A directory with its parents. Whether it is there in the end is seen when it is opened.
+void make_directory(const std::filesystem::path& path) {
+    std::error_code ignored;
+    std::filesystem::create_directories(path.parent_path(), ignored);
+    ::mkdir(path.c_str(), directory_mode);
+}
+
+/// Whether there is nothing in a directory but a lock.
+bool is_empty(int directory) {
+    // A descriptor of its own, for closedir() closes it.
+    const int opened = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries{opened < 0 ? nullptr : ::fdopendir(opened), ::closedir};
+    if (!entries) {
+        if (opened >= 0) ::close(opened);
+        return false;
+    }
+    while (const dirent* entry = ::readdir(entries.get())) {
+        const std::string_view name{static_cast<const char*>(entry->d_name)};
+        if (name != "." && name != ".." && name != lock_name) return false;
+    }
+    return true;
+}
+
+/// A name that nothing lies under when this is done with, unless it has been renamed.
+struct unfinished_file {
+    int directory;
+    std::string name;
+
+    unfinished_file(int in, std::string called) : directory(in), name(std::move(called)) {}
+    unfinished_file(const unfinished_file&) = delete;
+    unfinished_file& operator=(const unfinished_file&) = delete;
+    ~unfinished_file() { (void)remove(); }
+    [[nodiscard]] bool remove() const noexcept {
+        return ::unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT;
+    }
+};
+
+}  // namespace
+
+std::error_code write_all(int fd, std::string_view bytes) noexcept {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return {errno, std::generic_category()};
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+state_directory::state_directory(std::filesystem::path path) : path_(std::move(path)) {
+    if (!path_.has_filename()) path_ = path_.parent_path();  // as if written without the slash at its end
+    take();
+}
+
+/// Opens and locks what the path names; all or nothing.
+void state_directory::take() {
+    make_directory(path_);
+    descriptor directory{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (!directory.open()) throw failure("state.dir: cannot open", path_.string());
+
+    descriptor lock{::openat(directory.get(), lock_name, O_RDWR | O_CREAT | wary, file_mode)};
+    if (!lock.open()) throw failure("state.dir: cannot open", path_of(lock_name));
+    if (!is_regular(lock.get())) throw std::runtime_error("state.dir: " + path_of(lock_name) + ": not a regular file");
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) throw failure("state.dir: cannot lock", path_of(lock_name));
+        throw std::runtime_error("state.dir: " + path_.string() + " is in use by another process");
+    }
+
+    struct stat before {
+    }, now{};
+    const bool taken_before = directory_.open() && ::fstat(directory_.get(), &before) == 0;
+    if (taken_before && (::fstat(directory.get(), &now) != 0 || !same_file(before, now)) && !is_empty(directory.get()))
+        throw std::runtime_error("state.dir: " + path_.string() +
+                                 " is another directory now than the one this process has locked, with files in it");
+    directory_ = std::move(directory);
+    lock_ = std::move(lock);
+}
+
+bool state_directory::is_held() const noexcept {
+    struct stat ours {
+    }, there{};
+    if (::fstat(directory_.get(), &ours) != 0 || ::stat(path_.c_str(), &there) != 0 || !same_file(ours, there))
+        return false;
+    return ::fstat(lock_.get(), &ours) == 0 &&
+           ::fstatat(directory_.get(), lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 && same_file(ours, there);
+}
+
+state_directory::holding state_directory::hold() {
+    if (is_held()) return holding::kept;
+    take();
+    return holding::renewed;
+}
+
+std::optional<descriptor> state_directory::open(std::string_view name) const {
+    descriptor in{::openat(directory_.get(), std::string{name}.c_str(), O_RDONLY | wary)};
+    if (!in.open() && errno == ENOENT) return std::nullopt;
+    if (!in.open()) throw failure("cannot open", path_of(name));
+    if (!is_regular(in.get())) throw std::runtime_error(path_of(name) + ": not a regular file");
+    return in;
+}
+
+std::optional<std::string> state_directory::read(std::string_view name, std::size_t size_max) const {
+    const auto in = open(name);
+    if (!in) return std::nullopt;
+    std::string content(size_max + 1, '\0');
+    std::size_t size = 0;
+    while (size < content.size()) {
+        const ssize_t got = ::read(in->get(), content.data() + size, content.size() - size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw failure("cannot read", path_of(name));
+        if (got == 0) break;
+        size += static_cast<std::size_t>(got);
+    }
+    if (size > size_max) throw std::runtime_error(path_of(name) + ": too long");
+    content.resize(size);
+    return content;
+}
+
+bool state_directory::replace(std::string_view name, const writer& write) const {
+    const std::string final_name{name};
+    const unfinished_file next{directory_.get(), final_name + ".new"};
+    const auto failed = [&](std::string_view what, int error) { return failure(what, path_of(next.name), error); };
+    // What a crash has left, or somebody else has put there, is removed and not written into.
+    if (!next.remove()) throw failed("cannot write", errno);
+    descriptor out{::openat(next.directory, next.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | wary, file_mode)};
+    if (!out.open()) throw failed("cannot write", errno);
+    try {
+        if (!write(out.get())) return false;
+    } catch (const std::system_error& error) {
+        throw failed("cannot write", error.code().value());
+    }
+    if (::fsync(out.get()) != 0 || !out.close()) throw failed("cannot write", errno);
+    if (::renameat(next.directory, next.name.c_str(), next.directory, final_name.c_str()) != 0)
+        throw failed("cannot rename", errno);
+    // A rename is only there for good once the directory is.
+    if (::fsync(directory_.get()) != 0) throw failure("cannot sync", path_.string());
+    return true;
+}
+
+}  // namespace seriesgate

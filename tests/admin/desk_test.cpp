@@ -1,0 +1,87 @@
+#include "admin/desk.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <thread>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+using numbers = desk<int, int>;
+
+net::awaitable<void> ask(numbers& asked, int key, net::io_context& io, std::chrono::milliseconds limit,
+                         std::size_t ahead_max, std::vector<std::optional<int>>& got) {
+    const auto outcome = co_await asked.ask(key, io, limit, ahead_max);
+    got.push_back(outcome);
+}
+
+void spawn_ask(numbers& asked, int key, net::io_context& io, std::chrono::milliseconds limit, std::size_t ahead_max,
+               std::vector<std::optional<int>>& got) {
+    net::co_spawn(io, ask(asked, key, io, limit, ahead_max, got), net::detached);
+}
+
+}  // namespace
+
+TEST_CASE("all who ask for the same before it is begun get what comes of it, once") {
+    numbers asked;
+    net::io_context io{1};
+    std::vector<std::optional<int>> got;
+    for (const int key : {1, 2, 1, 1}) spawn_ask(asked, key, io, 10s, 15, got);
+    io.poll();
+    std::jthread working{[&](const std::stop_token& stop) {
+        int made = 0;
+        while (const auto order = asked.take(stop)) order->give(order->key * 100 + ++made);
+    }};
+    io.restart();
+    io.run();
+    CHECK(got == std::vector<std::optional<int>>{101, 101, 101, 202});
+}
+
+TEST_CASE("who waits too long gets nothing, and what comes late hurts nobody") {
+    numbers asked;
+    std::vector<std::optional<int>> got;
+    {
+        net::io_context io{1};
+        spawn_ask(asked, 1, io, 1ms, 15, got);
+        io.run();
+        CHECK(got == std::vector<std::optional<int>>{std::nullopt});
+        spawn_ask(asked, 1, io, 10s, 15, got);
+        io.restart();
+        io.poll();
+    }  // with someone who still waits
+    const std::stop_source stop;
+    const auto order = asked.take(stop.get_token());
+    REQUIRE(order);
+    order->give(7);
+    CHECK(got.size() == 1);
+}
+
+TEST_CASE("only so many different things are asked for at a time") {
+    numbers asked;
+    net::io_context io{1};
+    std::vector<std::optional<int>> got;
+    for (int key = 0; key < 5; ++key) spawn_ask(asked, key, io, 1ms, 2, got);
+    spawn_ask(asked, 2, io, 1ms, 2, got);  // is asked for already
+    spawn_ask(asked, 9, io, 1ms, 3, got);
+    io.poll();
+    CHECK(got.size() == 2);  // the fourth and the fifth
+    io.run();
+    for (int key = 10; key < 100; ++key) asked.ask(key);
+    std::stop_source stop;
+    for (std::size_t orders = 0; orders < numbers::orders_max; ++orders) CHECK(asked.take(stop.get_token()));
+    stop.request_stop();
+    CHECK_FALSE(asked.take(stop.get_token()));
+}
+
+TEST_CASE("a rest ends when it is time to stop") {
+    numbers asked;
+    std::jthread resting{[&](const std::stop_token& stop) {
+        asked.rest(stop, std::chrono::steady_clock::now() + 1h);
+        CHECK(stop.stop_requested());
+    }};
+}

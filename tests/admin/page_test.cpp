@@ -1,0 +1,70 @@
+#include "admin/page.hpp"
+
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr page_key whole{.kind = page_kind::stats};
+constexpr page_key cut{.kind = page_kind::stats, .shown_max = 5};
+const auto start = std::chrono::steady_clock::time_point{} + 1h;
+
+page_text text_of(std::size_t bytes) {
+    return std::make_shared<const std::string>(bytes, 'x');
+}
+
+}  // namespace
+
+TEST_CASE("a shelf has room until those who read hold too much, and again when they let go") {
+    page_shelf shelf;
+    std::vector<page_text> held;
+    while (shelf.has_room()) {
+        REQUIRE(held.size() < 40);
+        held.push_back(text_of(1 << 20));
+        shelf.put(whole, held.back(), start);
+    }
+    CHECK(held.size() == 32);
+    held.pop_back();
+    CHECK(shelf.has_room());
+    held.clear();
+    shelf.put(whole, text_of(100 << 20), start);  // held by nobody
+    CHECK(shelf.has_room());
+}
+
+TEST_CASE("one text larger than all that may be held is made, but not a second") {
+    page_shelf shelf;
+    CHECK(shelf.has_room());
+    const page_text large = text_of(40 << 20);
+    shelf.put(whole, large, start);
+    CHECK_FALSE(shelf.has_room());
+    CHECK(shelf.newest(whole, start + 1s) == large);
+}
+
+TEST_CASE("the newest text with the same key is shared, if it is young enough and still held") {
+    page_shelf shelf;
+    const page_text first = text_of(1);
+    page_text second = text_of(1);
+    const page_text other = text_of(1);
+    shelf.put(whole, first, start);
+    shelf.put(whole, second, start + 10s);
+    shelf.put(cut, other, start + 11s);
+    CHECK(shelf.newest(whole, start + 12s) == second);
+    CHECK(shelf.newest(cut, start + 12s) == other);
+    CHECK(shelf.newest({.kind = page_kind::stats, .shown_max = 6}, start + 12s) == nullptr);
+    CHECK(shelf.newest({.kind = page_kind::metrics}, start + 12s) == nullptr);
+    second = nullptr;
+    CHECK(shelf.newest(whole, start + 12s) == first);
+    CHECK(shelf.newest(whole, start + page_shelf::age_max) == first);
+    CHECK(shelf.newest(whole, start + page_shelf::age_max + 1ns) == nullptr);
+    CHECK(shelf.newest(cut, start + page_shelf::age_max + 1s) == other);
+}
+
+TEST_CASE("a list of so many is another page than the whole") {
+    CHECK(cut.is_cut());
+    CHECK_FALSE(whole.is_cut());
+    CHECK_FALSE(page_key{.kind = page_kind::metrics}.is_cut());
+}

@@ -1,0 +1,88 @@
+#include "ingest/media.hpp"
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+bool readable(const char* type, const char* encoding) {
+    http::fields headers;
+    if (type != nullptr) headers.set(http::field::content_type, type);
+    if (encoding != nullptr) headers.set(http::field::content_encoding, encoding);
+    return media_of(headers).fault.empty();
+}
+
+}  // namespace
+
+TEST_CASE("what senders of remote write 1 declare is readable") {
+    CHECK(readable("application/x-protobuf", "snappy"));
+    CHECK(readable("application/x-protobuf;proto=prometheus.WriteRequest", "snappy"));
+    CHECK(readable("application/x-protobuf; proto=prometheus.WriteRequest", "snappy"));
+    CHECK(readable("Application/X-Protobuf ;\tPROTO = \"prometheus.WriteRequest\" ; charset=utf-8", " Snappy "));
+    CHECK(readable("application/x-protobuf;", "snappy"));
+}
+
+TEST_CASE("absent headers mean snappy and remote write 1") {
+    CHECK(readable(nullptr, nullptr));
+    CHECK(readable(nullptr, "snappy"));
+    CHECK(readable("application/x-protobuf", nullptr));
+}
+
+TEST_CASE("remote write 2 is told from 1 by the message's name alone") {
+    const auto version_of = [](const char* type) {
+        http::fields headers;
+        headers.set(http::field::content_type, type);
+        headers.set("X-Prometheus-Remote-Write-Version", "2.0.0");
+        const media found = media_of(headers);
+        CHECK(found.fault.empty());
+        return found.version;
+    };
+    CHECK(version_of("application/x-protobuf;proto=io.prometheus.write.v2.Request") == protocol::v2);
+    CHECK(version_of("application/x-protobuf;proto=io.prometheus.write.v2.Request; charset=utf-8") == protocol::v2);
+    CHECK(version_of("application/x-protobuf;proto=prometheus.WriteRequest") == protocol::v1);
+    CHECK(version_of("application/x-protobuf") == protocol::v1);
+}
+
+TEST_CASE("what one store takes for remote write 2 and another for 1 is not readable") {
+    CHECK_FALSE(readable("application/x-protobuf; proto=io.prometheus.write.v2.Request", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto =io.prometheus.write.v2.Request", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto=\"io.prometheus.write.v2.Request\"", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;PROTO=io.prometheus.write.v2.Request", "snappy"));
+}
+
+TEST_CASE("vmagent's compression is told from the usual one") {
+    const auto coding_of = [](const char* encoding) {
+        http::fields headers;
+        headers.set(http::field::content_encoding, encoding);
+        return media_of(headers).coding;
+    };
+    CHECK(coding_of("zstd") == compression::zstd);
+    CHECK(coding_of(" ZSTD ") == compression::zstd);
+    CHECK(coding_of("snappy") == compression::snappy);
+    CHECK(media_of({}).coding == compression::snappy);
+}
+
+TEST_CASE("other types, messages and encodings are not readable") {
+    CHECK_FALSE(readable("application/json", "snappy"));
+    CHECK_FALSE(readable("", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf2", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto=io.prometheus.write.v3.Request", "snappy"));
+    CHECK_FALSE(
+        readable("application/x-protobuf;proto=prometheus.WriteRequest;proto=prometheus.WriteRequest", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf;proto=", "snappy"));
+    CHECK_FALSE(readable("application/x-protobuf", "gzip"));
+    CHECK_FALSE(readable("application/x-protobuf", "snappy, gzip"));
+    CHECK_FALSE(readable("application/x-protobuf", ""));
+}
+
+TEST_CASE("two statements about one body are a fault, even if they agree") {
+    http::fields types;
+    types.insert(http::field::content_type, "application/x-protobuf");
+    types.insert(http::field::content_type, "application/x-protobuf");
+    CHECK(media_of(types).fault == "more than one Content-Type");
+    http::fields encodings;
+    encodings.insert(http::field::content_encoding, "snappy");
+    encodings.insert(http::field::content_encoding, "zstd");
+    CHECK(media_of(encodings).fault == "more than one Content-Encoding");
+}

@@ -1,0 +1,51 @@
+#include "net/header_meter.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+/// Bytes of the header that a meter finds in `text` when it comes in pieces of `size`.
+std::size_t header_bytes(std::string_view text, std::size_t size) {
+    header_meter meter;
+    for (; !text.empty() && !meter.complete(); text.remove_prefix(std::min(size, text.size())))
+        REQUIRE_FALSE(meter.take(text.substr(0, size)));
+    return meter.complete() ? meter.bytes() : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a header ends with an empty line, in whatever pieces it comes") {
+    const std::size_t size = GENERATE(1, 2, 3, 5, 100);
+    CHECK(header_bytes("GET / HTTP/1.1\r\nHost: a\r\n\r\nbody", size) == 27);
+    CHECK(header_bytes("GET / HTTP/1.1\nHost: a\n\nbody", size) == 24);
+    CHECK(header_bytes("GET / HTTP/1.1\r\nHost: a\r\n", size) == 0);
+    CHECK(header_bytes("GET / HTTP/1.1\r\nHost: a\r\n\r", size) == 0);
+    CHECK(header_bytes("GET / HTTP/1.1\r\n\r\r\n", size) == 0);
+    CHECK(header_bytes("GET / HTTP/1.1\r\na\r\n", size) == 0);
+}
+
+TEST_CASE("lines are bounded, however short") {
+    header_meter meter;
+    std::string text = "GET / HTTP/1.1\r\n";
+    for (std::size_t lines = 1; lines < header_lines_max; ++lines) text += "a:\r\n";
+    CHECK_FALSE(meter.take(text));
+    CHECK(meter.take("a:\r\n") == http::error::header_limit);
+}
+
+TEST_CASE("bytes are bounded, however long a line") {
+    header_meter meter;
+    CHECK_FALSE(meter.take(std::string(header_bytes_max, 'a')));
+    CHECK(meter.take("a") == http::error::header_limit);
+}
+
+TEST_CASE("what comes behind a header does not count") {
+    header_meter meter;
+    CHECK_FALSE(meter.take("GET / HTTP/1.1\r\n\r\n" + std::string(2 * header_bytes_max, '\n')));
+    CHECK(meter.complete());
+    CHECK(meter.bytes() == 18);
+}

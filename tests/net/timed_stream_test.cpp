@@ -1,0 +1,208 @@
+#include "net/timed_stream.hpp"
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <optional>
+#include <string>
+
+#include "support/catch.hpp"
+#include "support/loopback.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+using boost::beast::error;
+
+namespace {
+
+/// A stream and its peer; the peer's bytes are written and read without waiting.
+struct scene {
+    net::io_context io{1};
+    loopback_pair pair = connect_loopback(io);
+    timed_stream stream{std::move(pair.near)};
+    tcp::socket& peer = pair.far;
+    std::array<char, 16> room{};
+
+    void peer_sends(std::string_view text) { net::write(peer, net::buffer(text)); }
+
+    /// Runs until the operation has ended. @return its error
+    template <class Start>
+    error_code outcome_of(Start start) {
+        std::optional<error_code> outcome;
+        start([&outcome](error_code error, auto...) { outcome = error; });
+        io.restart();
+        while (!outcome && io.run_one_for(10s) != 0) continue;
+        REQUIRE(outcome.has_value());
+        return *outcome;
+    }
+    error_code read() {
+        return outcome_of([&](auto handler) { stream.async_read_some(net::buffer(room), handler); });
+    }
+    error_code write() {
+        return outcome_of([&](auto handler) { stream.async_write_some(net::buffer("x", 1), handler); });
+    }
+
+    /// Runs whatever there is to run, the timer's handler too, until the limit is over.
+    void let_pass(std::chrono::milliseconds limit) {
+        stream.expires_after(limit);
+        io.restart();
+        io.run_for(limit + 1ms);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a stream that was never given a limit does nothing") {
+    scene with;
+    with.peer_sends("waiting to be read");
+    CHECK(with.stream.expired());
+    CHECK(with.read() == error::timeout);
+    CHECK(with.write() == error::timeout);
+    with.stream.expires_after(10s);
+    CHECK(with.read() == error_code{});
+}
+
+TEST_CASE("a limit that passes while nothing is pending ends the next operation, and the one after it") {
+    scene with;
+    with.peer_sends("waiting to be read");
+    SECTION("the timer has fired") {
+        with.let_pass(1ms);
+    }
+    SECTION("the timer has had no chance to fire") {
+        with.stream.expires_at(timed_stream::clock::now());
+    }
+    for (int i = 0; i < 3; ++i) {
+        CHECK(with.read() == error::timeout);
+        CHECK(with.write() == error::timeout);
+    }
+}
+
+TEST_CASE("the peer can still be told after a limit has passed") {
+    scene with;
+    with.let_pass(1ms);
+    with.stream.expires_after(10s);
+    CHECK(with.write() == error_code{});
+    std::array<char, 1> told{};
+    CHECK(net::read(with.peer, net::buffer(told)) == 1);
+}
+
+TEST_CASE("a pending operation is cancelled when its limit passes") {
+    scene with;
+    with.stream.expires_after(1ms);
+    CHECK(with.read() == error::timeout);
+
+    // Also when the limit comes nearer, or was farther away before.
+    with.stream.expires_after(1h);
+    with.stream.expires_by(timed_stream::clock::now() + 1ms);
+    CHECK(with.read() == error::timeout);
+    with.stream.expires_after(2ms);
+    with.stream.expires_after(5ms);
+    CHECK(with.read() == error::timeout);
+    CHECK(with.stream.expired());
+}
+
+TEST_CASE("a limit is brought forward while an operation is pending") {
+    scene with;
+    with.stream.expires_after(1h);
+    const auto ended = with.outcome_of([&](auto handler) {
+        with.stream.async_read_some(net::buffer(with.room), handler);
+        with.stream.expires_by(timed_stream::clock::now() + 1ms);
+    });
+    CHECK(ended == error::timeout);
+}
+
+TEST_CASE("many tiny operations do not outlive their limit") {
+    scene with;
+    with.peer_sends(std::string(100'000, 'x'));
+    with.stream.expires_after(20ms);
+    const auto began = timed_stream::clock::now();
+    std::array<char, 1> one{};
+    error_code error;
+    while (!error) {
+        error = with.outcome_of([&](auto handler) { with.stream.async_read_some(net::buffer(one), handler); });
+        with.peer_sends("x");  // there is always more
+        REQUIRE(timed_stream::clock::now() - began < 10s);
+    }
+    CHECK(error == error::timeout);
+    CHECK(timed_stream::clock::now() - began >= 20ms);
+}
+
+TEST_CASE("a composed operation of many parts ends with the limit") {
+    scene with;
+    std::string filled(64 << 20, 'x');  // the peer reads nothing of it
+    with.stream.expires_after(20ms);
+    const auto ended =
+        with.outcome_of([&](auto handler) { net::async_write(with.stream, net::buffer(filled), handler); });
+    CHECK(ended == error::timeout);
+}
+
+TEST_CASE("an old limit's timer does not end what has a later limit") {
+    scene with;
+    with.stream.expires_after(1ms);
+    with.stream.expires_after(10s);
+    const auto started = timed_stream::clock::now();
+    while (timed_stream::clock::now() - started < 5ms) with.io.run_one_for(1ms);
+    with.peer_sends("x");
+    CHECK(with.read() == error_code{});
+}
+
+TEST_CASE("connecting needs a limit too") {
+    net::io_context io{1};
+    tcp::acceptor acceptor{io, tcp::endpoint{net::ip::address_v4::loopback(), 0}};
+    timed_stream stream{tcp::socket{io}};
+    std::optional<error_code> outcome;
+    const auto connect = [&] {
+        outcome.reset();
+        stream.async_connect(acceptor.local_endpoint(), [&outcome](error_code ended) { outcome = ended; });
+        io.restart();
+        while (!outcome && io.run_one_for(10s) != 0) continue;
+        return outcome;
+    };
+    CHECK(connect() == error_code{error::timeout});
+    stream.expires_after(10s);
+    CHECK(connect() == error_code{});
+}
+
+TEST_CASE("a closed stream ends its operation, and not for the time") {
+    scene with;
+    with.stream.expires_after(10s);
+    const auto ended = with.outcome_of([&](auto handler) {
+        with.stream.async_read_some(net::buffer(with.room), handler);
+        with.stream.close();
+    });
+    CHECK(ended == net::error::operation_aborted);
+}
+
+TEST_CASE("a stream goes while its timer waits") {
+    net::io_context io{1};
+    {
+        auto pair = connect_loopback(io);
+        timed_stream stream{std::move(pair.near)};
+        stream.expires_after(1ms);
+        timed_stream moved{std::move(stream)};
+        moved.expires_after(1h);
+    }
+    io.run_for(10s);  // over at once: nothing is left to wait for
+    CHECK(io.stopped());
+}
+
+TEST_CASE("a socket is handed over in one piece") {
+    scene with;
+    CHECK(with.stream.peer() == with.peer.local_endpoint());
+    with.stream.expires_after(1ms);
+    timed_stream taker{std::move(with.stream).release()};
+    CHECK(taker.expired());
+    taker.expires_after(10s);
+    with.io.restart();
+    with.io.run_for(5ms);  // the old limit is nobody's
+    with.peer_sends("x");
+    std::optional<error_code> outcome;
+    taker.async_read_some(net::buffer(with.room), [&outcome](error_code error, std::size_t) { outcome = error; });
+    with.io.restart();
+    while (!outcome && with.io.run_one_for(10s) != 0) continue;
+    CHECK(outcome == error_code{});
+}

@@ -1,0 +1,393 @@
+#include "plan/plan.hpp"
+
+#include <bit>
+
+#include "plan/requests.hpp"
+#include "series/text.hpp"
+#include "support/catch.hpp"
+#include "wire/splice.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+limit_rules limited_to(std::uint64_t max) {
+    return {.global = {.hourly = max}};
+}
+
+/// A gate of its own for every test, at noon.
+struct gate {
+    series_limiter limiter;
+    planner plan_request{hash_key::known_to_all()};
+
+    explicit gate(const limit_rules& settings) : limiter{settings, noon} {}
+
+    plan of(const std::string& body) {
+        const auto made = plan_request(body, limiter, noon);
+        REQUIRE(made.has_value());
+        return *made;
+    }
+    plan of(const prometheus::WriteRequest& request) { return of(request.SerializeAsString()); }
+};
+
+std::string spliced(const std::string& body, const plan& made) {
+    std::string out;
+    splice(body, made.removed, out);
+    return out;
+}
+
+/// The labels of a record that a plan names, as PromQL writes them.
+std::string text_of(const std::string& body, byte_range record) {
+    write_request_reader reader{slice(body, record)};
+    REQUIRE(reader.next());
+    std::vector<label_view> buffer;
+    reader.labels(reader.series().record, buffer);
+    return to_text(buffer);
+}
+
+double double_of(std::uint64_t bits) {
+    return std::bit_cast<double>(bits);
+}
+
+/// What tells whether a request has left a trace.
+struct trace {
+    std::uint64_t commits, hourly, daily, samples_refused;
+    friend bool operator==(const trace&, const trace&) = default;
+
+    static trace of(const series_limiter& limiter) {
+        const auto figures = limiter.figures();
+        return {figures.commits, figures.hourly.series_current, figures.daily.series_current,
+                figures.hourly.samples_refused + figures.daily.samples_refused};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a request of which nothing is refused goes on unchanged") {
+    gate gate{limited_to(GENERATE(std::uint64_t{0}, std::uint64_t{10}))};
+    const auto made = gate.of(request_of(0, 10));
+    CHECK(made.forward == forwarding::unchanged);
+    CHECK(made.received.samples == 10);
+    CHECK(made.refused.samples == 0);
+    CHECK(made.refused_series == 0);
+    CHECK(made.removed.empty());
+    CHECK_FALSE(made.first_refusal);
+    CHECK(gate.limiter.figures().hourly.series_current == 10);
+}
+
+TEST_CASE("an empty request goes on unchanged") {
+    gate gate{limited_to(1)};
+    const auto made = gate.of(std::string{});
+    CHECK(made.forward == forwarding::unchanged);
+    CHECK(made.received.samples == 0);
+    CHECK(trace::of(gate.limiter) == trace{});
+}
+
+TEST_CASE("metadata is never limited") {
+    prometheus::WriteRequest request;
+    for (int i = 0; i < 3; ++i) request.add_metadata()->set_metric_family_name("up");
+    gate gate{limited_to(1)};
+    SECTION("alone") {
+        const auto made = gate.of(request);
+        CHECK(made.forward == forwarding::unchanged);
+        CHECK(made.metadata == 3);
+    }
+    SECTION("it is forwarded when every series beside it is refused") {
+        gate.of(request_of(0, 1));
+        *request.mutable_timeseries() = request_of(10, 5).timeseries();
+        const auto body = request.SerializeAsString();
+        const auto made = gate.of(body);
+        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.refused_series == 5);
+        request.clear_timeseries();
+        CHECK(parsed(spliced(body, made)).SerializeAsString() == request.SerializeAsString());
+    }
+}
+
+TEST_CASE("an entry without data always passes and is never counted, in both versions") {
+    gate gate{limited_to(1)};
+    gate.of(request_of(0, 1));
+    const auto before = trace::of(gate.limiter);
+    prometheus::WriteRequest request = request_of(10, 2);
+    add_series(request, "empty").clear_samples();
+    const auto in_version = [&](const std::string& body, protocol version) {
+        const auto made = gate.plan_request(body, gate.limiter, noon, {}, version);
+        REQUIRE(made.has_value());
+        return *made;
+    };
+    SECTION("version 1") {
+        const auto body = request.SerializeAsString();
+        const auto made = in_version(body, protocol::v1);
+        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.refused_series == 2);
+        CHECK(made.empty_entries == 1);
+        request.mutable_timeseries()->DeleteSubrange(0, 2);
+        CHECK(spliced(body, made) == request.SerializeAsString());
+        CHECK(in_version(request.SerializeAsString(), protocol::v1).forward == forwarding::unchanged);
+    }
+    SECTION("version 2") {
+        // __name__="m", with metadata: its help is "m".
+        const std::string symbols{"\x22\0\x22\x08__name__\x22\x01m", 15};
+        const std::string empty{"\x2a\x08\x0a\x02\x01\x02\x2a\x02\x18\x02"};
+        const std::string sampled{"\x2a\x06\x0a\x02\x01\x02\x12\x00", 8};
+        CHECK(in_version(symbols + empty, protocol::v2).forward == forwarding::unchanged);
+        const std::string body = symbols + empty + sampled;
+        const auto made = in_version(body, protocol::v2);
+        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.refused_series == 1);
+        CHECK(spliced(body, made) == symbols + empty);
+        CHECK(in_version(symbols + sampled, protocol::v2).forward == forwarding::nothing);
+    }
+    CHECK(gate.limiter.figures().hourly.series_current == before.hourly);
+}
+
+TEST_CASE("the memory of a giant is given back, that of usual requests is kept") {
+    gate gate{limited_to(100)};
+    gate.of(request_of(0, 100));
+    const auto usual = gate.plan_request.bytes();
+    gate.plan_request.shrink();
+    CHECK(gate.plan_request.bytes() > 0);
+    gate.of(request_of(0, 300'000));
+    CHECK(gate.plan_request.bytes() > 100 * usual);
+    gate.plan_request.shrink();
+    CHECK(gate.plan_request.bytes() < 100 * usual);
+    CHECK(gate.of(request_of(0, 100)).forward == forwarding::unchanged);
+}
+
+TEST_CASE("a request that asks too much of the rules changes nothing") {
+    limit_rules settings = limited_to(2);
+    settings.limits.resize(64);
+    for (auto& limit : settings.limits) {
+        limit.match = *parse_selector("{job=~\"(x+y?)+\"}");
+        limit.maxima.hourly = 1;
+    }
+    gate gate{settings};
+    gate.of(request_of(0, 3));
+    const auto before = trace::of(gate.limiter);
+    const std::string pad(60'000, 'x');
+    prometheus::WriteRequest request = request_of(0, 3);
+    for (int i = 0; i < 70; ++i) add_series(request, pad + std::to_string(i));
+    const auto made = gate.plan_request(request.SerializeAsString(), gate.limiter, noon);
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().code == wire_errc::rule_work_over_limit);
+    CHECK(trace::of(gate.limiter) == before);
+    request.mutable_timeseries()->DeleteSubrange(13, 60);
+    CHECK(gate.of(request).refused_series == 11);
+}
+
+TEST_CASE("a request of which everything is refused goes nowhere") {
+    gate gate{limited_to(1)};
+    gate.of(request_of(0, 1));
+    const auto made = gate.of(request_of(10, 5));
+    CHECK(made.forward == forwarding::nothing);
+    CHECK(made.received.samples == 5);
+    CHECK(made.refused.samples == 5);
+    CHECK(made.refused_series == 5);
+    CHECK(made.removed.size() == 5);
+}
+
+TEST_CASE("what is left of a partly refused request is the request without the refused series, in order") {
+    gate gate{limited_to(3)};
+    prometheus::WriteRequest request = request_of(0, 6);
+    add_series(request, "1");
+    add_series(request, "4");
+    add_series(request, "0");
+    const auto body = request.SerializeAsString();
+    const auto made = gate.of(body);
+    CHECK(made.forward == forwarding::spliced);
+    CHECK(made.received.samples == 9);
+    CHECK(made.refused.samples == 4);
+    CHECK(made.refused_series == 3);  // "4" stands there twice
+
+    prometheus::WriteRequest wanted = request_of(0, 3);
+    add_series(wanted, "1");
+    add_series(wanted, "0");
+    CHECK(spliced(body, made) == wanted.SerializeAsString());
+    // The next request is planned anew, with nothing left over of this one.
+    CHECK(gate.of(request_of(0, 3)).removed.empty());
+    CHECK(gate.of(request_of(0, 3)).refused_series == 0);
+}
+
+TEST_CASE("a retried request is planned as before") {
+    gate gate{limited_to(3)};
+    const auto body = request_of(0, 6).SerializeAsString();
+    const auto first = spliced(body, gate.of(body));
+    for (int i = 0; i < 3; ++i) CHECK(spliced(body, gate.of(body)) == first);
+    CHECK(gate.limiter.figures().hourly.series_current == 3);
+}
+
+TEST_CASE("unknown fields, NaN bits, exemplars and histograms of the kept series survive") {
+    const std::uint64_t quiet_nan_with_payload = 0x7ff8dead0000beef;
+    const std::uint64_t signalling_nan = 0x7ff4000000000123;
+    prometheus::WriteRequest request;
+    add_series(request, "refused");
+    auto& kept = add_series(request, "kept", double_of(quiet_nan_with_payload));
+    kept.add_samples()->set_value(double_of(signalling_nan));
+    kept.add_samples()->set_value(double_of(stale_marker_bits));
+    auto& exemplar = *kept.add_exemplars();
+    exemplar.set_value(double_of(signalling_nan));
+    exemplar.add_labels()->set_name("trace_id");
+    auto& histogram = *kept.add_histograms();
+    histogram.set_sum(double_of(quiet_nan_with_payload));
+    histogram.add_positive_deltas(-3);
+    histogram.add_positive_spans()->set_offset(-1);
+    add_series(request, "refused too");
+    request.add_metadata()->set_help("about up");
+
+    auto body = request.SerializeAsString();
+    // Cortex's and Mimir's source, an unknown field with a number of two bytes, and one inside of a kept series.
+    body.insert(0, std::string{"\x10\x01", 2});
+    body += std::string{"\xc2\x3e\x03xyz", 6};
+    prometheus::WriteRequest extended;
+    auto& series = add_series(extended, "kept");
+    series.GetReflection()->MutableUnknownFields(&series)->AddVarint(6, 1'234);
+    body += extended.SerializeAsString();
+
+    gate gate{limited_to(1)};
+    prometheus::WriteRequest first;
+    add_series(first, "kept");
+    gate.of(first);
+    const auto made = gate.of(body);
+    CHECK(made.forward == forwarding::spliced);
+    CHECK(made.refused_series == 2);
+
+    const auto left = spliced(body, made);
+    const auto wanted = without_others(parsed(body), {labels_of(kept)});
+    CHECK(wanted.timeseries_size() == 2);
+    CHECK(parsed(left).SerializeAsString() == wanted.SerializeAsString());
+    CHECK(left.starts_with(std::string{"\x10\x01", 2}));
+    CHECK(left.find(std::string{"\xc2\x3e\x03xyz", 6}) != std::string::npos);
+    for (const auto bits : {quiet_nan_with_payload, signalling_nan, stale_marker_bits})
+        CHECK(left.find(std::string{reinterpret_cast<const char*>(&bits), sizeof bits}) != std::string::npos);
+}
+
+TEST_CASE("samples count histograms in, and exemplars are counted apart") {
+    prometheus::WriteRequest request;
+    auto& first = add_series(request, "a");
+    first.add_samples()->set_value(2);
+    first.add_histograms()->set_sum(1);
+    first.add_exemplars()->set_value(1);
+    auto& second = add_series(request, "b");
+    second.clear_samples();
+    second.add_histograms()->set_sum(1);
+    second.add_histograms()->set_sum(2);
+    second.add_exemplars()->set_value(1);
+    second.add_exemplars()->set_value(2);
+
+    gate gate{limited_to(1)};
+    const auto made = gate.of(request);
+    CHECK(made.received.samples == 5);
+    CHECK(made.received.histograms == 3);
+    CHECK(made.received.exemplars == 3);
+    CHECK(made.refused.samples == 2);
+    CHECK(made.refused.histograms == 2);
+    CHECK(made.refused.exemplars == 2);
+    CHECK(gate.limiter.figures().hourly.samples_refused == 2);
+}
+
+TEST_CASE("a stale marker or exemplar of a series that nobody admitted is dropped and costs no slot") {
+    prometheus::WriteRequest request;
+    add_series(request, "marker", double_of(stale_marker_bits));
+    auto& exemplar = add_series(request, "exemplar");
+    exemplar.clear_samples();
+    exemplar.add_exemplars()->set_value(1);
+    auto& histogram = add_series(request, "histogram");
+    histogram.clear_samples();
+    histogram.add_histograms()->set_sum(double_of(stale_marker_bits));
+
+    gate gate{limited_to(1)};
+    const auto made = gate.of(request);
+    CHECK(made.forward == forwarding::nothing);
+    CHECK(made.refused_series == 3);
+    CHECK(made.refused_unknown_entries == 3);
+    CHECK(made.refused.samples == 2);
+    CHECK(made.refused.exemplars == 1);
+    CHECK_FALSE(made.first_refusal);  // no budget refused them
+    CHECK(trace::of(gate.limiter) == trace{});
+    // Another NaN than the stale marker is a sample like any other.
+    prometheus::WriteRequest nan;
+    add_series(nan, "marker", double_of(0x7ff8000000000001));
+    CHECK(gate.of(nan).forward == forwarding::unchanged);
+    CHECK(gate.limiter.figures().hourly.series_current == 1);
+}
+
+TEST_CASE("the first series that a budget refused is named with its reason") {
+    prometheus::WriteRequest request;
+    add_series(request, "marker", double_of(stale_marker_bits));
+    add_series(request, "a");
+    add_series(request, "b");
+    add_series(request, "c");
+    const auto body = request.SerializeAsString();
+    SECTION("by the hour") {
+        gate gate{{.global = {.hourly = 1, .daily = 9}}};
+        const auto made = gate.of(body);
+        REQUIRE(made.first_refusal);
+        CHECK(text_of(body, made.first_refusal->record) == "up{job=\"b\"}");
+        CHECK(made.first_refusal->reason == verdict::refused_hourly);
+    }
+    SECTION("by the day") {
+        gate gate{{.global = {.hourly = 9, .daily = 2}}};
+        const auto made = gate.of(body);
+        REQUIRE(made.first_refusal);
+        CHECK(text_of(body, made.first_refusal->record) == "up{job=\"c\"}");
+        CHECK(made.first_refusal->reason == verdict::refused_daily);
+    }
+}
+
+TEST_CASE("a series is the same in any label order and with empty labels, and other series are not") {
+    gate gate{limited_to(100)};
+    prometheus::WriteRequest request;
+    add_series(request, "a");
+    auto& turned = *request.add_timeseries();
+    for (const auto& [name, value] : {std::pair{"job", "a"}, {"empty", ""}, {"__name__", "up"}}) {
+        auto& label = *turned.add_labels();
+        label.set_name(name);
+        label.set_value(value);
+    }
+    turned.add_samples()->set_value(1);
+    gate.of(request);
+    CHECK(gate.limiter.figures().hourly.series_current == 1);
+    add_series(request, "b");
+    gate.of(request);
+    CHECK(gate.limiter.figures().hourly.series_current == 2);
+}
+
+TEST_CASE("a malformed request changes nothing, wherever it is cut") {
+    prometheus::WriteRequest request = request_of(0, 3);
+    request.mutable_timeseries(1)->add_histograms()->add_positive_deltas(5);
+    request.mutable_timeseries(2)->add_exemplars()->add_labels()->set_name("trace_id");
+    request.add_metadata()->set_help("about up");
+    const auto body = request.SerializeAsString();
+
+    gate gate{limited_to(2)};
+    gate.of(request_of(10, 3));
+    const auto before = trace::of(gate.limiter);
+    std::size_t complete = 0;
+    for (std::size_t size = 0; size < body.size(); ++size) {
+        const auto cut = body.substr(0, size);
+        if (prometheus::WriteRequest{}.ParseFromString(cut)) {  // between two records
+            ++complete;
+            continue;
+        }
+        const auto made = gate.plan_request(cut, gate.limiter, noon);
+        if (made.has_value()) FAIL("planned what is cut at " << size);
+        if (trace::of(gate.limiter) != before) FAIL("counted what is cut at " << size);
+    }
+    CHECK(complete == 4);
+}
+
+TEST_CASE("one malformed series at the end and the series before it are not counted either") {
+    auto body = request_of(0, 1'000).SerializeAsString();
+    prometheus::WriteRequest nameless;
+    auto& label = *nameless.add_timeseries()->add_labels();
+    label.set_value("a label without a name");
+    body += nameless.SerializeAsString();
+    gate gate{limited_to(5)};
+    const auto made = gate.plan_request(body, gate.limiter, noon);
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().code == wire_errc::label_without_name);
+    CHECK(trace::of(gate.limiter) == trace{});
+    // And the planner is as good as new.
+    CHECK(gate.of(request_of(0, 5)).forward == forwarding::unchanged);
+}
