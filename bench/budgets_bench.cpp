@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
@@ -75,7 +76,7 @@ std::size_t resident_bytes() {
 /// A limiter in its second hour that knows `series_count` series, in every group and tenant that there is.
 struct populated {
     std::unique_ptr<series_limiter> limiter;
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     time_point now = noon;
@@ -118,7 +119,7 @@ void known_series(benchmark::State& state, bool many) {
     for (auto _ : state) gate.offer(index++ % (series_count / batch));
     report_series(state, batch);
     state.counters["MiB"] = gate.mebibytes;
-    state.counters["budgets"] = static_cast<double>(gate.limiter->figures().limits.size());
+    state.counters["budgets"] = static_cast<double>(figures_of(*gate.limiter).limits.size());
 }
 BENCHMARK_CAPTURE(known_series, none, false);
 BENCHMARK_CAPTURE(known_series, many, true);
@@ -132,7 +133,7 @@ void refused_series(benchmark::State& state, bool many) {
         settings.global.hourly = 1;
     }
     series_limiter limiter{settings, noon};
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     const auto offer = [&](std::uint64_t index) {
@@ -150,7 +151,7 @@ BENCHMARK_CAPTURE(refused_series, many, true);
 /// New series, each of which finds room: here the limits cost what they cost.
 void new_series(benchmark::State& state, bool many) {
     auto limiter = std::make_unique<series_limiter>(many ? with_budgets() : limit_rules{}, noon);
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     std::uint64_t index = 0;
@@ -171,7 +172,7 @@ BENCHMARK_CAPTURE(new_series, many, true);
 /// What /stats and /metrics cost.
 void figures(benchmark::State& state) {
     populated& gate = gate_with(true);
-    for (auto _ : state) benchmark::DoNotOptimize(gate.limiter->figures());
+    for (auto _ : state) benchmark::DoNotOptimize(figures_of(*gate.limiter));
 }
 BENCHMARK(figures)->Unit(benchmark::kMicrosecond);
 

@@ -11,7 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "limit/snapshot.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
 
@@ -42,7 +44,7 @@ struct request : label_source {
     std::vector<label_view> shown;
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
-    limiter_scratch scratch;
+    undecided scratch;
 
     std::span<const label_view> labels(std::size_t) override { return shown; }
     histogram_family family(std::span<const label_view>) override { return {}; }
@@ -111,9 +113,9 @@ int main() {
     measure("nothing", limiter, [] { std::this_thread::sleep_for(1ms); });
     measure("save", limiter, [&] {
         null_sink sink;
-        limiter.save(sink);
+        save(limiter, sink);
     });
-    measure("figures", limiter, [&] { (void)limiter.figures(); });
+    measure("figures", limiter, [&] { (void)figures_of(limiter); });
     measure("reload", limiter, [&] { limiter.reconfigure(settings()); });
     std::uint64_t first = std::uint64_t{1} << 55;
     measure("long request", limiter, [&] {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "limit/window.hpp"
 #include "plan/plan.hpp"
 #include "wire/snappy_block.hpp"
@@ -107,7 +108,7 @@ class partly_known {
     std::uint64_t count(protocol version) {
         series_limiter unlimited{{}, noon};
         offer_known(unlimited, version);
-        return unlimited.figures().hourly.series_current;
+        return figures_of(unlimited).hourly.series_current;
     }
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "latencies.hpp"
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
@@ -23,7 +24,7 @@ namespace {
 /// Requests of `batch` series, timed one by one.
 class timed_requests {
     series_limiter& limiter_;
-    limiter_scratch scratch_;
+    undecided scratch_;
     std::vector<offered_series> offered_{batch};
     std::vector<verdict> verdicts_{batch};
     std::vector<double> micros_;
@@ -66,7 +67,7 @@ void window(benchmark::State& state) {
             return requests.mean();
         };
         const auto bytes = [&] {
-            const auto figures = limiter.figures();
+            const auto figures = figures_of(limiter);
             return static_cast<double>(figures.hourly.filter_bytes + figures.daily.filter_bytes) /
                    static_cast<double>(n);
         };

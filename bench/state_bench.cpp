@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "latencies.hpp"
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "limit/snapshot.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
 #include "state/snapshot_file.hpp"
@@ -25,7 +27,7 @@ namespace {
 /// Knows series 0 to n - 1 in its second hour, so in one segment each for the hour and the day.
 std::unique_ptr<series_limiter> filled(std::uint64_t n) {
     auto limiter = std::make_unique<series_limiter>(limit_rules{.incumbent_grace = std::chrono::seconds{0}}, noon);
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<offered_series> offered(batch);
     std::vector<verdict> verdicts(batch);
     for (std::uint64_t first = 0; first < n; first += batch) {
@@ -63,7 +65,7 @@ void load(benchmark::State& state) {
         const auto loaded = snapshots.load(limiter, noon);
         if (loaded.result != snapshot_file::load_result::loaded) state.SkipWithError(loaded.reason.c_str());
         state.PauseTiming();
-        state.counters["series"] = static_cast<double>(limiter.figures().hourly.series_current);
+        state.counters["series"] = static_cast<double>(figures_of(limiter).hourly.series_current);
         state.ResumeTiming();
     }
     std::filesystem::remove_all(directory());
@@ -85,7 +87,7 @@ void decide_while_saving(benchmark::State& state, bool saving) {
             const snapshot_file snapshots{held, {.rules = 1, .secret = 1}};
             for (; !stop; ++saves) snapshots.save(*limiter);
         }};
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<offered_series> offered(batch);
     std::vector<verdict> verdicts(batch);
     std::vector<double> micros;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 
 namespace seriesgate {

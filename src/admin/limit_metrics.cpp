@@ -6,6 +6,7 @@
 
 #include "admin/by_demand.hpp"
 #include "limit/budget_text.hpp"
+#include "limit/figures.hpp"
 
 namespace seriesgate {
 namespace {

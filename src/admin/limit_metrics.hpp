@@ -1,6 +1,7 @@
 /// The limiter's figures in the Prometheus text format.
 #pragma once
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "metrics/exposition.hpp"
 

@@ -9,6 +9,7 @@
 #include "admin/limit_metrics.hpp"
 #include "admin/stats.hpp"
 #include "config/version.hpp"
+#include "limit/figures.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/process.hpp"
 
@@ -25,7 +26,7 @@ std::string metrics_page(const shared_state& shared) {
     exposition out;
     out.family("seriesgate_build_info", "A constant 1, labelled with the version.", metric_type::gauge);
     out.sample({{"version", version()}}, 1);
-    write(out, shared.limiter.figures());
+    write(out, figures_of(shared.limiter));
     write(out, shared.metrics);
     write(out, read_process_stats());
     return out.take();
@@ -33,7 +34,7 @@ std::string metrics_page(const shared_state& shared) {
 
 std::string stats_page(const shared_state& shared, std::uint64_t shown_max) {
     const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - shared.started);
-    return stats_json(version(), uptime, shared.metrics, shared.limiter.figures(), shown_max) + "\n";
+    return stats_json(version(), uptime, shared.metrics, figures_of(shared.limiter), shown_max) + "\n";
 }
 
 page_text make_page(const page_key& key, const shared_state& shared) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "metrics/metrics.hpp"
 

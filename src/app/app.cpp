@@ -22,6 +22,7 @@
 #include "http/connections.hpp"
 #include "http/descriptors.hpp"
 #include "http/server.hpp"
+#include "limit/window_sets.hpp"
 #include "net/background.hpp"
 
 namespace seriesgate {

@@ -9,6 +9,8 @@
 #include <mutex>
 
 #include "http/worker.hpp"
+#include "limit/figures.hpp"
+#include "limit/snapshot.hpp"
 #include "series/fingerprint.hpp"
 #include "state/secret_file.hpp"
 
@@ -48,7 +50,7 @@ void state_keeper::load() {
     if (loaded.result == snapshot_file::load_result::refused)
         spdlog::error("state not loaded, all series are new: {}", loaded.reason);
     if (loaded.result != snapshot_file::load_result::loaded) return;
-    const limiter_figures figures = limiter_.figures();
+    const limiter_figures figures = figures_of(limiter_);
     spdlog::info("state loaded: {} series in this hour, {} in this day", figures.hourly.series_current,
                  figures.daily.series_current);
 }

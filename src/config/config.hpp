@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "limit/limits.hpp"
+#include "limit/rules.hpp"
 #include "series/selector.hpp"
 
 /// What the process is told to do: plain values, checked once at the start, never changed after.

@@ -8,6 +8,7 @@
 
 #include "ingest/written_counts.hpp"
 #include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "series/text.hpp"
 
 namespace seriesgate {
@@ -83,7 +84,7 @@ std::string describe_rejected(const plan& decided, std::string_view tenant, work
     std::set<std::string> told;
     for (const refusal& rejected : decided.rejected) {
         const auto labels = self.plan_request.labels(rejected.entry);
-        for (const spent_budget& spent : self.shared.limiter.explain(rejected.series, labels, tenant)) {
+        for (const spent_budget& spent : explain(self.shared.limiter, rejected.series, labels, tenant)) {
             const std::string budget = to_text(spent);
             if (!told.insert(budget).second) continue;
             text.append(text.empty() ? "" : "\n").append(budget).append(", for example ");

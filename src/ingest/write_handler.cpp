@@ -11,6 +11,7 @@
 #include "ingest/media.hpp"
 #include "ingest/sender_answer.hpp"
 #include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "series/text.hpp"
 #include "upstream/headers.hpp"
 #include "upstream/via.hpp"
@@ -75,7 +76,7 @@ void log_refusal(const plan& decided, std::string_view tenant, worker& self) {
     if (!samples) return;
     const refusal& first = *decided.first_refusal;
     const auto labels = self.plan_request.labels(first.entry);
-    const auto spent = self.shared.limiter.explain(first.series, labels, tenant);
+    const auto spent = explain(self.shared.limiter, first.series, labels, tenant);
     spdlog::warn("refused {} samples of new series since the last such line, for example {}: {}", *samples,
                  to_text(labels), spent.empty() ? "there is room again" : to_text(spent.front()));
 }

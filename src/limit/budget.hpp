@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <limits>
 
 #include "filter/distinct_sketch.hpp"
+#include "limit/rules.hpp"
+#include "limit/window.hpp"
 
 namespace seriesgate {
 
@@ -42,8 +45,8 @@ class budget {
     /// Distinct series that found no room in this window; an estimate when they are many.
     [[nodiscard]] std::uint64_t refused_series() const { return refused_.estimate(); }
 
-    [[nodiscard]] bool has_room(bool incumbent) const noexcept {
-        return !limits() || (current_ < max_ && (incumbent || reserved_ < max_ - current_));
+    [[nodiscard]] bool has_room(standing of) const noexcept {
+        return !limits() || (current_ < max_ && (of == standing::incumbent || reserved_ < max_ - current_));
     }
 
     /// @param series_max series in one window; 0 counts without limiting. May be below what has been admitted: then
@@ -57,13 +60,17 @@ class budget {
         beyond_ -= moved;
     }
 
-    /// Counts one admitted series.
-    /// @param enforced the budget does not merely observe: without room, the series completes a histogram. It takes no
-    ///        room from the incumbents that have yet to return.
-    void take(bool incumbent, bool enforced = false) noexcept {
-        ++(has_room(incumbent) ? current_ : enforced ? over_ : beyond_);
+    /// Counts one admitted series. If there is no room, it completes a histogram, or the budget merely observes. One
+    /// that completes takes no room from the incumbents that have yet to return.
+    void take(standing of, limit_mode mode) noexcept {
+        if (has_room(of)) {
+            ++current_;
+            assert(!limits() || current_ <= max_);  // the promise of the product
+        } else {
+            ++(mode == limit_mode::enforce ? over_ : beyond_);
+        }
         // More can return than were expected (false positives of the previous hour's filter).
-        if (incumbent && reserved_ > 0 && reserved_ != all_room) --reserved_;
+        if (of == standing::incumbent && reserved_ > 0 && reserved_ != all_room) --reserved_;
     }
 
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }

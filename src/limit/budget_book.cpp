@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "limit/budget_rules.hpp"
+#include "limit/group_key.hpp"
 
 namespace seriesgate {
 namespace {

@@ -12,6 +12,8 @@
 
 #include "limit/budget.hpp"
 #include "limit/budget_rules.hpp"
+#include "limit/rule_selections.hpp"
+#include "limit/window.hpp"
 #include "series/hash_key.hpp"
 
 namespace seriesgate {
@@ -30,12 +32,6 @@ struct budget_pair {
     std::uint64_t snapshot = 0;
 
     [[nodiscard]] bool enforces() const noexcept { return mode == limit_mode::enforce; }
-};
-
-/// In which windows something holds for a series.
-struct in_windows {
-    bool hour = false;
-    bool day = false;
 };
 
 /// Places in what budget_book::find fills: the global budget, the tenant's, and those of the limits in their order.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "limit/budget_book.hpp"
+#include "limit/group_key.hpp"
 
 namespace seriesgate {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "limit/group_key.hpp"
 #include "series/text.hpp"
 
 #define XXH_INLINE_ALL
@@ -18,6 +19,21 @@ std::string tenant_of(std::string_view key) {
 }
 
 }  // namespace
+
+group_labels group_of(const label_limit& limit, std::string_view key) {
+    auto values = split_key(key);
+    values.resize((limit.per_tenant ? 1 : 0) + limit.each.size());
+    group_labels group;
+    std::size_t value = limit.per_tenant ? 1 : 0;
+    for (const std::string& label : limit.each) group.emplace_back(label, std::move(values[value++]));
+    return group;
+}
+
+group_labels overflow_group(const label_limit& limit) {
+    group_labels group;
+    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
+    return group;
+}
 
 budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key) {
     budget_name name{.limit = {}, .tenant = {}, .has_tenant = false, .group = {}, .overflow = role.overflow};

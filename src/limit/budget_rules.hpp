@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "limit/limits.hpp"
+#include "limit/budget_name.hpp"
+#include "limit/compiled_rules.hpp"
 
 namespace seriesgate {
 
@@ -19,14 +20,10 @@ struct budget_role {
     std::uint32_t limit = 0;  ///< of a group: index in compiled_rules::limits
 };
 
-/// Whose budget it is, for people: all of it is valid UTF-8.
-struct budget_name {
-    std::string limit;  ///< of a label limit; empty for a tenant's and the global budget
-    std::string tenant;
-    bool has_tenant = false;
-    group_labels group;
-    bool overflow = false;
-};
+/// The name of a limit's group, from its key. One that is not of this limit gives empty values for what it lacks.
+group_labels group_of(const label_limit& limit, std::string_view key);
+/// The name of the budget that the groups of a limit share which have none of their own.
+group_labels overflow_group(const label_limit& limit);
 
 /// @param key what the budget is filed under: the tenant's name, or see rule_selections::one::key.
 budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key);

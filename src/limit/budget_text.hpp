@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "limit/limiter.hpp"
+#include "limit/explain.hpp"
 
 namespace seriesgate {
 

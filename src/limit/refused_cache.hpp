@@ -3,14 +3,15 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+
+#include "limit/verdict.hpp"
 
 namespace seriesgate {
-
-/// Which window's budget said no.
-enum class refusing_window : std::uint8_t { hourly, daily };
 
 /// A fixed table of fingerprints, eight to a cache line. A full line forgets its oldest, which costs time (the series
 /// goes through the commit again), never correctness: nothing is refused that was not refused before.
@@ -29,8 +30,6 @@ class refused_cache {
     std::atomic<bool> empty_{true};
 
   public:
-    enum class answer : std::uint8_t { refused_hourly, refused_daily, rejected_hourly, rejected_daily, unknown };
-
     /// @param capacity_log2 2^capacity_log2 series, 8 bytes each.
     explicit refused_cache(unsigned capacity_log2)
         : lines_(std::make_unique<line[]>((std::size_t{1} << capacity_log2) / ways)),
@@ -40,34 +39,35 @@ class refused_cache {
     /// new series a cache line each.
     [[nodiscard]] bool is_empty() const noexcept { return empty_.load(std::memory_order_relaxed); }
 
-    [[nodiscard]] answer lookup(std::uint64_t fingerprint) const noexcept {
+    /// @return how the series was refused, if that is remembered.
+    [[nodiscard]] std::optional<verdict> lookup(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t wanted = key(fingerprint);
         for (const auto& entry : lines_[fingerprint & line_mask_].entries) {
             const std::uint64_t difference = entry.load(std::memory_order_relaxed) ^ wanted;
-            if (difference <= mark_max) return static_cast<answer>(difference);
+            if (difference <= mark_max) return static_cast<verdict>(first_mark + difference);
         }
-        return answer::unknown;
+        return std::nullopt;
     }
 
     /// Starts loading the line that lookup() will want.
     void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
 
-    /// @param rejected whether the sender is to be told, see limit_answer.
-    /// @return the window whose refusal is remembered: that of the first one, if the series is here already.
-    refusing_window insert(std::uint64_t fingerprint, refusing_window window, bool rejected = false) noexcept {
+    /// @param refusal is_refused.
+    /// @return the refusal that is remembered: the first one, if the series is here already.
+    verdict insert(std::uint64_t fingerprint, verdict refusal) noexcept {
+        assert(is_refused(refusal));
         // Twice in a request, or refused for two requests at once: an entry more would push out another series.
-        if (const answer before = lookup(fingerprint); before != answer::unknown)
-            return (static_cast<unsigned>(before) & daily_mark) == 0 ? refusing_window::hourly : refusing_window::daily;
+        if (const auto before = lookup(fingerprint)) return *before;
         // First in, first out within the line: what a clear() has left behind goes first. A lookup in the middle of the
         // shift may miss an entry, which costs that series a commit.
         auto& entries = lines_[fingerprint & line_mask_].entries;
         for (std::size_t i = ways - 1; i > 0; --i)
             entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
-        entries[0].store(
-            key(fingerprint) ^ (window == refusing_window::daily ? daily_mark : 0u) ^ (rejected ? rejected_mark : 0u),
-            std::memory_order_relaxed);
+        entries[0].store(key(fingerprint) ^ (static_cast<std::uint64_t>(refusal) - first_mark),
+                         std::memory_order_relaxed);
         if (is_empty()) empty_.store(false, std::memory_order_relaxed);
-        return window;
+        assert(lookup(fingerprint) == refusal);
+        return refusal;
     }
 
     /// Forgets everything: budgets may have room again.
@@ -79,10 +79,10 @@ class refused_cache {
     [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
 
   private:
-    // The low two bits of an entry: together the number of its answer.
-    static constexpr unsigned daily_mark = 1;
-    static constexpr unsigned rejected_mark = 2;
+    // The low two bits of an entry tell which refusal it is.
     static constexpr std::uint64_t mark_max = 3;
+    static constexpr auto first_mark = static_cast<std::uint64_t>(verdict::refused_hourly);
+    static_assert(static_cast<std::uint64_t>(verdict::refused_daily_told) == first_mark + mark_max);
     static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7c14;  // leaves the marks alone
 
     /// 62 bits of the fingerprint identify the series. Never 0 to 3: a zero entry is one that was never written.

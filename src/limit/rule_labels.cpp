@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "limit/limits.hpp"
-
 namespace seriesgate {
 
 rule_labels::rule_labels(std::span<const label_limit> limits, std::span<const selector> exempt)

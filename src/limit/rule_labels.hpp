@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "limit/rules.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"
 
 namespace seriesgate {
-
-struct label_limit;
 
 /// Where the rules find what they ask for. Made with them, immutable; any thread may read it.
 class rule_labels {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/kept_memory.hpp"
-#include "limit/limits.hpp"
+#include "limit/group_key.hpp"
 #include "series/utf8.hpp"
 
 namespace seriesgate {
@@ -151,6 +151,26 @@ void rule_selections::put_key(const compiled_rules& rules, std::string_view tena
     if (rule.per_tenant) append_key_part(keys_, tenant);
     for (std::size_t i = 0; i < rule.each.size(); ++i)
         append_key_part(keys_, values_[rules.labels.number(position + i)]);
+}
+
+bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection) {
+    if (rules.mode == limit_mode::observe || selection.exempt()) return false;
+    if (rules.global.limit()) return true;
+    if (rules.tenants.mode == limit_mode::enforce && maxima_of(rules.tenants, tenant).limit()) return true;
+    for (std::size_t i = 0; i < selection.size(); ++i) {
+        const label_limit& limit = rules.limits[selection.limit_index(i)];
+        const series_maxima* const own = override_of(rules, selection.limit_index(i), selection.key(i));
+        if (limit.mode == limit_mode::enforce && (own == nullptr ? limit.maxima : *own).limit()) return true;
+    }
+    return false;
+}
+
+std::uint64_t override_work(const compiled_rules& rules, const rule_selections::one& selection) noexcept {
+    constexpr std::uint64_t find_work = 500;
+    std::uint64_t work = 0;
+    for (std::size_t i = 0; i < selection.size(); ++i)
+        work += rules.limits[selection.limit_index(i)].overrides.empty() ? 0 : find_work;
+    return work;
 }
 
 }  // namespace seriesgate

@@ -10,13 +10,11 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "limit/compiled_rules.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"
 
 namespace seriesgate {
-
-struct compiled_rules;
-class rule_labels;
 
 /// What may be spent on the rules for the new series of one request, in units of somewhat less than a nanosecond: ten
 /// thousand new series times 64 limits with a regular expression over 60 bytes and a group each take nine tenths of it.
@@ -24,10 +22,6 @@ inline constexpr std::uint64_t rule_work_max = 240'000'000;
 
 /// The memory that selections may take, in bytes: what those ten thousand series come to, and half as much again.
 inline constexpr std::size_t selection_bytes_max = 72u << 20;
-
-/// A longer key is none: its series share the overflow budget. No real namespace or tenant is that long, and keys are
-/// kept in memory.
-inline constexpr std::size_t group_key_bytes_max = 1024;
 
 /// Reused from request to request. Selectors are evaluated here and nowhere else, without the commit lock.
 ///
@@ -116,5 +110,10 @@ class rule_selections {
     [[nodiscard]] std::size_t key_bytes(const compiled_rules& rules, std::string_view tenant, std::size_t limit) const;
     void put_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit);
 };
+
+/// Whether any limit could refuse a series of this tenant to which `selection` applies.
+bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection);
+/// What is_limited costs beyond that, in units of rule_work_max: overrides are looked up.
+std::uint64_t override_work(const compiled_rules& rules, const rule_selections::one& selection) noexcept;
 
 }  // namespace seriesgate

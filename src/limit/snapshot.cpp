@@ -1,19 +1,24 @@
-// series_limiter::save and series_limiter::restore: the limiter's state as bytes. The format, little-endian:
+// The limiter's state as bytes. The format, little-endian:
 //
 //   windows   starts of hour and day, end of the grace, each in seconds since 1970
 //   sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the set
-//   meanwhile keys that the sets got while they were being copied; a byte each: 1 the hour's, 2 the day's, 3 both
+//   late      keys that the sets got while they were being copied; a byte each: 1 the hour's, 2 the day's, 3 both
 //   refusals  sketch and samples, hourly and daily
 //   over      series admitted over a limit to complete histograms, hourly and daily
 //   budgets   see budget_records.cpp
 //
-// Around it the store puts magic, version and checksum (store/snapshot_file.hpp).
+// Around it state/snapshot_file.hpp puts magic, version and checksum.
 //
 // All of it is of one moment, the end of copying the filters: what is admitted while they are copied is written down by
-// the commits, and so is a budget that changes after that moment and has not been written yet.
+// the ledger, and so is a budget that changes after that moment and has not been written yet.
+#include "limit/snapshot.hpp"
+
+#include <cassert>
 #include <utility>
 
 #include "limit/limiter.hpp"
+#include "limit/limiter_state.hpp"
+#include "limit/windows.hpp"
 
 namespace seriesgate {
 namespace {
@@ -23,10 +28,6 @@ enum class set_mark : std::uint8_t { none, follows, as_day };
 /// Which sets a key belongs to.
 constexpr unsigned into_hour = 1;
 constexpr unsigned into_day = 2;
-
-/// What is admitted while the filters are being copied, at most: 64 MiB. Beyond, there is too much going on for a
-/// snapshot.
-constexpr std::size_t meanwhile_max = std::size_t{1} << 22;
 
 /// Budgets that are written under one hold of the lock: each has up to 32 KiB of sketches.
 constexpr std::size_t saved_per_piece = 8;
@@ -66,135 +67,164 @@ void insert_missing(Set& set, admitted_set& filter, std::uint64_t key) {
     set.insert(key);
 }
 
-}  // namespace
+void save_sets(state_encoder& out, const window_sets& copied) {
+    const admitted_set* const day = &copied.day->filter();
+    save_set(out, day, nullptr);
+    save_set(out, copied.hour.get(), nullptr);
+    save_set(out, copied.previous_hour.get(), nullptr);
+    save_set(out, copied.previous_day ? &copied.previous_day->filter() : nullptr, day);
+}
 
-void series_limiter::record(std::uint64_t key, bool in_hour, bool in_day) {
-    if (recorded_.size() < meanwhile_max) {
-        recorded_.push_back({.key = key, .in_hour = in_hour, .in_day = in_day});
-    } else {
-        recording_ = false;  // see save()
+void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& late) {
+    out.number(static_cast<std::uint64_t>(late.size()));
+    for (const late_keys::entry& each : late) {
+        out.number(each.key);
+        out.number(static_cast<std::uint8_t>((each.into.hour ? into_hour : 0) | (each.into.day ? into_day : 0)));
     }
 }
 
-bool series_limiter::save(state_sink& sink) {
+/// What is counted over all budgets, then what goes before them.
+std::string save_tallies(ledger& held, const refused_samples& samples) {
+    std::string counts;
+    text_sink sink{counts};
     state_encoder out{sink};
-    std::vector<admitted_meanwhile> recorded;
-    const windows copied = [&] {
-        const std::scoped_lock lock{commit_lock_};
-        recording_ = true;
-        recorded.swap(recorded_);  // of a save that ended badly
-        return *windows_.read();
-    }();
-    recorded.clear();
-    save_time(out, copied.hour_span.start);
-    save_time(out, copied.day_span.start);
-    save_time(out, copied.grace_end);
-    save_set(out, &copied.day->filter(), nullptr);
-    save_set(out, copied.hour.get(), nullptr);
-    save_set(out, copied.previous_hour.get(), nullptr);
-    save_set(out, copied.previous_day ? &copied.previous_day->filter() : nullptr, &copied.day->filter());
-
-    bool more = begin_saving_counts(copied, recorded, out);
-    const bool begun = more;
-    while (more) {
-        std::string piece;
-        {
-            const std::scoped_lock lock{commit_lock_};
-            if (!counts_.book.snapshot_holds()) return false;  // a new hour, or other rules
-            more = counts_.book.save_some(saved_per_piece, piece);
-        }
-        out.bytes(piece);
-        if (!out.good()) more = false;
-    }
-    const std::scoped_lock lock{commit_lock_};
-    counts_.book.end_snapshot();
-    return begun && out.good();
+    held.hourly.refused_series.save(out);
+    out.number(samples.hourly.load(std::memory_order_relaxed));
+    held.daily.refused_series.save(out);
+    out.number(samples.daily.load(std::memory_order_relaxed));
+    for (const std::uint64_t over_limit : {held.hourly.over_limit, held.daily.over_limit}) out.number(over_limit);
+    counts.append(held.book.begin_snapshot());
+    return counts;
 }
 
 /// Up to the budgets. From here on nothing that happens is part of the snapshot.
 /// @return false if it cannot be of one moment.
-bool series_limiter::begin_saving_counts(const windows& copied, std::vector<admitted_meanwhile>& recorded,
-                                         state_encoder& out) {
-    catch_up();
+bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder& out) {
+    catch_up(state.counts);
     std::string counts;
+    std::vector<late_keys::entry> written;
     {
-        const std::scoped_lock lock{commit_lock_};
-        const bool complete = std::exchange(recording_, false);
-        recorded.swap(recorded_);
-        const auto current = windows_.read();
-        if (!complete || counts_.book.is_behind() || current->hour != copied.hour ||
-            current->grace_end != copied.grace_end)
+        const auto held = state.counts.lock();
+        auto late = held->late.end();
+        const auto current = state.sets.read();
+        if (!late || held->book.is_behind() || current->hour != copied.hour || current->grace_end != copied.grace_end)
             return false;
-        text_sink sink{counts};
-        state_encoder of_counts{sink};
-        for (const refusals* of : {&counts_.hourly, &counts_.daily}) {
-            of->series.save(of_counts);
-            of_counts.number(of->samples.load(std::memory_order_relaxed));
-        }
-        for (const std::uint64_t over_limit : {counts_.hourly_over_limit, counts_.daily_over_limit})
-            of_counts.number(over_limit);
-        counts.append(counts_.book.begin_snapshot());
+        written = std::move(*late);
+        counts = save_tallies(*held, state.samples);
     }
-    out.number(static_cast<std::uint64_t>(recorded.size()));
-    for (const admitted_meanwhile& each : recorded) {
-        out.number(each.key);
-        out.number(static_cast<std::uint8_t>((each.in_hour ? into_hour : 0) | (each.in_day ? into_day : 0)));
-    }
+    save_late_keys(out, written);
     out.bytes(counts);
     return true;
 }
 
-bool series_limiter::restore(state_source& source, time_point now) {
-    state_decoder in{source};
-    auto loaded = std::make_unique<windows>();
-    loaded->hour_span = hour_of(load_time(in));
-    loaded->day_span = day_of(load_time(in));
-    loaded->grace_end = load_time(in);
-    if (load_mark(in) == set_mark::follows) loaded->day = std::make_shared<day_set>(load_set(in));
-    if (load_mark(in) == set_mark::follows) loaded->hour = load_set(in);
-    if (load_mark(in) == set_mark::follows) loaded->previous_hour = load_set(in);
-    const set_mark previous_day = load_mark(in);
-    if (previous_day == set_mark::as_day) loaded->previous_day = loaded->day;
-    if (previous_day == set_mark::follows) loaded->previous_day = std::make_shared<day_set>(load_set(in));
-    if (!in.good() || !loaded->day || !loaded->hour) return false;
-    if (loaded->in_grace() && (!loaded->previous_hour || !loaded->previous_day)) return false;
-
-    for (std::uint64_t left = in.count(meanwhile_max); left > 0 && in.good(); --left) {
-        const auto key = in.number<std::uint64_t>();
-        const auto into = in.number<std::uint8_t>();
-        if ((into & into_hour) != 0) insert_missing(*loaded->hour, *loaded->hour, key);
-        if ((into & into_day) != 0) insert_missing(*loaded->day, loaded->day->filter(), key);
+/// @return false if the sink failed, or something happened to all budgets.
+bool save_budgets(limiter_state& state, state_encoder& out) {
+    for (bool more = true; more && out.good();) {
+        std::string piece;
+        {
+            const auto held = state.counts.lock();
+            if (!held->book.snapshot_holds()) return false;
+            more = held->book.save_some(saved_per_piece, piece);
+        }
+        out.bytes(piece);
     }
-    distinct_sketch hourly_series;
-    distinct_sketch daily_series;
-    hourly_series.load(in);
-    const auto hourly_samples = in.number<std::uint64_t>();
-    daily_series.load(in);
-    const auto daily_samples = in.number<std::uint64_t>();
-    const auto hourly_over_limit = in.number<std::uint64_t>();
-    const auto daily_over_limit = in.number<std::uint64_t>();
-    budget_book book{windows_.read()->rules, key_};
+    return out.good();
+}
+
+/// All that is in a file, before it is put to use.
+struct loaded_state {
+    window_sets sets{};
+    std::shared_ptr<admitted_set> hour;  // as in sets, for writing
+    std::shared_ptr<day_set> day;
+    window_tally hourly;
+    window_tally daily;
+    std::uint64_t samples_hourly = 0;
+    std::uint64_t samples_daily = 0;
+};
+
+/// @return false if it makes no sense.
+bool load_sets(state_decoder& in, loaded_state& into) {
+    window_sets& sets = into.sets;
+    sets.hour_span = hour_of(load_time(in));
+    sets.day_span = day_of(load_time(in));
+    sets.grace_end = load_time(in);
+    if (load_mark(in) == set_mark::follows) into.day = std::make_shared<day_set>(load_set(in));
+    if (load_mark(in) == set_mark::follows) into.hour = load_set(in);
+    if (load_mark(in) == set_mark::follows) sets.previous_hour = load_set(in);
+    const set_mark previous_day = load_mark(in);
+    if (previous_day == set_mark::as_day) sets.previous_day = into.day;
+    if (previous_day == set_mark::follows) sets.previous_day = std::make_shared<day_set>(load_set(in));
+    sets.hour = into.hour;
+    sets.day = into.day;
+    if (!in.good() || !into.day || !into.hour) return false;
+    return !sets.in_grace() || (sets.previous_hour && sets.previous_day);
+}
+
+void load_late_keys(state_decoder& in, loaded_state& into) {
+    for (std::uint64_t left = in.count(late_keys::count_max); left > 0 && in.good(); --left) {
+        const auto key = in.number<std::uint64_t>();
+        const auto sets = in.number<std::uint8_t>();
+        if ((sets & into_hour) != 0) insert_missing(*into.hour, *into.hour, key);
+        if ((sets & into_day) != 0) insert_missing(*into.day, into.day->filter(), key);
+    }
+}
+
+void load_tallies(state_decoder& in, loaded_state& into) {
+    into.hourly.refused_series.load(in);
+    into.samples_hourly = in.number<std::uint64_t>();
+    into.daily.refused_series.load(in);
+    into.samples_daily = in.number<std::uint64_t>();
+    into.hourly.over_limit = in.number<std::uint64_t>();
+    into.daily.over_limit = in.number<std::uint64_t>();
+}
+
+void take_over(limiter_state& state, loaded_state&& loaded, budget_book&& book) {
+    const auto held = state.counts.lock();
+    held->book = std::move(book);
+    held->hour = std::move(loaded.hour);
+    held->day = std::move(loaded.day);
+    held->hourly = std::move(loaded.hourly);
+    held->daily = std::move(loaded.daily);
+    state.samples.hourly = loaded.samples_hourly;
+    state.samples.daily = loaded.samples_daily;
+    loaded.sets.rules = held->book.rules();
+    bound_sets(*held, *loaded.sets.rules);
+    state.sets.publish(*held, std::make_unique<window_sets>(std::move(loaded.sets)));
+}
+
+}  // namespace
+
+bool save(series_limiter& limiter, state_sink& sink) {
+    limiter_state& state = limiter.state();
+    state_encoder out{sink};
+    std::vector<late_keys::entry> abandoned;  // by a save that ended badly; destroyed without the lock
+    const window_sets copied = [&] {
+        const auto held = state.counts.lock();
+        abandoned = held->late.begin();
+        return *state.sets.read();
+    }();
+    save_time(out, copied.hour_span.start);
+    save_time(out, copied.day_span.start);
+    save_time(out, copied.grace_end);
+    save_sets(out, copied);
+    if (!begin_counts(state, copied, out)) return false;
+    const bool whole = save_budgets(state, out);
+    state.counts.lock()->book.end_snapshot();
+    return whole;
+}
+
+bool restore(series_limiter& limiter, state_source& source, time_point now) {
+    limiter_state& state = limiter.state();
+    state_decoder in{source};
+    loaded_state loaded;
+    if (!load_sets(in, loaded)) return false;
+    load_late_keys(in, loaded);
+    load_tallies(in, loaded);
+    budget_book book{state.sets.read()->rules, state.key};
     book.load(in);
     if (!in.good() || !source.intact()) return false;
-
-    {
-        const std::scoped_lock lock{commit_lock_};
-        counts_.book = std::move(book);
-        counts_.hourly.series = std::move(hourly_series);
-        counts_.hourly.samples = hourly_samples;
-        counts_.daily.series = std::move(daily_series);
-        counts_.daily.samples = daily_samples;
-        counts_.hourly_over_limit = hourly_over_limit;
-        counts_.daily_over_limit = daily_over_limit;
-        loaded->rules = counts_.book.rules();
-        bound_sets(*loaded, *loaded->rules);
-        windows_.publish(std::move(loaded));
-    }
-    catch_up();
-    if (!windows_.read()->cover(now)) {
-        advance(now);
-        if (windows_.read()->leap) believe_leap(now);  // time has passed while nobody was there to see it
-    }
+    take_over(state, std::move(loaded), std::move(book));
+    limiter.time().resume(now);
     return true;
 }
 

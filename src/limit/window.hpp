@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace seriesgate {
 
@@ -24,5 +25,19 @@ inline window_span day_of(time_point now) {
     const auto start = std::chrono::floor<std::chrono::days>(now);
     return {start, start + std::chrono::days{1}};
 }
+
+/// What a series was in the hour before.
+enum class standing : std::uint8_t {
+    newcomer,
+    incumbent,  ///< admitted then: room is kept for it
+};
+
+/// In which windows something holds for a series.
+struct in_windows {
+    bool hour = false;
+    bool day = false;
+
+    [[nodiscard]] bool any() const noexcept { return hour || day; }
+};
 
 }  // namespace seriesgate

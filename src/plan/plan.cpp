@@ -94,18 +94,18 @@ plan planner::collect() {
         const entry_counts of_entry{
             .samples = offered_[i].samples, .histograms = entries_[i].histograms, .exemplars = entries_[i].exemplars};
         counts.received += of_entry;
-        if (verdicts_[i] == verdict::accepted) continue;
+        if (is_accepted(verdicts_[i])) continue;
 
         counts.refused += of_entry;
         removed_.push_back(entries_[i].record);
         refused_series_.add(offered_[i].fingerprint);
-        if (verdicts_[i] == verdict::refused_unknown) {
+        if (verdicts_[i] == verdict::unknown) {
             ++counts.refused_unknown_entries;
             continue;
         }
         const refusal refused{.entry = i, .record = entries_[i].record, .series = offered_[i], .reason = verdicts_[i]};
         if (!made.first_refusal) made.first_refusal = refused;
-        if (is_rejected(verdicts_[i]) && rejected_.size() < rejected_max) rejected_.push_back(refused);
+        if (is_told(verdicts_[i]) && rejected_.size() < rejected_max) rejected_.push_back(refused);
     }
 
     counts.refused_series = refused_series_.count();

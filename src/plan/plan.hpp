@@ -56,7 +56,7 @@ struct plan_counts {
     entry_counts received;
     entry_counts refused;
     std::uint64_t refused_series = 0;           ///< distinct within the request
-    std::uint64_t refused_unknown_entries = 0;  ///< entries dropped as verdict::refused_unknown
+    std::uint64_t refused_unknown_entries = 0;  ///< entries dropped as verdict::unknown
     std::uint32_t metadata = 0;
     std::uint32_t empty_entries =
         0;  ///< series entries with nothing but labels or metadata: they pass as metadata does
@@ -100,7 +100,7 @@ class planner : label_source {
     std::vector<byte_range> removed_;
     std::vector<refusal> rejected_;
     distinct_counter refused_series_;
-    limiter_scratch scratch_;
+    undecided scratch_;
 
     std::vector<label_view> labels_;  // of one entry
     hash_key key_;

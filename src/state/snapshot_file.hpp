@@ -5,6 +5,7 @@
 #include <string>
 
 #include "limit/limiter.hpp"
+#include "limit/snapshot.hpp"
 #include "state/state_directory.hpp"
 
 namespace seriesgate {

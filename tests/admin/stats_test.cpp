@@ -1,6 +1,7 @@
 #include "admin/stats.hpp"
 
 #include "http/sparse_log.hpp"
+#include "limit/figures.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -11,6 +11,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/tree_mutator.hpp"
 #include "fuzz/walk_property.hpp"
+#include "limit/figures.hpp"
 #include "plan/plan.hpp"
 #include "wire/splice.hpp"
 
@@ -110,12 +111,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fresh_limits& choice = choices[size % choices.size()];
     series_limiter& limiter = choice.next();
     const bool look_at_figures = size / choices.size() % 8 == 0;  // slow, so not for every input
-    const std::uint64_t commits_before = look_at_figures ? limiter.figures().commits : 0;
+    const std::uint64_t commits_before = look_at_figures ? figures_of(limiter).commits : 0;
 
     const walk_check check = check_walk(body);
     const auto plan = make_plan(body, limiter, choice.now());
     require(plan.has_value() == check.accepted, "the planner and the walk disagree");
-    if (look_at_figures) require_sound_figures(limiter.figures(), commits_before, check.accepted);
+    if (look_at_figures) require_sound_figures(figures_of(limiter), commits_before, check.accepted);
     if (!plan) return 0;
 
     const auto refused = refused_entries(body, *plan);

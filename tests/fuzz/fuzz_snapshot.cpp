@@ -6,7 +6,10 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/small_limiter.hpp"
+#include "limit/explain.hpp"
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "limit/snapshot.hpp"
 #include "support/state_text.hpp"
 
 using namespace seriesgate;
@@ -24,19 +27,19 @@ struct one_job : label_source {
 
 void decide_some(series_limiter& limiter, time_point now) {
     one_job job;
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<offered_series> offered;
     for (std::uint64_t i = 0; i < 8; ++i)
         offered.push_back({.fingerprint = i * 0x9e3779b97f4a7c15, .samples = 1, .admits = i != 7});
     std::vector<verdict> verdicts(offered.size());
     limiter.decide(offered, now, verdicts, scratch, {.tenant = "t", .labels = &job});
     for (std::size_t i = 0; i < offered.size(); ++i)
-        if (verdicts[i] != verdict::accepted) limiter.explain(offered[i], job.labels(i), "t");
+        if (!is_accepted(verdicts[i])) explain(limiter, offered[i], job.labels(i), "t");
 }
 
 std::string saved(series_limiter& limiter) {
     state_text written;
-    require(limiter.save(written), "a state cannot be saved");
+    require(save(limiter, written), "a state cannot be saved");
     return written.text;
 }
 
@@ -47,8 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto [settings, now] = small_limiter_of(data[0]);
     series_limiter limiter{settings, now};
     state_text_source source{as_bytes(data + 1, size - 1)};
-    if (!limiter.restore(source, now)) {
-        const auto figures = limiter.figures();
+    if (!restore(limiter, source, now)) {
+        const auto figures = figures_of(limiter);
         require(figures.hourly.series_current == 0 && figures.tenants.empty() && figures.limits.empty(),
                 "a state that was refused left something behind");
         decide_some(limiter, now);
@@ -57,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string first = saved(limiter);
     series_limiter again{settings, now};
     state_text_source written{first};
-    require(again.restore(written, now), "a saved state is refused");
+    require(restore(again, written, now), "a saved state is refused");
     require(saved(again).size() == first.size(), "a loaded state saves in another way");
 
     decide_some(limiter, now);

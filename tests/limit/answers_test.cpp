@@ -1,4 +1,5 @@
 // Whose senders are told of refusals.
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
@@ -32,9 +33,9 @@ std::vector<verdict> verdicts_of_two(labelled_offering& gate, const std::string&
 
 TEST_CASE("a tenant's senders are told, if that is its answer") {
     labelled_offering gate{one_each(), at(10)};
-    CHECK(verdicts_of_two(gate, "quiet", "batch") == std::vector{verdict::accepted, verdict::refused_hourly});
-    CHECK(verdicts_of_two(gate, "told", "batch") == std::vector{verdict::accepted, verdict::rejected_hourly});
-    CHECK(is_rejected(gate.verdicts[1]));
+    CHECK(verdicts_of_two(gate, "quiet", "batch") == std::vector{verdict::admitted, verdict::refused_hourly});
+    CHECK(verdicts_of_two(gate, "told", "batch") == std::vector{verdict::admitted, verdict::refused_hourly_told});
+    CHECK(is_told(gate.verdicts[1]));
 }
 
 TEST_CASE("a label limit's own answer goes before the tenant's, and one that tells is enough") {
@@ -43,24 +44,24 @@ TEST_CASE("a label limit's own answer goes before the tenant's, and one that tel
     SECTION("it tells") {
         settings.limits[0].answer = limit_answer::reject;
         labelled_offering gate{settings, at(10)};
-        CHECK(verdicts_of_two(gate, "quiet", "web") == std::vector{verdict::accepted, verdict::rejected_daily});
+        CHECK(verdicts_of_two(gate, "quiet", "web") == std::vector{verdict::admitted, verdict::refused_daily_told});
     }
     SECTION("it does not") {
         settings.limits[0].answer = limit_answer::drop;
         labelled_offering gate{settings, at(10)};
-        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::accepted, verdict::refused_daily});
+        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::admitted, verdict::refused_daily});
     }
     SECTION("it does not, but the tenant's limit is spent too") {
         settings.limits[0].answer = limit_answer::drop;
         settings.tenants.fallback = {.hourly = 1, .daily = 0};
         labelled_offering gate{settings, at(10)};
-        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::accepted, verdict::rejected_hourly});
+        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::admitted, verdict::refused_hourly_told});
     }
     SECTION("a limit that observes tells nobody") {
         settings.limits[0].answer = limit_answer::reject;
         settings.limits[0].mode = limit_mode::observe;
         labelled_offering gate{settings, at(10)};
-        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::accepted, verdict::accepted});
+        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::admitted, verdict::admitted});
     }
 }
 
@@ -68,18 +69,19 @@ TEST_CASE("what was told once is told again without the lock, until a reload say
     limit_rules settings = one_each();
     labelled_offering gate{settings, at(10)};
     const batch sent{.tenant = "told", .labels = {{"job", "batch"}}, .first = 0, .count = 3};
-    const std::vector<verdict> told{verdict::accepted, verdict::rejected_hourly, verdict::rejected_hourly};
+    std::vector<verdict> told{verdict::admitted, verdict::refused_hourly_told, verdict::refused_hourly_told};
     gate.offer(sent, at(10));
     CHECK(gate.verdicts == told);
-    const auto commits = gate.limiter.figures().commits;
+    const auto commits = figures_of(gate.limiter).commits;
     gate.offer(sent, at(10, 1));
+    told.front() = verdict::known;
     CHECK(gate.verdicts == told);
-    CHECK(gate.limiter.figures().commits == commits);
+    CHECK(figures_of(gate.limiter).commits == commits);
     CHECK(gate.hourly().series_refused == 2);
     CHECK(gate.hourly().samples_refused == 4);
 
     settings.tenants.answers.clear();
     gate.limiter.reconfigure(settings);
     gate.offer(sent, at(10, 2));
-    CHECK(gate.verdicts == std::vector{verdict::accepted, verdict::refused_hourly, verdict::refused_hourly});
+    CHECK(gate.verdicts == std::vector{verdict::known, verdict::refused_hourly, verdict::refused_hourly});
 }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
@@ -26,7 +27,7 @@ std::uint64_t most(std::uint64_t asked) {
 }
 
 void check_rates(const series_limiter& limiter, double promised = rate) {
-    const auto figures = limiter.figures();
+    const auto figures = figures_of(limiter);
     CHECK(figures.hourly.false_positive_rate <= promised);
     CHECK(figures.daily.false_positive_rate <= promised);
 }
@@ -56,7 +57,7 @@ TEST_CASE("sixteen senders at once fill no filter beyond its rate") {
     std::vector<std::thread> threads;
     for (std::uint64_t sender = 0; sender < senders; ++sender)
         threads.emplace_back([&limiter, sender, requests] {
-            limiter_scratch scratch;
+            undecided scratch;
             std::vector<verdict> verdicts(10'000);
             for (std::uint64_t i = 0; i < requests; ++i)
                 limiter.decide(series((sender * requests + i) * 10'000, 10'000), at(10), verdicts, scratch);
@@ -64,8 +65,8 @@ TEST_CASE("sixteen senders at once fill no filter beyond its rate") {
     for (auto& thread : threads) thread.join();
     const std::uint64_t all = senders * requests * 10'000;
     check_rates(limiter);
-    CHECK(limiter.figures().hourly.series_current >= all - most(all));
-    CHECK(limiter.figures().hourly.series_current <= all);
+    CHECK(figures_of(limiter).hourly.series_current >= all - most(all));
+    CHECK(figures_of(limiter).hourly.series_current <= all);
 }
 
 TEST_CASE("under random arrival patterns no filter's rate is above what was promised") {
@@ -97,7 +98,7 @@ TEST_CASE("under random arrival patterns no filter's rate is above what was prom
                 gate.limiter.reconfigure(settings);
             }
             if (random.one_in(6)) now += std::chrono::minutes{static_cast<std::int64_t>(random.below(60))};
-            const auto figures = gate.limiter.figures();
+            const auto figures = figures_of(gate.limiter);
             if (figures.hourly.false_positive_rate > promised || figures.daily.false_positive_rate > promised)
                 FAIL("hour " << figures.hourly.false_positive_rate << ", day " << figures.daily.false_positive_rate
                              << " of " << promised << " after " << done);
@@ -129,7 +130,7 @@ TEST_CASE("a long request lets others have their turn") {
     }};
     while (!begun) std::this_thread::yield();
     std::uint64_t turns = 0;
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<verdict> verdicts(1);
     for (std::uint64_t i = 0; !done; ++i) {
         gate.limiter.decide(series((std::uint64_t{1} << 40) + i, 1), at(10), verdicts, scratch);
@@ -157,9 +158,9 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
         gate.prepare(sums);
         for (std::size_t i = 0; i < gate.labels.entries.size(); i += 2)
             gate.labels.entries[i] = {{"__name__", "x_bucket"}, {"le", "1"}};
-        std::ranges::fill(gate.verdicts, verdict::refused_unknown);
+        std::ranges::fill(gate.verdicts, verdict::unknown);
         gate.limiter.decide(gate.offered, at(10), gate.verdicts, gate.scratch, {.tenant = {}, .labels = &gate.labels});
-        undecided += static_cast<std::uint64_t>(std::ranges::count(gate.verdicts, verdict::refused_unknown));
+        undecided += static_cast<std::uint64_t>(std::ranges::count(gate.verdicts, verdict::unknown));
     }
     done = true;
     reloading.join();

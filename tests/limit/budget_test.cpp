@@ -4,19 +4,21 @@
 #include "support/fingerprints.hpp"
 
 using seriesgate::budget;
+using seriesgate::limit_mode;
+using seriesgate::standing;
 using seriesgate::testing::fingerprint_of;
 
 namespace {
 
 /// Takes while there is room, at most `count`. @return how many had room.
-std::uint64_t take(budget& counted, std::uint64_t count, bool incumbent) {
+std::uint64_t take(budget& counted, std::uint64_t count, standing of) {
     std::uint64_t taken = 0;
-    for (; taken < count && counted.has_room(incumbent); ++taken) counted.take(incumbent);
+    for (; taken < count && counted.has_room(of); ++taken) counted.take(of, limit_mode::enforce);
     return taken;
 }
 
-constexpr bool newcomer = false;
-constexpr bool incumbent = true;
+constexpr auto newcomer = standing::newcomer;
+constexpr auto incumbent = standing::incumbent;
 
 }  // namespace
 
@@ -54,7 +56,7 @@ TEST_CASE("newcomers get what the incumbents leave") {
         CHECK(take(counted, 10, newcomer) == 10);
         for (int returned = 0; returned < 70; ++returned) {
             REQUIRE(counted.has_room(incumbent));
-            counted.take(incumbent);
+            counted.take(incumbent, limit_mode::observe);
             CHECK(counted.has_room(newcomer));
         }
         CHECK(take(counted, 1'000, newcomer) == 20);
@@ -107,7 +109,7 @@ TEST_CASE("a new window begins with nothing counted") {
 
 TEST_CASE("a budget that only observes keeps apart what was admitted beyond its maximum") {
     budget counted{10};
-    for (int i = 0; i < 25; ++i) counted.take(newcomer);
+    for (int i = 0; i < 25; ++i) counted.take(newcomer, limit_mode::observe);
     CHECK(counted.current() == 10);
     CHECK(counted.beyond() == 15);
     SECTION("a larger maximum counts them first") {
@@ -138,7 +140,7 @@ TEST_CASE("budgets add up, whatever their maxima") {
     budget other{5};
     take(one, 30, newcomer);
     one.reserve(10);
-    for (int i = 0; i < 8; ++i) other.take(newcomer);
+    for (int i = 0; i < 8; ++i) other.take(newcomer, limit_mode::observe);
     other.reserve(20);
     one.refuse(fingerprint_of(1));
     other.refuse(fingerprint_of(1));

@@ -6,6 +6,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
@@ -41,7 +42,7 @@ using accepted_series = std::map<std::pair<std::string, std::string>, std::unord
 /// Sends random parts of what there is, and keeps what was accepted, by tenant and namespace.
 class sender {
     series_limiter& limiter_;
-    limiter_scratch scratch_;
+    undecided scratch_;
     std::vector<offered_series> offered_;
     std::vector<verdict> verdicts_;
     shown_labels labels_;
@@ -61,12 +62,12 @@ class sender {
         for (auto& entry : offered_)
             entry = {.fingerprint = fingerprint_in(sent, random.below(pool)), .samples = 1, .admits = true};
         labels_.entries.assign(count, views_of(sent.labels));
-        verdicts_.assign(count, verdict::accepted);
+        verdicts_.assign(count, verdict::unknown);
         limiter_.decide(offered_, now, verdicts_, scratch_, {.tenant = tenant, .labels = &labels_});
         const std::scoped_lock lock{guard_};
         auto& mine = accepted_[{tenant, space}];
         for (std::size_t i = 0; i < count; ++i)
-            if (verdicts_[i] == verdict::accepted) mine.insert(offered_[i].fingerprint);
+            if (is_accepted(verdicts_[i])) mine.insert(offered_[i].fingerprint);
     }
 
     [[nodiscard]] accepted_series accepted() {
@@ -163,7 +164,7 @@ TEST_CASE("while threads send, reload, save and maintain, no budget is exceeded 
     std::thread maintaining{[&] {
         while (!done) {
             gate.limiter.maintain(at(10));
-            wrong += exceeded(gate.limiter.figures());
+            wrong += exceeded(figures_of(gate.limiter));
         }
     }};
     std::thread saving{[&] {
@@ -205,16 +206,16 @@ TEST_CASE("what was admitted before a save began is known to who restores it, an
     for (const auto& [before, bytes] : snapshots) {
         labelled_offering other{limits_of(0), at(10)};
         REQUIRE(restored(other.limiter, bytes, at(10)));
-        CHECK(exceeded(other.limiter.figures()) == 0);
+        CHECK(exceeded(figures_of(other.limiter)) == 0);
         // A marker passes if its series is known.
         accepted_series known;
         std::uint64_t lost = 0;
         for (const auto& [whose, series] : all)
             for (const std::uint64_t fingerprint : series) {
                 other.offered.assign(1, {.fingerprint = fingerprint, .samples = 1, .admits = false});
-                other.verdicts.assign(1, verdict::accepted);
+                other.verdicts.assign(1, verdict::unknown);
                 other.limiter.decide(other.offered, at(10), other.verdicts, other.scratch, {.tenant = whose.first});
-                if (other.verdicts[0] == verdict::accepted) known[whose].insert(fingerprint);
+                if (is_accepted(other.verdicts[0])) known[whose].insert(fingerprint);
             }
         for (const auto& [whose, series] : before)
             for (const std::uint64_t fingerprint : series) lost += known[whose].contains(fingerprint) ? 0 : 1;

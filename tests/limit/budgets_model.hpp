@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "limit/model_book.hpp"
+#include "limit/window_sets.hpp"
 
 namespace seriesgate::testing {
 
@@ -33,12 +34,12 @@ class budgets_model {
     std::vector<verdict> decide(std::span<const offered_series> offered, time_point now, std::string_view tenant,
                                 shown_labels& labels) {
         advance(now);
-        std::vector<verdict> verdicts(offered.size());
+        std::vector<verdict> verdicts(offered.size(), verdict::known);
         std::vector<std::size_t> unsure;
         for (std::size_t i = 0; i < offered.size(); ++i) {
             if (!offered[i].admits || knows_in_hour(offered[i])) continue;
             if (remembers_refusal(offered[i]))
-                verdicts[i] = refuse(offered[i], verdict::accepted);
+                verdicts[i] = refuse(offered[i], verdict::unknown);
             else
                 unsure.push_back(i);
         }
@@ -71,7 +72,7 @@ class budgets_model {
         const auto [hour_spent, day_spent] = spent(tenant, labels, recalled);
         const bool hour_refuses = hour_spent && !hour_.begun.contains(family);
         const bool day_refuses = day_spent && !day_.begun.contains(family);
-        return hour_refuses ? verdict::refused_hourly : day_refuses ? verdict::refused_daily : verdict::accepted;
+        return hour_refuses ? verdict::refused_hourly : day_refuses ? verdict::refused_daily : verdict::admitted;
     }
 
     /// Whether there is an enforced budget without room, in the hour and in the day.
@@ -113,7 +114,7 @@ class budgets_model {
         if (family != 0 && !begun_in_hour && !recalled.incumbent)
             if (const auto first = refusals_.find(family); first != refusals_.end())
                 return refuse(series, first->second);
-        if (decided != verdict::accepted) {
+        if (!is_accepted(decided)) {
             if (family != 0 && !begun_in_hour) refusals_.try_emplace(family, decided);
             return refuse(series, decided);
         }
@@ -187,7 +188,7 @@ class budgets_model {
         const auto fingerprint = series.fingerprint;
         const bool known = hour_.admitted.contains(fingerprint) || day_.admitted.contains(fingerprint) ||
                            previous_hour_.contains(fingerprint);
-        return known || !book_.is_limited(tenant, labels) ? verdict::accepted : verdict::refused_unknown;
+        return known || !book_.is_limited(tenant, labels) ? verdict::known : verdict::unknown;
     }
     void begin_hour(time_point now) {
         const bool adjacent = hour_of(now).start == hour_.span.end;

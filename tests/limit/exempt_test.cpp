@@ -1,4 +1,6 @@
 // Series that are always admitted, and counted apart.
+#include "limit/explain.hpp"
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
@@ -33,15 +35,15 @@ TEST_CASE("exempt series pass whatever is spent, and take no room in any budget"
     labelled_offering gate{two_each_but_alerts(), at(10)};
     CHECK(gate.accepted(alerts(0, 20), at(10)) == 20);
     CHECK(gate.accepted({.labels = {{"job", "vital"}}, .count = 7}, at(10)) == 7);
-    CHECK(gate.limiter.figures().exempt_hourly == 27);
-    CHECK(gate.limiter.figures().exempt_daily == 27);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 27);
+    CHECK(figures_of(gate.limiter).exempt_daily == 27);
     CHECK(gate.hourly().series_current == 0);
     CHECK(gate.daily().series_current == 0);
-    CHECK(gate.limiter.figures().tenants.empty());
-    CHECK(gate.limiter.figures().limits.empty());
+    CHECK(figures_of(gate.limiter).tenants.empty());
+    CHECK(figures_of(gate.limiter).limits.empty());
     CHECK(gate.offer(others(0, 5), at(10)) == verdict_counts{.accepted = 2, .refused_hourly = 3});
     CHECK(gate.accepted(alerts(20, 5), at(10)) == 5);
-    CHECK(gate.limiter.figures().exempt_hourly == 32);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 32);
     CHECK(gate.hourly().series_current == 2);
 }
 
@@ -49,12 +51,12 @@ TEST_CASE("an exempt series is counted once an hour and once a day") {
     labelled_offering gate{two_each_but_alerts(), at(10)};
     for (int minute = 0; minute < 3; ++minute) gate.offer(alerts(0, 20), at(10, minute));
     gate.offer(alerts(10, 20), at(11));
-    CHECK(gate.limiter.figures().exempt_hourly == 20);
-    CHECK(gate.limiter.figures().exempt_daily == 30);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 20);
+    CHECK(figures_of(gate.limiter).exempt_daily == 30);
     leap(gate.limiter, at(0, 0, 0, 1));
     gate.offer(alerts(0, 1), at(0, 0, 0, 1));
-    CHECK(gate.limiter.figures().exempt_hourly == 1);
-    CHECK(gate.limiter.figures().exempt_daily == 1);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 1);
+    CHECK(figures_of(gate.limiter).exempt_daily == 1);
 }
 
 TEST_CASE("markers of exempt series pass, known or not") {
@@ -62,7 +64,7 @@ TEST_CASE("markers of exempt series pass, known or not") {
     batch markers = alerts(0, 5);
     markers.admits = false;
     CHECK(gate.offer(markers, at(10)) == verdict_counts{.accepted = 5});
-    CHECK(gate.limiter.figures().exempt_hourly == 0);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 0);
     markers = others(0, 5);
     markers.admits = false;
     CHECK(gate.offer(markers, at(10)) == verdict_counts{.refused_unknown = 5});
@@ -71,13 +73,13 @@ TEST_CASE("markers of exempt series pass, known or not") {
 TEST_CASE("an explanation has nothing to say about an exempt series") {
     labelled_offering gate{two_each_but_alerts(), at(10)};
     gate.offer(others(0, 5), at(10));
-    const auto explain = [&](const batch& sent) {
+    const auto said_of = [&](const batch& sent) {
         const offered_series one{.fingerprint = fingerprint_in(sent, 99), .samples = 1, .admits = true};
         const auto labels = views_of(sent.labels);
-        return gate.limiter.explain(one, labels, sent.tenant).size();
+        return explain(gate.limiter, one, labels, sent.tenant).size();
     };
-    CHECK(explain(others(0, 1)) == 1);
-    CHECK(explain(alerts(0, 1)) == 0);
+    CHECK(said_of(others(0, 1)) == 1);
+    CHECK(said_of(alerts(0, 1)) == 0);
 }
 
 TEST_CASE("what is no longer exempt counts from its next window on, and flows until then") {
@@ -88,9 +90,9 @@ TEST_CASE("what is no longer exempt counts from its next window on, and flows un
     gate.limiter.reconfigure(settings);
     CHECK(gate.offer(alerts(0, 9), at(10)) == verdict_counts{.accepted = 7, .refused_hourly = 2});
     CHECK(gate.hourly().series_current == 2);
-    CHECK(gate.limiter.figures().exempt_hourly == 5);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 5);
     CHECK(gate.offer(alerts(0, 9), at(11)) == verdict_counts{.accepted = 2, .refused_hourly = 7});
-    CHECK(gate.limiter.figures().exempt_hourly == 0);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 0);
     CHECK(gate.daily().series_current == 2);  // the day knows those of ten o'clock
 }
 
@@ -102,6 +104,6 @@ TEST_CASE("what becomes exempt passes at once") {
     settings.exempt = exempt;
     gate.limiter.reconfigure(settings);
     CHECK(gate.accepted(alerts(0, 9), at(10)) == 9);
-    CHECK(gate.limiter.figures().exempt_hourly == 7);
+    CHECK(figures_of(gate.limiter).exempt_hourly == 7);
     CHECK(gate.hourly().series_current == 2);
 }

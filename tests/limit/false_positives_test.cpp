@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "limit/budgets_model.hpp"
+#include "limit/figures.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
@@ -54,7 +55,7 @@ class witness {
     }
 
     void check_budgets() const {
-        const auto figures = gate_.limiter.figures();
+        const auto figures = figures_of(gate_.limiter);
         const auto expected = model_.book().budgets();
         for (const auto* all : {&figures.tenants, &figures.limits})
             for (const budget_figures& each : *all) {
@@ -74,13 +75,13 @@ class witness {
   private:
     void one(const offered_series& series, const batch& sent, const std::vector<label_view>& views, time_point now) {
         if (model_.knows_in_hour(series)) {
-            if (decide(series, sent, now).decided != verdict::accepted) ++unexplained;
+            if (!is_accepted(decide(series, sent, now).decided)) ++unexplained;
             return;
         }
         hour.asked.insert(series.fingerprint);
         const outcome seen = decide(series, sent, now);
         if (!seen.committed) {  // known, or known to be refused
-            if (seen.decided == verdict::accepted)
+            if (is_accepted(seen.decided))
                 hour.wrong.insert(series.fingerprint);
             else if (!model_.remembers_refusal(series))
                 ++unexplained;
@@ -108,13 +109,13 @@ class witness {
     outcome decide(const offered_series& series, const batch& sent, time_point now) {
         const std::uint64_t revision = gate_.limiter.revision();
         gate_.offered.assign(1, series);
-        gate_.verdicts.assign(1, verdict::accepted);
+        gate_.verdicts.assign(1, verdict::unknown);
         gate_.labels.entries.assign(1, views_of(sent.labels));
         gate_.limiter.decide(gate_.offered, now, gate_.verdicts, gate_.scratch,
                              {.tenant = sent.tenant, .labels = &gate_.labels});
         outcome seen{
             .decided = gate_.verdicts[0], .committed = gate_.limiter.revision() != revision, .counted_in_day = false};
-        if (!seen.committed || seen.decided != verdict::accepted) return seen;
+        if (!seen.committed || !is_accepted(seen.decided)) return seen;
         // Figures are not for asking after every series: only when they tell something.
         const std::uint64_t in_day = gate_.daily().series_current;
         seen.counted_in_day = in_day != counted_in_day_;
@@ -123,7 +124,7 @@ class witness {
     }
     bool explains(recollection said, const outcome& seen, const batch& sent, const std::vector<label_view>& views) {
         if (model_.verdict_on(sent.tenant, views, said) != seen.decided) return false;
-        return seen.decided != verdict::accepted || seen.counted_in_day == !said.in_day;
+        return !is_accepted(seen.decided) || seen.counted_in_day == !said.in_day;
     }
 };
 

@@ -62,7 +62,7 @@ struct histogram_offering : labelled_offering {
                 {.fingerprint = fingerprint_in({.tenant = tenant, .labels = each}, 0), .samples = 1, .admits = true});
             labels.entries.push_back(views_of(each));
         }
-        verdicts.assign(sent.size(), verdict::refused_unknown);
+        verdicts.assign(sent.size(), verdict::unknown);
         return decide({.tenant = std::move(tenant)}, now).accepted;
     }
 };

@@ -1,4 +1,5 @@
 // Limits over label groups, and all budgets together.
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
@@ -44,7 +45,7 @@ TEST_CASE("every value of a label has a budget of its own") {
     CHECK(gate.hourly(group("shop")).series_refused == 4);
     CHECK(gate.hourly(group("bank")).series_current == 3);
     CHECK(gate.hourly(group("bank")).series_refused == 0);
-    CHECK(gate.limiter.figures().limits.size() == 2);
+    CHECK(figures_of(gate.limiter).limits.size() == 2);
     CHECK(gate.accepted(in("shop", 0, 9), at(11)) == 5);
 }
 
@@ -74,7 +75,7 @@ TEST_CASE("every combination of values has a budget of its own") {
     for (const char* job : {"x", "y"})
         for (const char* space : {"a", "b"})
             CHECK(gate.accepted({.labels = {{"job", job}, {"namespace", space}}, .count = 3}, at(10)) == 2);
-    CHECK(gate.limiter.figures().limits.size() == 4);
+    CHECK(figures_of(gate.limiter).limits.size() == 4);
     CHECK(gate.hourly({.limit = "pairs", .group = {{"job", "y"}, {"namespace", "a"}}}).series_current == 2);
 }
 
@@ -217,5 +218,5 @@ TEST_CASE("markers pass where no limit matches their series, and make no budget"
     batch markers = in("shop", 0, 3);
     markers.admits = false;
     CHECK(gate.offer(markers, at(10)) == verdict_counts{.refused_unknown = 3});
-    CHECK(gate.limiter.figures().limits.empty());
+    CHECK(figures_of(gate.limiter).limits.empty());
 }

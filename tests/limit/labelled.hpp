@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "series/fingerprint.hpp"
@@ -93,7 +94,7 @@ inline std::uint64_t fingerprint_in(const batch& of, std::uint64_t number) {
 /// A limiter for senders with tenants and labels.
 struct labelled_offering {
     series_limiter limiter;
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
     shown_labels labels;
@@ -113,7 +114,7 @@ struct labelled_offering {
         for (std::uint64_t i = sent.first; i < sent.first + sent.count; ++i)
             offered.push_back({.fingerprint = fingerprint_in(sent, i), .samples = 1, .admits = sent.admits});
         labels.entries.assign(offered.size(), views_of(sent.labels));
-        verdicts.assign(offered.size(), verdict::accepted);
+        verdicts.assign(offered.size(), verdict::unknown);
     }
     verdict_counts decide(const batch& sent, time_point now) {
         labels.tenant = sent.tenant;
@@ -121,12 +122,12 @@ struct labelled_offering {
         const auto of = [this](verdict wanted) {
             return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
         };
-        return {of(verdict::accepted), of(verdict::refused_hourly), of(verdict::refused_daily),
-                of(verdict::refused_unknown)};
+        return {of(verdict::known) + of(verdict::admitted), of(verdict::refused_hourly), of(verdict::refused_daily),
+                of(verdict::unknown)};
     }
 
     [[nodiscard]] std::optional<budget_figures> find(const budget_id& id) const {
-        const limiter_figures figures = limiter.figures();
+        const limiter_figures figures = figures_of(limiter);
         for (const auto* all : {&figures.tenants, &figures.limits})
             for (const budget_figures& each : *all)
                 if (id_of(each) == id) return each;
@@ -137,8 +138,8 @@ struct labelled_offering {
     [[nodiscard]] budget_figures budget(const budget_id& id) const { return find(id).value(); }
     [[nodiscard]] budget_window_figures hourly(const budget_id& id) const { return budget(id).hourly; }
     [[nodiscard]] budget_window_figures daily(const budget_id& id) const { return budget(id).daily; }
-    [[nodiscard]] window_figures hourly() const { return limiter.figures().hourly; }
-    [[nodiscard]] window_figures daily() const { return limiter.figures().daily; }
+    [[nodiscard]] window_figures hourly() const { return figures_of(limiter).hourly; }
+    [[nodiscard]] window_figures daily() const { return figures_of(limiter).daily; }
 };
 
 inline const budget_id tenant_overflow{.overflow = true};

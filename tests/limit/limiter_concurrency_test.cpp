@@ -4,6 +4,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
@@ -22,7 +23,7 @@ using series_set = std::unordered_set<std::uint64_t>;
 /// One sender: offers requests and keeps what was accepted.
 class sender {
     series_limiter& limiter_;
-    limiter_scratch scratch_;
+    undecided scratch_;
     std::vector<offered_series> offered_;
     std::vector<verdict> verdicts_;
 
@@ -51,7 +52,7 @@ class sender {
         verdicts_.resize(offered_.size());
         limiter_.decide(offered_, now, verdicts_, scratch_);
         for (std::size_t i = 0; i < offered_.size(); ++i) {
-            if (verdicts_[i] == verdict::accepted) {
+            if (is_accepted(verdicts_[i])) {
                 accepted.insert(offered_[i].fingerprint);
             } else {
                 ++refused;
@@ -138,7 +139,7 @@ TEST_CASE("eight threads with overlapping series fill a limit to the last slot a
     });
     std::uint64_t refused = 0;
     for (const auto& one : senders) refused += one.refused;
-    const auto figures = limiter.figures();
+    const auto figures = figures_of(limiter);
     CHECK(take_accepted(senders).size() == max);
     CHECK(figures.hourly.series_current == max);
     CHECK(figures.daily.series_current == max);
@@ -155,9 +156,9 @@ TEST_CASE("eight threads count no series twice when there is room for all") {
     });
     const auto accepted = take_accepted(senders);
     CHECK(accepted.size() > pool * 9 / 10);
-    CHECK(limiter.figures().hourly.series_current == accepted.size());
-    CHECK(limiter.figures().daily.series_current == accepted.size());
-    CHECK(limiter.figures().hourly.samples_refused == 0);
+    CHECK(figures_of(limiter).hourly.series_current == accepted.size());
+    CHECK(figures_of(limiter).daily.series_current == accepted.size());
+    CHECK(figures_of(limiter).hourly.samples_refused == 0);
 }
 
 TEST_CASE("eight threads that meet a new hour at once roll over once, and its budget is exact") {
@@ -181,7 +182,7 @@ TEST_CASE("eight threads that meet a new hour at once roll over once, and its bu
         while (maintaining.seen() != now) std::this_thread::yield();
         const auto accepted = take_accepted(senders);
         day.insert(accepted.begin(), accepted.end());
-        const auto figures = limiter.figures();
+        const auto figures = figures_of(limiter);
         CAPTURE(hour, day.size());
         CHECK(figures.hourly.span == hour_of(time));
         CHECK(figures.daily.span == day_of(time));
@@ -215,7 +216,7 @@ TEST_CASE("threads whose requests meet a new hour in the same instant roll over 
                 one.offer_one(fingerprint_of(1'000'000 + static_cast<std::uint64_t>(mine) * racers + self), now);
                 one.offer_one(fingerprint_of(self), now);
                 if (++decided == racers * static_cast<std::uint64_t>(mine)) {
-                    if (limiter.figures().hourly.series_current != racers) ++wrong;
+                    if (figures_of(limiter).hourly.series_current != racers) ++wrong;
                     ++hour;
                 }
             }
@@ -224,7 +225,7 @@ TEST_CASE("threads whose requests meet a new hour in the same instant roll over 
     hour = 1;
     for (auto& thread : threads) thread.join();
     CHECK(wrong == 0);
-    CHECK(limiter.figures().hourly.span == hour_of(at(0) + std::chrono::hours{hours}));
+    CHECK(figures_of(limiter).hourly.span == hour_of(at(0) + std::chrono::hours{hours}));
 }
 
 TEST_CASE("eight threads race for the incumbents' hour, and every incumbent gets its slot") {
@@ -248,7 +249,7 @@ TEST_CASE("eight threads race for the incumbents' hour, and every incumbent gets
     });
     CHECK(incumbents_refused == 0);
     CHECK(take_accepted(senders).size() == max);
-    CHECK(limiter.figures().hourly.series_current == max);
+    CHECK(figures_of(limiter).hourly.series_current == max);
 }
 
 TEST_CASE("while the clock runs through hours and days no figure ever exceeds its limit, and no window its budget") {
@@ -278,10 +279,10 @@ TEST_CASE("while the clock runs through hours and days no figure ever exceeds it
         run_at_once(senders, [&](sender& one) {
             const unsigned self = index++;
             while (!done) {
-                const auto before = limiter.figures();
+                const auto before = figures_of(limiter);
                 const auto time = now.load();
                 one.offer(4 * max, 100, time_of(time));
-                const auto after = limiter.figures();
+                const auto after = figures_of(limiter);
                 if (after.hourly.series_current > max || after.daily.series_current > daily_max) ++exceeded;
                 if (before.hourly.span == after.hourly.span)
                     hours[self][after.hourly.span.start].insert(one.accepted.begin(), one.accepted.end());

@@ -75,8 +75,8 @@ TEST_CASE("an exemplar passes with its sample, before or after it in the request
     }
     SECTION("with one of a refused series around it") {
         gate.offer(std::vector{exemplar(2), exemplar(1), sample, refused, exemplar(2), exemplar(1)}, at(10));
-        CHECK(gate.verdicts == std::vector{verdict::refused_unknown, verdict::accepted, verdict::accepted,
-                                           verdict::refused_hourly, verdict::refused_unknown, verdict::accepted});
+        CHECK(gate.verdicts == std::vector{verdict::unknown, verdict::known, verdict::admitted, verdict::refused_hourly,
+                                           verdict::unknown, verdict::known});
     }
     CHECK(gate.hourly().series_current == 1);
 }

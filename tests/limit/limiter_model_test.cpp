@@ -5,6 +5,7 @@
 
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
+#include "limit/window_sets.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
@@ -109,7 +110,7 @@ class exact_model {
 
     verdict admit(const offered_series& series) {
         const auto fingerprint = series.fingerprint;
-        if (hour_.admitted.contains(fingerprint)) return verdict::accepted;
+        if (hour_.admitted.contains(fingerprint)) return verdict::known;
         const bool incumbent = incumbents_.contains(fingerprint);
         const bool in_day = day_.admitted.contains(fingerprint);
         const bool hour_has_room = hour_.has_room(incumbent);
@@ -119,7 +120,7 @@ class exact_model {
             if (remembered_refusals_.contains(fingerprint)) throw std::logic_error("room for a refused series");
             hour_.admit(fingerprint);
             if (!in_day) day_.admit(fingerprint);
-            return verdict::accepted;
+            return verdict::admitted;
         }
         // The reason stays the first one, though the other budget may be spent by now, too.
         const auto [refusal, first] = remembered_refusals_.try_emplace(
@@ -134,7 +135,7 @@ class exact_model {
         const bool limited = hour_.max != 0 || day_.max != 0;
         const bool known = hour_.admitted.contains(fingerprint) || day_.admitted.contains(fingerprint) ||
                            previous_hour_.contains(fingerprint);
-        return !limited || known ? verdict::accepted : verdict::refused_unknown;
+        return !limited || known ? verdict::known : verdict::unknown;
     }
 };
 

@@ -12,7 +12,7 @@ TEST_CASE("a limit admits exactly so many series, and they keep flowing") {
     offering gate{{.global = {.hourly = max}}, at(10)};
     CHECK(gate.offer(series(0, 3 * max), at(10)) == verdict_counts{.accepted = max, .refused_hourly = 2 * max});
     for (std::uint64_t i = 0; i < 3 * max; ++i)
-        if ((gate.verdicts[i] == verdict::accepted) != (i < max)) FAIL("not in order: " << i);
+        if (is_accepted(gate.verdicts[i]) != (i < max)) FAIL("not in order: " << i);
     for (int minute = 1; minute < 60; minute += 7) {
         CHECK(gate.accepted(series(0, max), at(10, minute)) == max);
         CHECK(gate.offer(series(max, 2 * max), at(10, minute)) == verdict_counts{.refused_hourly = 2 * max});

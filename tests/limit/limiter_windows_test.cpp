@@ -1,4 +1,5 @@
 // Hours, days and clocks.
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
@@ -152,11 +153,11 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
     const auto there = GENERATE(values<time_point>(
         {at(12), at(12, 30), at(15), at(9, 0, 0, 1), at(10, 20, 0, 400), at(9, 19, 59), at(3), at(10, 20, 0, -2)}));
     if (hour_of(there).start == first_day + 9h && day_of(there).start == first_day) return;  // within an hour
-    CHECK_FALSE(gate.limiter.figures().clock_in_doubt);
+    CHECK_FALSE(figures_of(gate.limiter).clock_in_doubt);
     for (const auto after : {0s, 1s, 299s}) {
         CHECK(gate.offer(series(0, 20), there + after) == verdict_counts{.accepted = 10, .refused_hourly = 10});
         gate.limiter.maintain(there + after);
-        CHECK(gate.limiter.figures().clock_in_doubt);
+        CHECK(figures_of(gate.limiter).clock_in_doubt);
     }
     CHECK(gate.offer(series(0, 20), at(10, 21)) == verdict_counts{.accepted = 10, .refused_hourly = 10});
     gate.limiter.maintain(at(10, 21));
@@ -165,7 +166,7 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
     CHECK(gate.hourly().series_current == 10);
     CHECK(gate.daily().series_current == 10);
     CHECK(gate.offer(series(0, 20), at(11)) == verdict_counts{.accepted = 10, .refused_hourly = 10});
-    CHECK_FALSE(gate.limiter.figures().clock_in_doubt);
+    CHECK_FALSE(figures_of(gate.limiter).clock_in_doubt);
 }
 
 TEST_CASE("a request of the hour before that comes late is decided in the running hour") {

@@ -1,4 +1,5 @@
 // Limits that only watch: they count what they would refuse, and refuse nothing.
+#include "limit/explain.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
@@ -200,7 +201,7 @@ TEST_CASE("no explanation names a budget that only watches") {
     labelled_offering gate{settings, at(10)};
     gate.offer(some(0, 9), at(10));
     const offered_series refused{.fingerprint = fingerprint_in(some(0, 1), 8), .samples = 1, .admits = true};
-    const auto spent = gate.limiter.explain(refused, {}, "");
+    const auto spent = explain(gate.limiter, refused, {}, "");
     REQUIRE(spent.size() == 1);
     CHECK(name_of(spent[0].figures).limit.empty());
     CHECK(spent[0].figures.hourly.series_current == 5);

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "limit/window_sets.hpp"
 #include "support/fingerprints.hpp"
 
 namespace seriesgate::testing {
@@ -57,29 +59,29 @@ struct verdict_counts {
 /// A limiter, and a caller with the buffers that one needs.
 struct offering {
     series_limiter limiter;
-    limiter_scratch scratch;
+    undecided scratch;
     std::vector<verdict> verdicts;  ///< of the last request
 
     offering(const limit_rules& settings, time_point now) : limiter{settings, now} {}
 
     /// One request.
     verdict_counts offer(std::span<const offered_series> offered, time_point now) {
-        verdicts.assign(offered.size(), verdict::accepted);
+        verdicts.assign(offered.size(), verdict::unknown);
         limiter.decide(offered, now, verdicts, scratch);
         const auto of = [this](verdict wanted) {
             return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
         };
-        return {of(verdict::accepted), of(verdict::refused_hourly), of(verdict::refused_daily),
-                of(verdict::refused_unknown)};
+        return {of(verdict::known) + of(verdict::admitted), of(verdict::refused_hourly), of(verdict::refused_daily),
+                of(verdict::unknown)};
     }
 
     std::uint64_t accepted(std::span<const offered_series> offered, time_point now) {
         return offer(offered, now).accepted;
     }
 
-    [[nodiscard]] window_figures hourly() const { return limiter.figures().hourly; }
-    [[nodiscard]] window_figures daily() const { return limiter.figures().daily; }
-    [[nodiscard]] std::uint64_t commits() const { return limiter.figures().commits; }
+    [[nodiscard]] window_figures hourly() const { return figures_of(limiter).hourly; }
+    [[nodiscard]] window_figures daily() const { return figures_of(limiter).daily; }
+    [[nodiscard]] std::uint64_t commits() const { return figures_of(limiter).commits; }
 };
 
 }  // namespace seriesgate::testing

@@ -1,4 +1,5 @@
 // Other limits while running: what keeps its counts, what begins anew.
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
@@ -59,7 +60,7 @@ TEST_CASE("a limit that is removed limits no longer, and forgets what it counted
     CHECK(gate.accepted(in("shop", 0, 9), at(10)) == 5);
     gate.limiter.reconfigure(base());
     CHECK(gate.accepted(in("shop", 0, 9), at(10)) == 9);
-    CHECK(gate.limiter.figures().limits.empty());
+    CHECK(figures_of(gate.limiter).limits.empty());
     gate.limiter.reconfigure(limited(per_namespace(5)));
     CHECK(gate.accepted(in("shop", 0, 20), at(10)) == 14);
     CHECK(gate.hourly(shop).series_current == 5);

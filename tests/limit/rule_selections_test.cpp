@@ -1,5 +1,8 @@
 #include "limit/rule_selections.hpp"
 
+#include "limit/budget_rules.hpp"
+#include "limit/figures.hpp"
+#include "limit/group_key.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
@@ -130,7 +133,7 @@ TEST_CASE("a limit for long values counts them in its overflow budget") {
     CHECK(gate.accepted({.labels = {{"a", std::string(2'000, 'x')}}, .count = 2}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", std::string(60'000, 'y')}}, .count = 2}, at(10)) == 1);
     CHECK(gate.hourly(overflow_of("by-a")).series_current == 3);
-    CHECK(gate.limiter.figures().limits.size() == 1);
+    CHECK(figures_of(gate.limiter).limits.size() == 1);
 }
 
 TEST_CASE("markers that ask for too much stay unknown, and the rest is as ever") {

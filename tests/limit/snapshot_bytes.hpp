@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "limit/limiter.hpp"
+#include "limit/snapshot.hpp"
 
 namespace seriesgate::testing {
 
@@ -33,12 +34,12 @@ struct bytes_source final : state_source {
 /// @return nothing if it could not be saved.
 inline std::string saved(series_limiter& limiter) {
     bytes_sink sink;
-    return limiter.save(sink) ? std::move(sink.bytes) : std::string{};
+    return save(limiter, sink) ? std::move(sink.bytes) : std::string{};
 }
 
 inline bool restored(series_limiter& limiter, std::string_view bytes, time_point now) {
     bytes_source source{bytes};
-    return limiter.restore(source, now);
+    return restore(limiter, source, now);
 }
 
 }  // namespace seriesgate::testing

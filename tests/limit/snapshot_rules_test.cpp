@@ -1,4 +1,5 @@
 // A snapshot taken under one set of rules, restored under another.
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
@@ -49,7 +50,7 @@ TEST_CASE("a limit that is gone leaves nothing, and the others keep their counts
     settings.limits.clear();
     labelled_offering gate{settings, at(10)};
     REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
-    CHECK(gate.limiter.figures().limits.empty());
+    CHECK(figures_of(gate.limiter).limits.empty());
     CHECK(gate.hourly(tenant_id("a")).series_current == 4);
     CHECK(gate.hourly(tenant_id("c")).series_current == 5);
     CHECK(gate.hourly().series_current == 13);
@@ -70,7 +71,7 @@ TEST_CASE("a limit with another name, other labels or in the tenants' hands coun
     }
     labelled_offering gate{settings, at(10)};
     REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
-    CHECK(gate.limiter.figures().limits.empty());
+    CHECK(figures_of(gate.limiter).limits.empty());
     CHECK(gate.accepted(in("b", "z", 0, 20), at(10)) == 6);
     CHECK(gate.accepted(in("c", "z", 0, 5), at(10)) == 5);
     CHECK(gate.hourly().series_current == 19);
@@ -109,7 +110,7 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
         labelled_offering gate{settings, at(10)};
         REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
         // Which of them keeps its own is not said.
-        const auto figures = gate.limiter.figures();
+        const auto figures = figures_of(gate.limiter);
         REQUIRE(figures.tenants.size() == 2);
         CHECK(figures.tenants[0].hourly.series_current + figures.tenants[1].hourly.series_current == 13);
         CHECK(gate.hourly(tenant_overflow).series_current >= 8);
@@ -122,7 +123,7 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
         settings.limits[0].maxima.hourly = 20;
         labelled_offering gate{settings, at(10)};
         REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
-        const auto figures = gate.limiter.figures();
+        const auto figures = figures_of(gate.limiter);
         REQUIRE(figures.limits.size() == 2);
         CHECK(figures.limits[0].hourly.series_current + figures.limits[1].hourly.series_current == 13);
         CHECK(figures.limits[0].hourly.series_refused + figures.limits[1].hourly.series_refused == 3);
@@ -134,7 +135,7 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
         settings.tenants.tenants_max = 0;
         labelled_offering gate{settings, at(10)};
         REQUIRE(restored(gate.limiter, bytes, at(10)));
-        CHECK(gate.limiter.figures().tenants.size() == 1);
+        CHECK(figures_of(gate.limiter).tenants.size() == 1);
         CHECK(gate.hourly(tenant_overflow).series_current == 13);
         CHECK(gate.daily(tenant_overflow).series_current == 13);
     }

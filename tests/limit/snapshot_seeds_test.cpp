@@ -5,6 +5,7 @@
 
 #include "fuzz/small_limiter.hpp"
 #include "limit/limiter.hpp"
+#include "limit/snapshot.hpp"
 #include "support/catch.hpp"
 #include "support/state_text.hpp"
 
@@ -23,7 +24,7 @@ TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
         const auto [settings, now] = small_limiter_of(static_cast<std::uint8_t>(seed[0]));
         series_limiter limiter{settings, now};
         state_text_source source{std::string_view{seed}.substr(1)};
-        CHECK(limiter.restore(source, now));
+        CHECK(restore(limiter, source, now));
         ++seeds;
     }
     CHECK(seeds == 10);

@@ -1,4 +1,6 @@
 // Saved, and restored at once or later.
+#include "limit/snapshot.hpp"
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
@@ -64,8 +66,8 @@ void check_same(const window_figures& one, const window_figures& other) {
     CHECK(one.false_positive_rate == other.false_positive_rate);
 }
 void check_same(const labelled_offering& one, const labelled_offering& other) {
-    const auto figures = one.limiter.figures();
-    const auto others = other.limiter.figures();
+    const auto figures = figures_of(one.limiter);
+    const auto others = figures_of(other.limiter);
     check_same(figures.hourly, others.hourly);
     check_same(figures.daily, others.daily);
     CHECK(figures.exempt_hourly == others.exempt_hourly);
@@ -231,9 +233,9 @@ TEST_CASE("saving says so when the bytes could not be written") {
     const std::size_t size = saved(gate.limiter).size();
     for (const std::size_t room : {std::size_t{0}, std::size_t{30}, size / 2, size - 1}) {
         sink.room = room;
-        CHECK_FALSE(gate.limiter.save(sink));
+        CHECK_FALSE(save(gate.limiter, sink));
     }
     sink.room = size;
-    CHECK(gate.limiter.save(sink));
+    CHECK(save(gate.limiter, sink));
     CHECK(gate.accepted(series(0, 12), at(10)) == 10);
 }

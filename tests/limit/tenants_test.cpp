@@ -1,4 +1,6 @@
 // Budgets of tenants.
+#include "limit/explain.hpp"
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
@@ -24,7 +26,7 @@ TEST_CASE("every tenant has a budget of its own, the tenant without a name too")
     labelled_offering gate{five_each(), at(10)};
     for (const char* tenant : {"", "a", "b"})
         CHECK(gate.offer(of(tenant, 0, 7), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 2});
-    CHECK(gate.limiter.figures().tenants.size() == 3);
+    CHECK(figures_of(gate.limiter).tenants.size() == 3);
     for (const char* tenant : {"", "a", "b"}) {
         CHECK(gate.hourly(tenant_id(tenant)).series_max == 5);
         CHECK(gate.hourly(tenant_id(tenant)).series_current == 5);
@@ -147,7 +149,7 @@ TEST_CASE("a tenant that gets nothing in leaves no budget behind") {
     gate.offer(of("a", 0, 2), at(10));
     CHECK(gate.accepted(of("b", 0, 5), at(10)) == 0);
     CHECK(gate.accepted({.tenant = "c", .count = 5, .admits = false}, at(10)) == 0);
-    CHECK(gate.limiter.figures().tenants.size() == 1);
+    CHECK(figures_of(gate.limiter).tenants.size() == 1);
 }
 
 TEST_CASE("a tenant with an endless name shares the overflow budget, whatever the bound") {
@@ -188,7 +190,7 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     const batch sent = of("a", 0, 9);
     gate.offer(sent, at(10));
     const offered_series refused{.fingerprint = fingerprint_in(sent, 8), .samples = 1, .admits = true};
-    const auto spent = gate.limiter.explain(refused, {}, "a");
+    const auto spent = explain(gate.limiter, refused, {}, "a");
     REQUIRE(spent.size() == 3);
     CHECK_FALSE(name_of(spent[0].figures).has_tenant);  // the global one
     CHECK(spent[0].window == refusing_window::hourly);
@@ -198,15 +200,15 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     CHECK(spent[2].window == refusing_window::daily);
     CHECK(spent[2].figures.daily.series_max == 5);
     CHECK(spent[2].figures.daily.series_current == 5);
-    CHECK(gate.limiter.explain(refused, {}, "new").size() == 1);
-    CHECK(gate.limiter.figures().tenants.size() == 1);
+    CHECK(explain(gate.limiter, refused, {}, "new").size() == 1);
+    CHECK(figures_of(gate.limiter).tenants.size() == 1);
 }
 
 TEST_CASE("a tenant that is called like the overflow budget counts in it") {
     limit_rules settings = five_each();
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(of("__overflow__", 0, 9), at(10)) == 5);
-    CHECK(gate.limiter.figures().tenants.size() == 1);
+    CHECK(figures_of(gate.limiter).tenants.size() == 1);
     CHECK(gate.hourly(tenant_overflow).series_current == 5);
 }
 

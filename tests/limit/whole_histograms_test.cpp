@@ -1,4 +1,5 @@
 // Histograms that are admitted whole or not at all.
+#include "limit/figures.hpp"
 #include "limit/histogram_keys.hpp"
 #include "limit/histograms.hpp"
 #include "support/catch.hpp"
@@ -117,7 +118,7 @@ TEST_CASE("all of a refused histogram have the window and the answer of the firs
     gate.accept(latency(1), at(10));
     gate.accept(part(latency(2), 0, 1), at(10));
     gate.accept(latency(2), at(10));
-    CHECK(gate.verdicts == std::vector<verdict>(12, verdict::rejected_daily));
+    CHECK(gate.verdicts == std::vector<verdict>(12, verdict::refused_daily_told));
     CHECK(gate.daily().samples_refused == 13);
 }
 
@@ -207,9 +208,9 @@ TEST_CASE("known and refused series of histograms take no lock, and nobody looks
     histogram_offering gate{whole(15), at(10)};
     const series_list sent = joined(latency(1), joined(latency(2), latency(3)));
     CHECK(gate.accept(sent, at(10)) == 24);
-    const auto commits = gate.limiter.figures().commits;
+    const auto commits = figures_of(gate.limiter).commits;
     const auto asked = gate.labels.asked;
     for (int minute = 1; minute < 5; ++minute) CHECK(gate.accept(sent, at(10, minute)) == 24);
-    CHECK(gate.limiter.figures().commits == commits);
+    CHECK(figures_of(gate.limiter).commits == commits);
     CHECK(gate.labels.asked == asked);
 }

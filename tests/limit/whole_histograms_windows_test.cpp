@@ -1,7 +1,9 @@
 // Whole histograms over hours and days, reloads, restarts, and from several threads.
 #include <thread>
 
+#include "limit/figures.hpp"
 #include "limit/histograms.hpp"
+#include "limit/snapshot.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
@@ -190,7 +192,7 @@ TEST_CASE("a histogram that begins while a snapshot is written is in it") {
     if (GENERATE(true, false)) before.accept(part(latency(1), 0, 3), at(10));  // then the day knows it
     before.limiter.maintain(at(11));
     sink_that_offers sink{before, saved(before.limiter).size()};
-    REQUIRE(before.limiter.save(sink));
+    REQUIRE(save(before.limiter, sink));
     REQUIRE(sink.offered);
     histogram_offering gate{whole(2, 2), at(10)};
     REQUIRE(restored(gate.limiter, sink.bytes, at(11)));
@@ -223,7 +225,7 @@ TEST_CASE("threads that bring parts of the same histograms admit them whole, and
     histogram_offering shared{whole(max), at(10)};
     std::vector<std::vector<std::uint64_t>> accepted(2, std::vector<std::uint64_t>(pods));
     const auto send = [&](std::size_t half) {
-        limiter_scratch scratch;
+        undecided scratch;
         shown_labels labels;
         for (int round = 0; round < 3; ++round)
             for (int pod = 0; pod < pods; ++pod) {
@@ -236,10 +238,10 @@ TEST_CASE("threads that bring parts of the same histograms admit them whole, and
                         {.fingerprint = fingerprint_in({.labels = each}, 0), .samples = 1, .admits = true});
                     labels.entries.push_back(views_of(each));
                 }
-                std::vector<verdict> verdicts(offered.size(), verdict::refused_unknown);
+                std::vector<verdict> verdicts(offered.size(), verdict::unknown);
                 shared.limiter.decide(offered, at(10), verdicts, scratch, {.tenant = {}, .labels = &labels});
                 accepted[half][static_cast<std::size_t>(pod)] =
-                    static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::accepted));
+                    static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
             }
     };
     {

@@ -1,5 +1,6 @@
 #include "support/allocations.hpp"
 
+#include "limit/figures.hpp"
 #include "plan/plan.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"
@@ -13,7 +14,7 @@ TEST_CASE("a known, a refused and a partly refused request are planned without a
     series_limiter limiter{{.global = {.hourly = 9'000}}, noon};
     planner plan_request{hash_key::known_to_all()};
     for (const auto& body : bodies) REQUIRE(plan_request(body, limiter, noon).has_value());  // 2,000 series each
-    const auto commits = limiter.figures().commits;
+    const auto commits = figures_of(limiter).commits;
     std::string left;
     left.reserve(bodies[4].size());
 
@@ -37,5 +38,5 @@ TEST_CASE("a known, a refused and a partly refused request are planned without a
     SECTION("refused") {
         plan_and_splice(bodies[9], forwarding::nothing);
     }
-    CHECK(limiter.figures().commits == commits);
+    CHECK(figures_of(limiter).commits == commits);
 }

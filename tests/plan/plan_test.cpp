@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "limit/figures.hpp"
 #include "plan/requests.hpp"
 #include "series/text.hpp"
 #include "support/catch.hpp"
@@ -56,7 +57,7 @@ struct trace {
     friend bool operator==(const trace&, const trace&) = default;
 
     static trace of(const series_limiter& limiter) {
-        const auto figures = limiter.figures();
+        const auto figures = figures_of(limiter);
         return {figures.commits, figures.hourly.series_current, figures.daily.series_current,
                 figures.hourly.samples_refused + figures.daily.samples_refused};
     }
@@ -73,7 +74,7 @@ TEST_CASE("a request of which nothing is refused goes on unchanged") {
     CHECK(made.refused_series == 0);
     CHECK(made.removed.empty());
     CHECK_FALSE(made.first_refusal);
-    CHECK(gate.limiter.figures().hourly.series_current == 10);
+    CHECK(figures_of(gate.limiter).hourly.series_current == 10);
 }
 
 TEST_CASE("an empty request goes on unchanged") {
@@ -139,7 +140,7 @@ TEST_CASE("an entry without data always passes and is never counted, in both ver
         CHECK(spliced(body, made) == symbols + empty);
         CHECK(in_version(symbols + sampled, protocol::v2).forward == forwarding::nothing);
     }
-    CHECK(gate.limiter.figures().hourly.series_current == before.hourly);
+    CHECK(figures_of(gate.limiter).hourly.series_current == before.hourly);
 }
 
 TEST_CASE("the memory of a giant is given back, that of usual requests is kept") {
@@ -214,7 +215,7 @@ TEST_CASE("a retried request is planned as before") {
     const auto body = request_of(0, 6).SerializeAsString();
     const auto first = spliced(body, gate.of(body));
     for (int i = 0; i < 3; ++i) CHECK(spliced(body, gate.of(body)) == first);
-    CHECK(gate.limiter.figures().hourly.series_current == 3);
+    CHECK(figures_of(gate.limiter).hourly.series_current == 3);
 }
 
 TEST_CASE("unknown fields, NaN bits, exemplars and histograms of the kept series survive") {
@@ -283,7 +284,7 @@ TEST_CASE("samples count histograms in, and exemplars are counted apart") {
     CHECK(made.refused.samples == 2);
     CHECK(made.refused.histograms == 2);
     CHECK(made.refused.exemplars == 2);
-    CHECK(gate.limiter.figures().hourly.samples_refused == 2);
+    CHECK(figures_of(gate.limiter).hourly.samples_refused == 2);
 }
 
 TEST_CASE("a stale marker or exemplar of a series that nobody admitted is dropped and costs no slot") {
@@ -309,7 +310,7 @@ TEST_CASE("a stale marker or exemplar of a series that nobody admitted is droppe
     prometheus::WriteRequest nan;
     add_series(nan, "marker", double_of(0x7ff8000000000001));
     CHECK(gate.of(nan).forward == forwarding::unchanged);
-    CHECK(gate.limiter.figures().hourly.series_current == 1);
+    CHECK(figures_of(gate.limiter).hourly.series_current == 1);
 }
 
 TEST_CASE("the first series that a budget refused is named with its reason") {
@@ -347,10 +348,10 @@ TEST_CASE("a series is the same in any label order and with empty labels, and ot
     }
     turned.add_samples()->set_value(1);
     gate.of(request);
-    CHECK(gate.limiter.figures().hourly.series_current == 1);
+    CHECK(figures_of(gate.limiter).hourly.series_current == 1);
     add_series(request, "b");
     gate.of(request);
-    CHECK(gate.limiter.figures().hourly.series_current == 2);
+    CHECK(figures_of(gate.limiter).hourly.series_current == 2);
 }
 
 TEST_CASE("a malformed request changes nothing, wherever it is cut") {

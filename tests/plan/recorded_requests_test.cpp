@@ -3,6 +3,7 @@
 #include <map>
 #include <thread>
 
+#include "limit/figures.hpp"
 #include "plan/plan.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"
@@ -60,10 +61,10 @@ TEST_CASE("without limits the recorded requests are 31,817 series and go on as t
     }
     CHECK(samples == 32'000);
     CHECK(first_series(all_parsed(bodies), 1'000'000).size() == 31'817);
-    CHECK(limiter.figures().hourly.series_current == 31'817);
-    CHECK(limiter.figures().daily.series_current == 31'817);
+    CHECK(figures_of(limiter).hourly.series_current == 31'817);
+    CHECK(figures_of(limiter).daily.series_current == 31'817);
     CHECK(replay(bodies, limiter, plan_request) == bodies);
-    CHECK(limiter.figures().hourly.series_current == 31'817);
+    CHECK(figures_of(limiter).hourly.series_current == 31'817);
 }
 
 TEST_CASE("with a limit of 10,000 the first 10,000 of the recorded series go on, in order, and again in every replay") {
@@ -82,14 +83,14 @@ TEST_CASE("with a limit of 10,000 the first 10,000 of the recorded series go on,
         const auto wanted = without_others(requests[i], kept);
         if (parsed(forwarded[i]).SerializeAsString() != wanted.SerializeAsString()) FAIL("request " << i);
     }
-    const auto figures = limiter.figures();
+    const auto figures = figures_of(limiter);
     CHECK(figures.hourly.series_current == 10'000);
     CHECK(figures.daily.series_current == 10'000);
     CHECK(is_near(figures.hourly.series_refused + figures.daily.series_refused, 21'817, 0.02));
 
     for (int again = 0; again < 3; ++again) CHECK(replay(bodies, limiter, plan_request) == forwarded);
-    CHECK(limiter.figures().hourly.series_current == 10'000);
-    CHECK(limiter.figures().commits == figures.commits);
+    CHECK(figures_of(limiter).hourly.series_current == 10'000);
+    CHECK(figures_of(limiter).commits == figures.commits);
 }
 
 TEST_CASE("in the next hour the same 10,000 series are admitted, though all the others come first") {
@@ -106,7 +107,7 @@ TEST_CASE("in the next hour the same 10,000 series are admitted, though all the 
         const auto wanted = without_others(parsed(backwards[i]), kept);
         if (parsed(forwarded[i]).SerializeAsString() != wanted.SerializeAsString()) FAIL("request " << i);
     }
-    CHECK(limiter.figures().hourly.series_current == 10'000);
+    CHECK(figures_of(limiter).hourly.series_current == 10'000);
 }
 
 TEST_CASE("requests with native histograms are cut as the generated classes would cut them") {
@@ -125,7 +126,7 @@ TEST_CASE("requests with native histograms are cut as the generated classes woul
     }
     CHECK(samples == 2'903 + 19);
     CHECK(histograms == 19);
-    CHECK(unlimited.figures().hourly.series_current == 1'096);
+    CHECK(figures_of(unlimited).hourly.series_current == 1'096);
 
     series_limiter limiter{{.global = {.hourly = 400}}, noon};
     const auto forwarded = replay(bodies, limiter, plan_request);
@@ -141,7 +142,7 @@ TEST_CASE("a recorded request of metadata goes on unchanged") {
     CHECK(replay(bodies, limiter, plan_request) == bodies);
     const auto made = plan_request(bodies[0], limiter, noon);
     CHECK(made->metadata == 528);
-    CHECK(limiter.figures().hourly.series_current == 0);
+    CHECK(figures_of(limiter).hourly.series_current == 0);
 }
 
 TEST_CASE("planners of several threads share one limit exactly") {
@@ -167,5 +168,5 @@ TEST_CASE("planners of several threads share one limit exactly") {
         for (const auto& body : all_parsed(bodies_of_one))
             for (const auto& series : body.timeseries()) admitted.insert(labels_of(series));
     CHECK(admitted.size() == 10'000);
-    CHECK(limiter.figures().hourly.series_current == 10'000);
+    CHECK(figures_of(limiter).hourly.series_current == 10'000);
 }

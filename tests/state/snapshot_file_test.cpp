@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "limit/figures.hpp"
+#include "limit/snapshot.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/fingerprints.hpp"
@@ -24,9 +26,9 @@ std::uint64_t offer(series_limiter& limiter, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i)
         offered.push_back({.fingerprint = fingerprint_of(i), .samples = 1, .admits = true});
     std::vector<verdict> verdicts(offered.size());
-    limiter_scratch scratch;
+    undecided scratch;
     limiter.decide(offered, noon, verdicts, scratch);
-    return static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::accepted));
+    return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
 }
 
 /// Why this text is refused as a state file; the limiter must then be as good as new.
@@ -38,7 +40,7 @@ std::string reason_to_refuse(std::string_view text) {
     series_limiter limiter{settings, noon};
     const auto loaded = snapshots.load(limiter, noon);
     if (loaded.result != snapshot_file::load_result::refused) return "loaded";
-    CHECK(limiter.figures().hourly.series_current == 0);
+    CHECK(figures_of(limiter).hourly.series_current == 0);
     CHECK(offer(limiter, 200) == 100);
     const auto at = loaded.reason.find("state.d/state: ");
     REQUIRE(at != std::string::npos);
@@ -74,7 +76,7 @@ TEST_CASE("what was saved is there after a restart") {
     const snapshot_file snapshots{held, identity};
     series_limiter limiter{settings, noon};
     REQUIRE(snapshots.load(limiter, noon).result == snapshot_file::load_result::loaded);
-    CHECK(limiter.figures().hourly.series_current == 60);
+    CHECK(figures_of(limiter).hourly.series_current == 60);
     CHECK(offer(limiter, 200) == 100);  // the 60 known ones and 40 more
 }
 

@@ -1,18 +1,16 @@
-/// What is limited: the rules, and which of them apply to a series.
+/// What is said about limits, as people write it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "limit/rule_labels.hpp"
-#include "limit/rule_selections.hpp"
 #include "series/selector.hpp"
 
 namespace seriesgate {
@@ -87,47 +85,13 @@ struct limit_rules {
     friend bool operator==(const limit_rules&, const limit_rules&) = default;
 };
 
-/// The same, ready for use. Immutable: a reload makes a new one.
-struct compiled_rules : limit_rules {
-    rule_labels labels;  ///< what the rules look at, numbered, as rule_selections wants them
-    /// The overrides of each limit by what rule_selections joins of a group, without the tenant.
-    std::vector<std::map<std::string, series_maxima, std::less<>>> overridden;
-
-    explicit compiled_rules(limit_rules written);
-
-    /// Whether anything depends on labels.
-    [[nodiscard]] bool look_at_labels() const noexcept {
-        return !limits.empty() || !exempt.empty() || whole_histograms;
-    }
-};
-
 /// The budget that further tenants or groups share.
 inline constexpr std::string_view overflow_name = "__overflow__";
 
-/// Key and parts: what rule_selections joins, for making and naming a budget.
-void append_key_part(std::string& key, std::string_view part);
-std::size_t key_part_bytes(std::string_view part) noexcept;
-std::vector<std::string> split_key(std::string_view key);
-
 /// The maxima of a tenant. The overflow budget has those of the fallback.
 const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view tenant);
+
 /// What a tenant's senders are told when its own limit refuses, or the global one, or a label limit that does not say.
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
-/// Whether any limit could refuse a series of this tenant to which `selection` applies.
-bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection);
-/// What is_limited costs beyond that, in units of rule_work_max: overrides are looked up.
-std::uint64_t override_work(const compiled_rules& rules, const rule_selections::one& selection) noexcept;
-
-/// How many series a window can come to hold; 0 is unlimited.
-series_maxima capacities_of(const compiled_rules& rules);
-
-/// The name of a limit's group, from its key. One that is not of this limit gives empty values for what it lacks.
-group_labels group_of(const label_limit& limit, std::string_view key);
-/// The name of the budget that the groups of a limit share which have none of their own.
-group_labels overflow_group(const label_limit& limit);
-/// The maxima of a group that has its own; null for the others. Found in the same time among ten overrides or ten
-/// thousand.
-/// @param key as of rule_selections; nothing: of the budget that groups without one share.
-const series_maxima* override_of(const compiled_rules& rules, std::size_t limit, std::optional<std::string_view> key);
 
 }  // namespace seriesgate

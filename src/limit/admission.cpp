@@ -1,0 +1,134 @@
+#include "limit/admission.hpp"
+
+#include <cassert>
+
+#include "limit/histogram_keys.hpp"
+
+namespace seriesgate {
+namespace {
+
+bool enforces(const budget_pair* pair) {
+    return pair == nullptr || pair->enforces();  // what is not there yet is not asked for if it only observes
+}
+
+/// Whether the sender is to be told of a refusal by the budget in this place, see budget_book::find.
+bool tells(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection,
+           std::size_t place) {
+    if (place >= first_limit_place)
+        if (const auto& own = rules.limits[selection.limit_index(place - first_limit_place)].answer)
+            return *own == limit_answer::reject;
+    return answer_of(rules, tenant) == limit_answer::reject;
+}
+
+}  // namespace
+
+std::optional<verdict> admission::decide(const offered_series& series, const histogram_family& family,
+                                         const rule_selections::one& selection) {
+    assert(series.admits && !sets_.hour->contains(series.fingerprint));
+    held_.book.find(tenant_, selection, budgets_);
+    const newcomer one = look_at(series, family, selection);
+    // Every budget must have room before any is touched.
+    const in_windows none_left = spent(one);
+    const completion over_limit = completing(none_left, one);
+    const in_windows refusing{.hour = none_left.hour && !over_limit.hour, .day = none_left.day && !over_limit.day};
+    const telling to_sender = note_demand(refusing, one);
+    const bool begins = one.in_histogram && !one.begun.hour;
+    if (begins && one.before == standing::newcomer)
+        if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
+    if (!refusing.any()) return take(one, over_limit);
+    const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
+    const verdict refusal = refused_by(window, to_sender);
+    if (begins) state_.refused.insert(family.fingerprint, refusal);
+    return refuse(series, refusal);
+}
+
+admission::newcomer admission::look_at(const offered_series& series, const histogram_family& family,
+                                       const rule_selections::one& selection) const {
+    const bool in_day = sets_.day->contains(series.fingerprint);
+    const bool in_histogram = family && !selection.exempt();
+    return {.series = series,
+            .family = family,
+            .selection = selection,
+            .new_in_day = !in_day,
+            .before = sets_.standing_of(series.fingerprint, in_day),
+            .in_histogram = in_histogram,
+            .begun = {.hour = in_histogram && sets_.hour->contains(family.fingerprint),
+                      .day = in_histogram && sets_.day->contains(family.fingerprint)}};
+}
+
+/// Where the budget in this place has no room for the newcomer.
+in_windows admission::spent_at(std::size_t place, const newcomer& of) const {
+    in_windows none_left;
+    if (const budget_pair* const pair = budgets_[place]) {
+        none_left = {.hour = !pair->hourly.has_room(of.before), .day = !pair->daily.has_room(of.before)};
+    } else if (of.before == standing::newcomer) {
+        none_left = held_.book.spent_for_newcomers(tenant_, of.selection, place);
+    }
+    none_left.day &= of.new_in_day;
+    return none_left;
+}
+
+in_windows admission::spent(const newcomer& of) const {
+    in_windows any;
+    for (std::size_t place = 0; place < budgets_.size(); ++place) {
+        if (!enforces(budgets_[place])) continue;
+        const in_windows here = spent_at(place, of);
+        any.hour |= here.hour;
+        any.day |= here.day;
+    }
+    return any;
+}
+
+admission::completion admission::completing(in_windows spent, const newcomer& of) const {
+    completion keys;
+    if (spent.hour && of.begun.hour) keys.hour = next_completing_key(*sets_.hour, of.family);
+    if (spent.day && of.begun.day) keys.day = next_completing_key(*sets_.day, of.family);
+    return keys;
+}
+
+/// All budgets are asked, so that each that is spent knows of the demand.
+/// @return whether one of those that refuse wants the sender to be told.
+telling admission::note_demand(in_windows refusing, const newcomer& of) {
+    auto to_sender = telling::silent;
+    for (std::size_t place = 0; place < budgets_.size(); ++place) {
+        budget_pair* const pair = budgets_[place];
+        in_windows here = spent_at(place, of);
+        here.hour &= refusing.hour || !enforces(pair);
+        here.day &= refusing.day || !enforces(pair);
+        if (pair != nullptr && here.hour) pair->hourly.refuse(of.series.fingerprint);
+        if (pair != nullptr && here.day) pair->daily.refuse(of.series.fingerprint);
+        if (enforces(pair) && here.any() && tells(*held_.book.rules(), tenant_.name, of.selection, place))
+            to_sender = telling::told;
+    }
+    return to_sender;
+}
+
+/// A series keeps the refusal that it was first given, though another budget may be spent by now too.
+verdict admission::refuse(const offered_series& series, verdict refusal) {
+    const verdict remembered = state_.refused.insert(series.fingerprint, refusal);
+    const refusing_window window = window_of(remembered);
+    (window == refusing_window::hourly ? held_.hourly : held_.daily).refused_series.insert(series.fingerprint);
+    state_.samples.add(window, series.samples);
+    return remembered;
+}
+
+std::optional<verdict> admission::take(const newcomer& of, const completion& over_limit) {
+    const std::uint64_t family_keys = of.in_histogram ? 1 : 0;
+    if (!held_.have_room(1 + family_keys + (over_limit.hour ? 1 : 0), 1 + family_keys + (over_limit.day ? 1 : 0)))
+        return std::nullopt;
+    held_.book.make_missing(tenant_, of.selection, budgets_);
+    for (budget_pair* const pair : budgets_) {
+        pair->hourly.take(of.before, pair->mode);
+        if (of.new_in_day) pair->daily.take(of.before, pair->mode);
+    }
+    held_.remember(of.series.fingerprint, {.hour = true, .day = of.new_in_day});
+    assert(sets_.day->contains(of.series.fingerprint));  // the hour is within the day
+    if (of.in_histogram) held_.remember(of.family.fingerprint, {.hour = !of.begun.hour, .day = !of.begun.day});
+    if (over_limit.hour) held_.remember(*over_limit.hour, {.hour = true, .day = false});
+    if (over_limit.day) held_.remember(*over_limit.day, {.hour = false, .day = true});
+    held_.hourly.over_limit += over_limit.hour ? 1 : 0;
+    held_.daily.over_limit += over_limit.day ? 1 : 0;
+    return verdict::admitted;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,73 @@
+/// One series against all the budgets that apply to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "limit/ledger.hpp"
+#include "limit/limiter_state.hpp"
+#include "limit/offered.hpp"
+#include "limit/rule_selections.hpp"
+#include "limit/verdict.hpp"
+#include "limit/window_sets.hpp"
+
+namespace seriesgate {
+
+/// Decides about new series, one after the other, all of one request and under one hold of the lock.
+///
+/// All or nothing: a series is admitted when every budget has room, then all count it; a refusal consumes nothing.
+/// Where histograms are kept whole, one that has begun is completed: its series need no room, and are counted all the
+/// same. One whose histogram was refused is refused as that was, room or not; but incumbents flow on.
+class admission {
+  public:
+    /// @param held proof of the lock. All of these outlive the object.
+    /// @param budgets a buffer.
+    admission(ledger& held, limiter_state& state, const window_sets& sets, std::string_view tenant,
+              std::vector<budget_pair*>& budgets)
+        : held_(held), state_(state), sets_(sets), tenant_{.name = tenant}, budgets_(budgets) {}
+
+    /// @param series not in the hour's set.
+    /// @param family of the series, if it is part of a histogram that is kept whole.
+    /// @return nothing if there is no room in the sets: then nothing has changed.
+    std::optional<verdict> decide(const offered_series& series, const histogram_family& family,
+                                  const rule_selections::one& selection);
+
+    /// Budgets looked at by the last decide(): what it has cost.
+    [[nodiscard]] std::size_t budgets_seen() const noexcept { return budgets_.size(); }
+
+  private:
+    /// A series at the gate, and what is known of it.
+    struct newcomer {
+        const offered_series& series;
+        const histogram_family& family;
+        const rule_selections::one& selection;
+        bool new_in_day;
+        standing before;
+        bool in_histogram;  ///< exempt ones are not: they need no room, so they say nothing about the room of others
+        in_windows begun;   ///< where the histogram is
+    };
+    /// The keys that stand for one more series over the limit, where the histogram has to be completed.
+    struct completion {
+        std::optional<std::uint64_t> hour;
+        std::optional<std::uint64_t> day;
+    };
+
+    [[nodiscard]] newcomer look_at(const offered_series& series, const histogram_family& family,
+                                   const rule_selections::one& selection) const;
+    [[nodiscard]] in_windows spent_at(std::size_t place, const newcomer& of) const;
+    [[nodiscard]] in_windows spent(const newcomer& of) const;
+    [[nodiscard]] completion completing(in_windows spent, const newcomer& of) const;
+    telling note_demand(in_windows refusing, const newcomer& of);
+    verdict refuse(const offered_series& series, verdict refusal);
+    std::optional<verdict> take(const newcomer& of, const completion& over_limit);
+
+    ledger& held_;
+    limiter_state& state_;
+    const window_sets& sets_;
+    tenant_of_request tenant_;
+    std::vector<budget_pair*>& budgets_;  // that apply to the newcomer, by place: see budget_book::find
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,40 @@
+/// The rules, ready for use.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "limit/rule_labels.hpp"
+#include "limit/rules.hpp"
+
+namespace seriesgate {
+
+/// The rules with what is looked up in them. Immutable once in use: a reload makes new ones.
+struct compiled_rules : limit_rules {
+    rule_labels labels;  ///< what the rules look at, numbered, as rule_selections wants them
+    /// The overrides of each limit by what rule_selections joins of a group, without the tenant.
+    std::vector<std::map<std::string, series_maxima, std::less<>>> overridden;
+
+    explicit compiled_rules(limit_rules written);
+
+    /// Whether anything depends on labels.
+    [[nodiscard]] bool look_at_labels() const noexcept {
+        return !limits.empty() || !exempt.empty() || whole_histograms;
+    }
+};
+
+/// The maxima of a group that has its own; null for the others. Found in the same time among ten overrides or ten
+/// thousand.
+/// @param limit index in limit_rules::limits.
+/// @param key as of rule_selections; nothing: of the budget that groups without one share.
+const series_maxima* override_of(const compiled_rules& rules, std::size_t limit, std::optional<std::string_view> key);
+
+/// How many series a window can come to hold; 0 is unlimited.
+series_maxima capacities_of(const limit_rules& rules);
+
+}  // namespace seriesgate

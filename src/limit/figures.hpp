@@ -1,0 +1,59 @@
+/// What the limiter tells those who watch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "limit/budget_name.hpp"
+#include "limit/rules.hpp"
+#include "limit/window.hpp"
+
+namespace seriesgate {
+
+class series_limiter;
+
+/// What the windows look like at one moment.
+struct window_figures {
+    window_span span{};
+    std::uint64_t series_max = 0;
+    std::uint64_t series_current = 0;
+    std::uint64_t series_refused = 0;  ///< distinct, by any budget, an estimate; in observe mode: what the global
+                                       ///< limit would have refused
+    std::uint64_t samples_refused = 0;
+    std::uint64_t series_over_limit = 0;  ///< admitted without room in some budget, to complete a histogram
+    double false_positive_rate = 0;       ///< expected now
+    std::size_t filter_bytes = 0;
+};
+
+/// One budget in one window.
+struct budget_window_figures {
+    std::uint64_t series_max = 0;
+    std::uint64_t series_current = 0;
+    std::uint64_t series_refused = 0;  ///< distinct, an estimate when they are many; in observe mode: would be refused
+};
+
+struct budget_figures {
+    budget_name name;
+    limit_mode mode = limit_mode::enforce;
+    budget_window_figures hourly;
+    budget_window_figures daily;
+};
+
+struct limiter_figures {
+    limit_mode mode = limit_mode::enforce;
+    bool clock_in_doubt = false;  ///< it has leapt by more than an hour, and the hour of before goes on
+    window_figures hourly;
+    window_figures daily;
+    std::uint64_t exempt_hourly = 0;  ///< series admitted by exemption, in no budget
+    std::uint64_t exempt_daily = 0;
+    std::vector<budget_figures> tenants;
+    std::vector<budget_figures> limits;
+    std::uint64_t commits = 0;  ///< times the commit lock was taken for a request
+};
+
+/// Looks at some budgets at a time, so what is told of one may be a little newer than what is told of another. All are
+/// of the same hour and the same rules. Threads: any.
+limiter_figures figures_of(const series_limiter& limiter);
+
+}  // namespace seriesgate

@@ -1,0 +1,43 @@
+#include "limit/ledger.hpp"
+
+#include <cassert>
+#include <utility>
+
+namespace seriesgate {
+
+std::vector<late_keys::entry> late_keys::begin() noexcept {
+    writing_ = true;
+    return std::exchange(entries_, {});
+}
+
+void late_keys::write(std::uint64_t key, in_windows into) {
+    if (entries_.size() < count_max) {
+        entries_.push_back({.key = key, .into = into});
+    } else {
+        writing_ = false;
+    }
+}
+
+std::optional<std::vector<late_keys::entry>> late_keys::end() {
+    auto written = std::exchange(entries_, {});
+    if (!std::exchange(writing_, false)) return std::nullopt;
+    return written;
+}
+
+void ledger::remember(std::uint64_t key, in_windows into) {
+    if (into.hour) hour->insert(key);
+    if (into.day) day->insert(key);
+    late.add(key, into);
+    assert(!into.hour || hour->contains(key));
+    assert(!into.day || day->contains(key));
+}
+
+void catch_up(guarded<ledger>& counts) {
+    for (;;) {
+        const auto held = counts.lock();
+        if (!held->book.is_behind()) return;
+        held->book.catch_up(told_per_piece);
+    }
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,34 @@
+#include "limit/limiter_state.hpp"
+
+#include <cassert>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+/// 2^19 series, 4 MiB: an explosion of that many distinct series is refused without the lock.
+constexpr unsigned refused_capacity_log2 = 19;
+
+std::unique_ptr<window_sets> first_sets(ledger& held, time_point now) {
+    auto first = std::make_unique<window_sets>();
+    first->hour_span = hour_of(now);
+    first->day_span = day_of(now);
+    first->hour = held.hour;
+    first->day = held.day;
+    first->rules = held.book.rules();
+    first->grace_end = first->hour_span.start;
+    return first;
+}
+
+}  // namespace
+
+limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation)
+    : key(installation),
+      refused(refused_capacity_log2),
+      counts(budget_book{rules, key}, make_set(0, capacities_of(*rules).hourly, rules->false_positive_rate),
+             std::make_shared<day_set>(make_set(0, capacities_of(*rules).daily, rules->false_positive_rate))),
+      sets(first_sets(*counts.lock(), now)) {
+    assert(sets.read()->is_whole());
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,15 @@
+#include "limit/rules.hpp"
+
+namespace seriesgate {
+
+const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view tenant) {
+    const auto found = tenants.overrides.find(tenant);
+    return found == tenants.overrides.end() ? tenants.fallback : found->second;
+}
+
+limit_answer answer_of(const limit_rules& rules, std::string_view tenant) {
+    const auto found = rules.tenants.answers.find(tenant);
+    return found != rules.tenants.answers.end() ? found->second : rules.tenants.answer;
+}
+
+}  // namespace seriesgate

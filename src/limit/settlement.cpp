@@ -1,0 +1,125 @@
+#include "limit/settlement.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "limit/admission.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Work under one hold of the lock, in budgets that are looked at: some tens of microseconds.
+constexpr std::size_t budgets_per_piece = 128;
+
+constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
+
+}  // namespace
+
+settlement::settlement(limiter_state& state, windows& sets, std::span<const offered_series> offered,
+                       std::span<verdict> verdicts, undecided& open, const request_origin& origin)
+    : state_(state), windows_(sets), offered_(offered), verdicts_(verdicts), open_(open), origin_(origin) {
+    assert(offered.size() == verdicts.size());
+}
+
+bool settlement::run() {
+    if (!select()) return false;
+    state_.commits.fetch_add(1, std::memory_order_relaxed);
+    for (;;) {
+        switch (run_piece()) {
+            case piece_end::finished:
+                return true;
+            case piece_end::not_finished:
+                break;
+            case piece_end::other_rules:  // a reload came in between
+                drop_decided();
+                if (!select()) return false;
+                break;
+            case piece_end::sets_full:
+                windows_.make_room();
+        }
+    }
+}
+
+/// Evaluates the selectors for what is pending, in that order, without the lock.
+/// @return false if that asks for too much, see rule_selections.
+bool settlement::select() {
+    rules_ = state_.sets.read()->rules;
+    open_.selections.clear();
+    open_.families.clear();
+    const bool look = rules_->look_at_labels() && origin_.labels != nullptr;
+    const bool look_for_families = look && rules_->whole_histograms;
+    for (const std::uint32_t entry : open_.pending) {
+        const auto labels = look ? origin_.labels->labels(entry) : std::span<const label_view>{};
+        if (!open_.selections.append(*rules_, origin_.tenant, labels)) return false;
+        if (look_for_families) open_.families.push_back(origin_.labels->family(labels));
+    }
+    assert(open_.selections.size() == open_.pending.size());
+    return true;
+}
+
+/// As much as others can be asked to wait for.
+settlement::piece_end settlement::run_piece() {
+    const auto held = state_.counts.lock();
+    if (held->book.is_behind()) {
+        held->book.catch_up(told_per_piece);
+        return piece_end::not_finished;
+    }
+    if (held->book.rules() != rules_) return piece_end::other_rules;
+    state_.revision.fetch_add(1, std::memory_order_relaxed);
+    // Another request may have rolled over since the lookups; the series then counts in the new window.
+    const auto current = state_.sets.read();
+    const piece_end end = run_round(*held, *current);
+    if (end != piece_end::finished || totals_ || !keeps_histograms_whole()) return end;
+    totals_ = true;
+    next_ = 0;
+    return piece_end::not_finished;
+}
+
+settlement::piece_end settlement::run_round(ledger& held, const window_sets& current) {
+    admission one_by_one{held, state_, current, origin_.tenant, open_.budgets};
+    std::size_t budgets_seen = 0;
+    for (std::size_t i = 0; i < prefetch_distance; ++i) prefetch(current, next_ + i);
+    for (; next_ < open_.pending.size(); ++next_) {
+        if (budgets_seen >= budgets_per_piece) return piece_end::not_finished;
+        prefetch(current, next_ + prefetch_distance);
+        ++budgets_seen;
+        const auto family = keeps_histograms_whole() ? open_.families[next_] : histogram_family{};
+        if (family.is_total != totals_) continue;
+        const std::uint32_t entry = open_.pending[next_];
+        // Twice in this request, or admitted by another one since the lookup.
+        if (current.hour->contains(offered_[entry].fingerprint)) {
+            verdicts_[entry] = verdict::known;
+            continue;
+        }
+        const auto decided = one_by_one.decide(offered_[entry], family, open_.selections[next_]);
+        if (!decided) return piece_end::sets_full;
+        verdicts_[entry] = *decided;
+        budgets_seen += one_by_one.budgets_seen();
+    }
+    return piece_end::finished;
+}
+
+/// Again: the lookups may have been two thousand series ago.
+void settlement::prefetch(const window_sets& current, std::size_t place) const {
+    if (place >= open_.pending.size()) return;
+    const std::uint64_t fingerprint = offered_[open_.pending[place]].fingerprint;
+    current.hour->prefetch(fingerprint);
+    current.day->prefetch(fingerprint);
+    if (current.in_grace() && current.previous_hour) current.previous_hour->prefetch(fingerprint);
+}
+
+/// Other rules may make other rounds of what is left, so only that is left.
+void settlement::drop_decided() {
+    std::size_t i = 0;
+    std::erase_if(open_.pending, [&](std::uint32_t) {
+        const bool is_total = keeps_histograms_whole() && open_.families[i].is_total;
+        const bool is_decided = is_total == totals_ ? i < next_ : totals_;
+        ++i;
+        return is_decided;
+    });
+    totals_ = false;
+    next_ = 0;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,51 @@
+/// A request's new series on their way through the lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "limit/offered.hpp"
+#include "limit/undecided.hpp"
+#include "limit/verdict.hpp"
+#include "limit/windows.hpp"
+
+namespace seriesgate {
+
+/// Decides about all that is pending, in pieces: the lock is given back after each, so that others get their turn.
+///
+/// Where histograms are kept whole, sums and counts come after the buckets, wherever they stand: a limit by metric has
+/// its buckets' budget spent first, and must refuse the histogram before its sum has begun it.
+class settlement {
+  public:
+    /// All of these outlive the object.
+    settlement(limiter_state& state, windows& sets, std::span<const offered_series> offered,
+               std::span<verdict> verdicts, undecided& open, const request_origin& origin);
+
+    /// @return false if the request asks for more than rule_work_max or selection_bytes_max. Nothing has been decided
+    /// then; unless other rules ask for more, which have come when part of it was admitted.
+    bool run();
+
+  private:
+    enum class piece_end : std::uint8_t { finished, not_finished, other_rules, sets_full };
+
+    bool select();
+    piece_end run_piece();
+    piece_end run_round(ledger& held, const window_sets& current);
+    void prefetch(const window_sets& current, std::size_t place) const;
+    void drop_decided();
+    [[nodiscard]] bool keeps_histograms_whole() const noexcept { return !open_.families.empty(); }
+
+    limiter_state& state_;
+    windows& windows_;
+    std::span<const offered_series> offered_;
+    std::span<verdict> verdicts_;
+    undecided& open_;
+    const request_origin& origin_;
+    std::shared_ptr<const compiled_rules> rules_;  // by which the selectors were evaluated
+    bool totals_ = false;                          // the second round, of sums and counts
+    std::size_t next_ = 0;                         // index into open_.pending
+};
+
+}  // namespace seriesgate

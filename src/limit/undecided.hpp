@@ -1,0 +1,43 @@
+/// What the lookups of one request have left open.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "limit/rule_selections.hpp"
+#include "series/histogram_family.hpp"
+
+namespace seriesgate {
+
+struct budget_pair;
+
+/// Filled by series_limiter::look_up, used up by settle(): what may be new, and what it takes to decide about it. Lives
+/// with the request, so that others may be decided between the two. Its memory is used again for the next one.
+struct undecided {
+    std::vector<std::uint32_t> pending;    ///< entries that may be new
+    std::vector<std::uint32_t> followers;  ///< entries of stale markers and exemplars only
+    std::uint64_t recalled_hourly = 0;     ///< samples of series that were refused lately
+    std::uint64_t recalled_daily = 0;
+
+    rule_selections selections;              ///< of pending, then of followers
+    std::vector<histogram_family> families;  ///< of pending, while histograms are kept whole
+    std::vector<budget_pair*> budgets;       ///< of the series that is being decided
+
+    /// Whether settle() has nothing to do.
+    [[nodiscard]] bool is_empty() const noexcept {
+        return pending.empty() && followers.empty() && recalled_hourly == 0 && recalled_daily == 0;
+    }
+
+    /// Before another request.
+    void start() noexcept {
+        pending.clear();
+        followers.clear();
+        recalled_hourly = 0;
+        recalled_daily = 0;
+    }
+
+    /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.
+    void shrink();
+};
+
+}  // namespace seriesgate

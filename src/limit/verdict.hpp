@@ -1,0 +1,52 @@
+/// What is decided about a series.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+
+namespace seriesgate {
+
+/// Which window's budget said no.
+enum class refusing_window : std::uint8_t { hourly, daily };
+
+/// From the refused cache to the sender's answer. "Told": the sender hears of it, see limit_answer::reject.
+enum class verdict : std::uint8_t {
+    known,               ///< accepted: admitted before
+    admitted,            ///< accepted: counted now
+    unknown,             ///< dropped: a stale marker or exemplar of a series that nobody admitted
+    refused_hourly = 4,  ///< new, and a budget of the hour is spent
+    refused_daily,       ///< new in the day, and a budget of the day is spent
+    refused_hourly_told,
+    refused_daily_told,
+};
+
+constexpr bool is_accepted(verdict of) noexcept {
+    return of <= verdict::admitted;
+}
+
+/// By a budget; what is unknown is not.
+constexpr bool is_refused(verdict of) noexcept {
+    return of >= verdict::refused_hourly;
+}
+
+constexpr bool is_told(verdict of) noexcept {
+    return of == verdict::refused_hourly_told || of == verdict::refused_daily_told;
+}
+
+/// Whether senders hear of a refusal.
+enum class telling : std::uint8_t { silent, told };
+
+constexpr verdict refused_by(refusing_window window, telling to_sender) noexcept {
+    const bool by_hour = window == refusing_window::hourly;
+    if (to_sender == telling::told) return by_hour ? verdict::refused_hourly_told : verdict::refused_daily_told;
+    return by_hour ? verdict::refused_hourly : verdict::refused_daily;
+}
+
+/// @param of is_refused.
+constexpr refusing_window window_of(verdict of) noexcept {
+    assert(is_refused(of));
+    const bool by_hour = of == verdict::refused_hourly || of == verdict::refused_hourly_told;
+    return by_hour ? refusing_window::hourly : refusing_window::daily;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,76 @@
+#include "limit/window_sets.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "limit/ledger.hpp"
+
+namespace seriesgate {
+namespace {
+
+using std::chrono::hours;
+
+/// First segment of a window that nothing is known about: 400 KB.
+constexpr std::uint64_t capacity_min = 1 << 17;
+
+/// First segment where only the limit is known, at most: 3 MB. A limit says how many may come, not how many will.
+constexpr std::uint64_t capacity_by_limit_max = 1 << 20;
+
+/// A clock may be set back by this much without ending the running window.
+constexpr auto step_back_max = hours{1};
+
+}  // namespace
+
+bool window_sets::in_hour(time_point now) const noexcept {
+    return now < hour_span.end && now >= hour_span.start - step_back_max;
+}
+
+bool window_sets::is_leap(time_point now) const noexcept {
+    return now >= hour_span.end + hours{1} || now < hour_span.start - step_back_max;
+}
+
+bool window_sets::cover(time_point now) const noexcept {
+    if (in_hour(now)) return !in_grace() || now < grace_end;
+    return leap && is_leap(now) && now >= *leap - step_back_max && now < *leap + clock_doubt;
+}
+
+/// In the hour before, and in the day that it belonged to. The second looks for the series in other places (day_set),
+/// so a newcomer that false positives take for an incumbent, and that would take a true incumbent's slot, is as rare as
+/// p^2.
+standing window_sets::standing_of(std::uint64_t fingerprint, bool in_day) const noexcept {
+    if (!in_grace() || !previous_hour->contains(fingerprint)) return standing::newcomer;
+    const bool in_its_day = previous_day == day ? in_day : previous_day->contains(fingerprint);
+    return in_its_day ? standing::incumbent : standing::newcomer;
+}
+
+bool window_sets::knows(std::uint64_t fingerprint) const noexcept {
+    return hour->contains(fingerprint) || day->contains(fingerprint) ||
+           (previous_hour && previous_hour->contains(fingerprint));
+}
+
+bool window_sets::is_whole() const noexcept {
+    if (!hour || !day || !rules) return false;
+    if (hour_span.end - hour_span.start != hours{1} || day_span.end - day_span.start != hours{24}) return false;
+    return !in_grace() || (previous_hour && previous_day);
+}
+
+void sets_in_force::publish([[maybe_unused]] ledger& held, std::unique_ptr<const window_sets> next) {
+    assert(next->is_whole());
+    assert(next->hour == held.hour && next->day == held.day);
+    current_.publish(std::move(next));
+}
+
+std::uint64_t first_capacity(std::uint64_t series_count, std::uint64_t capacity_max) {
+    if (capacity_max == 0) return std::max(capacity_min, series_count);
+    const std::uint64_t wanted = std::max(series_count, capacity_by_limit_max);
+    return std::max(capacity_min, std::min(wanted, capacity_max));
+}
+
+std::unique_ptr<admitted_set> make_set(std::uint64_t series_count, std::uint64_t capacity_max,
+                                       double false_positive_rate) {
+    return std::make_unique<admitted_set>(filter_spec{first_capacity(series_count, capacity_max), false_positive_rate},
+                                          capacity_max);
+}
+
+}  // namespace seriesgate
