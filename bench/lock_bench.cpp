@@ -113,7 +113,7 @@ int main() {
     measure("nothing", limiter, [] { std::this_thread::sleep_for(1ms); });
     measure("save", limiter, [&] {
         null_sink sink;
-        save(limiter, sink);
+        save_snapshot(limiter, sink);
     });
     measure("figures", limiter, [&] { (void)figures_of(limiter); });
     measure("reload", limiter, [&] { limiter.reconfigure(settings()); });

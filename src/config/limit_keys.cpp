@@ -7,6 +7,7 @@
 #include "config/rule_values.hpp"
 #include "config/scalars.hpp"
 #include "config/wording.hpp"
+#include "limit/group_key.hpp"
 
 namespace seriesgate {
 namespace {

@@ -2,6 +2,7 @@
 #include "config/known_keys.hpp"
 #include "config/rule_keys.hpp"
 #include "config/rule_values.hpp"
+#include "limit/group_key.hpp"
 
 namespace seriesgate {
 namespace {

@@ -12,6 +12,7 @@
 #include "ingest/sender_answer.hpp"
 #include "limit/budget_text.hpp"
 #include "limit/explain.hpp"
+#include "limit/group_key.hpp"
 #include "series/text.hpp"
 #include "upstream/headers.hpp"
 #include "upstream/via.hpp"

@@ -194,7 +194,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_book&& book) 
 
 }  // namespace
 
-bool save(series_limiter& limiter, state_sink& sink) {
+bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     limiter_state& state = limiter.state();
     state_encoder out{sink};
     std::vector<late_keys::entry> abandoned;  // by a save that ended badly; destroyed without the lock
@@ -213,7 +213,7 @@ bool save(series_limiter& limiter, state_sink& sink) {
     return whole;
 }
 
-bool restore(series_limiter& limiter, state_source& source, time_point now) {
+bool restore_snapshot(series_limiter& limiter, state_source& source, time_point now) {
     limiter_state& state = limiter.state();
     state_decoder in{source};
     loaded_state loaded;

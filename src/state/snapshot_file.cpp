@@ -164,7 +164,7 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
     if (header.number<std::uint32_t>() != format_version) return refused("written by another version of seriesgate");
     if (header.number<std::uint64_t>() != identities_.rules) return refused("made with other ignoreLabels");
     if (header.number<std::uint64_t>() != identities_.secret) return refused("made with another secret");
-    if (!restore(limiter, source, now)) return refused("truncated or corrupt");
+    if (!restore_snapshot(limiter, source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};
 } catch (const std::runtime_error& error) {  // no memory is no reason to begin anew: then we do not start
     return {load_result::refused, error.what()};
@@ -179,7 +179,7 @@ snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter) const t
         encoder.number(format_version);
         encoder.number(identities_.rules);
         encoder.number(identities_.secret);
-        const bool complete = save(limiter, sink);
+        const bool complete = save_snapshot(limiter, sink);
         encoder.number(sink.sum());
         sink.finish();
         bytes = sink.bytes();

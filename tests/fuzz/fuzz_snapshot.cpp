@@ -39,7 +39,7 @@ void decide_some(series_limiter& limiter, time_point now) {
 
 std::string saved(series_limiter& limiter) {
     state_text written;
-    require(save(limiter, written), "a state cannot be saved");
+    require(save_snapshot(limiter, written), "a state cannot be saved");
     return written.text;
 }
 
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto [settings, now] = small_limiter_of(data[0]);
     series_limiter limiter{settings, now};
     state_text_source source{as_bytes(data + 1, size - 1)};
-    if (!restore(limiter, source, now)) {
+    if (!restore_snapshot(limiter, source, now)) {
         const auto figures = figures_of(limiter);
         require(figures.hourly.series_current == 0 && figures.tenants.empty() && figures.limits.empty(),
                 "a state that was refused left something behind");

@@ -34,12 +34,12 @@ struct bytes_source final : state_source {
 /// @return nothing if it could not be saved.
 inline std::string saved(series_limiter& limiter) {
     bytes_sink sink;
-    return save(limiter, sink) ? std::move(sink.bytes) : std::string{};
+    return save_snapshot(limiter, sink) ? std::move(sink.bytes) : std::string{};
 }
 
 inline bool restored(series_limiter& limiter, std::string_view bytes, time_point now) {
     bytes_source source{bytes};
-    return restore(limiter, source, now);
+    return restore_snapshot(limiter, source, now);
 }
 
 }  // namespace seriesgate::testing

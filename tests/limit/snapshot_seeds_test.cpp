@@ -24,7 +24,7 @@ TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
         const auto [settings, now] = small_limiter_of(static_cast<std::uint8_t>(seed[0]));
         series_limiter limiter{settings, now};
         state_text_source source{std::string_view{seed}.substr(1)};
-        CHECK(restore(limiter, source, now));
+        CHECK(restore_snapshot(limiter, source, now));
         ++seeds;
     }
     CHECK(seeds == 10);

@@ -233,9 +233,9 @@ TEST_CASE("saving says so when the bytes could not be written") {
     const std::size_t size = saved(gate.limiter).size();
     for (const std::size_t room : {std::size_t{0}, std::size_t{30}, size / 2, size - 1}) {
         sink.room = room;
-        CHECK_FALSE(save(gate.limiter, sink));
+        CHECK_FALSE(save_snapshot(gate.limiter, sink));
     }
     sink.room = size;
-    CHECK(save(gate.limiter, sink));
+    CHECK(save_snapshot(gate.limiter, sink));
     CHECK(gate.accepted(series(0, 12), at(10)) == 10);
 }

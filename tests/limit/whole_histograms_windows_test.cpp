@@ -192,7 +192,7 @@ TEST_CASE("a histogram that begins while a snapshot is written is in it") {
     if (GENERATE(true, false)) before.accept(part(latency(1), 0, 3), at(10));  // then the day knows it
     before.limiter.maintain(at(11));
     sink_that_offers sink{before, saved(before.limiter).size()};
-    REQUIRE(save(before.limiter, sink));
+    REQUIRE(save_snapshot(before.limiter, sink));
     REQUIRE(sink.offered);
     histogram_offering gate{whole(2, 2), at(10)};
     REQUIRE(restored(gate.limiter, sink.bytes, at(11)));
