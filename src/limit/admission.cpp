@@ -28,10 +28,11 @@ std::optional<verdict> admission::decide(const offered_series& series, const his
     held_.book.find(tenant_, selection, budgets_);
     const newcomer one = look_at(series, family, selection);
     // Every budget must have room before any is touched.
-    const in_windows none_left = spent(one);
-    const completion over_limit = completing(none_left, one);
-    const in_windows refusing{.hour = none_left.hour && !over_limit.hour, .day = none_left.day && !over_limit.day};
-    const telling to_sender = note_demand(refusing, one);
+    const auto [in_any, in_enforcing] = spent(one);
+    const completion over_limit = completing(in_enforcing, one);
+    const in_windows refusing{.hour = in_enforcing.hour && !over_limit.hour,
+                              .day = in_enforcing.day && !over_limit.day};
+    const telling to_sender = in_any.any() ? note_demand(refusing, one) : telling::silent;
     const bool begins = one.in_histogram && !one.begun.hour;
     if (begins && one.before == standing::newcomer)
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
@@ -68,15 +69,14 @@ in_windows admission::spent_at(std::size_t place, const newcomer& of) const {
     return none_left;
 }
 
-in_windows admission::spent(const newcomer& of) const {
-    in_windows any;
+admission::spent_windows admission::spent(const newcomer& of) const {
+    spent_windows none_left;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
-        if (!enforces(budgets_[place])) continue;
         const in_windows here = spent_at(place, of);
-        any.hour |= here.hour;
-        any.day |= here.day;
+        none_left.in_any |= here;
+        if (enforces(budgets_[place])) none_left.in_enforcing |= here;
     }
-    return any;
+    return none_left;
 }
 
 admission::completion admission::completing(in_windows spent, const newcomer& of) const {

@@ -57,7 +57,12 @@ class admission {
     [[nodiscard]] newcomer look_at(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection) const;
     [[nodiscard]] in_windows spent_at(std::size_t place, const newcomer& of) const;
-    [[nodiscard]] in_windows spent(const newcomer& of) const;
+    /// Where there is no room.
+    struct spent_windows {
+        in_windows in_any;        ///< budget
+        in_windows in_enforcing;  ///< budget: that refuses
+    };
+    [[nodiscard]] spent_windows spent(const newcomer& of) const;
     [[nodiscard]] completion completing(in_windows spent, const newcomer& of) const;
     telling note_demand(in_windows refusing, const newcomer& of);
     verdict refuse(const offered_series& series, verdict refusal);

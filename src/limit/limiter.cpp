@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <vector>
 
 #include "limit/limiter_state.hpp"
@@ -37,40 +38,48 @@ void series_limiter::look_up(std::span<const offered_series> offered, time_point
     {
         const auto current = windows_->in_force(now);
         const admitted_set& hour = *current->hour;
-        const bool any_refused = !state_->refused.is_empty();
         for (std::size_t i = 0; i < std::min(prefetch_distance, offered.size()); ++i)
             hour.prefetch(offered[i].fingerprint);
 
         for (std::size_t i = 0; i < offered.size(); ++i) {
             if (i + prefetch_distance < offered.size()) hour.prefetch(offered[i + prefetch_distance].fingerprint);
-            const offered_series& series = offered[i];
-            if (hour.contains(series.fingerprint)) {
+            if (hour.contains(offered[i].fingerprint))
                 verdicts[i] = verdict::known;
-                continue;
-            }
-            if (!series.admits) {
-                open.followers.push_back(static_cast<std::uint32_t>(i));
-                continue;
-            }
-            if (any_refused) state_->refused.prefetch(series.fingerprint);
-            open.pending.push_back(static_cast<std::uint32_t>(i));
+            else
+                open.pending.push_back(static_cast<std::uint32_t>(i));
         }
     }
-    if (!open.pending.empty() && !state_->refused.is_empty()) recall(offered, verdicts, open);
+    if (!open.pending.empty()) sort_out(offered, verdicts, open);
 }
 
-/// Decides about those that were refused lately, and takes them out of what is pending. Counted when all is settled: a
-/// request that asks for too much changes nothing.
-void series_limiter::recall(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                            undecided& open) const {
-    std::erase_if(open.pending, [&](std::uint32_t i) {
-        const auto refusal = state_->refused.lookup(offered[i].fingerprint);
-        if (!refusal) return false;
-        verdicts[i] = *refusal;
-        const bool by_hour = window_of(*refusal) == refusing_window::hourly;
-        (by_hour ? open.recalled_hourly : open.recalled_daily) += offered[i].samples;
-        return true;
-    });
+/// Of those that are not known: sets stale markers and exemplars apart, and decides about what was refused lately. Its
+/// samples are counted when all is settled: a request that asks for too much changes nothing.
+void series_limiter::sort_out(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                              undecided& open) const {
+    const refused_cache& refused = state_->refused;
+    const bool any_refused = !refused.is_empty();
+    const std::span<std::uint32_t> unknown = open.pending;
+    std::size_t left = 0;
+    std::uint64_t recalled = 0;
+    std::uint64_t recalled_hourly = 0;
+    for (std::size_t at = 0; at < unknown.size(); ++at) {
+        if (any_refused && at + prefetch_distance < unknown.size())
+            refused.prefetch(offered[unknown[at + prefetch_distance]].fingerprint);
+        const std::uint32_t i = unknown[at];
+        const offered_series& series = offered[i];
+        if (!series.admits) {
+            open.followers.push_back(i);
+        } else if (const auto refusal = any_refused ? refused.lookup(series.fingerprint) : std::nullopt) {
+            verdicts[i] = *refusal;
+            recalled += series.samples;
+            if (window_of(*refusal) == refusing_window::hourly) recalled_hourly += series.samples;
+        } else {
+            unknown[left++] = i;
+        }
+    }
+    open.pending.resize(left);
+    open.recalled_hourly = recalled_hourly;
+    open.recalled_daily = recalled - recalled_hourly;
 }
 
 bool series_limiter::settle(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,

@@ -80,7 +80,7 @@ class series_limiter {
     [[nodiscard]] windows& time() const noexcept { return *windows_; }
 
   private:
-    void recall(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open) const;
+    void sort_out(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open) const;
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
                 const request_origin& origin) const;
 

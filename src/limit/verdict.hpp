@@ -20,6 +20,10 @@ enum class verdict : std::uint8_t {
     refused_daily_told,
 };
 
+constexpr unsigned verdict_number(verdict of) noexcept {
+    return static_cast<unsigned>(of);
+}
+
 constexpr bool is_accepted(verdict of) noexcept {
     return of <= verdict::admitted;
 }
@@ -45,8 +49,8 @@ constexpr verdict refused_by(refusing_window window, telling to_sender) noexcept
 /// @param of is_refused.
 constexpr refusing_window window_of(verdict of) noexcept {
     assert(is_refused(of));
-    const bool by_hour = of == verdict::refused_hourly || of == verdict::refused_hourly_told;
-    return by_hour ? refusing_window::hourly : refusing_window::daily;
+    static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_told)) & 1) == 0);
+    return (verdict_number(of) & 1) == 0 ? refusing_window::hourly : refusing_window::daily;
 }
 
 }  // namespace seriesgate

@@ -38,6 +38,11 @@ struct in_windows {
     bool day = false;
 
     [[nodiscard]] bool any() const noexcept { return hour || day; }
+    in_windows& operator|=(in_windows other) noexcept {
+        hour |= other.hour;
+        day |= other.day;
+        return *this;
+    }
 };
 
 }  // namespace seriesgate

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "config/loading.hpp"
+#include "limit/group_key.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
