@@ -4,7 +4,6 @@
 
 #include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
-#include "series/selector.hpp"
 
 namespace seriesgate {
 namespace {

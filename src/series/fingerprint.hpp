@@ -14,19 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "series/avalanche.hpp"
 #include "series/hash_key.hpp"
 #include "series/histogram_family.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {
-
-/// Spreads every bit over all others; different numbers stay different.
-/// Source: github.com/Cyan4973/xxHash, XXH64_avalanche.
-inline std::uint64_t avalanche(std::uint64_t bits) noexcept {
-    bits = (bits ^ bits >> 33) * 0xc2b2ae3d27d4eb4fu;
-    bits = (bits ^ bits >> 29) * 0x165667b19e3779f9u;
-    return bits ^ bits >> 32;
-}
 
 /// What a tenant makes of the sum of a series' labels: a permutation of its own, so that no two label sets that meet in
 /// one tenant, or in two, tell anything of others. (Were the tenant added, one pair that meets would make a meeting

@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "core/bytes.hpp"
-#include "series/fingerprint.hpp"
+#include "series/avalanche.hpp"
 #include "series/hash_key.hpp"
 
 namespace seriesgate {

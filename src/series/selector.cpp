@@ -301,12 +301,6 @@ class selector_parser {
 
 }  // namespace
 
-bytes_view label_value(std::span<const label_view> labels, bytes_view name) noexcept {
-    for (const label_view& label : labels)
-        if (label.name == name && !label.value.empty()) return label.value;
-    return {};
-}
-
 std::strong_ordering operator<=>(const label_matcher& a, const label_matcher& b) noexcept {
     return std::tie(a.name, a.op, a.value) <=> std::tie(b.name, b.op, b.value);
 }

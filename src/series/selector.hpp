@@ -19,10 +19,6 @@ namespace seriesgate {
 inline constexpr std::size_t selector_bytes_max = 16 * 1024;
 inline constexpr std::size_t matchers_per_selector_max = 64;
 
-/// The value of the label `name`, empty if there is none: to PromQL a missing label and an empty one are the same. Of
-/// labels with the same name (invalid; stores differ in what they do) the first that is not empty counts.
-bytes_view label_value(std::span<const label_view> labels, bytes_view name) noexcept;
-
 enum class match_op : std::uint8_t { equal, not_equal, regex, not_regex };
 
 /// One condition on one label. Made by parse_selector.

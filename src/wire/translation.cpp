@@ -7,7 +7,6 @@
 
 #include "core/kept_memory.hpp"
 #include "core/varint.hpp"
-#include "series/selector.hpp"
 #include "series/text.hpp"
 #include "series/utf8.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
+#include "wire/bounds.hpp"
 #include "wire/sample_records.hpp"
 
 namespace seriesgate {

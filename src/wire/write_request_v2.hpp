@@ -11,20 +11,13 @@
 #include "core/bytes.hpp"
 #include "series/fingerprint.hpp"
 #include "series/label.hpp"
+#include "wire/bounds.hpp"
 #include "wire/label_walk.hpp"
 #include "wire/sample_records.hpp"
+#include "wire/series_view.hpp"
 #include "wire/wire_error.hpp"
-#include "wire/write_request.hpp"
 
 namespace seriesgate {
-
-/// A bound like those of write_request.hpp: Prometheus sends some thousand symbols a request.
-inline constexpr std::size_t symbols_per_request_max = 1 << 22;
-/// Bounds of the names and values of a series, and of all that a request's references stand for (exemplars and metadata
-/// too), filled in. Without them a symbol of 64 KiB that all labels refer to makes terabytes to look at or to write out
-/// of a body of some megabytes.
-inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
-inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 
 /// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has. Each symbol
 /// is hashed once. Strict (see field_cursor): whatever it accepts, libprotobuf and gogo decode to the same series.
