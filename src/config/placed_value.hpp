@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/config_error.hpp"
 #include "config/yaml_tree.hpp"
 
 /// Values of the file that know where they stand. Whoever reads one tells it what is wrong with it.

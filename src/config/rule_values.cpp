@@ -39,6 +39,14 @@ bool read_selector(const placed_value& at, selector& target) {
     return read_scalar(at, [&](std::string_view text) { return assign_selector(text, target); });
 }
 
+bool read_flag(const placed_value& at, bool& target) {
+    return read_scalar(at, [&](std::string_view text) { return assign_flag(text, target); });
+}
+
+bool read_mode(const placed_value& at, limit_mode& target) {
+    return read_scalar(at, [&](std::string_view text) { return assign_mode(text, target); });
+}
+
 bool read_answer(const placed_value& at, std::optional<limit_answer>& target) {
     limit_answer answer{};
     const bool good = read_scalar(at, [&](std::string_view text) { return assign_answer(text, answer); });

@@ -11,12 +11,12 @@ struct override_draft {
     std::optional<limit_answer> answer;
 };
 
+constexpr auto maxima = &override_draft::maxima;
+
 constexpr std::array override_fields{
-    field<override_draft>{"maxHourlySeries",
-                          [](const placed_value& at, override_draft& to) { read_series_count(at, to.maxima.hourly); }},
-    field<override_draft>{"maxDailySeries",
-                          [](const placed_value& at, override_draft& to) { read_series_count(at, to.maxima.daily); }},
-    field<override_draft>{"onLimit", [](const placed_value& at, override_draft& to) { read_answer(at, to.answer); }},
+    field<override_draft>{"maxHourlySeries", into<read_series_count, maxima, &series_maxima::hourly>},
+    field<override_draft>{"maxDailySeries", into<read_series_count, maxima, &series_maxima::daily>},
+    field<override_draft>{"onLimit", into<read_answer, &override_draft::answer>},
 };
 
 }  // namespace
