@@ -68,9 +68,9 @@ void label_hasher::shrink() {
     give_back(common_);
 }
 
-std::uint64_t fingerprint_identity(std::vector<std::string> ignored) {
+std::uint64_t ignored_labels_identity(std::vector<std::string> ignored) {
     std::ranges::sort(ignored);
-    std::uint64_t identity = 3;  // of how fingerprints are made; to be changed with it
+    std::uint64_t identity = 3;  // any number; with another one every kept state would be foreign
     for (const std::string& name : ignored) identity = XXH3_64bits_withSeed(name.data(), name.size(), identity);
     return identity;
 }

@@ -66,9 +66,10 @@ class label_hasher {
     void shrink();
 };
 
-/// Tells apart by what rules fingerprints were made, for whoever keeps them: but for the key, which has an identity of
-/// its own. The order of the names does not matter.
-std::uint64_t fingerprint_identity(std::vector<std::string> ignored);
+/// Tells apart which labels were left out of fingerprints, for whoever keeps them. The order of the names does not
+/// matter. The key has an identity of its own; how fingerprints are made belongs to the format of the state, see
+/// snapshot_file::format_version.
+std::uint64_t ignored_labels_identity(std::vector<std::string> ignored);
 
 /// @param tenant empty for senders without a tenant header.
 tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept;

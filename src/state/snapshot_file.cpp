@@ -23,7 +23,6 @@ namespace seriesgate {
 namespace {
 
 constexpr std::string_view magic{"SGSTATE\n"};
-constexpr std::uint32_t format_version = 4;  // 3 had fingerprints that anybody could compute
 constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 constexpr std::size_t buffer_size = 1 << 20;
@@ -160,8 +159,10 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
     std::array<char, magic.size()> found{};
     header.bytes(found.data(), found.size());
     if (std::string_view{found.data(), found.size()} != magic) return refused("not a state file of seriesgate");
-    if (header.number<std::uint32_t>() != format_version) return refused("written by another version of seriesgate");
-    if (header.number<std::uint64_t>() != identities_.rules) return refused("made with other ignoreLabels");
+    if (const auto format = header.number<std::uint32_t>(); format != format_version)
+        return refused("has format " + std::to_string(format) + ", this version of seriesgate reads format " +
+                       std::to_string(format_version) + " only");
+    if (header.number<std::uint64_t>() != identities_.ignored_labels) return refused("made with other ignoreLabels");
     if (header.number<std::uint64_t>() != identities_.secret) return refused("made with another secret");
     if (!limiter.restore(source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};
@@ -176,7 +177,7 @@ snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter) const t
         state_encoder encoder{sink};
         encoder.bytes(magic);
         encoder.number(format_version);
-        encoder.number(identities_.rules);
+        encoder.number(identities_.ignored_labels);
         encoder.number(identities_.secret);
         const bool complete = limiter.save(sink);
         encoder.number(sink.sum());
