@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <initializer_list>
@@ -85,6 +86,7 @@ void loader::read_text(std::string_view text) {
 }
 
 void loader::read_key(const config_key& key, const known_key& found) {
+    assert((key.access.read == nullptr) != (key.access.assign == nullptr));
     if (found.faulty) bad_.insert(key.name);
     if (!found.value) return;
     if (key.access.read != nullptr) return key.access.read(*found.value, value_);

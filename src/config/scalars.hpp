@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -31,6 +32,7 @@ bool is_plain_number(std::string_view text) noexcept;
 
 template <typename Integer>
 std::string assign_count(std::string_view text, range<Integer> bounds, Integer& target) {
+    assert(bounds.min < bounds.max);
     if (text.starts_with('-') && is_plain_number(text.substr(1))) return in_quotes(text) + " is negative";
     if (!is_plain_number(text)) return in_quotes(text) + " is not a whole number";
     Integer value = 0;

@@ -28,7 +28,7 @@ void read_tenant_overrides(const placed_value& at, config& target) {
         read_fields(value, override_fields, draft);
         if (tenant.size() > group_key_bytes_max)
             value.fail("is a name of more than " + std::to_string(group_key_bytes_max) +
-                       " bytes: requests of such tenants are turned away");
+                       " bytes: requests of such tenants are rejected");
         tenants.overrides.emplace(tenant, draft.maxima);
         if (draft.answer) tenants.answers.emplace(tenant, *draft.answer);
     }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,7 @@ class admitted_set {
 
     /// Whether so many series can be inserted. @param count at most spare_capacity_min.
     [[nodiscard]] bool has_room(std::uint64_t count) const noexcept {
+        assert(count <= spare_capacity_min);
         if (spare_) return true;
         const segment& last = *segments_[segment_count_.load(std::memory_order_relaxed) - 1];
         return last.count.load(std::memory_order_relaxed) + count <= last.capacity;

@@ -7,6 +7,7 @@
 /// series has the same fingerprint in both versions.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,6 +33,7 @@ struct tenant_key {
 /// @param labels_hash the sum of the labels' hashes.
 /// @param tenant equal labels of two tenants are two series.
 inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, const tenant_key& tenant) noexcept {
+    assert(tenant.factor % 2 == 1);  // else not a permutation
     return avalanche((labels_hash ^ tenant.flip) * tenant.factor);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -54,6 +55,7 @@ class file_sink : public state_sink {
     explicit file_sink(int fd) : fd_(fd) { buffer_.reserve(buffer_size); }
     /// Does not throw: who saves has a lock and a recording to end first.
     bool write(std::string_view bytes) override {
+        assert(buffer_.size() <= buffer_size);
         sum_.add(bytes);
         bytes_ += bytes.size();
         if (buffer_.size() + bytes.size() > buffer_size) {
@@ -92,7 +94,9 @@ class file_source : public state_source {
 
   public:
     /// @param size of the file, with the sum at its end.
-    file_source(int fd, std::uint64_t size) : fd_(fd), left_(size - checksum_size), buffer_(buffer_size) {}
+    file_source(int fd, std::uint64_t size) : fd_(fd), left_(size - checksum_size), buffer_(buffer_size) {
+        assert(size >= header_size + checksum_size);
+    }
 
     bool read(char* into, std::size_t size) override {
         if (size > left_ || !take(into, size)) return false;
@@ -109,6 +113,7 @@ class file_source : public state_source {
   private:
     bool take(char* into, std::size_t size) {
         while (size > 0) {
+            assert(at_ <= filled_ && filled_ <= buffer_.size());
             if (at_ == filled_ && size >= buffer_.size()) {  // large pieces go straight to their place
                 const std::size_t got = read_some(into, std::min(size, piece_size));
                 if (got == 0) return false;
@@ -164,6 +169,7 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
                        std::to_string(format_version) + " only");
     if (header.number<std::uint64_t>() != identities_.ignored_labels) return refused("made with other ignoreLabels");
     if (header.number<std::uint64_t>() != identities_.secret) return refused("made with another secret");
+    assert(source.left() == size - header_size - checksum_size);
     if (!limiter.restore(source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};
 } catch (const std::runtime_error& error) {  // no memory is no reason to begin anew: then we do not start
@@ -179,10 +185,12 @@ snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter) const t
         encoder.number(format_version);
         encoder.number(identities_.ignored_labels);
         encoder.number(identities_.secret);
+        assert(sink.bytes() == header_size);
         const bool complete = limiter.save(sink);
         encoder.number(sink.sum());
         sink.finish();
         bytes = sink.bytes();
+        assert(bytes >= header_size + checksum_size);
         return complete;
     });
     return saved ? save_outcome{save_result::saved, {}, bytes} : save_outcome{save_result::window_ended, {}, 0};

@@ -1,6 +1,7 @@
 /// The records that remote write 1 and 2 have in common: samples and histograms. Internal to wire.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include "core/bytes.hpp"
@@ -37,6 +38,7 @@ inline constexpr std::ptrdiff_t plain_zero_bytes = 9;
 /// Whether that is what stands from `at` to `end`. Which of the two has no pattern, so no branch asks for it.
 /// @param value becomes the bits of the sample's value.
 inline bool is_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {
+    assert(at <= end);
     const std::ptrdiff_t size = end - at;
     const bool is_zero = size == plain_zero_bytes;
     if (!is_zero & (size != plain_sample_bytes)) return false;

@@ -14,7 +14,7 @@
 namespace seriesgate {
 
 /// The size that the block says it has, in bytes, without decoding it.
-/// Refused: no bytes, the framing format, more than `decoded_bytes_max`, or more than a block of this size can hold
+/// Errors: no bytes, the framing format, more than `decoded_bytes_max`, or more than a block of this size can hold
 /// (a copy of 64 bytes takes 3 bytes, so a ratio above 22 is a lie; this is what stops decompression bombs).
 result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max);
 

@@ -4,6 +4,7 @@
 /// symbols stay, for the entries refer to them by number. Formats: proto/remote_write_v2.proto.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -74,7 +75,10 @@ class write_request_v2_reader {
     /// As write_request_reader::labels.
     void labels(byte_range record, std::vector<label_view>& labels) const;
     /// @param ref one that has been read without an error.
-    [[nodiscard]] bytes_view symbol(std::uint64_t ref) const noexcept { return slice(body_, symbols_[ref].text); }
+    [[nodiscard]] bytes_view symbol(std::uint64_t ref) const noexcept {
+        assert(ref < symbols_.size() && symbols_[ref].text.end() <= body_.size());
+        return slice(body_, symbols_[ref].text);
+    }
     /// None: what v2 knows about a metric stands in its series entries.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return 0; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }

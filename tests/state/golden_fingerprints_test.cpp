@@ -38,8 +38,8 @@ std::string hex(std::uint64_t number) {
 
 /// On one line, and not too long a one.
 std::string shown(std::string_view text) {
-    if (text.size() > 40) return std::string(1, text[0]) + "*" + std::to_string(text.size());
     std::string out;
+    if (text.size() > 40) return out.append(1, text[0]).append("*").append(std::to_string(text.size()));
     for (const char c : text) {
         char escaped[5] = {c};
         if (c < ' ' || c == 0x7f) std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(c));
