@@ -1,5 +1,6 @@
 #include "state/state_directory.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
