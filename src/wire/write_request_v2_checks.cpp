@@ -1,4 +1,4 @@
-// What write_request_v2_reader asks of references, and of records that nothing is taken from.
+// Exemplars and metadata: nothing is taken from them, but they must be right.
 #include "wire/symbol_refs.hpp"
 #include "wire/write_request_v2.hpp"
 
@@ -10,23 +10,6 @@ constexpr auto varint = wire_type::varint;
 constexpr auto fixed64 = wire_type::fixed64;
 
 }  // namespace
-
-fault write_request_v2_reader::check_label_ref(std::uint64_t ref, const char* at, label_refs& seen) const noexcept {
-    if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
-    const std::size_t size = symbols_[ref].text.size;
-    if (size > label_bytes_max) return {wire_errc::label_bytes_over_limit, at};
-    seen.bytes += size;
-    seen.is_odd = true;
-    if (seen.name_at != nullptr) {
-        seen.name_at = nullptr;
-        return {};
-    }
-    if (size == 0) return {wire_errc::label_without_name, at};
-    if (seen.count == labels_per_series_max) return {wire_errc::labels_over_limit, at};
-    ++seen.count;
-    seen.name_at = at;
-    return {};
-}
 
 fault write_request_v2_reader::check_ref(std::uint64_t ref, const char* at) noexcept {
     if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
