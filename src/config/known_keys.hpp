@@ -13,7 +13,7 @@
 #include "config/member_path.hpp"
 #include "config/placed_value.hpp"
 
-/// Maps whose keys are ours: which of the keys that may stand there do, and what does not belong there.
+/// Maps whose keys we define: which of them are there, and what does not belong.
 namespace seriesgate {
 
 struct known_key {

@@ -22,7 +22,7 @@ struct range {
     Value max;
 };
 
-/// A bound for slips of the finger only; memory runs out long before (3 bytes a series).
+/// Catches slips of the finger; memory (3 bytes a series) runs out long before.
 inline constexpr range<std::uint64_t> series_counts{0, 1'000'000'000'000};
 /// Tenants or groups with a budget of their own.
 inline constexpr range<std::uint64_t> budget_counts{1, 10'000'000};

@@ -1,8 +1,8 @@
 /// The labels of one series entry after the other, added up.
 ///
-/// Neighbours in a request share most of their labels, for the series of a target stand together, and so do those of a
-/// metric. So the labels of the last entry are kept in mind: bytes that are the same are compared, 32 at a time, and
-/// only what differs is read and hashed. How labels are written is the caller's matter.
+/// Neighbours in a request share most of their labels: the series of a target stand together, and so do those of a
+/// metric. So the walk remembers the labels of the last entry. It compares bytes, 32 at a time, and has only what
+/// differs read and hashed. How labels are written is the caller's matter.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ inline std::uint64_t name_order_of(bytes_view name) noexcept {
 /// Threads: one at a time.
 class label_walk {
   public:
-    /// Labels of an entry that can be kept in mind; the others are left to the caller.
+    /// Labels of an entry that are remembered; the others are left to the caller.
     static constexpr unsigned remembered_max = 63;
 
     /// Before the first entry of a body.

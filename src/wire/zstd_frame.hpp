@@ -38,7 +38,7 @@ class zstd_codec {
                                           decode_buffer& buffer);
 
     /// Compresses `raw` as one frame that says its size.
-    /// @param room for the worst that may come out, which is far more than does.
+    /// @param room to work in: for the worst case, which is far more than the result takes.
     /// @param out replaced.
     void encode(bytes_view raw, decode_buffer& room, std::string& out);
 };
