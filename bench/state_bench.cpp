@@ -46,7 +46,7 @@ std::filesystem::path directory() {
 void save(benchmark::State& state) {
     const auto limiter = filled(static_cast<std::uint64_t>(state.range(0)));
     const state_directory held{directory()};
-    const snapshot_file snapshots{held, {.rules = 1, .secret = 1}};
+    const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
     for (auto _ : state) {
         const auto saved = snapshots.save(*limiter);
         if (saved.result != snapshot_file::save_result::saved) state.SkipWithError(saved.reason.c_str());
@@ -58,7 +58,7 @@ BENCHMARK(save)->Arg(1'000'000)->Arg(10'000'000)->Arg(100'000'000)->Unit(benchma
 /// From the start of the process to ready, as far as the state is concerned: the file is in the page cache.
 void load(benchmark::State& state) {
     const state_directory held{directory()};
-    const snapshot_file snapshots{held, {.rules = 1, .secret = 1}};
+    const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
     if (!snapshots.save(*filled(static_cast<std::uint64_t>(state.range(0)))).reason.empty()) return;
     for (auto _ : state) {
         series_limiter limiter{{}, noon};
@@ -84,7 +84,7 @@ void decide_while_saving(benchmark::State& state, bool saving) {
         saver = std::thread{[&] {
             ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);  // as the app does
             const state_directory held{directory()};
-            const snapshot_file snapshots{held, {.rules = 1, .secret = 1}};
+            const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
             for (; !stop; ++saves) snapshots.save(*limiter);
         }};
     undecided scratch;

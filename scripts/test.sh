@@ -186,7 +186,8 @@ fuzz() {
         name=${target##*/}
         mkdir -p "build/fuzz-corpus/$name"
         seeds=()
-        for seed in "tests/fuzz/corpus/$name" tests/golden; do
+        # The golden states are seeds of fuzz_snapshot; to the others they would only be long.
+        for seed in "tests/fuzz/corpus/$name" "tests/golden/${name/#fuzz_snapshot/state}"; do
             if [ -d "$seed" ]; then seeds+=("$seed"); fi
         done
         if bounded $((fuzz_seconds + 120)) "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "config/config.hpp"
+#include "config/load.hpp"
 
 namespace seriesgate {
 

@@ -7,8 +7,9 @@
 #include <chrono>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "config/keys.hpp"
 
 namespace seriesgate {
 namespace {
@@ -16,23 +17,6 @@ namespace {
 constexpr auto reload_interval = std::chrono::seconds{1};
 /// Of one file; the answer to POST /-/reload has all.
 constexpr std::size_t logged_mistakes_max = 10;
-
-/// Keys whose value differs and that only a start reads.
-std::vector<std::string_view> fixed_changes(const config& running, const config& wanted) {
-    std::vector<std::string_view> changed;
-    const auto check = [&](bool same, std::string_view key) {
-        if (!same) changed.push_back(key);
-    };
-    check(running.listen == wanted.listen, "listen");
-    check(running.upstream == wanted.upstream, "upstream");
-    check(running.ignore_labels == wanted.ignore_labels, "ignoreLabels");
-    check(running.secret_file == wanted.secret_file, "fingerprint.secretFile");
-    check(running.tenant_header == wanted.tenant_header, "tenants.header");
-    check(running.reject_status == wanted.reject_status, "rejectStatus");
-    check(running.state == wanted.state, "state");
-    check(running.server == wanted.server, "server");
-    return changed;
-}
 
 }  // namespace
 
@@ -82,8 +66,8 @@ reload_outcome reloader::take_over() {
     limiter_.reconfigure(loaded.value.rules);
     note_success();
     std::string text = "configuration reloaded";
-    if (const auto fixed = fixed_changes(running_, loaded.value); !fixed.empty())
-        text += fmt::format("; a restart is needed for: {}", fmt::join(fixed, ", "));
+    if (const auto keys = keys_that_need_restart(running_, loaded.value); !keys.empty())
+        text += fmt::format("; a restart is needed for: {}", fmt::join(keys, ", "));
     spdlog::info(text);
     return {.ok = true, .text = text};
 }

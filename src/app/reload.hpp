@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/load.hpp"
 #include "http/worker.hpp"
 #include "limit/limiter.hpp"
 

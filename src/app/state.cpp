@@ -38,7 +38,7 @@ state_keeper::state_keeper(const config& settings, const installation& in, const
                            gate_metrics& metrics)
     : directory_(*in.directory),
       secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
-      file_(directory_, {.rules = fingerprint_identity(settings.ignore_labels), .secret = key.identity()}),
+      file_(directory_, {.ignored_labels = ignored_labels_identity(settings.ignore_labels), .secret = key.identity()}),
       interval_(settings.state.interval),
       limiter_(limiter),
       metrics_(metrics) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/keys.hpp"
 #include "config/version.hpp"
 #include "config/wording.hpp"
 
@@ -46,12 +47,12 @@ void add_valued(CLI::App& app, valued_option& target, std::string_view value_nam
 void add_options(CLI::App& app, std::vector<valued_option>& options, bool& check_config) {
     options.push_back({.name = "config.file"});
     for (const config_key& key : config_keys()) {
-        if (!key.flag_value.empty()) options.push_back({.name = std::string{key.name}});
+        if (!key.flag.value.empty()) options.push_back({.name = std::string{key.name}});
     }
     add_valued(app, options.front(), "FILE", "the configuration, YAML");
     for (valued_option& option : options) {
         const auto key = std::ranges::find(config_keys(), option.name, &config_key::name);
-        if (key != config_keys().end()) add_valued(app, option, key->flag_value, key->flag_help);
+        if (key != config_keys().end()) add_valued(app, option, key->flag.value, key->flag.help);
     }
     app.add_flag("--check-config", check_config, "check the configuration, print every error, and exit");
     app.set_version_flag("--version", "seriesgate " + std::string{version()}, "print the version and exit");

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "config/config.hpp"
+#include "config/load.hpp"
 
 namespace seriesgate {
 

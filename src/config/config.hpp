@@ -3,15 +3,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "limit/rules.hpp"
-#include "series/selector.hpp"
 
 /// What the process is told to do: plain values, checked once at the start, never changed after.
 /// Every key is described in docs/configuration.md and stands with its default in config/seriesgate.yaml.
@@ -85,59 +81,5 @@ struct config {
 
     bool operator==(const config&) const = default;
 };
-
-/// One thing wrong with the configuration.
-struct config_error {
-    std::string where;  ///< `FILE:LINE`, `FILE` when no line applies, `--flag`, or empty
-    std::string key;    ///< dotted, such as `upstream.timeout`; empty for a flag and for the file as a whole
-    std::string message;
-
-    /// `FILE:LINE: KEY: MESSAGE` on one line, without what is empty.
-    std::string text() const;
-};
-
-/// A key given on the command line, as text: it goes through the same checks as the file. The flag is `--` + key.
-struct override_value {
-    std::string key;
-    std::string value;
-};
-using overrides = std::vector<override_value>;
-
-struct load_outcome {
-    config value;                      ///< to be used only when there are no errors
-    std::vector<config_error> errors;  ///< all of them, not only the first
-
-    bool ok() const noexcept { return errors.empty(); }
-};
-
-/// Reads the file, applies the overrides and checks everything.
-/// @param file no file means defaults; upstream.url must then come from the overrides.
-/// Threads: any. Does not throw on any content of the file.
-load_outcome load_config(const std::optional<std::string>& file, const overrides& flags);
-
-/// The same for a text in memory.
-/// @param name what errors call the file; empty means there is none.
-load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags);
-
-class placed_value;
-
-/// One key of the configuration.
-struct config_key {
-    std::string_view name;        ///< dotted
-    std::string_view flag_value;  ///< what --help calls the value of the flag `--name`; empty: there is no flag
-    std::string_view flag_help;   ///< one line for --help
-
-    /// For a key of one value: checks the text and writes it into the configuration.
-    /// @return what is wrong, or an empty string.
-    std::string (*assign)(std::string_view text, config& target) = nullptr;
-
-    /// For a key of lists and maps: reads what stands there and tells what is wrong.
-    void (*read)(const placed_value& at, config& target) = nullptr;
-};
-
-/// Every key there is, in the order of config/seriesgate.yaml, which is also the order in which they are read. The
-/// loader, the command line and the tests of the documentation go by this table: a new key is a line here, one in the
-/// example file and one in docs/configuration.md. Keys within `limits` and the like: see rule_keys.hpp.
-std::span<const config_key> config_keys() noexcept;
 
 }  // namespace seriesgate

@@ -4,6 +4,7 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/scheme.hpp>
 #include <boost/url/url_view.hpp>
+#include <cassert>
 #include <charconv>
 #include <optional>
 #include <system_error>
@@ -127,6 +128,7 @@ std::string parse_upstream_url(std::string_view text, upstream_config& target) {
     target.port = *port;
     target.target = to_std(url->encoded_target());
     target.authority = to_std(url->encoded_host());
+    assert(target.target.starts_with('/') && !target.authority.empty());
     if (!port_text.empty()) target.authority.append(":").append(port_text);
     return "";
 }

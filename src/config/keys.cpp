@@ -1,8 +1,7 @@
-// The table of keys: what each is called, where its value goes, what it may be.
-#include <array>
+#include "config/keys.hpp"
 
-#include "config/config.hpp"
 #include "config/endpoint.hpp"
+#include "config/member_path.hpp"
 #include "config/rule_keys.hpp"
 #include "config/scalars.hpp"
 
@@ -23,115 +22,121 @@ constexpr range<std::chrono::milliseconds> snapshot_intervals{100ms, 1h};
 constexpr range<std::uint64_t> body_sizes{1, 1ull << 30};
 constexpr range<std::uint64_t> inflight_sizes{1, 1ull << 40};
 
-constexpr std::array keys{
-    config_key{"listen", "ADDR", "address to serve on, such as 0.0.0.0:9201 or :9201",
-               [](std::string_view text, config& target) { return parse_listen(text, target.listen); }},
-    config_key{"upstream.url", "URL", "where accepted samples go: http://host:port/path, or discard: to only count",
-               [](std::string_view text, config& target) { return parse_upstream_url(text, target.upstream); }},
-    config_key{
-        "upstream.timeout", "", "",
-        [](std::string_view text, config& target) { return assign_duration(text, timeouts, target.upstream.timeout); }},
-    config_key{"upstream.protocol", "", "",
-               [](std::string_view text, config& target) { return assign_protocol(text, target.upstream.protocol); }},
-    config_key{
-        "upstream.hostHeader", "", "",
-        [](std::string_view text, config& target) { return assign_host_header(text, target.upstream.host_header); }},
-    config_key{"upstream.forwardQuery", "", "", nullptr, read_forward_query},
-    config_key{"maxHourlySeries", "N", "new series admitted in one hour (UTC); 0: no limit",
-               [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.rules.global.hourly);
-               }},
-    config_key{"maxDailySeries", "N", "new series admitted in one day (UTC); 0: no limit",
-               [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.rules.global.daily);
-               }},
-    config_key{"falsePositiveRate", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_rate(text, rates, target.rules.false_positive_rate);
-               }},
-    config_key{"ignoreLabels", "", "", nullptr, read_ignore_labels},
-    config_key{"fingerprint.secretFile", "", "",
-               [](std::string_view text, config& target) { return assign_path(text, target.secret_file); }},
-    config_key{"incumbentGrace", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_seconds(text, graces, target.rules.incumbent_grace);
-               }},
-    config_key{"mode", "", "",
-               [](std::string_view text, config& target) { return assign_mode(text, target.rules.mode); }},
-    config_key{"onLimit", "", "",  // unless tenants.onLimit, which comes later, says something else
-               [](std::string_view text, config& target) { return assign_answer(text, target.rules.tenants.answer); }},
-    config_key{"rejectStatus", "", "",
-               [](std::string_view text, config& target) { return assign_reject_status(text, target.reject_status); }},
-    config_key{"tenants.header", "", "",
-               [](std::string_view text, config& target) { return assign_tenant_header(text, target.tenant_header); }},
-    config_key{"tenants.mode", "", "",
-               [](std::string_view text, config& target) { return assign_mode(text, target.rules.tenants.mode); }},
-    config_key{"tenants.onLimit", "", "",
-               [](std::string_view text, config& target) { return assign_answer(text, target.rules.tenants.answer); }},
-    config_key{"tenants.default.maxHourlySeries", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.rules.tenants.fallback.hourly);
-               }},
-    config_key{"tenants.default.maxDailySeries", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_count(text, series_counts, target.rules.tenants.fallback.daily);
-               }},
-    config_key{"tenants.overrides", "", "", nullptr, read_tenant_overrides},
-    config_key{"tenants.maxTenants", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_count(text, budget_counts, target.rules.tenants.tenants_max);
-               }},
-    config_key{"limits", "", "", nullptr, read_limits},
-    config_key{"exempt", "", "", nullptr, read_exempt},
-    config_key{"wholeHistograms", "", "",
-               [](std::string_view text, config& target) { return assign_flag(text, target.rules.whole_histograms); }},
-    config_key{"state.dir", "", "",
-               [](std::string_view text, config& target) { return assign_path(text, target.state.dir); }},
-    config_key{"state.interval", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_duration(text, snapshot_intervals, target.state.interval);
-               }},
-    config_key{"server.maxRequestBytes", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_size(text, body_sizes, target.server.body_bytes_max);
-               }},
-    config_key{"server.maxDecodedBytes", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_size(text, body_sizes, target.server.decoded_bytes_max);
-               }},
-    config_key{"server.maxInflightBytes", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_size(text, inflight_sizes, target.server.inflight_bytes_max);
-               }},
-    config_key{"server.maxConnections", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_count(text, connection_counts, target.server.connections_max);
-               }},
-    config_key{"server.maxConnectionsPerPeer", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_count(text, connection_counts_per_peer, target.server.connections_per_peer_max);
-               }},
-    config_key{
-        "server.threads", "", "",
-        [](std::string_view text, config& target) { return assign_count(text, thread_counts, target.server.threads); }},
-    config_key{"server.readTimeout", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_duration(text, timeouts, target.server.read_timeout);
-               }},
-    config_key{"server.idleTimeout", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_duration(text, idle_timeouts, target.server.idle_timeout);
-               }},
-    config_key{"server.drainTimeout", "", "",
-               [](std::string_view text, config& target) {
-                   return assign_duration(text, timeouts, target.server.drain_timeout);
-               }},
+using key_effect::at_reload;
+using key_effect::at_restart;
+
+// The way to most members.
+constexpr auto upstream = &config::upstream;
+constexpr auto rules = &config::rules;
+constexpr auto global = &limit_rules::global;
+constexpr auto tenants = &limit_rules::tenants;
+constexpr auto fallback = &tenant_limits::fallback;
+constexpr auto hourly = &series_maxima::hourly;
+constexpr auto daily = &series_maxima::daily;
+constexpr auto state = &config::state;
+constexpr auto server = &config::server;
+
+template <auto... path>
+bool same(const config& one, const config& other) {
+    return member<path...>(one) == member<path...>(other);
+}
+
+/// One value, which `assign` reads into the member at the end of `path`.
+template <auto assign, auto... path>
+constexpr key_access one{.same = same<path...>, .assign = [](std::string_view text, config& target) {
+                             return assign(text, member<path...>(target));
+                         }};
+
+/// The same with bounds.
+template <auto assign, const auto& bounds, auto... path>
+constexpr key_access within{.same = same<path...>, .assign = [](std::string_view text, config& target) {
+                                return assign(text, bounds, member<path...>(target));
+                            }};
+
+/// Lists and maps, which `read_into` knows where to put. @param path of a member that holds them all.
+template <auto read_into, auto... path>
+constexpr key_access many{.same = same<path...>, .read = read_into};
+
+template <const auto& bounds, auto... path>
+constexpr key_access number = within<assign_count<std::uint64_t>, bounds, path...>;
+
+template <auto... path>
+constexpr key_access series = number<series_counts, path...>;
+
+constexpr config_key keys[]{
+    {"listen",
+     at_restart,
+     one<parse_listen, &config::listen>,
+     {"ADDR", "address to serve on, such as 0.0.0.0:9201 or :9201"}},
+    // What else is made of the URL follows from its text.
+    {"upstream.url",
+     at_restart,
+     {same<upstream, &upstream_config::url>, one<parse_upstream_url, upstream>.assign},
+     {"URL", "where accepted samples go: http://host:port/path, or discard: to only count"}},
+    {"upstream.timeout", at_restart, within<assign_duration, timeouts, upstream, &upstream_config::timeout>},
+    {"upstream.protocol", at_restart, one<assign_protocol, upstream, &upstream_config::protocol>},
+    {"upstream.hostHeader", at_restart, one<assign_host_header, upstream, &upstream_config::host_header>},
+    {"upstream.forwardQuery", at_restart, many<read_forward_query, upstream, &upstream_config::forward_query>},
+    {"maxHourlySeries",
+     at_reload,
+     series<rules, global, hourly>,
+     {"N", "new series admitted in one hour (UTC); 0: no limit"}},
+    {"maxDailySeries",
+     at_reload,
+     series<rules, global, daily>,
+     {"N", "new series admitted in one day (UTC); 0: no limit"}},
+    {"falsePositiveRate", at_reload, within<assign_rate, rates, rules, &limit_rules::false_positive_rate>},
+    {"ignoreLabels", at_restart, many<read_ignore_labels, &config::ignore_labels>},
+    {"fingerprint.secretFile", at_restart, one<assign_path, &config::secret_file>},
+    {"incumbentGrace", at_reload, within<assign_seconds, graces, rules, &limit_rules::incumbent_grace>},
+    {"mode", at_reload, one<assign_mode, rules, &limit_rules::mode>},
+    // Unless tenants.onLimit, which comes later, says something else.
+    {"onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>},
+    {"rejectStatus", at_restart, one<assign_reject_status, &config::reject_status>},
+    {"tenants.header", at_restart, one<assign_tenant_header, &config::tenant_header>},
+    {"tenants.mode", at_reload, one<assign_mode, rules, tenants, &tenant_limits::mode>},
+    {"tenants.onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>},
+    {"tenants.default.maxHourlySeries", at_reload, series<rules, tenants, fallback, hourly>},
+    {"tenants.default.maxDailySeries", at_reload, series<rules, tenants, fallback, daily>},
+    {"tenants.overrides", at_reload, many<read_tenant_overrides, rules, tenants>},
+    {"tenants.maxTenants", at_reload, number<budget_counts, rules, tenants, &tenant_limits::tenants_max>},
+    {"limits", at_reload, many<read_limits, rules, &limit_rules::limits>},
+    {"exempt", at_reload, many<read_exempt, rules, &limit_rules::exempt>},
+    {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
+    {"state.dir", at_restart, one<assign_path, state, &state_config::dir>},
+    {"state.interval", at_restart, within<assign_duration, snapshot_intervals, state, &state_config::interval>},
+    {"server.maxRequestBytes", at_restart, within<assign_size, body_sizes, server, &server_config::body_bytes_max>},
+    {"server.maxDecodedBytes", at_restart, within<assign_size, body_sizes, server, &server_config::decoded_bytes_max>},
+    {"server.maxInflightBytes", at_restart,
+     within<assign_size, inflight_sizes, server, &server_config::inflight_bytes_max>},
+    {"server.maxConnections", at_restart, number<connection_counts, server, &server_config::connections_max>},
+    {"server.maxConnectionsPerPeer", at_restart,
+     number<connection_counts_per_peer, server, &server_config::connections_per_peer_max>},
+    {"server.threads", at_restart, within<assign_count<unsigned>, thread_counts, server, &server_config::threads>},
+    {"server.readTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::read_timeout>},
+    {"server.idleTimeout", at_restart, within<assign_duration, idle_timeouts, server, &server_config::idle_timeout>},
+    {"server.drainTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::drain_timeout>},
 };
+
+constexpr bool names_differ(std::span<const config_key> all) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (all[j].name == all[i].name) return false;
+    return true;
+}
+static_assert(names_differ(keys));
 
 }  // namespace
 
 std::span<const config_key> config_keys() noexcept {
     return keys;
+}
+
+std::vector<std::string_view> keys_that_need_restart(const config& running, const config& wanted) {
+    std::vector<std::string_view> names;
+    for (const config_key& key : keys)
+        if (key.effect == at_restart && !key.access.same(running, wanted)) names.push_back(key.name);
+    return names;
 }
 
 }  // namespace seriesgate

@@ -1,6 +1,7 @@
 #include "config/known_keys.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "config/wording.hpp"
@@ -102,7 +103,9 @@ class key_matcher {
 known_keys match_keys(const placed_value& map, std::span<const std::string_view> names) {
     key_matcher matcher{names};
     matcher.match(map, "");
-    return matcher.take();
+    known_keys found = matcher.take();
+    assert(found.keys.size() == names.size());
+    return found;
 }
 
 }  // namespace seriesgate

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -9,9 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "config/member_path.hpp"
 #include "config/placed_value.hpp"
 
-/// Maps whose keys are ours: which of the keys that may stand there do, and what does not belong there.
+/// Maps whose keys we define: which of them are there, and what does not belong.
 namespace seriesgate {
 
 struct known_key {
@@ -29,13 +31,21 @@ struct known_keys {
 /// @param names of all keys. A dotted one, `upstream.timeout`, stands as `timeout` in the section `upstream`.
 known_keys match_keys(const placed_value& map, std::span<const std::string_view> names);
 
+enum class presence : std::uint8_t { optional, required };
+
 /// One key of a map that becomes a T.
 template <typename T>
 struct field {
     std::string_view name;
     void (*read)(const placed_value& at, T& target);
-    bool required = false;
+    presence needed = presence::optional;
 };
+
+/// For a field: what `read` makes of its value goes into the member at the end of `path`.
+template <auto read, auto... path, typename T>
+void into(const placed_value& at, T& target) {
+    read(at, member<path...>(target));
+}
 
 /// Reads a map by a table of its keys. They are read in the order of the table, whatever that of the file, so that one
 /// may rely on those above it.
@@ -48,7 +58,7 @@ void read_fields(const placed_value& map, const std::array<field<T>, count>& fie
         const known_key& key = known.keys[i];
         if (key.value) {
             fields[i].read(*key.value, target);
-        } else if (fields[i].required && !key.faulty) {
+        } else if (fields[i].needed == presence::required && !key.faulty) {
             map.fail_below(fields[i].name, "is required");
         }
     }

@@ -107,11 +107,13 @@ std::size_t key_bytes(const group_labels& group) {
 }
 
 constexpr std::array override_fields{
-    field<override_draft>{"group", read_group, true},
-    field<override_draft>{"maxHourlySeries", [](const placed_value& at,
-                                                override_draft& to) { read_series_count(at, to.made.maxima.hourly); }},
-    field<override_draft>{"maxDailySeries", [](const placed_value& at,
-                                               override_draft& to) { read_series_count(at, to.made.maxima.daily); }},
+    field<override_draft>{"group", read_group, presence::required},
+    field<override_draft>{
+        "maxHourlySeries",
+        into<read_series_count, &override_draft::made, &group_override::maxima, &series_maxima::hourly>},
+    field<override_draft>{
+        "maxDailySeries",
+        into<read_series_count, &override_draft::made, &group_override::maxima, &series_maxima::daily>},
 };
 
 void read_overrides(const placed_value& at, limit_draft& to) {
@@ -137,25 +139,19 @@ void read_overrides(const placed_value& at, limit_draft& to) {
     }
 }
 
+constexpr auto made = &limit_draft::made;
+constexpr auto maxima = &label_limit::maxima;
+
 constexpr std::array limit_fields{
-    field<limit_draft>{"name", read_name, true},
+    field<limit_draft>{"name", read_name, presence::required},
     field<limit_draft>{"match", read_match},
     field<limit_draft>{"each", read_each},
     field<limit_draft>{"maxGroups", read_groups_max},
-    field<limit_draft>{"maxHourlySeries",
-                       [](const placed_value& at, limit_draft& to) { read_series_count(at, to.made.maxima.hourly); }},
-    field<limit_draft>{"maxDailySeries",
-                       [](const placed_value& at, limit_draft& to) { read_series_count(at, to.made.maxima.daily); }},
-    field<limit_draft>{"mode",
-                       [](const placed_value& at, limit_draft& to) {
-                           read_scalar(at, [&](std::string_view text) { return assign_mode(text, to.made.mode); });
-                       }},
-    field<limit_draft>{"onLimit", [](const placed_value& at, limit_draft& to) { read_answer(at, to.made.answer); }},
-    field<limit_draft>{"perTenant",
-                       [](const placed_value& at, limit_draft& to) {
-                           read_scalar(at,
-                                       [&](std::string_view text) { return assign_flag(text, to.made.per_tenant); });
-                       }},
+    field<limit_draft>{"maxHourlySeries", into<read_series_count, made, maxima, &series_maxima::hourly>},
+    field<limit_draft>{"maxDailySeries", into<read_series_count, made, maxima, &series_maxima::daily>},
+    field<limit_draft>{"mode", into<read_mode, made, &label_limit::mode>},
+    field<limit_draft>{"onLimit", into<read_answer, made, &label_limit::answer>},
+    field<limit_draft>{"perTenant", into<read_flag, made, &label_limit::per_tenant>},
     field<limit_draft>{"overrides", read_overrides},
 };
 

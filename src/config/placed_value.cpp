@@ -1,6 +1,7 @@
 #include "config/placed_value.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <utility>
 
@@ -19,6 +20,7 @@ std::string joined(const std::string& key, std::string_view name) {
 }  // namespace
 
 void error_report::add(std::size_t line, std::string key, std::string message) {
+    assert(!message.empty());
     const std::string where = line == 0 ? file_ : file_ + ":" + std::to_string(line);
     if (entries_.size() == shown_max) {
         ++left_out_;

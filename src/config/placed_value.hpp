@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/config_error.hpp"
 #include "config/yaml_tree.hpp"
 
-/// Values of the file that know where they stand. Whoever reads one tells it what is wrong with it.
+/// Values of the file that know where they stand. Who reads one tells it what is wrong.
 namespace seriesgate {
 
 /// All errors of one load.

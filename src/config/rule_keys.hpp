@@ -1,5 +1,6 @@
 #pragma once
 
+#include "config/config.hpp"
 #include "config/placed_value.hpp"
 
 /// The keys that are lists and maps, each with a grammar of its own. Called by the table of keys, after all that stand

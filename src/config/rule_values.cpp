@@ -1,5 +1,6 @@
 #include "config/rule_values.hpp"
 
+#include <cassert>
 #include <map>
 
 #include "config/rule_keys.hpp"
@@ -39,6 +40,14 @@ bool read_selector(const placed_value& at, selector& target) {
     return read_scalar(at, [&](std::string_view text) { return assign_selector(text, target); });
 }
 
+bool read_flag(const placed_value& at, bool& target) {
+    return read_scalar(at, [&](std::string_view text) { return assign_flag(text, target); });
+}
+
+bool read_mode(const placed_value& at, limit_mode& target) {
+    return read_scalar(at, [&](std::string_view text) { return assign_mode(text, target); });
+}
+
 bool read_answer(const placed_value& at, std::optional<limit_answer>& target) {
     limit_answer answer{};
     const bool good = read_scalar(at, [&](std::string_view text) { return assign_answer(text, answer); });
@@ -51,12 +60,14 @@ bool read_series_count(const placed_value& at, std::uint64_t& target) {
 }
 
 std::vector<placed_value> read_items(const placed_value& at, std::size_t count_max) {
+    assert(count_max > 0);
     auto items = at.items();
     if (items.size() > count_max) {
         at.fail("has " + std::to_string(items.size()) + " items, at most " + std::to_string(count_max) +
                 " are possible");
         items.erase(items.begin() + static_cast<std::ptrdiff_t>(count_max), items.end());
     }
+    assert(items.size() <= count_max);
     return items;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/placed_value.hpp"
+#include "limit/rules.hpp"
 
 /// What several rules are made of. All tell what is wrong and return whether nothing was.
 namespace seriesgate {
@@ -21,6 +22,10 @@ bool read_label_names(const placed_value& at, std::size_t count_max, std::vector
 
 /// A selector in quotes.
 bool read_selector(const placed_value& at, selector& target);
+
+bool read_flag(const placed_value& at, bool& target);
+
+bool read_mode(const placed_value& at, limit_mode& target);
 
 bool read_answer(const placed_value& at, std::optional<limit_answer>& target);
 

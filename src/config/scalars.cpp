@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 #include "config/units.hpp"
 #include "series/utf8.hpp"
@@ -44,6 +45,7 @@ bool is_plain_number(std::string_view text) noexcept {
 }
 
 std::string assign_rate(std::string_view text, range<double> bounds, double& target) {
+    assert(bounds.min < bounds.max);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
@@ -59,6 +61,7 @@ std::string assign_rate(std::string_view text, range<double> bounds, double& tar
 
 std::string assign_duration(std::string_view text, range<std::chrono::milliseconds> bounds,
                             std::chrono::milliseconds& target) {
+    assert(bounds.min.count() >= 0 && bounds.min < bounds.max);
     if (text.starts_with('-') && parse_duration(text.substr(1))) return in_quotes(text) + " is negative";
     const auto value = parse_duration(text);
     if (!value) return in_quotes(text) + " is not a duration such as 500ms, 25s, 10m or 1h30m";
@@ -78,6 +81,7 @@ std::string assign_seconds(std::string_view text, range<std::chrono::millisecond
 }
 
 std::string assign_size(std::string_view text, range<std::uint64_t> bounds, std::uint64_t& target) {
+    assert(bounds.min < bounds.max);
     if (text.starts_with('-') && parse_size(text.substr(1))) return in_quotes(text) + " is negative";
     const auto value = parse_size(text);
     if (!value) return in_quotes(text) + " is not a size such as 4096, 512KiB, 32MiB or 1GB";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -21,7 +22,7 @@ struct range {
     Value max;
 };
 
-/// A bound for slips of the finger only; memory runs out long before (3 bytes a series).
+/// Catches slips of the finger; memory (3 bytes a series) runs out long before.
 inline constexpr range<std::uint64_t> series_counts{0, 1'000'000'000'000};
 /// Tenants or groups with a budget of their own.
 inline constexpr range<std::uint64_t> budget_counts{1, 10'000'000};
@@ -31,6 +32,7 @@ bool is_plain_number(std::string_view text) noexcept;
 
 template <typename Integer>
 std::string assign_count(std::string_view text, range<Integer> bounds, Integer& target) {
+    assert(bounds.min < bounds.max);
     if (text.starts_with('-') && is_plain_number(text.substr(1))) return in_quotes(text) + " is negative";
     if (!is_plain_number(text)) return in_quotes(text) + " is not a whole number";
     Integer value = 0;

@@ -12,12 +12,12 @@ struct override_draft {
     std::optional<limit_answer> answer;
 };
 
+constexpr auto maxima = &override_draft::maxima;
+
 constexpr std::array override_fields{
-    field<override_draft>{"maxHourlySeries",
-                          [](const placed_value& at, override_draft& to) { read_series_count(at, to.maxima.hourly); }},
-    field<override_draft>{"maxDailySeries",
-                          [](const placed_value& at, override_draft& to) { read_series_count(at, to.maxima.daily); }},
-    field<override_draft>{"onLimit", [](const placed_value& at, override_draft& to) { read_answer(at, to.answer); }},
+    field<override_draft>{"maxHourlySeries", into<read_series_count, maxima, &series_maxima::hourly>},
+    field<override_draft>{"maxDailySeries", into<read_series_count, maxima, &series_maxima::daily>},
+    field<override_draft>{"onLimit", into<read_answer, &override_draft::answer>},
 };
 
 }  // namespace
@@ -29,7 +29,7 @@ void read_tenant_overrides(const placed_value& at, config& target) {
         read_fields(value, override_fields, draft);
         if (tenant.size() > group_key_bytes_max)
             value.fail("is a name of more than " + std::to_string(group_key_bytes_max) +
-                       " bytes: requests of such tenants are turned away");
+                       " bytes: requests of such tenants are rejected");
         tenants.overrides.emplace(tenant, draft.maxima);
         if (draft.answer) tenants.answers.emplace(tenant, *draft.answer);
     }

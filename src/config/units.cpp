@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cassert>
 #include <charconv>
 #include <cstddef>
 #include <limits>
@@ -51,6 +52,7 @@ std::string_view take_name(std::string_view& text) noexcept {
 }
 
 bool add_product(std::uint64_t& sum, std::uint64_t a, std::uint64_t b, std::uint64_t max) noexcept {
+    assert(sum <= max);
     if (b != 0 && a > (max - sum) / b) return false;
     sum += a * b;
     return true;
@@ -89,6 +91,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
 }
 
 std::string format_duration(std::chrono::milliseconds duration) {
+    assert(duration.count() >= 0);
     auto rest = static_cast<std::uint64_t>(duration.count());
     if (rest == 0) return "0s";
     std::string text;

@@ -1,6 +1,7 @@
 #include "config/wording.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <numeric>
 #include <vector>
@@ -57,6 +58,7 @@ std::string in_quotes(std::string_view text) {
 
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
     if (word.size() > quoted_max) return {};
+    assert(std::ranges::count(candidates, std::string_view{}) == 0);
     const std::string whole = folded(word);
     const std::string last = folded(last_part(word));
     std::string_view best;

@@ -26,6 +26,7 @@ std::unique_ptr<admitted_set::segment> make_segment(const filter_spec& spec) {
 /// The share of the promised rate that the segment at `position` may use: 3/4, 1/8, 1/16, ... , in sum at most 1.
 /// The first takes most of it because it is the only one in every window but the first after a start.
 double rate_share(double promised, std::size_t position) {
+    assert(promised > 0 && promised < 1);
     return position == 0 ? promised * 0.75 : std::ldexp(promised, -static_cast<int>(position) - 2);
 }
 
@@ -45,9 +46,11 @@ void admitted_set::insert(std::uint64_t fingerprint) noexcept {
         segment_count_.store(last + 1, std::memory_order_release);
         has_spare_.store(false, std::memory_order_release);  // after the count: see wants_segment()
     }
+    assert(last < segments_max && segments_[last]->count.load(std::memory_order_relaxed) < segments_[last]->capacity);
     segments_[last]->filter.insert(fingerprint);
     segments_[last]->count.fetch_add(1, std::memory_order_relaxed);
     size_.fetch_add(1, std::memory_order_relaxed);
+    assert(segments_[last]->filter.contains(fingerprint));
 }
 
 bool admitted_set::wants_segment() const noexcept {
@@ -68,6 +71,7 @@ std::uint64_t admitted_set::chain_capacity() const noexcept {
 
 std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
     const std::uint64_t chain = chain_capacity();
+    assert(chain > 0 && segment_count_.load(std::memory_order_relaxed) < segments_max);
     std::uint64_t capacity = chain < large_capacity ? 3 * chain : chain;
     const std::uint64_t capacity_max = capacity_max_.load(std::memory_order_relaxed);
     if (capacity_max != 0) capacity = std::min(capacity, capacity_max - std::min(capacity_max, chain));
@@ -76,6 +80,7 @@ std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
 }
 
 void admitted_set::adopt(std::unique_ptr<segment> next) noexcept {
+    assert(next && !spare_ && next->capacity >= spare_capacity_min && next->count.load(std::memory_order_relaxed) == 0);
     spare_ = std::move(next);
     has_spare_.store(true, std::memory_order_release);
 }
@@ -91,11 +96,13 @@ double admitted_set::false_positive_rate() const {
     for (std::size_t i = segment_count_.load(std::memory_order_acquire); i-- > 0;)
         passes_all *= 1 - expected_false_positive_rate(segments_[i]->count.load(std::memory_order_relaxed),
                                                        segments_[i]->filter.block_count());
+    assert(passes_all >= 0 && passes_all <= 1);
     return 1 - passes_all;
 }
 
 bool admitted_set::save(state_encoder& out) const {
     const std::size_t count = segment_count_.load(std::memory_order_acquire);
+    assert(count > 0 && count <= segments_max);
     out.number(promised_rate_);
     out.number(static_cast<std::uint64_t>(count));
     for (std::size_t i = 0; i < count; ++i) {
@@ -128,6 +135,7 @@ std::unique_ptr<admitted_set> admitted_set::restore(state_decoder& in) {
         set->segments_[i]->count.store(series, std::memory_order_relaxed);
         set->size_.fetch_add(series, std::memory_order_relaxed);
     }
+    assert(set->segments_[count - 1] && set->size() >= set->segments_[0]->count.load(std::memory_order_relaxed));
     set->segment_count_.store(count, std::memory_order_release);
     return set;
 }

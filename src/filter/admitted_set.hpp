@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,9 +18,9 @@ namespace seriesgate {
 /// it that fall geometrically and sum to 1.
 /// Source: Almeida et al., "Scalable Bloom Filters", 2007 (growth 4, tightening 1/2).
 ///
-/// Growing never happens inside insert(): memory is allocated and zeroed by prepare_segment(), called ahead of need by
-/// whoever does maintenance. Who inserts asks has_room() before: if maintenance has fallen behind, it has to see to a
-/// segment first, so that none is ever filled beyond what it was made for.
+/// insert() never allocates: prepare_segment() does, ahead of need, called by maintenance. Who inserts asks has_room()
+/// first. If maintenance has fallen behind, it has to get a segment before it inserts: no segment is filled beyond what
+/// it was made for.
 ///
 /// Threads: contains() and prefetch() any, without a lock. insert(), has_room() and adopt() under the commit lock.
 /// wants_segment() and prepare_segment() one at a time, without the lock.
@@ -52,6 +53,7 @@ class admitted_set {
 
     /// Whether so many series can be inserted. @param count at most spare_capacity_min.
     [[nodiscard]] bool has_room(std::uint64_t count) const noexcept {
+        assert(count <= spare_capacity_min);
         if (spare_) return true;
         const segment& last = *segments_[segment_count_.load(std::memory_order_relaxed) - 1];
         return last.count.load(std::memory_order_relaxed) + count <= last.capacity;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace seriesgate {
 namespace {
@@ -44,8 +46,10 @@ void distinct_sketch::registers::insert(std::uint64_t fingerprint) noexcept {
 }
 
 void distinct_sketch::registers::raise(std::size_t index, std::uint8_t rank) noexcept {
+    assert(index < ranks.size() && rank <= rank_max);
     std::uint8_t& known = ranks[index];
     if (rank <= known) return;
+    assert(histogram[known] > 0);
     --histogram[known];
     ++histogram[rank];
     known = rank;
@@ -57,6 +61,7 @@ distinct_sketch::seen& distinct_sketch::open() {
 }
 
 void distinct_sketch::use_registers() {
+    assert(seen_ && !seen_->many);
     seen_->many = std::make_unique<registers>();
     for (const std::uint64_t each : seen_->few) seen_->many->insert(each);
     std::vector<std::uint64_t>{}.swap(seen_->few);  // `= {}` would keep the memory
@@ -64,6 +69,7 @@ void distinct_sketch::use_registers() {
 
 void distinct_sketch::insert(std::uint64_t fingerprint) {
     auto& [few, many] = open();
+    assert(few.size() <= exact_max && (!many || few.empty()));
     if (many) return many->insert(fingerprint);
     const auto place = std::ranges::lower_bound(few, fingerprint);
     if (place != few.end() && *place == fingerprint) return;
@@ -88,6 +94,8 @@ std::uint64_t distinct_sketch::estimate() const {
     if (!seen_) return 0;
     if (!seen_->many) return seen_->few.size();
     const auto& histogram = seen_->many->histogram;
+    assert(seen_->few.empty());
+    assert(std::accumulate(histogram.begin(), histogram.end(), std::size_t{0}) == seen_->many->ranks.size());
     const auto m = static_cast<double>(seen_->many->ranks.size());
     double z = m * tau(1 - histogram[rank_max] / m);
     for (int rank = rank_max - 1; rank >= 1; --rank) z = (z + histogram[static_cast<std::size_t>(rank)]) / 2;
@@ -112,6 +120,7 @@ void distinct_sketch::save(state_encoder& out) const {
     }
     out.number(static_cast<std::uint64_t>(seen_ ? seen_->few.size() : 0));
     if (!seen_) return;
+    assert(seen_->few.size() <= exact_max && std::ranges::is_sorted(seen_->few));
     for (const std::uint64_t each : seen_->few) out.number(each);
 }
 

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cassert>
 #include <new>
 
 namespace seriesgate {
@@ -13,6 +14,7 @@ constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 }  // namespace
 
 page_memory::page_memory(std::size_t size) : size_(size) {
+    assert(size > 0);
     data_ = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data_ == MAP_FAILED) throw std::bad_alloc{};
     // Advice only: without huge pages it is slower, nothing else. For less than two of them they would be waste.
@@ -24,6 +26,7 @@ page_memory::~page_memory() {
 }
 
 void page_memory::populate() {
+    assert(data_ != nullptr);
 #ifdef MADV_POPULATE_WRITE
     if (::madvise(data_, size_, MADV_POPULATE_WRITE) == 0) return;
 #endif

@@ -1,6 +1,7 @@
 #include "filter/sizing.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace seriesgate {
@@ -24,16 +25,19 @@ double rate_at_load(double mean) {
     for (double k = mode; k <= mean + spread; ++k, weight *= mean / k) add(k, weight);
     weight = 1;
     for (double k = mode; k >= 1 && k > mean - spread; --k) add(k - 1, weight *= k / mean);
+    assert(weights > 0 && hits >= 0);
     return std::min(hits / weights, 1.0);
 }
 
 }  // namespace
 
 double expected_false_positive_rate(std::uint64_t series, std::size_t blocks) {
+    assert(blocks > 0);
     return rate_at_load(static_cast<double>(series) / static_cast<double>(blocks));
 }
 
 std::size_t blocks_for(const filter_spec& spec) {
+    assert(spec.false_positive_rate > 0 && spec.false_positive_rate < 1);
     // The rate grows with the load, so bisect on the load; 60 halvings exhaust a double.
     double low = 0;
     double high = block_bits;

@@ -8,8 +8,8 @@ namespace seriesgate {
 
 /// What a filter is made for.
 struct filter_spec {
-    std::uint64_t capacity = 0;         ///< distinct series
-    double false_positive_rate = 1e-4;  ///< at most, when `capacity` series are in
+    std::uint64_t capacity = 0;      ///< distinct series
+    double false_positive_rate = 0;  ///< at most, when `capacity` series are in
 };
 
 /// Bits of one block: a cache line.

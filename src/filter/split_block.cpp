@@ -1,6 +1,7 @@
 #include "filter/split_block.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
 namespace seriesgate {
@@ -24,6 +25,7 @@ bool split_block::save(state_encoder& out) const {
         for (std::size_t i = 0; i < count * words_per_block; ++i)
             chunk[i] =
                 word{blocks()[first + i / words_per_block].words[i % words_per_block]}.load(std::memory_order_relaxed);
+        assert(count > 0 && first + count <= block_count_);
         out.bytes({reinterpret_cast<const char*>(chunk.data()), count * sizeof(block)});
     }
     return out.good();
@@ -31,6 +33,7 @@ bool split_block::save(state_encoder& out) const {
 
 split_block split_block::load(state_decoder& in, std::size_t block_count) {
     split_block read{page_memory{block_count * sizeof(block)}, block_count};
+    assert(read.bytes() == block_count * sizeof(block));
     // Nobody else knows this filter yet, so its words need not be written one by one.
     in.bytes(static_cast<char*>(read.memory_.data()), read.bytes());
     return read;

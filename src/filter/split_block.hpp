@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -57,7 +58,9 @@ class split_block {
     [[nodiscard]] std::size_t bytes() const noexcept { return block_count_ * sizeof(block); }
 
   private:
-    split_block(page_memory memory, std::size_t block_count) : memory_(std::move(memory)), block_count_(block_count) {}
+    split_block(page_memory memory, std::size_t block_count) : memory_(std::move(memory)), block_count_(block_count) {
+        assert(block_count > 0 && reinterpret_cast<std::uintptr_t>(memory_.data()) % alignof(block) == 0);
+    }
 
     [[nodiscard]] block* blocks() const noexcept { return static_cast<block*>(memory_.data()); }
 
@@ -85,7 +88,9 @@ class split_block {
     /// The high bits choose the block: fingerprint * block_count / 2^64.
     /// Source: Lemire, "Fast Random Integer Generation in an Interval", 2019.
     [[nodiscard]] std::size_t index_of(std::uint64_t fingerprint) const noexcept {
-        return static_cast<std::size_t>(static_cast<uint128>(fingerprint) * block_count_ >> 64);
+        const auto index = static_cast<std::size_t>(static_cast<uint128>(fingerprint) * block_count_ >> 64);
+        assert(index < block_count_);
+        return index;
     }
 
     /// Eight times six bits. The fingerprint's high bits are spent on the block, so mix before taking positions.

@@ -146,7 +146,7 @@ class work_buffers {
     work_buffers(const work_buffers&) = delete;
     work_buffers& operator=(const work_buffers&) = delete;
     ~work_buffers() {
-        self_.decoded.shrink(kept_buffer_bytes);
+        give_back(self_.decoded, kept_buffer_bytes);
         self_.plan_request.shrink();
     }
 };

@@ -1,10 +1,10 @@
 #include "series/fingerprint.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
-#include "series/selector.hpp"
 
 namespace seriesgate {
 namespace {
@@ -27,6 +27,7 @@ std::uint64_t label_hasher::operator()(std::span<const label_view> labels) {
     labels_.clear();
     for (const label_view& label : labels)
         if (!label.value.empty() && !ignores(label.name)) labels_.push_back(label);
+    assert(labels_.size() <= labels.size());
     std::ranges::stable_sort(labels_, {}, &label_view::name);
 
     std::uint64_t sum = 0;
@@ -45,6 +46,7 @@ bool label_hasher::ignores(bytes_view name) const noexcept {
 histogram_family label_hasher::family(std::span<const label_view> labels, const tenant_key& tenant) {
     const bytes_view name = label_value(labels, "__name__");
     const bytes_view suffix = suffix_of(name);
+    assert(suffix.empty() || suffix.size() < name.size());
     const bool is_bucket = suffix == bucket_suffix;
     if (suffix.empty() || (is_bucket && label_value(labels, "le").empty())) return {};
     common_.clear();
@@ -53,6 +55,7 @@ histogram_family label_hasher::family(std::span<const label_view> labels, const 
         common_.push_back(label);
         if (label.name == "__name__" && label.value == name) common_.back().value.remove_suffix(suffix.size());
     }
+    assert(common_.size() <= labels.size());
     const std::uint64_t hash =
         fingerprint_of((*this)(common_), {.flip = tenant.flip ^ family_domain, .factor = tenant.factor});
     return {.fingerprint = std::max<std::uint64_t>(hash, 1), .is_total = !is_bucket};
@@ -69,9 +72,9 @@ void label_hasher::shrink() {
     give_back(common_);
 }
 
-std::uint64_t fingerprint_identity(std::vector<std::string> ignored) {
+std::uint64_t ignored_labels_identity(std::vector<std::string> ignored) {
     std::ranges::sort(ignored);
-    std::uint64_t identity = 3;  // of how fingerprints are made; to be changed with it
+    std::uint64_t identity = 3;  // any number; with another one every kept state would be foreign
     for (const std::string& name : ignored) identity = XXH3_64bits_withSeed(name.data(), name.size(), identity);
     return identity;
 }

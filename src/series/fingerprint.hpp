@@ -7,6 +7,7 @@
 /// series has the same fingerprint in both versions.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,19 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "series/avalanche.hpp"
 #include "series/hash_key.hpp"
 #include "series/histogram_family.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {
-
-/// Spreads every bit over all others; different numbers stay different.
-/// Source: github.com/Cyan4973/xxHash, XXH64_avalanche.
-inline std::uint64_t avalanche(std::uint64_t bits) noexcept {
-    bits = (bits ^ bits >> 33) * 0xc2b2ae3d27d4eb4fu;
-    bits = (bits ^ bits >> 29) * 0x165667b19e3779f9u;
-    return bits ^ bits >> 32;
-}
 
 /// What a tenant makes of the sum of a series' labels: a permutation of its own, so that no two label sets that meet in
 /// one tenant, or in two, tell anything of others. (Were the tenant added, one pair that meets would make a meeting
@@ -39,6 +33,7 @@ struct tenant_key {
 /// @param labels_hash the sum of the labels' hashes.
 /// @param tenant equal labels of two tenants are two series.
 inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, const tenant_key& tenant) noexcept {
+    assert(tenant.factor % 2 == 1);  // else not a permutation
     return avalanche((labels_hash ^ tenant.flip) * tenant.factor);
 }
 
@@ -73,9 +68,10 @@ class label_hasher {
     void shrink();
 };
 
-/// Tells apart by what rules fingerprints were made, for whoever keeps them: but for the key, which has an identity of
-/// its own. The order of the names does not matter.
-std::uint64_t fingerprint_identity(std::vector<std::string> ignored);
+/// Tells apart which labels were left out of fingerprints, for whoever keeps them. The order of the names does not
+/// matter. The key has an identity of its own; how fingerprints are made belongs to the format of the state, see
+/// snapshot_file::format_version.
+std::uint64_t ignored_labels_identity(std::vector<std::string> ignored);
 
 /// @param tenant empty for senders without a tenant header.
 tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept;

@@ -10,8 +10,8 @@
 
 namespace seriesgate {
 
-/// The secret that every hash of a name, a value or a tenant depends on. Without one, whoever chooses label values
-/// could work out at home which of them meet: XXH3 of eight bytes can be turned round in half a millisecond.
+/// The secret that every hash of a name, a value or a tenant depends on. Without it, who chooses label values could
+/// work out which of them collide: XXH3 of eight bytes can be inverted in half a millisecond.
 ///
 /// Copies share the secret. Threads: any.
 class hash_key {

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "core/bytes.hpp"
-#include "series/fingerprint.hpp"
+#include "series/avalanche.hpp"
 #include "series/hash_key.hpp"
 
 namespace seriesgate {
@@ -18,6 +19,7 @@ namespace seriesgate {
 /// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSecret. (Not withSecretandSeed: that one leaves the secret out
 /// of texts up to 240 bytes.)
 inline std::uint64_t text_hash(bytes_view text, const unsigned char* secret) noexcept {
+    assert(secret != nullptr);
     if (text.empty()) return 0;
     return std::max<std::uint64_t>(XXH3_64bits_withSecret(text.data(), text.size(), secret, hash_key::secret_bytes), 1);
 }
@@ -27,6 +29,7 @@ inline std::uint64_t text_hash(bytes_view text, const unsigned char* secret) noe
 /// same series, as there would be with a product of the two. A name and a value do not change places. Source: the last
 /// step of XXH64 (XXH64_avalanche); the factor is its XXH_PRIME64_1.
 inline std::uint64_t label_hash(std::uint64_t name_hash, std::uint64_t value_hash) noexcept {
+    assert(name_hash != 0);  // no label is without a name
     return value_hash == 0 ? 0 : avalanche(name_hash * 0x9e3779b185ebca87u + value_hash);
 }
 

@@ -1,9 +1,6 @@
 /// Prometheus series selectors: `up`, `{namespace=~".+"}`, `http_requests_total{job="a",code!~"2.."}`.
 #pragma once
 
-#include <compare>
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,41 +8,9 @@
 
 #include "core/result.hpp"
 #include "series/label.hpp"
-#include "series/value_pattern.hpp"
+#include "series/label_matcher.hpp"
 
 namespace seriesgate {
-
-/// Bounds on what a configuration may ask for.
-inline constexpr std::size_t selector_bytes_max = 16 * 1024;
-inline constexpr std::size_t matchers_per_selector_max = 64;
-
-/// The value of the label `name`, empty if there is none: to PromQL a missing label and an empty one are the same. Of
-/// labels with the same name (invalid; stores differ in what they do) the first that is not empty counts.
-bytes_view label_value(std::span<const label_view> labels, bytes_view name) noexcept;
-
-enum class match_op : std::uint8_t { equal, not_equal, regex, not_regex };
-
-/// One condition on one label. Made by parse_selector.
-struct label_matcher {
-    std::string name;
-    match_op op = match_op::equal;
-    std::string value;      ///< as written, escapes resolved; the pattern's source for the regular expressions
-    value_pattern pattern;  ///< what `value` is compiled to
-
-    /// @param found the label's value, empty if the series lacks it.
-    [[nodiscard]] bool accepts(bytes_view found) const {
-        const bool negated = op == match_op::not_equal || op == match_op::not_regex;
-        return pattern.matches(found) != negated;
-    }
-
-    friend std::strong_ordering operator<=>(const label_matcher& a, const label_matcher& b) noexcept;
-    friend bool operator==(const label_matcher& a, const label_matcher& b) noexcept { return (a <=> b) == 0; }
-};
-
-struct selector_error {
-    std::string message;                ///< one line of UTF-8, without control characters
-    std::optional<std::size_t> offset;  ///< byte of the text, from 0; nothing if the selector as a whole is wrong
-};
 
 /// "expected a quoted string, found 'b' at byte 3"
 std::string to_string(const selector_error& error);

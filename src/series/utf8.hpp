@@ -1,6 +1,7 @@
 /// UTF-8 as Go decodes it: what is not valid is taken byte by byte, each for one U+FFFD.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -45,6 +46,7 @@ inline bool is_utf8(bytes_view text) noexcept {
         }
         const std::size_t size = utf8_size(text);
         if (size == 0) return false;
+        assert(size <= text.size());
         text.remove_prefix(size);
     }
     return true;
@@ -63,6 +65,7 @@ inline std::string repaired_utf8(bytes_view text) {
 
 /// Precondition: `character` is a code point and no surrogate.
 inline void append_utf8(std::string& out, char32_t character) {
+    assert(character <= 0x10ffff && (character < 0xd800 || character > 0xdfff));
     const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
     const auto put_rest = [&](int shift) { put(0x80 | ((character >> shift) & 0x3f)); };
     if (character < 0x80) {

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <optional>
 
@@ -81,6 +82,7 @@ result<value_pattern, std::string> value_pattern::compile(const std::string& pat
 }
 
 bool value_pattern::read_simple(bytes_view pattern) {
+    assert(literals_.empty() && prefixes_.empty());
     if (!is_utf8(pattern)) return false;
     auto branches = simple_branches(pattern);
     if (!branches) return false;
@@ -94,10 +96,12 @@ bool value_pattern::read_simple(bytes_view pattern) {
             prefixes_.push_back({std::move(each.text), each.rest == tail::some});
     }
     std::ranges::sort(literals_);
+    assert(!literals_.empty() || !prefixes_.empty());
     return true;
 }
 
 bool value_pattern::matches(bytes_view value) const {
+    assert(!regex_ || (literals_.empty() && prefixes_.empty()));  // one of the two decides
     if (regex_) return is_utf8(value) ? full_match(*regex_, value) : full_match(*regex_, repaired_utf8(value));
     if (std::binary_search(literals_.begin(), literals_.end(), value, std::less<>{})) return true;
     return std::ranges::any_of(prefixes_, [&](const prefix& start) {

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -36,6 +37,7 @@ std::string random_secret() {
             throw std::runtime_error("no random bytes: " + std::generic_category().message(errno));
         at += got < 0 ? 0 : static_cast<std::size_t>(got);
     }
+    assert(secret.size() >= hash_key::random_bytes_min);
     return secret;
 }
 
@@ -59,6 +61,7 @@ std::string kept_secret(const state_directory& directory) {
 }
 
 void keep_secret(const state_directory& directory, const std::string& secret) {
+    assert(secret.size() >= hash_key::random_bytes_min && secret.size() <= secret_bytes_max);
     directory.replace(file_name, [&secret](int fd) {
         if (const auto error = write_all(fd, secret)) throw std::system_error{error};
         return true;

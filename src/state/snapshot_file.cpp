@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -24,7 +25,6 @@ namespace seriesgate {
 namespace {
 
 constexpr std::string_view magic{"SGSTATE\n"};
-constexpr std::uint32_t format_version = 4;  // 3 had fingerprints that anybody could compute
 constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 constexpr std::size_t buffer_size = 1 << 20;
@@ -56,6 +56,7 @@ class file_sink : public state_sink {
     explicit file_sink(int fd) : fd_(fd) { buffer_.reserve(buffer_size); }
     /// Does not throw: who saves has a lock and a recording to end first.
     bool write(std::string_view bytes) override {
+        assert(buffer_.size() <= buffer_size);
         sum_.add(bytes);
         bytes_ += bytes.size();
         if (buffer_.size() + bytes.size() > buffer_size) {
@@ -94,7 +95,9 @@ class file_source : public state_source {
 
   public:
     /// @param size of the file, with the sum at its end.
-    file_source(int fd, std::uint64_t size) : fd_(fd), left_(size - checksum_size), buffer_(buffer_size) {}
+    file_source(int fd, std::uint64_t size) : fd_(fd), left_(size - checksum_size), buffer_(buffer_size) {
+        assert(size >= header_size + checksum_size);
+    }
 
     bool read(char* into, std::size_t size) override {
         if (size > left_ || !take(into, size)) return false;
@@ -111,6 +114,7 @@ class file_source : public state_source {
   private:
     bool take(char* into, std::size_t size) {
         while (size > 0) {
+            assert(at_ <= filled_ && filled_ <= buffer_.size());
             if (at_ == filled_ && size >= buffer_.size()) {  // large pieces go straight to their place
                 const std::size_t got = read_some(into, std::min(size, piece_size));
                 if (got == 0) return false;
@@ -161,9 +165,12 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
     std::array<char, magic.size()> found{};
     header.bytes(found.data(), found.size());
     if (std::string_view{found.data(), found.size()} != magic) return refused("not a state file of seriesgate");
-    if (header.number<std::uint32_t>() != format_version) return refused("written by another version of seriesgate");
-    if (header.number<std::uint64_t>() != identities_.rules) return refused("made with other ignoreLabels");
+    if (const auto format = header.number<std::uint32_t>(); format != format_version)
+        return refused("has format " + std::to_string(format) + ", this version of seriesgate reads format " +
+                       std::to_string(format_version) + " only");
+    if (header.number<std::uint64_t>() != identities_.ignored_labels) return refused("made with other ignoreLabels");
     if (header.number<std::uint64_t>() != identities_.secret) return refused("made with another secret");
+    assert(source.left() == size - header_size - checksum_size);
     if (!restore_snapshot(limiter, source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};
 } catch (const std::runtime_error& error) {  // no memory is no reason to begin anew: then we do not start
@@ -177,12 +184,14 @@ snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter) const t
         state_encoder encoder{sink};
         encoder.bytes(magic);
         encoder.number(format_version);
-        encoder.number(identities_.rules);
+        encoder.number(identities_.ignored_labels);
         encoder.number(identities_.secret);
+        assert(sink.bytes() == header_size);
         const bool complete = save_snapshot(limiter, sink);
         encoder.number(sink.sum());
         sink.finish();
         bytes = sink.bytes();
+        assert(bytes >= header_size + checksum_size);
         return complete;
     });
     return saved ? save_outcome{save_result::saved, {}, bytes} : save_outcome{save_result::window_ended, {}, 0};

@@ -13,15 +13,21 @@ namespace seriesgate {
 /// The file `state`, always whole or absent.
 ///
 /// Format: "SGSTATE\n", format version (4 bytes), two identities (8 bytes each), the limiter's state
-/// (limit/snapshot.cpp), and the XXH3-64 of everything before it. The identities tell by what rules fingerprints were
-/// made (ignoreLabels), and with what secret: a file with another one has other series in it.
+/// (limit/snapshot.cpp), and the XXH3-64 of everything before it. The identities tell which labels fingerprints leave
+/// out (ignoreLabels), and with what secret they were made: a file with another one has other series in it.
 ///
 /// Threads: one at a time.
 class snapshot_file {
   public:
+    /// The one version number of all that a state file is made of: what stands here, in limit/snapshot.cpp and in
+    /// limit/budget_records.cpp, and how fingerprints are made (series/fingerprint.hpp). Files of other formats are
+    /// refused. tests/golden/README.md says what to do when it is raised; those tests fail if it should have been.
+    /// 3 had fingerprints that anybody could compute.
+    static constexpr std::uint32_t format_version = 4;
+
     struct identities {
-        std::uint64_t rules = 0;   ///< see fingerprint_identity
-        std::uint64_t secret = 0;  ///< see hash_key::identity
+        std::uint64_t ignored_labels = 0;  ///< see ignored_labels_identity
+        std::uint64_t secret = 0;          ///< see hash_key::identity
     };
 
     snapshot_file(const state_directory& directory, const identities& of) : directory_(directory), identities_(of) {}

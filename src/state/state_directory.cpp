@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cassert>
 #include <cerrno>
 #include <memory>
 #include <stdexcept>
@@ -28,6 +29,11 @@ std::runtime_error failure(std::string_view what, const std::string& file, int e
 
 bool same_file(const struct stat& one, const struct stat& other) noexcept {
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/// Of a file in the directory itself.
+[[maybe_unused]] bool is_plain(std::string_view name) noexcept {
+    return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
 }
 
 bool is_regular(int fd) noexcept {
@@ -75,10 +81,12 @@ struct unfinished_file {
 }  // namespace
 
 std::error_code write_all(int fd, std::string_view bytes) noexcept {
+    assert(fd >= 0);
     while (!bytes.empty()) {
         const ssize_t written = ::write(fd, bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return {errno, std::generic_category()};
+        assert(static_cast<std::size_t>(written) <= bytes.size());
         bytes.remove_prefix(static_cast<std::size_t>(written));
     }
     return {};
@@ -109,11 +117,13 @@ void state_directory::take() {
     if (taken_before && (::fstat(directory.get(), &now) != 0 || !same_file(before, now)) && !is_empty(directory.get()))
         throw std::runtime_error("state.dir: " + path_.string() +
                                  " is another directory now than the one this process has locked, with files in it");
+    assert(directory.open() && lock.open());
     directory_ = std::move(directory);
     lock_ = std::move(lock);
 }
 
 bool state_directory::is_held() const noexcept {
+    assert(directory_.open() && lock_.open());
     struct stat ours {
     }, there{};
     if (::fstat(directory_.get(), &ours) != 0 || ::stat(path_.c_str(), &there) != 0 || !same_file(ours, there))
@@ -129,6 +139,7 @@ state_directory::holding state_directory::hold() {
 }
 
 std::optional<descriptor> state_directory::open(std::string_view name) const {
+    assert(is_plain(name));
     descriptor in{::openat(directory_.get(), std::string{name}.c_str(), O_RDONLY | wary)};
     if (!in.open() && errno == ENOENT) return std::nullopt;
     if (!in.open()) throw failure("cannot open", path_of(name));
@@ -148,12 +159,14 @@ std::optional<std::string> state_directory::read(std::string_view name, std::siz
         if (got == 0) break;
         size += static_cast<std::size_t>(got);
     }
+    assert(size <= content.size());
     if (size > size_max) throw std::runtime_error(path_of(name) + ": too long");
     content.resize(size);
     return content;
 }
 
 bool state_directory::replace(std::string_view name, const writer& write) const {
+    assert(is_plain(name) && name != lock_name);
     const std::string final_name{name};
     const unfinished_file next{directory_.get(), final_name + ".new"};
     const auto failed = [&](std::string_view what, int error) { return failure(what, path_of(next.name), error); };

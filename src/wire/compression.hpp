@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/bytes.hpp"
+#include "core/kept_memory.hpp"
 #include "core/result.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/splice.hpp"
@@ -43,7 +44,7 @@ class body_codec {
     /// @param out replaced.
     void encode(compression coding, bytes_view raw, std::string& out) {
         coding == compression::zstd ? zstd_.encode(raw, room_, out) : snappy_encode(raw, room_, out);
-        room_.shrink(kept_room_bytes);
+        give_back(room_, kept_room_bytes);
     }
     /// Encodes a body without the removed ranges, see splice.hpp.
     /// @param body what `decoded` was decoded from.
@@ -57,7 +58,7 @@ class body_codec {
         } else {
             splice_snappy(body, decoded, removed, kept, room_, out);
         }
-        room_.shrink(kept_room_bytes);
+        give_back(room_, kept_room_bytes);
     }
 };
 

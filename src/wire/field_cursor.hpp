@@ -1,6 +1,7 @@
 /// Pull cursor over the fields of one Protocol Buffers message.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 
@@ -20,6 +21,7 @@ constexpr std::uint32_t tag_of(std::uint32_t field, wire_type type) {
 /// The field numbers that a message defines, below 64, as a bit set.
 template <class... Fields>
 constexpr std::uint64_t known_fields(Fields... fields) {
+    assert(((fields > 0 && fields < 64) && ...));
     return ((std::uint64_t{1} << fields) | ...);
 }
 
@@ -72,7 +74,10 @@ class field_cursor {
     [[nodiscard]] wire_errc error() const noexcept { return error_; }
 
     /// Continues at `at`, which must lie between position() and the end: for callers that read a field by themselves.
-    void resume_at(const char* at) noexcept { at_ = at; }
+    void resume_at(const char* at) noexcept {
+        assert(at >= at_ && at <= end_);
+        at_ = at;
+    }
 
     bytes_view read_bytes() noexcept {
         std::uint64_t size = 0;
@@ -82,6 +87,7 @@ class field_cursor {
         if (payload - start > 5) return fail_view(wire_errc::varint_too_long);
         if (size > static_cast<std::uint64_t>(end_ - payload)) return fail_view(wire_errc::truncated);
         at_ = payload + size;
+        assert(at_ <= end_);
         return {payload, static_cast<std::size_t>(size)};
     }
 
@@ -92,6 +98,7 @@ class field_cursor {
             fail(varint_error());
             return 0;
         }
+        assert(after > at_ && after <= end_);
         at_ = after;
         return value;
     }
@@ -111,6 +118,7 @@ class field_cursor {
     /// Skips a field that the message does not define.
     /// @param known the numbers it does define: one of those came here with a wrong wire type, which is an error.
     void skip_unknown(std::uint64_t known) noexcept {
+        assert(field_start_ != nullptr && tag_ >= 8);  // next() has announced it
         const auto field = tag_ >> 3;
         const auto type = static_cast<wire_type>(tag_ & 7);
         if (type == wire_type::group_start || type == wire_type::group_end) {
@@ -124,6 +132,7 @@ class field_cursor {
 
     /// Marks the message as wrong at the current field.
     bool fail(wire_errc code) noexcept {
+        assert(code != wire_errc::none);
         error_ = code;
         at_ = end_;
         return false;

@@ -1,13 +1,14 @@
 /// The labels of one series entry after the other, added up.
 ///
-/// Neighbours in a request share most of their labels, for the series of a target stand together, and so do those of a
-/// metric. So the labels of the last entry are kept in mind: bytes that are the same are compared, 32 at a time, and
-/// only what differs is read and hashed. How labels are written is the caller's matter.
+/// Neighbours in a request share most of their labels: the series of a target stand together, and so do those of a
+/// metric. So the walk remembers the labels of the last entry. It compares bytes, 32 at a time, and has only what
+/// differs read and hashed. How labels are written is the caller's matter.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -47,7 +48,7 @@ inline std::uint64_t name_order_of(bytes_view name) noexcept {
 /// Threads: one at a time.
 class label_walk {
   public:
-    /// Labels of an entry that can be kept in mind; the others are left to the caller.
+    /// Labels of an entry that are remembered; the others are left to the caller.
     static constexpr unsigned remembered_max = 63;
 
     /// Before the first entry of a body.
@@ -69,6 +70,7 @@ class label_walk {
     /// @return the byte after the last label.
     template <class ReadLabel>
     const char* operator()(const char* begin, const char* end, const ReadLabel& read) {
+        assert(begin <= end && end <= body_end_);
         const char* at = begin;
         const char* before = begin_;  // how far the entry before is done with
         unsigned index = 0;
@@ -78,6 +80,7 @@ class label_walk {
             walked_label label;
             const char* const after = read(at, label);
             if (after == nullptr) break;
+            assert(after > at && after <= end);
             ++index;
             if (index > count_) {
                 labels_[++count_] = {};
@@ -90,6 +93,7 @@ class label_walk {
         for (; count_ > index; --count_) remove(count_);
         begin_ = begin;
         size_ = static_cast<std::uint32_t>(at - begin);
+        assert(count_ == index && adds_up());
         return at;
     }
 
@@ -117,6 +121,7 @@ class label_walk {
         const auto rest = static_cast<std::size_t>(begin_ + size_ - before);
         const std::size_t same = same_bytes(at, before, std::min(rest, static_cast<std::size_t>(end - at)));
         if (same < sizes_[index + 1]) return;
+        assert(index < count_);
         check_order(index + 1);
         std::size_t whole = rest;
         if (same == rest) {
@@ -124,6 +129,7 @@ class label_walk {
         } else {
             for (whole = 0; whole + sizes_[index + 1] <= same;) whole += sizes_[++index];
         }
+        assert(index <= count_ && whole <= same);
         at += whole;
         before += whole;
     }
@@ -136,6 +142,7 @@ class label_walk {
     }
 
     void put(unsigned number, const walked_label& label, std::uint32_t size) noexcept {
+        assert(number >= 1 && number <= remembered_max && size > 0);
         walked_label& place = labels_[number];
         sum_ += label.hash - place.hash;
         bytes_ += label.bytes - place.bytes;
@@ -145,9 +152,23 @@ class label_walk {
     }
 
     void remove(unsigned number) noexcept {
+        assert(number >= 1 && number == count_);
         sum_ -= labels_[number].hash;
         bytes_ -= labels_[number].bytes;
         descents_ &= ~(std::uint64_t{1} << number);
+    }
+
+    /// Whether what has been corrected from entry to entry is what the labels come to.
+    [[nodiscard]] bool adds_up() const noexcept {
+        std::uint64_t sum = 0;
+        std::uint32_t label_bytes = 0;
+        std::uint32_t written = 0;
+        for (unsigned number = 1; number <= count_; ++number) {
+            sum += labels_[number].hash;
+            label_bytes += labels_[number].bytes;
+            written += sizes_[number];
+        }
+        return sum == sum_ && label_bytes == bytes_ && written == size_ && descents_ >> count_ >> 1 == 0;
     }
 
     void check_order(unsigned number) noexcept {

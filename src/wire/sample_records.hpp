@@ -1,6 +1,7 @@
 /// The records that remote write 1 and 2 have in common: samples and histograms. Internal to wire.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include "core/bytes.hpp"
@@ -29,14 +30,15 @@ inline constexpr std::uint64_t histogram_fields_v1 =
     known_fields(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
 inline constexpr std::uint64_t histogram_fields_v2 = histogram_fields_v1 | known_fields(17);
 
-/// The record of a sample as nearly all are: a value, left out if it is 0, and a time in milliseconds between the years
-/// 1987 and 2109 (six bytes): 0x12 16 0x09 value 0x10 time, or 0x12 7 0x10 time.
+/// A sample as nearly all are written: a value, left out if it is 0, and a time in milliseconds that takes six bytes
+/// (the years 1987 to 2109). So 0x12 16 0x09 value 0x10 time, or 0x12 7 0x10 time.
 inline constexpr std::ptrdiff_t plain_sample_bytes = 18;
 inline constexpr std::ptrdiff_t plain_zero_bytes = 9;
 
-/// Whether that is what stands from `at` to `end`. Which of the two has no pattern, so no branch asks for it.
+/// Whether that is what stands from `at` to `end`. Which of the two it is has no pattern, so there is no branch for it.
 /// @param value becomes the bits of the sample's value.
 inline bool is_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {
+    assert(at <= end);
     const std::ptrdiff_t size = end - at;
     const bool is_zero = size == plain_zero_bytes;
     if (!is_zero & (size != plain_sample_bytes)) return false;
@@ -51,7 +53,7 @@ inline bool is_plain_sample(const char* at, const char* end, std::uint64_t& valu
     return ((head & head_mask) == expected_head) & ((tail & 0x808080808080ff00u) == 0x0080808080801000u);
 }
 
-/// The same for one with anything behind it.
+/// The same where anything may follow.
 /// @param at may stand at anything.
 /// @return the byte after the record, or nullptr if there is something else.
 inline const char* read_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {

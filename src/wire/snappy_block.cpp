@@ -3,6 +3,7 @@
 #include <snappy.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "core/varint.hpp"
 
@@ -33,7 +34,8 @@ result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_
                                              decode_buffer& buffer) {
     const auto size = snappy_decoded_size(compressed, decoded_bytes_max);
     if (!size) return size.error();
-    char* const decoded = buffer.reserve(*size);
+    assert(*size <= decoded_bytes_limit && *size <= decoded_bytes_max);
+    char* const decoded = buffer.room_for(*size);
     // RawUncompress checks that exactly the declared number of bytes comes out.
     if (!snappy::RawUncompress(compressed.data(), compressed.size(), decoded))
         return wire_error{wire_errc::snappy_corrupt, 0};
@@ -48,10 +50,13 @@ void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out) {
 
 void snappy_append(bytes_view raw, decode_buffer& room, std::string& out) {
     // Not snappy::Compress, which fills with zeros all that the result might need.
-    char* const compressed = room.reserve(snappy::MaxCompressedLength(raw.size()));
+    assert(raw.size() <= decoded_bytes_limit);
+    char* const compressed = room.room_for(snappy::MaxCompressedLength(raw.size()));
     std::size_t size = 0;
     snappy::RawCompress(raw.data(), raw.size(), compressed, &size);
+    assert(size <= room.capacity());
     const auto size_bytes = static_cast<std::size_t>(varint_size(raw.size()));
+    assert(size >= size_bytes);
     out.append(compressed + size_bytes, size - size_bytes);
 }
 

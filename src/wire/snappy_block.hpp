@@ -14,7 +14,7 @@
 namespace seriesgate {
 
 /// The size that the block says it has, in bytes, without decoding it.
-/// Refused: no bytes, the framing format, more than `decoded_bytes_max`, or more than a block of this size can hold
+/// Errors: no bytes, the framing format, more than `decoded_bytes_max`, or more than a block of this size can hold
 /// (a copy of 64 bytes takes 3 bytes, so a ratio above 22 is a lie; this is what stops decompression bombs).
 result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max);
 
@@ -23,12 +23,12 @@ result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_
                                              decode_buffer& buffer);
 
 /// Compresses `raw` as one block.
-/// @param room where that is done; it has to be larger than what comes of it.
+/// @param room to work in: snappy wants more than the result takes.
 /// @param out replaced.
 void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out);
 
-/// The same without the size that a block begins with, at the end of `out`: a block is one size and then what any
-/// number of these have appended.
+/// Appends `raw`, compressed, to `out`, without the size that a block begins with: a block is one size, then the output
+/// of any number of these.
 void snappy_append(bytes_view raw, decode_buffer& room, std::string& out);
 
 }  // namespace seriesgate

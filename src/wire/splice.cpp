@@ -88,6 +88,7 @@ class snappy_elements {
                 reach_ = number(4);
         }
         if (rest < bytes) return false;
+        assert(bytes > 0 && size > 0);
         at_ += bytes;
         decoded_ += size;
         return true;
@@ -105,6 +106,7 @@ struct fragment {
         : begin(number * fragment_bytes), end(std::min(begin + fragment_bytes, body.size())), hole(end) {
         while (next < removed.size() && removed[next].end() <= begin) ++next;
         if (next < removed.size()) hole = std::clamp<std::size_t>(removed[next].offset, begin, end);
+        assert(begin < end && begin <= hole && hole <= end);
     }
     [[nodiscard]] bool is_worth_it() const noexcept { return hole - begin >= taken_bytes_min; }
 };
@@ -123,6 +125,16 @@ std::size_t fragments_to_look_at(bytes_view body, std::span<const byte_range> re
     return bytes >= body.size() / 8 ? count : 0;
 }
 
+/// What splice() asks of its ranges: ascending, disjoint, inside the body.
+[[maybe_unused]] bool are_within(bytes_view body, std::span<const byte_range> removed) noexcept {
+    std::size_t before = 0;
+    for (const byte_range range : removed) {
+        if (range.offset < before || range.size > body.size() || range.offset > body.size() - range.size) return false;
+        before = range.end();
+    }
+    return true;
+}
+
 std::size_t size_of(bytes_view body, std::span<const byte_range> removed) noexcept {
     std::size_t size = body.size();
     for (const byte_range range : removed) size -= range.size;
@@ -132,15 +144,17 @@ std::size_t size_of(bytes_view body, std::span<const byte_range> removed) noexce
 }  // namespace
 
 void splice(bytes_view body, std::span<const byte_range> removed, std::string& out) {
+    assert(are_within(body, removed));
     out.clear();
     out.reserve(size_of(body, removed));  // grown piece by piece it would leave holes of a giant's size behind
     std::size_t next = 0;
     append_kept(body, 0, body.size(), removed, next, out);
-    assert(out.size() == size_of(body, removed));  // else the ranges were out of order, or not in the body
+    assert(out.size() == size_of(body, removed));
 }
 
 void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_range> removed, std::string& kept,
                    decode_buffer& room, std::string& out) {
+    assert(are_within(body, removed) && body.size() <= decoded_bytes_limit);
     const std::size_t fragment_count = fragments_to_look_at(body, removed);
     if (fragment_count == 0) {
         splice(body, removed, kept);
@@ -171,6 +185,7 @@ void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_
             taken = elements.decoded();
         }
         if (taken - each.begin < taken_bytes_min) continue;
+        assert(taken <= each.hole && done <= each.begin);
         append_kept(body, done, each.begin, removed, next_kept, kept);
         snappy_append(kept, room, out);
         kept.clear();
@@ -178,6 +193,7 @@ void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_
         done = taken;
     }
     append_kept(body, done, body.size(), removed, next_kept, kept);
+    assert(next_kept == removed.size());
     snappy_append(kept, room, out);
 }
 

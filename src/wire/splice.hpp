@@ -14,12 +14,12 @@ namespace seriesgate {
 /// @param out replaced.
 void splice(bytes_view body, std::span<const byte_range> removed, std::string& out);
 
-/// Compresses `body` without the removed ranges as a snappy block. What stands in front of them is taken as it is in
-/// `compressed`, where that saves much.
+/// Compresses `body` without the removed ranges as a snappy block. Where it saves much, the bytes in front of them are
+/// taken over from `compressed`.
 /// @param compressed a snappy block that decodes to `body`.
 /// @param removed as above.
-/// @param kept room for what has to be compressed anew, decoded.
-/// @param room for the same, compressed.
+/// @param kept to work in: what has to be compressed anew.
+/// @param room to work in: the same, compressed.
 /// @param out replaced.
 void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_range> removed, std::string& kept,
                    decode_buffer& room, std::string& out);

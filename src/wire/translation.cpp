@@ -7,9 +7,9 @@
 
 #include "core/kept_memory.hpp"
 #include "core/varint.hpp"
-#include "series/selector.hpp"
 #include "series/text.hpp"
 #include "series/utf8.hpp"
+#include "wire/symbol_refs.hpp"
 
 namespace seriesgate {
 namespace {
@@ -109,6 +109,7 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
         if (metadata != metric_metadata{}) write_metadata(metadata);
     }
     assert(!reader_.failed());  // the body has been read before
+    assert(removed.empty());    // each was the record of an entry
     out.append(metadata_);
     shrink();
     return lost;
@@ -189,6 +190,7 @@ bool translator::write_series(bytes_view payload, metric_metadata& metadata, tra
             default:
                 fields.skip_unknown(0);
         }
+    assert(!fields.failed() && series_.size() >= labels_end);
     return series_.size() > labels_end || lost.histograms == lost_before;
 }
 
@@ -197,31 +199,26 @@ void translator::write_exemplar(bytes_view exemplar) {
     inner_.clear();
     bytes_view name;
     bool half = false;
-    const auto take = [&](std::uint64_t ref) {
+    const auto take = [&](std::uint64_t ref, const char*) {
         const bytes_view symbol = reader_.symbol(ref);
         if (half) append_label(inner_, name, symbol);
         name = symbol;
         half = !half;
+        return fault{};
     };
     field_cursor fields{exemplar};
     while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len): {
-                const bytes_view packed = fields.read_bytes();
-                const char* const end = packed.data() + packed.size();
-                for (const char* at = packed.data(); at != end;) {
-                    std::uint64_t ref = 0;
-                    at = read_varint(at, end, ref);
-                    take(ref);
-                }
+            case tag_of(1, len):
+                for_each_ref(fields.read_bytes(), take);
                 break;
-            }
             case tag_of(1, varint):
-                take(fields.read_varint_value());
+                take(fields.read_varint_value(), nullptr);
                 break;
             default:
                 fields.skip_unknown(0);
                 inner_.append(fields.field_start(), fields.position());
         }
+    assert(!half && !fields.failed());
 }
 
 /// Once for each family and what is said of it: targets may differ in that.

@@ -17,8 +17,8 @@ namespace seriesgate {
 struct translation_loss {
     std::uint32_t histograms = 0;  ///< with custom buckets: remote write 1 has no words for them
 
-    /// Entries that receivers of remote write 1 drop without a word, as against those of version 2: without a metric's
-    /// name, with a label's name twice, or with what is no UTF-8. Source: prometheus/prometheus
+    /// Entries that receivers of remote write 1 drop without a word, while those of version 2 report them: without a
+    /// metric's name, with a label's name twice, or with what is no UTF-8. Source: prometheus/prometheus
     /// storage/remote/write_handler.go, write and appendV2.
     struct {
         std::uint32_t series = 0;

@@ -2,8 +2,7 @@
 
 #include <string_view>
 
-#include "wire/write_request.hpp"
-#include "wire/write_request_v2.hpp"
+#include "wire/bounds.hpp"
 
 namespace seriesgate {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
+#include "wire/bounds.hpp"
 #include "wire/sample_records.hpp"
 
 namespace seriesgate {
@@ -12,6 +13,8 @@ namespace {
 constexpr auto len = wire_type::len;
 constexpr auto varint = wire_type::varint;
 constexpr auto fixed64 = wire_type::fixed64;
+
+static_assert(label_walk::remembered_max <= labels_per_series_max);  // those need not be counted
 
 /// A field that comes twice: the last one counts, as in every parser.
 fault parse_label(bytes_view payload, label_view& label) noexcept {
@@ -133,6 +136,7 @@ bool write_request_reader::next() {
                 if (++series_count_ > series_per_request_max) return fail(wire_errc::series_over_limit, start);
                 series_.record = {static_cast<std::uint32_t>(start - body_.data()),
                                   static_cast<std::uint32_t>(fields_.position() - start)};
+                assert(series_.record.end() <= body_.size() && series_.record.size >= payload.size() + 2);
                 return read_series(payload);
             }
             case tag_of(3, len):
@@ -151,6 +155,7 @@ bool write_request_reader::read_series(bytes_view payload) {
     series_.samples = series_.histograms = series_.exemplars = 0;
     const char* const end = payload.data() + payload.size();
     const char* const labels_end = read_labels(payload.data(), end);
+    assert(labels_end >= payload.data() && labels_end <= end);
     series_.labels_hash = labels_.sum();
     std::uint64_t value = 0;
     if (is_plain_sample(labels_end, end, value)) [[likely]] {
@@ -230,19 +235,23 @@ bool write_request_reader::read_records(bytes_view records) {
                 fields.skip_unknown(known_fields(1, 2, 3, 4));
         }
     if (fields.failed()) return fail(fields.error(), fields.field_start());
+    assert(label_count <= labels_per_series_max);
     if (is_odd) hash_odd_labels();
     return true;
 }
 
 void write_request_reader::hash_odd_labels() {
     labels(series_.record, odd_labels_);
+    assert(odd_labels_.size() >= labels_.count() && odd_labels_.size() <= labels_per_series_max);
     series_.labels_hash = hasher_(odd_labels_);
 }
 
 void write_request_reader::labels(byte_range record, std::vector<label_view>& labels) const {
+    assert(record.end() <= body_.size());
     labels.clear();
     field_cursor entry{slice(body_, record)};
-    entry.next();
+    [[maybe_unused]] const bool is_there = entry.next();
+    assert(is_there && entry.tag() == tag_of(1, len));
     field_cursor fields{entry.read_bytes()};
     while (fields.next()) {
         if (fields.tag() == tag_of(1, len)) {
@@ -251,6 +260,7 @@ void write_request_reader::labels(byte_range record, std::vector<label_view>& la
             fields.skip_unknown(0);
         }
     }
+    assert(!fields.failed());  // it has been read before
 }
 
 void write_request_reader::shrink() {
@@ -259,6 +269,7 @@ void write_request_reader::shrink() {
 }
 
 bool write_request_reader::fail(wire_errc code, const char* at) noexcept {
+    assert(code != wire_errc::none && at >= body_.data() && at <= body_.data() + body_.size());
     error_ = {code, static_cast<std::uint64_t>(at - body_.data())};
     fields_.fail(code);
     return false;

@@ -12,33 +12,10 @@
 #include "series/label.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/label_walk.hpp"
+#include "wire/series_view.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
-
-/// Bounds that no real sender comes near (Prometheus sends 2,000 series a request, vmagent 10,000; stores allow 30 to
-/// 40 labels and values of 1 to 16 KiB by default). They bound what a small hostile body can make us remember.
-inline constexpr std::size_t series_per_request_max = 1 << 20;
-inline constexpr std::size_t labels_per_series_max = 1024;
-inline constexpr std::size_t label_bytes_max = 64 * 1024;
-
-/// One series entry of a request.
-struct series_view {
-    byte_range record;              ///< tag, length and payload within the body
-    std::uint64_t labels_hash = 0;  ///< see fingerprint_of
-    std::uint32_t samples = 0;
-    std::uint32_t histograms = 0;
-    std::uint32_t exemplars = 0;
-    /// Holds a sample or histogram other than a stale marker: what may admit a new series.
-    bool admits = false;
-
-    /// Nothing but labels and metadata otherwise.
-    [[nodiscard]] bool holds_data() const noexcept { return (samples | histograms | exemplars) != 0; }
-};
-
-/// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.
-/// Source: prometheus/prometheus model/value/value.go, StaleNaN.
-inline constexpr std::uint64_t stale_marker_bits = 0x7ff0000000000002;
 
 /// Pulls the series entries out of a v1 WriteRequest, in order. Strict (see field_cursor): whatever it accepts,
 /// libprotobuf, gogo and easyproto decode to the same series. Exemplars, histograms and metadata are checked too.

@@ -2,63 +2,16 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
 #include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
+#include "wire/symbol_refs.hpp"
 
 namespace seriesgate {
 namespace {
 
 constexpr auto len = wire_type::len;
 constexpr auto varint = wire_type::varint;
-constexpr auto fixed64 = wire_type::fixed64;
-
-/// A reference as most are: below 2^14, in one or two bytes.
-const char* read_ref(const char* at, const char* end, std::uint64_t& ref) noexcept {
-    const auto byte = [](const char* p) { return static_cast<unsigned char>(*p); };
-    if (byte(at) < 0x80) {
-        ref = byte(at);
-        return at + 1;
-    }
-    if (end - at >= 2 && byte(at + 1) < 0x80) {
-        ref = (byte(at) & 0x7fu) | static_cast<unsigned>(byte(at + 1)) << 7;
-        return at + 2;
-    }
-    return read_varint(at, end, ref);
-}
-
-/// A reference of one or two bytes, told without a branch: which it is has no pattern.
-struct short_ref {
-    static constexpr std::uint32_t end = 1 << 14;
-
-    std::uint32_t value;  ///< from `end` on: it has more bytes
-    const char* after;
-
-    explicit short_ref(const char* at) noexcept {
-        std::uint16_t bytes = 0;
-        std::memcpy(&bytes, at, sizeof bytes);
-        const std::uint32_t first = bytes & 0xffu;
-        const std::uint32_t second = bytes >> 8;
-        const std::uint32_t more = first >> 7;
-        value = first + (((second << 7) - 0x80u) & (0u - more));  // the first byte's high bit is no part of it
-        after = at + 1 + more;
-    }
-};
-
-/// Calls `take(ref, where it stands)` for each reference of a packed run, until it returns a fault.
-template <class Take>
-fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0, nullptr))) {
-    const char* const end = packed.data() + packed.size();
-    for (const char* at = packed.data(); at != end;) {
-        const char* const start = at;
-        std::uint64_t ref = 0;
-        at = read_ref(at, end, ref);
-        if (at == nullptr) return {wire_errc::packed_truncated, start};
-        if (auto wrong = take(ref, start)) return wrong;
-    }
-    return {};
-}
 
 }  // namespace
 
@@ -108,15 +61,18 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
                 fields.skip_unknown(known_fields(1, 2, 3, 4, 5));
         }
     if (fields.failed()) fail(fields.error(), fields.field_start());
+    assert(symbols_.size() <= symbols_per_request_max && records_.size() <= series_per_request_max);
 }
 
 bool write_request_v2_reader::next() {
     if (next_ >= records_.size() || failed()) return false;
     series_.record = records_[next_++];
+    assert(series_.record.end() <= body_.size() && series_.record.size >= 2);
     const bytes_view record = slice(body_, series_.record);
     const char* const end = record.data() + record.size();
     std::uint64_t size = 0;
     const char* const begin = read_varint(record.data() + 1, end, size);  // reset() has read it before: it cannot fail
+    assert(begin != nullptr && size == static_cast<std::size_t>(end - begin));
     if (auto wrong = read_series({begin, static_cast<std::size_t>(end - begin)})) {
         fail(wrong.code, wrong.at);
         return false;
@@ -129,6 +85,7 @@ bool write_request_v2_reader::next() {
 /// A packed run as nearly all entries have it, the only one and the first of its labels.
 /// @return the byte after the labels that could be added up; where one is wrong, or there are too many, its first.
 const char* write_request_v2_reader::read_labels(bytes_view refs) {
+    assert(!refs.empty() && refs.data() >= body_.data() && refs.data() + refs.size() <= body_.data() + body_.size());
     const char* const end = refs.data() + refs.size();
     // Two references can be read up to here, and there are two at least.
     const char* const last = std::min(end - 2, body_.data() + body_.size() - 4);
@@ -141,6 +98,7 @@ const char* write_request_v2_reader::read_labels(bytes_view refs) {
         const short_ref name_ref{at};
         const short_ref value_ref{name_ref.after};
         if (name_ref.value >= symbol_count || value_ref.value >= symbol_count || value_ref.after > end) return nullptr;
+        assert(name_ref.value < symbols_.size() && value_ref.value < symbols_.size());
         const symbol_entry& name = symbols[name_ref.value];
         const symbol_entry& value = symbols[value_ref.value];
         if (name.text.size == 0) return nullptr;
@@ -187,6 +145,7 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     }
     if (seen.name_at != nullptr) return {wire_errc::symbol_refs_odd, seen.name_at};
     if (seen.bytes > label_bytes_per_series_max) return {wire_errc::series_label_bytes_over_limit, payload.data()};
+    assert(seen.count <= labels_per_series_max);
     symbol_bytes_ += seen.bytes;
     if (seen.is_odd) [[unlikely]]
         hash_odd_labels();
@@ -280,10 +239,12 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
 
 void write_request_v2_reader::hash_odd_labels() {
     labels(series_.record, odd_labels_);
+    assert(odd_labels_.size() <= labels_per_series_max);
     series_.labels_hash = hasher_(odd_labels_);
 }
 
 void write_request_v2_reader::labels(byte_range record, std::vector<label_view>& labels) const {
+    assert(record.end() <= body_.size());
     labels.clear();
     bool half = false;
     const auto take = [&](std::uint64_t ref, const char*) {
@@ -309,66 +270,7 @@ void write_request_v2_reader::labels(byte_range record, std::vector<label_view>&
             default:
                 fields.skip_unknown(0);
         }
-}
-
-fault write_request_v2_reader::check_ref(std::uint64_t ref, const char* at) noexcept {
-    if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
-    symbol_bytes_ += symbols_[ref].text.size;
-    return {};
-}
-
-fault write_request_v2_reader::check_exemplar(bytes_view exemplar) noexcept {
-    const char* last = nullptr;
-    std::size_t count = 0;
-    const auto take = [&, this](std::uint64_t ref, const char* at) noexcept {
-        last = at;
-        ++count;
-        return check_ref(ref, at);
-    };
-    field_cursor fields{exemplar};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):
-                if (auto wrong = for_each_ref(fields.read_bytes(), take)) return wrong;
-                break;
-            case tag_of(1, varint): {
-                const char* const start = fields.position();
-                const std::uint64_t ref = fields.read_varint_value();
-                if (fields.failed()) break;
-                if (auto wrong = take(ref, start)) return wrong;
-                break;
-            }
-            case tag_of(2, fixed64):  // value
-                fields.read_fixed64();
-                break;
-            case tag_of(3, varint):  // timestamp
-                fields.read_varint_value();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 3));
-        }
-    if (fields.failed()) return fault_of(fields);
-    if (count % 2 != 0) return {wire_errc::symbol_refs_odd, last};
-    return {};
-}
-
-fault write_request_v2_reader::check_metadata(bytes_view metadata) noexcept {
-    field_cursor fields{metadata};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, varint):  // type
-                fields.read_varint_value();
-                break;
-            case tag_of(3, varint):    // help_ref
-            case tag_of(4, varint): {  // unit_ref
-                const char* const start = fields.position();
-                const std::uint64_t ref = fields.read_varint_value();
-                if (fields.failed()) break;
-                if (auto wrong = check_ref(ref, start)) return wrong;
-                break;
-            }
-            default:
-                fields.skip_unknown(known_fields(1, 3, 4));
-        }
-    return fault_of(fields);
+    assert(!half && !fields.failed());  // it has been read before
 }
 
 std::size_t write_request_v2_reader::bytes() const noexcept {
@@ -383,6 +285,7 @@ void write_request_v2_reader::shrink() {
 }
 
 void write_request_v2_reader::fail(wire_errc code, const char* at) noexcept {
+    assert(code != wire_errc::none && at >= body_.data() && at <= body_.data() + body_.size());
     error_ = {code, static_cast<std::uint64_t>(at - body_.data())};
     // What has been seen of a wrong request is not for use.
     next_ = records_.size();

@@ -4,6 +4,7 @@
 /// symbols stay, for the entries refer to them by number. Formats: proto/remote_write_v2.proto.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,20 +12,13 @@
 #include "core/bytes.hpp"
 #include "series/fingerprint.hpp"
 #include "series/label.hpp"
+#include "wire/bounds.hpp"
 #include "wire/label_walk.hpp"
 #include "wire/sample_records.hpp"
+#include "wire/series_view.hpp"
 #include "wire/wire_error.hpp"
-#include "wire/write_request.hpp"
 
 namespace seriesgate {
-
-/// A bound like those of write_request.hpp: Prometheus sends some thousand symbols a request.
-inline constexpr std::size_t symbols_per_request_max = 1 << 22;
-/// Bounds of the names and values of a series, and of all that a request's references stand for (exemplars and metadata
-/// too), filled in. Without them a symbol of 64 KiB that all labels refer to makes terabytes to look at or to write out
-/// of a body of some megabytes.
-inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
-inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 
 /// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has. Each symbol
 /// is hashed once. Strict (see field_cursor): whatever it accepts, libprotobuf and gogo decode to the same series.
@@ -81,7 +75,10 @@ class write_request_v2_reader {
     /// As write_request_reader::labels.
     void labels(byte_range record, std::vector<label_view>& labels) const;
     /// @param ref one that has been read without an error.
-    [[nodiscard]] bytes_view symbol(std::uint64_t ref) const noexcept { return slice(body_, symbols_[ref].text); }
+    [[nodiscard]] bytes_view symbol(std::uint64_t ref) const noexcept {
+        assert(ref < symbols_.size() && symbols_[ref].text.end() <= body_.size());
+        return slice(body_, symbols_[ref].text);
+    }
     /// None: what v2 knows about a metric stands in its series entries.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return 0; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }

@@ -4,6 +4,7 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 
 namespace seriesgate {
@@ -48,6 +49,7 @@ result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::ui
             if (declared > possible) return wire_error{wire_errc::declared_size_implausible, 0};
             declared_sum += declared;
         }
+        assert(size > 0 && size <= left.size());
         left.remove_prefix(size);
     }
     return static_cast<std::size_t>(std::min(limit, declared_sum + possible_sum));
@@ -57,9 +59,10 @@ result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::ui
                                                   decode_buffer& buffer) {
     const auto size = zstd_decoded_size(compressed, decoded_bytes_max);
     if (!size) return size.error();
+    assert(*size <= decoded_bytes_limit && *size <= decoded_bytes_max);
     if (!decoder_) decoder_.reset(ZSTD_createDCtx());
     if (!decoder_) throw std::bad_alloc{};
-    char* const decoded = buffer.reserve(*size);
+    char* const decoded = buffer.room_for(*size);
     // In one step: the output is the window, so a frame cannot ask for memory of its own.
     const std::size_t written =
         ZSTD_decompressDCtx(decoder_.get(), decoded, *size, compressed.data(), compressed.size());
@@ -68,6 +71,7 @@ result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::ui
         const bool full = ZSTD_getErrorCode(written) == ZSTD_error_dstSize_tooSmall;
         return full ? wire_error{wire_errc::declared_size_over_limit, 0} : corrupt();
     }
+    assert(written <= *size);
     return bytes_view{decoded, written};
 }
 
@@ -75,9 +79,10 @@ void zstd_codec::encode(bytes_view raw, decode_buffer& room, std::string& out) {
     if (!encoder_) encoder_.reset(ZSTD_createCCtx());
     if (!encoder_) throw std::bad_alloc{};
     const std::size_t most = ZSTD_compressBound(raw.size());
-    char* const compressed = room.reserve(most);
+    char* const compressed = room.room_for(most);
     const std::size_t written = ZSTD_compressCCtx(encoder_.get(), compressed, most, raw.data(), raw.size(), level);
     if (ZSTD_isError(written)) throw std::bad_alloc{};  // with room for the worst case nothing else can fail
+    assert(written <= most);
     out.assign(compressed, written);
 }
 

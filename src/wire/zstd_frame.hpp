@@ -19,7 +19,7 @@ namespace seriesgate {
 
 /// The size in bytes that the frames say they have, without decoding them; for frames that do not say, as much as they
 /// can hold, but at most `decoded_bytes_max`. As in zstd's own tools a body may be several frames.
-/// Refused: no bytes, what is no frame, more than `decoded_bytes_max`, or more than blocks of this size can hold.
+/// Errors: no bytes, what is no frame, more than `decoded_bytes_max`, or more than blocks of this size can hold.
 result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max);
 
 /// Decodes and encodes. Owns the library's working memory, which is large: one a worker.
@@ -38,7 +38,7 @@ class zstd_codec {
                                           decode_buffer& buffer);
 
     /// Compresses `raw` as one frame that says its size.
-    /// @param room for the worst that may come out, which is far more than does.
+    /// @param room to work in: for the worst case, which is far more than the result takes.
     /// @param out replaced.
     void encode(bytes_view raw, decode_buffer& room, std::string& out);
 };

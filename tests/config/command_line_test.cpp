@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/keys.hpp"
 #include "config/version.hpp"
 #include "support/catch.hpp"
 
@@ -58,7 +59,7 @@ TEST_CASE("every key that may be a flag is one, and no other") {
         CAPTURE(key.name);
         const std::string argument = "--" + std::string{key.name} + "=1";
         const auto result = parsed({argument.c_str()});
-        if (key.flag_value.empty()) {
+        if (key.flag.value.empty()) {
             CHECK(result.error.starts_with("--" + std::string{key.name} + ": unknown flag"));
         } else {
             CHECK(result.error.empty());

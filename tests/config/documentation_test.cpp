@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/keys.hpp"
+#include "config/load.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -117,7 +118,7 @@ TEST_CASE("every key and every flag is described in docs/configuration.md") {
         const std::string name{key.name};
         CAPTURE(name);
         CHECK(page.find("| `" + name + "` |") != std::string::npos);
-        if (!key.flag_value.empty()) CHECK(page.find("`--" + name + "=") != std::string::npos);
+        if (!key.flag.value.empty()) CHECK(page.find("`--" + name + "=") != std::string::npos);
     }
     for (const std::string flag : {"--config.file", "--check-config", "--version", "--help"}) {
         CAPTURE(flag);

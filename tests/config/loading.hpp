@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/load.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {

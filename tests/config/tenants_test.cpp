@@ -103,6 +103,17 @@ TEST_CASE("the other keys of tenants have bounds") {
     CHECK(errors_of("tenants: team-a\n") == lines{"c.yaml:1: tenants: expected keys below it, got 'team-a'"});
 }
 
+TEST_CASE("an override for a tenant whose requests are rejected is an error") {
+    const auto errors_for = [](std::size_t name_bytes) {
+        return errors_of("tenants:\n  overrides:\n    ? " + std::string(name_bytes, 'a') +
+                         "\n    : {maxHourlySeries: 1}\n");
+    };
+    CHECK(errors_for(1024).empty());
+    const lines errors = errors_for(1025);
+    REQUIRE(errors.size() == 1);
+    CHECK(errors[0].ends_with(": is a name of more than 1024 bytes: requests of such tenants are rejected"));
+}
+
 TEST_CASE("what senders are told is the gate's, unless the tenants say something else, unless a tenant does") {
     const auto answers = [](const std::string& text) {
         limit_rules rules;

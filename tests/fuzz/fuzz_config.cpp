@@ -2,7 +2,8 @@
 #include <cstdint>
 #include <string>
 
-#include "config/config.hpp"
+#include "config/keys.hpp"
+#include "config/load.hpp"
 #include "fuzz/fuzz_target.hpp"
 
 using namespace seriesgate;

@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/wire_bytes.hpp"
+#include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
 using namespace seriesgate;

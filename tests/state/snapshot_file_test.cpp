@@ -16,7 +16,7 @@ using namespace seriesgate::testing;
 
 namespace {
 
-constexpr snapshot_file::identities identity{.rules = 7, .secret = 11};
+constexpr snapshot_file::identities identity{.ignored_labels = 7, .secret = 11};
 const time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
 const limit_rules settings{.global = {.hourly = 100, .daily = 1'000}};
 
@@ -106,9 +106,9 @@ TEST_CASE("foreign files are called what they are") {
     SECTION("another program's") {
         CHECK(reason_to_refuse(std::string(1'000, 'x')) == "not a state file of seriesgate");
     }
-    SECTION("another version's") {
+    SECTION("of another format") {
         other[8] = 99;
-        CHECK(reason_to_refuse(other) == "written by another version of seriesgate");
+        CHECK(reason_to_refuse(other) == "has format 99, this version of seriesgate reads format 4 only");
     }
     SECTION("of other fingerprints") {
         other[12] = 8;

@@ -1,5 +1,6 @@
 #include "state/state_directory.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +68,13 @@ TEST_CASE("a writer that gives up or fails leaves the file of before, and nothin
     CHECK_FALSE(fs::exists(scratch / "d/thing.new"));
 }
 
+TEST_CASE("a full disk is told by the write, not when the file is read again") {
+    const descriptor full{::open("/dev/full", O_WRONLY | O_CLOEXEC)};
+    REQUIRE(full.open());
+    CHECK(write_all(full.get(), "bytes") == std::error_code{ENOSPC, std::generic_category()});
+    CHECK_FALSE(write_all(full.get(), ""));
+}
+
 TEST_CASE("a directory is for one at a time") {
     const scratch_directory scratch;
     const auto path = scratch / "d";
@@ -83,6 +91,8 @@ TEST_CASE("a directory that cannot be used says why") {
     const auto path = scratch / "file";
     write_file(path, "");
     CHECK_THROWS_WITH(state_directory{path}, "state.dir: cannot open " + path.string() + ": Not a directory");
+    CHECK_THROWS_WITH(state_directory{path / "d"},
+                      "state.dir: cannot open " + (path / "d").string() + ": Not a directory");
 }
 
 TEST_CASE("a directory may be reached by a link") {

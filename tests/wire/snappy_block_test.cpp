@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kept_memory.hpp"
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 
@@ -142,6 +143,17 @@ TEST_CASE("a declared size that no block of this length can reach is refused bef
     }
 }
 
+TEST_CASE("a size within every bound is no promise: what does not come out is refused") {
+    CHECK(decode_error(varint(22) + std::string(1, '\0')) == wire_errc::snappy_corrupt);
+    CHECK(decode_error(varint(0) + "\x00x"s) == wire_errc::snappy_corrupt);
+    SECTION("a copy from before the beginning") {
+        CHECK(decode_error(varint(4) + "\x01\x01"s) == wire_errc::snappy_corrupt);
+    }
+    SECTION("a copy of nothing yet") {
+        CHECK(decode_error(varint(5) + "\x00x\x01\x00"s) == wire_errc::snappy_corrupt);
+    }
+}
+
 TEST_CASE("the best compression that the format allows is accepted") {
     // One literal byte, then copies of 64 bytes in three bytes each.
     for (const std::size_t copies : {1u, 2u, 10u, 1000u, 100000u}) {
@@ -166,25 +178,25 @@ TEST_CASE("random bytes are decoded within the bounds or refused") {
     }
 }
 
-TEST_CASE("a decode buffer keeps its memory from request to request until it is told to shrink") {
+TEST_CASE("a decode buffer keeps its memory from request to request until it is given back") {
     decode_buffer buffer;
     CHECK(buffer.capacity() == 0);
-    const char* const memory = buffer.reserve(1000);
+    const char* const memory = buffer.room_for(1000);
     CHECK(buffer.capacity() == 1000);
-    CHECK(static_cast<const void*>(buffer.reserve(10)) == memory);
+    CHECK(static_cast<const void*>(buffer.room_for(10)) == memory);
     CHECK(buffer.capacity() == 1000);
     SECTION("it grows by half at least") {
-        buffer.reserve(1001);
+        buffer.room_for(1001);
         CHECK(buffer.capacity() == 1500);
-        buffer.reserve(100000);
+        buffer.room_for(100000);
         CHECK(buffer.capacity() == 100000);
     }
-    SECTION("it gives back what is above the size named") {
-        buffer.shrink(1000);
+    SECTION("what is above the size named is given back") {
+        give_back(buffer, 1000);
         CHECK(buffer.capacity() == 1000);
-        buffer.shrink(999);
+        give_back(buffer, 999);
         CHECK(buffer.capacity() == 0);
-        buffer.reserve(5);
+        buffer.room_for(5);
         CHECK(buffer.capacity() == 5);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
+#include "wire/bounds.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
 

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "wire/splice.hpp"
 #include "wire/wire_bytes_v2.hpp"
+#include "wire/write_request.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -101,6 +101,26 @@ TEST_CASE("a zstd body is refused before it takes memory") {
     CHECK(buffer.capacity() == 0);
 }
 
+TEST_CASE("a zstd frame of 2 GiB is too much whatever the limit says") {
+    // Descriptor 0xe0: a single segment with eight bytes of size.
+    const std::string frame{"\x28\xb5\x2f\xfd\xe0\0\0\0\x80\0\0\0\0\x01\0\0", 16};
+    const auto size = zstd_decoded_size(frame, ~std::uint64_t{0});
+    REQUIRE_FALSE(size.has_value());
+    CHECK(size.error().code == wire_errc::declared_size_over_limit);
+}
+
+TEST_CASE("frames that do not say their size get the room that their bytes can fill, within the limit") {
+    const std::string frame = streamed(random_text(100));
+    const std::uint64_t possible = frame.size() / 4 * (128 << 10);
+    CHECK(*zstd_decoded_size(frame, no_limit) == possible);
+    CHECK(*zstd_decoded_size(frame, possible) == possible);
+    CHECK(*zstd_decoded_size(frame, possible - 1) == possible - 1);
+    CHECK(*zstd_decoded_size(frame + frame, no_limit) == 2 * possible);
+    CHECK(*zstd_decoded_size(frame + encoded("abc"), no_limit) == possible + 3);
+    CHECK(*zstd_decoded_size(frame + encoded("abc"), 3) == 3);
+    CHECK_FALSE(zstd_decoded_size(frame + encoded("abc"), 2).has_value());
+}
+
 TEST_CASE("a damaged zstd frame is refused, wherever the damage is") {
     const std::string whole = encoded(random_text(20'000));
     for (std::size_t size = 0; size < whole.size(); size += 1 + whole.size() / 200)

@@ -1,4 +1,4 @@
-#include "config/config.hpp"
+#include "config/load.hpp"
 
 #include <unistd.h>
 

@@ -1,8 +1,9 @@
-#include "config/config.hpp"
+#include "config/load.hpp"
 
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <initializer_list>
@@ -12,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "config/keys.hpp"
 #include "config/known_keys.hpp"
 #include "config/units.hpp"
 #include "config/wording.hpp"
@@ -84,10 +86,11 @@ void loader::read_text(std::string_view text) {
 }
 
 void loader::read_key(const config_key& key, const known_key& found) {
+    assert((key.access.read == nullptr) != (key.access.assign == nullptr));
     if (found.faulty) bad_.insert(key.name);
     if (!found.value) return;
-    if (key.read != nullptr) return key.read(*found.value, value_);
-    if (read_scalar(*found.value, [&](std::string_view text) { return key.assign(text, value_); })) {
+    if (key.access.read != nullptr) return key.access.read(*found.value, value_);
+    if (read_scalar(*found.value, [&](std::string_view text) { return key.access.assign(text, value_); })) {
         set_[key.name] = {found.value->line(), ""};
     } else {
         bad_.insert(key.name);
@@ -98,8 +101,8 @@ void loader::read_flags(const overrides& flags) {
     for (const override_value& flag : flags) {
         const std::string shown = "--" + printable(flag.key, 80);
         const config_key* key = find_key(flag.key);
-        const bool known = key != nullptr && key->assign != nullptr;
-        std::string wrong = known ? key->assign(flag.value, value_) : "unknown flag";
+        const bool known = key != nullptr && key->access.assign != nullptr;
+        std::string wrong = known ? key->access.assign(flag.value, value_) : "unknown flag";
         if (wrong.empty()) {
             set_[key->name] = {0, shown};
         } else {
@@ -181,15 +184,6 @@ std::optional<std::string> read_file(const std::string& path, std::error_code& e
 }
 
 }  // namespace
-
-std::string config_error::text() const {
-    std::string line = where;
-    for (const std::string& part : {key, message}) {
-        if (!line.empty() && !part.empty()) line += ": ";
-        line += part;
-    }
-    return line;
-}
 
 load_outcome load_config(const std::optional<std::string>& file, const overrides& flags) {
     if (!file) return load_config_text("", "", flags);

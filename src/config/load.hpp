@@ -1,0 +1,37 @@
+/// From a file and flags to a configuration, or to every error there is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/config_error.hpp"
+
+namespace seriesgate {
+
+/// A key given on the command line, as text: it goes through the same checks as the file. The flag is `--` + key.
+struct override_value {
+    std::string key;
+    std::string value;
+};
+using overrides = std::vector<override_value>;
+
+struct load_outcome {
+    config value;                      ///< to be used only when there are no errors
+    std::vector<config_error> errors;  ///< all of them, not only the first
+
+    bool ok() const noexcept { return errors.empty(); }
+};
+
+/// Reads the file, applies the overrides and checks everything.
+/// @param file no file means defaults; upstream.url must then come from the overrides.
+/// Threads: any. Does not throw on any content of the file.
+load_outcome load_config(const std::optional<std::string>& file, const overrides& flags);
+
+/// The same for a text in memory.
+/// @param name what errors call the file; empty means there is none.
+load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags);
+
+}  // namespace seriesgate

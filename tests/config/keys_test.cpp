@@ -1,0 +1,116 @@
+#include "config/keys.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/loading.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+/// For every key a value that is not its default, as it stands behind the colon.
+const std::map<std::string_view, std::string> other_values{
+    {"listen", "127.0.0.1:9999"},
+    {"upstream.url", "http://other:1/write"},
+    {"upstream.timeout", "1s"},
+    {"upstream.protocol", "v1"},
+    {"upstream.hostHeader", "sender"},
+    {"upstream.forwardQuery", "[extra_label]"},
+    {"maxHourlySeries", "1"},
+    {"maxDailySeries", "1"},
+    {"falsePositiveRate", "0.1"},
+    {"ignoreLabels", "[replica]"},
+    {"fingerprint.secretFile", "/secret"},
+    {"incumbentGrace", "1m"},
+    {"mode", "observe"},
+    {"onLimit", "reject"},
+    {"rejectStatus", "429"},
+    {"tenants.header", "X-Other"},
+    {"tenants.mode", "observe"},
+    {"tenants.onLimit", "reject"},
+    {"tenants.default.maxHourlySeries", "1"},
+    {"tenants.default.maxDailySeries", "1"},
+    {"tenants.overrides", "{a: {maxHourlySeries: 1}}"},
+    {"tenants.maxTenants", "1"},
+    {"limits", "[{name: a, maxHourlySeries: 1}]"},
+    {"exempt", "[up]"},
+    {"wholeHistograms", "true"},
+    {"state.dir", "/state"},
+    {"state.interval", "1s"},
+    {"server.maxRequestBytes", "1MiB"},
+    {"server.maxDecodedBytes", "64MiB"},
+    {"server.maxInflightBytes", "1GiB"},
+    {"server.maxConnections", "1"},
+    {"server.maxConnectionsPerPeer", "1"},
+    {"server.threads", "1"},
+    {"server.readTimeout", "1s"},
+    {"server.idleTimeout", "1s"},
+    {"server.drainTimeout", "1s"},
+};
+
+/// `a.b` and `x` as `a: {b: x}`.
+std::string yaml_of(std::string_view name, const std::string& value) {
+    std::string text;
+    std::string braces;
+    for (auto dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+        text.append(name.substr(0, dot)).append(": {");
+        braces += '}';
+        name.remove_prefix(dot + 1);
+    }
+    return text.append(name).append(": ").append(value).append(braces).append("\n");
+}
+
+config with(std::string_view name) {
+    const auto flags = name == "upstream.url" ? overrides{} : discard;
+    return loaded(yaml_of(name, other_values.at(name)), flags);
+}
+
+}  // namespace
+
+TEST_CASE("every key says whether a reload takes its value over: one that it does not is named") {
+    const config defaults = loaded("");
+    for (const config_key& key : config_keys()) {
+        CAPTURE(key.name);
+        REQUIRE(other_values.contains(key.name));
+        const config changed = with(key.name);
+        CHECK_FALSE(changed == defaults);
+        CHECK_FALSE(key.access.same(defaults, changed));
+        CHECK(key.access.same(changed, with(key.name)));
+
+        // What a reload takes over is the rules, and nothing else.
+        CHECK((changed.rules != defaults.rules) == (key.effect == key_effect::at_reload));
+        config rules_apart = changed;
+        rules_apart.rules = defaults.rules;
+        CHECK((rules_apart != defaults) == (key.effect == key_effect::at_restart));
+
+        const auto named = keys_that_need_restart(defaults, changed);
+        if (key.effect == key_effect::at_reload) {
+            CHECK(named.empty());
+        } else {
+            CHECK(named == std::vector{key.name});
+        }
+    }
+    CHECK(other_values.size() == config_keys().size());
+}
+
+TEST_CASE("keys that need a restart are named in the order of the table, and none if nothing has changed") {
+    const config before = loaded("{server: {threads: 1}, state: {dir: /a}, maxHourlySeries: 5}");
+    CHECK(keys_that_need_restart(before, before).empty());
+    const config after = loaded("{server: {threads: 2, idleTimeout: 1s}, listen: ':1', maxHourlySeries: 6}");
+    CHECK(keys_that_need_restart(before, after) ==
+          std::vector<std::string_view>{"listen", "state.dir", "server.threads", "server.idleTimeout"});
+}
+
+TEST_CASE("every key reads one value, or lists and maps") {
+    for (const config_key& key : config_keys()) {
+        CAPTURE(key.name);
+        CHECK((key.access.assign == nullptr) != (key.access.read == nullptr));
+        if (!key.flag.value.empty()) CHECK(key.access.assign != nullptr);
+        CHECK(key.flag.value.empty() == key.flag.help.empty());
+    }
+}
