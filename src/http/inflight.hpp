@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
 

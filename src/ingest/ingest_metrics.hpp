@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "metrics/exposition.hpp"
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// What was made of a request that was admitted, wholly or in part.
 enum class forward_kind : std::uint8_t {
