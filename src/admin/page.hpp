@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "admin/desk.hpp"
+
 namespace seriesgate {
 
 enum class page_kind : std::uint8_t { metrics, stats };
@@ -24,6 +26,9 @@ struct page_key {
 
 /// One text for all who asked for it together. Null: none can be made now.
 using page_text = std::shared_ptr<const std::string>;
+
+/// Where pages are asked for.
+using page_desk = desk<page_key, page_text>;
 
 /// The texts of one sort that someone is still reading: bounds what slow readers hold.
 ///

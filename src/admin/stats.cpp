@@ -75,7 +75,7 @@ void append_list(std::string& text, std::string_view name, const std::vector<bud
 
 }  // namespace
 
-std::string stats_json(std::string_view version, std::chrono::seconds uptime, const gate_metrics& metrics,
+std::string stats_json(std::string_view version, std::chrono::seconds uptime, const request_counts& counts,
                        const limiter_figures& figures, std::uint64_t shown_max) {
     const json::object head{
         {"version", version},
@@ -83,15 +83,13 @@ std::string stats_json(std::string_view version, std::chrono::seconds uptime, co
         {"mode", to_text(figures.mode)},
         {"clockInDoubt", figures.clock_in_doubt},
         {"requests",
-         {{"total", metrics.requests_answered()},
-          {"rejected", metrics.requests_rejected_4xx()},
-          {"upstreamErrors", metrics.upstream_errors_total()}}},
+         {{"total", counts.requests}, {"rejected", counts.rejected}, {"upstreamErrors", counts.upstream_errors}}},
         {"samples",
-         {{"received", metrics.samples_received.value()},
-          {"accepted", metrics.samples_accepted.value()},
-          {"refused", metrics.samples_refused.value()},
-          {"stored", metrics.samples_stored.value()},
-          {"failed", metrics.samples_failed.value()}}},
+         {{"received", counts.samples_received},
+          {"accepted", counts.samples_accepted},
+          {"refused", counts.samples_refused},
+          {"stored", counts.samples_stored},
+          {"failed", counts.samples_failed}}},
         {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}},
         {"exempt", {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}}}};
     std::string text = json::serialize(head);

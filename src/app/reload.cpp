@@ -21,27 +21,26 @@ constexpr std::size_t logged_mistakes_max = 10;
 }  // namespace
 
 reloader::reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
-                   gate_metrics& metrics)
+                   reload_metrics& metrics)
     : running_(running), read_again_(std::move(read_again)), limiter_(limiter), metrics_(metrics) {
     note_success();  // of the start
 }
 
 void reloader::note_success() {
-    metrics_.reload_successful.set(1);
-    metrics_.reload_success_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+    metrics_.successful.set(1);
+    metrics_.success_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
 }
 
 void reloader::run(const std::stop_token& stop, reload_desk& asked) {
     while (const auto order = asked.take(stop)) {
         const auto began = std::chrono::steady_clock::now();
-        metrics_.reloads.add();
         order->give(reload());
         asked.rest(stop, began + reload_interval);
     }
 }
 
 reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) {
-    metrics_.reload_successful.set(0);
+    metrics_.successful.set(0);
     std::vector<std::string> lines;
     for (const config_error& error : errors) lines.push_back(error.text());
     for (std::size_t i = 0; i < std::min(lines.size(), logged_mistakes_max); ++i)
@@ -53,6 +52,7 @@ reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) 
 }
 
 reload_outcome reloader::reload() {
+    metrics_.reads.add();
     try {
         return take_over();
     } catch (const std::exception& error) {  // out of memory; the thread goes on

@@ -5,8 +5,9 @@
 #include <stop_token>
 #include <vector>
 
+#include "admin/reload_desk.hpp"
+#include "admin/reload_metrics.hpp"
 #include "config/load.hpp"
-#include "http/worker.hpp"
 #include "limit/limiter.hpp"
 
 namespace seriesgate {
@@ -18,18 +19,19 @@ class reloader {
     const config& running_;
     const std::function<load_outcome()> read_again_;
     series_limiter& limiter_;
-    gate_metrics& metrics_;
+    reload_metrics& metrics_;
 
   public:
     reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
-             gate_metrics& metrics);
+             reload_metrics& metrics);
 
     /// Reloads when it is asked for, until it is time to stop: once a second at most, for all who have asked before.
     void run(const std::stop_token& stop, reload_desk& asked);
 
-  private:
-    /// A bad file changes nothing. What came of it goes to the log too.
+    /// Once, now. A bad file changes nothing. What came of it goes to the log, too.
     reload_outcome reload();
+
+  private:
     reload_outcome take_over();
     reload_outcome tell_mistakes(const std::vector<config_error>& errors);
     void note_success();

@@ -8,9 +8,7 @@
 #include <exception>
 #include <mutex>
 
-#include "http/worker.hpp"
-#include "limit/figures.hpp"
-#include "limit/snapshot.hpp"
+#include "net/wall_clock.hpp"
 #include "series/fingerprint.hpp"
 #include "state/secret_file.hpp"
 
@@ -35,7 +33,7 @@ installation::installation(const config& settings) {
 }
 
 state_keeper::state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
-                           gate_metrics& metrics)
+                           state_metrics& metrics)
     : directory_(*in.directory),
       secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
       file_(directory_, {.ignored_labels = ignored_labels_identity(settings.ignore_labels), .secret = key.identity()}),
@@ -73,17 +71,25 @@ bool state_keeper::try_save() {
     // A window ended meanwhile; that does not happen again within the hour.
     if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limiter_);
     if (saved.result == snapshot_file::save_result::saved) {
-        metrics_.state_saves.add();
-        metrics_.state_bytes.set(static_cast<std::int64_t>(saved.bytes));
-        metrics_.state_save_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+        metrics_.saves.add();
+        metrics_.bytes.set(static_cast<std::int64_t>(saved.bytes));
+        metrics_.save_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
     }
     if (saved.result == snapshot_file::save_result::failed) note_failure(saved.reason);
     return saved.result == snapshot_file::save_result::saved;
 }
 
 void state_keeper::note_failure(std::string_view reason) {
-    metrics_.state_save_failures.add();
+    metrics_.save_failures.add();
     spdlog::error("state not saved: {}", reason);
+}
+
+bool state_keeper::save_if_changed() noexcept {
+    const std::uint64_t revision = limiter_.revision();
+    if (revision == saved_revision_ && directory_.is_held()) return false;
+    const bool saved = save();
+    if (saved) saved_revision_ = revision;
+    return saved;
 }
 
 void state_keeper::save_now_and_then(const std::stop_token& stop) {
@@ -91,11 +97,7 @@ void state_keeper::save_now_and_then(const std::stop_token& stop) {
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
-    std::uint64_t saved_revision = 0;
-    while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) {
-        const std::uint64_t revision = limiter_.revision();
-        if ((revision != saved_revision || !directory_.is_held()) && save()) saved_revision = revision;
-    }
+    while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) save_if_changed();
 }
 
 }  // namespace seriesgate

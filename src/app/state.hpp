@@ -2,14 +2,16 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "app/state_metrics.hpp"
 #include "config/config.hpp"
 #include "limit/limiter.hpp"
-#include "metrics/metrics.hpp"
+#include "series/hash_key.hpp"
 #include "state/snapshot_file.hpp"
 #include "state/state_directory.hpp"
 
@@ -18,7 +20,7 @@ namespace seriesgate {
 /// What outlives the process: where the state is kept, and the secret that its fingerprints are made with.
 struct installation {
     std::unique_ptr<state_directory> directory;  ///< null if the state is not to be kept
-    std::string secret;                          ///< see store/secret_file.hpp
+    std::string secret;                          ///< see state/secret_file.hpp
 
     /// Locks the directory and reads the secret, or makes one. Throws std::runtime_error if that cannot be done.
     explicit installation(const config& settings);
@@ -31,16 +33,19 @@ class state_keeper {
     const snapshot_file file_;
     const std::chrono::milliseconds interval_;
     series_limiter& limiter_;
-    gate_metrics& metrics_;
+    state_metrics& metrics_;
+    std::uint64_t saved_revision_ = 0;
 
   public:
     /// Loads what is there. @param in has a directory. It, and what else is passed, outlives this.
     state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
-                 gate_metrics& metrics);
+                 state_metrics& metrics);
 
     /// @return whether the state is on disk now. If not, the log says why. Nothing that goes wrong here ends the gate.
     bool save() noexcept;
-    /// Saves at every interval in which something has changed, or the directory has gone. @param stop ends it.
+    /// Saves if something has changed since it last did, or if the directory has gone. @return whether it has.
+    bool save_if_changed() noexcept;
+    /// The same at every interval. @param stop ends it.
     void save_now_and_then(const std::stop_token& stop);
 
   private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
-#include "metrics/metrics.hpp"
+#include "http/http_metrics.hpp"
 #include "net/asio.hpp"
 
 namespace seriesgate {
@@ -56,7 +58,8 @@ class connection_registry {
     }
 
     /// @param metrics counts what is open, given up and turned away.
-    connection_registry(connection_bounds bounds, gate_metrics& metrics) : metrics_(metrics), bounds_(bounds) {
+    connection_registry(connection_bounds bounds, http_metrics& metrics) : metrics_(metrics), bounds_(bounds) {
+        assert(bounds.total != 0);
         regulars_.given_up_max = given_up_max(bounds.total);
         guests_.given_up_max = guests_given_up_max;
     }
@@ -100,7 +103,7 @@ class connection_registry {
     void leave(entry& which) noexcept;
     void forget(entry& which) noexcept;
 
-    gate_metrics& metrics_;
+    http_metrics& metrics_;
     mutable std::mutex mutex_;
     connection_bounds bounds_;
     scope regulars_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "http/connections.hpp"
-#include "upstream/pool.hpp"
 
 namespace seriesgate {
 namespace {
@@ -16,22 +15,22 @@ constexpr std::size_t taken_by_process = 64;
 constexpr std::size_t taken_by_worker = 16;
 
 /// What `connections` may need at the worst.
-std::size_t needed(std::size_t connections, std::size_t workers) noexcept {
+std::size_t needed(std::size_t connections, const descriptor_use& others) noexcept {
     const std::size_t at_work_upstream = connections;
     // A pool is as large as its worker has had requests at once.
-    const std::size_t idle_upstream = std::min(connection_pool::idle_max, connections) * workers;
+    const std::size_t idle_upstream = std::min(others.idle_upstream_max, connections) * others.workers;
     return connection_registry::open_max(connections) + at_work_upstream + idle_upstream + taken_by_process +
-           taken_by_worker * (workers + 1);
+           taken_by_worker * (others.workers + 1);
 }
 
 }  // namespace
 
-std::size_t connections_that_fit(std::uint64_t descriptors, std::size_t workers) noexcept {
+std::size_t connections_that_fit(std::uint64_t descriptors, const descriptor_use& others) noexcept {
     std::size_t fit = connections_min;
     std::size_t too_many = static_cast<std::size_t>(std::min<std::uint64_t>(descriptors, 1u << 30)) + connections_min;
     while (too_many - fit > 1) {
         const std::size_t between = fit + (too_many - fit) / 2;
-        (needed(between, workers) <= descriptors ? fit : too_many) = between;
+        (needed(between, others) <= descriptors ? fit : too_many) = between;
     }
     return fit;
 }

@@ -6,11 +6,17 @@
 
 namespace seriesgate {
 
+/// What takes descriptors besides the connections from senders.
+struct descriptor_use {
+    std::size_t workers = 1;            ///< without the front desk
+    std::size_t idle_upstream_max = 0;  ///< connections to the upstream that a worker keeps open, at most
+};
+
 /// The most connections for which the descriptors suffice whatever happens: each may have one to the upstream while its
 /// request is worked on, some stay open without a request, and files, name lookups and event queues take their share,
 /// the state file among them. At least 8: a process that has no room for those is beyond help.
 /// @param descriptors the process' limit.
-std::size_t connections_that_fit(std::uint64_t descriptors, std::size_t workers) noexcept;
+std::size_t connections_that_fit(std::uint64_t descriptors, const descriptor_use& others) noexcept;
 
 /// How many descriptors the process may have (RLIMIT_NOFILE, the soft limit).
 std::uint64_t descriptor_limit() noexcept;

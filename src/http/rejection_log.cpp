@@ -1,9 +1,9 @@
 #include "http/rejection_log.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
-#include <string>
+#include <cassert>
+#include <cstddef>
 
 #include "series/text.hpp"
 
@@ -12,22 +12,23 @@ namespace {
 
 constexpr std::size_t tenant_bytes_max = 100;
 
-std::string address_of(const timed_stream& peer) {
-    const tcp::endpoint where = peer.peer();
-    return where == tcp::endpoint{} ? "a sender that has gone" : where.address().to_string();
-}
-
 }  // namespace
 
-void rejection_log::tell(const reply& answer, const timed_stream& peer, std::string_view tenant) {
-    if (!answer.rejected) return;
-    const auto requests = logs_[static_cast<std::size_t>(*answer.rejected)].count(1);
-    if (!requests) return;
+std::optional<std::uint64_t> rejection_log::count(reject_reason reason,
+                                                  std::chrono::steady_clock::time_point now) noexcept {
+    assert(reason < reject_reason::count_);
+    if (reason == reject_reason::refused || reason == reject_reason::untranslated) return std::nullopt;
+    return logs_[static_cast<std::size_t>(reason)].count(1, now);
+}
+
+std::string describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
+                               std::string_view tenant) {
+    assert(answer.rejected && requests != 0);
     const std::string_view why = std::string_view{answer.body}.substr(0, answer.body.find('\n'));
-    spdlog::warn("turned away {} request{} since the last such line ({}), for example from {}{}: {} {}", *requests,
-                 *requests == 1 ? "" : "s", name_of(*answer.rejected), address_of(peer),
-                 tenant.empty() ? "" : ", tenant " + seriesgate::quoted(tenant.substr(0, tenant_bytes_max)),
-                 answer.status, why);
+    return fmt::format(
+        "turned away {} request{} since the last such line ({}), for example from {}{}: {} {}", requests,
+        requests == 1 ? "" : "s", name_of(*answer.rejected), peer.empty() ? "a sender that has gone" : peer,
+        tenant.empty() ? "" : ", tenant " + seriesgate::quoted(tenant.substr(0, tenant_bytes_max)), answer.status, why);
 }
 
 }  // namespace seriesgate

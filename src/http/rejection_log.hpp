@@ -1,24 +1,35 @@
-/// Who is turned away, and why, in the log.
+/// Who is rejected, and why, in the log.
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "http/http_metrics.hpp"
 #include "http/reply.hpp"
 #include "http/sparse_log.hpp"
-#include "metrics/metrics.hpp"
-#include "net/timed_stream.hpp"
 
 namespace seriesgate {
 
-/// At most one line in ten seconds for each reason: how many, and one of them as an example. Threads: any.
+/// At most one line in ten seconds for each reason. Threads: any.
 class rejection_log {
     std::array<sparse_log, counter_by<reject_reason>::size> logs_{};
 
   public:
-    /// Does nothing for an answer that turns nobody away.
-    /// @param tenant as the sender named it; may be empty.
-    void tell(const reply& answer, const timed_stream& peer, std::string_view tenant);
+    /// @return the requests since the last line, if a line is due now: the caller then writes it. Nothing for requests
+    /// that were taken but for what was refused of them, or not translated: who decides that has a line of its own.
+    std::optional<std::uint64_t> count(
+        reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
 };
+
+/// The line: how many, and one of them as an example.
+/// @param answer has a reason.
+/// @param peer where the sender is; empty if it has gone.
+/// @param tenant as the sender named it; may be empty.
+std::string describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
+                               std::string_view tenant);
 
 }  // namespace seriesgate

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "metrics/metrics.hpp"
+#include "http/http_metrics.hpp"
 #include "net/asio.hpp"
 
 namespace seriesgate {
@@ -17,7 +17,7 @@ struct reply {
     std::string body{};
     /// Say goodbye after this answer.
     bool close = false;
-    /// Why the gate itself turned the request away, if it did.
+    /// Why the gate itself answers with an error, if it does. The session counts it.
     std::optional<reject_reason> rejected{};
     /// In place of `body`: one text that many answers share and none copies.
     std::shared_ptr<const std::string> shared_body{};
@@ -30,11 +30,15 @@ struct reply {
 
 /// A short text, dressed as Go's http.Error does, so that it looks like any other receiver's answer.
 /// @param line without a line end; senders log only the first line, at most 1 KiB.
-inline reply text_reply(unsigned status, std::string_view line) {
-    reply made{.status = status, .headers = {}, .body = std::string{line} + "\n"};
-    made.headers.set(http::field::content_type, "text/plain; charset=utf-8");
-    made.headers.set("X-Content-Type-Options", "nosniff");
-    return made;
-}
+reply text_reply(unsigned status, std::string_view line);
+
+/// An answer to a request that is rejected.
+reply rejection(reject_reason reason, unsigned status, std::string_view line);
+
+/// The same answer, with the word that the sender may come again in a second.
+reply come_again(reply made);
+
+/// The answer when maxInflightBytes is reached: the sender keeps the data and comes again.
+reply overloaded();
 
 }  // namespace seriesgate

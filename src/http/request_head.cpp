@@ -21,6 +21,15 @@ std::string_view host_fault(const request_header& header) {
 
 }  // namespace
 
+std::string_view path_of(std::string_view target) {
+    return target.substr(0, target.find('?'));
+}
+
+std::string_view query_of(std::string_view target) {
+    const auto at = target.find('?');
+    return at == std::string_view::npos ? std::string_view{} : target.substr(at + 1);
+}
+
 bool is_allowed(std::string_view method, std::string_view list) {
     for (;;) {
         const std::size_t end = list.find(", ");

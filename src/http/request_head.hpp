@@ -10,6 +10,11 @@ namespace seriesgate {
 
 using request_header = http::request_header<>;
 
+/// A request's target without its query.
+std::string_view path_of(std::string_view target);
+/// What stands behind the first '?' of a target.
+std::string_view query_of(std::string_view target);
+
 /// Whether the method is one of a list such as "GET, HEAD". Methods are told by case. Source: RFC 9110, section 9.1.
 bool is_allowed(std::string_view method, std::string_view list);
 

@@ -17,8 +17,8 @@ constexpr std::size_t linger_bytes_max = 64 << 20;
 
 }  // namespace
 
-served_connection::served_connection(sender_connection from, worker& owner)
-    : stream(std::move(from.socket)), self(owner), lease(std::move(from.lease)) {
+served_connection::served_connection(sender_connection from, service& of)
+    : stream(std::move(from.socket)), offered(of), self(of.self), lease(std::move(from.lease)) {
     buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
     self.senders.enter(stream);  // last: only what is made is destroyed, and leaves
 }
@@ -27,7 +27,7 @@ net::awaitable<bool> wait_for_request(served_connection& peer) {
     if (peer.buffer.size() != 0) co_return peer.lease.enter(connection_stage::receiving);  // pipelined
     if (!peer.lease.enter(connection_stage::waiting)) co_return false;
     if (peer.buffer.capacity() > header_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
-    peer.allow(peer.self.shared.settings.server.idle_timeout);
+    peer.allow(peer.self.shared.settings.idle_timeout);
     const error_code error = co_await read_more(peer.stream, peer.buffer, header_read_bytes);
     if (error) co_return false;
     co_return peer.lease.enter(connection_stage::receiving);
@@ -35,12 +35,12 @@ net::awaitable<bool> wait_for_request(served_connection& peer) {
 
 bool is_to_be_passed_on(const served_connection& peer) {
     const char first = *static_cast<const char*>(peer.buffer.data().data());
-    return peer.self.pass_on && first != 'G' && first != 'H';  // GET, HEAD
+    return peer.offered.pass_on && first != 'G' && first != 'H';  // GET, HEAD
 }
 
 void pass_on(served_connection& peer) {
     std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
-    peer.self.pass_on({std::move(peer.stream).release(), std::move(peer.lease), std::move(read_ahead)});
+    peer.offered.pass_on({std::move(peer.stream).release(), std::move(peer.lease), std::move(read_ahead)});
 }
 
 net::awaitable<void> linger(served_connection& peer) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "http/connections.hpp"
-#include "http/worker.hpp"
+#include "http/service.hpp"
 #include "net/message_reading.hpp"
 
 namespace seriesgate {
@@ -11,10 +11,11 @@ namespace seriesgate {
 struct served_connection {
     timed_stream stream;
     flat_buffer buffer{read_buffer_bytes_max};
+    service& offered;
     worker& self;
     connection_lease lease;  // after the stream, so that it goes before the socket is closed
 
-    served_connection(sender_connection from, worker& owner);
+    served_connection(sender_connection from, service& of);
     served_connection(const served_connection&) = delete;
     served_connection& operator=(const served_connection&) = delete;
     ~served_connection() { self.senders.leave(stream); }

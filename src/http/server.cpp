@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <boost/asio/steady_timer.hpp>
+#include <cassert>
 #include <stdexcept>
 #include <utility>
 
-#include "http/descriptors.hpp"
 #include "http/session.hpp"
 #include "net/background.hpp"
 
@@ -31,11 +31,16 @@ bool is_out_of_descriptors(error_code error) {
 
 }  // namespace
 
-server::server(worker& front, const listen_address& where, const std::vector<std::unique_ptr<worker>>& workers,
-               connection_registry& connections)
-    : front_(front), workers_(workers), connections_(connections), acceptor_(front.io) {
+server::server(service& front, const listen_address& where, std::vector<service*> workers,
+               connection_registry& connections, const descriptor_use& others)
+    : front_(front),
+      workers_(std::move(workers)),
+      connections_(connections),
+      others_(others),
+      acceptor_(front.self.io) {
+    assert(!workers_.empty() && !front_.pass_on);
     try {
-        tcp::resolver resolver{front.io};
+        tcp::resolver resolver{front.self.io};
         const auto found = resolver.resolve(where.host, std::to_string(where.port), tcp::resolver::passive);
         const tcp::endpoint endpoint = found.begin()->endpoint();
         protocol_ = endpoint.protocol();
@@ -76,16 +81,16 @@ net::awaitable<void> server::accept() {
 
 net::awaitable<error_code> server::accept_one() {
     tcp::endpoint peer;
-    auto [error, socket] = co_await acceptor_.async_accept(front_.io, peer, no_throw);
+    auto [error, socket] = co_await acceptor_.async_accept(front_.self.io, peer, no_throw);
     if (is_out_of_descriptors(error)) make_room();
     if (!error) {
-        front_.shared.metrics.connections_accepted.add();
+        front_.self.shared.metrics.connections_accepted.add();
         connection_lease lease = connections_.admit(socket.native_handle(), peer.address());
         if (lease) {
             error_code ignored;
             socket.set_option(tcp::no_delay{true}, ignored);
             sender_connection made{std::move(socket), std::move(lease)};
-            spawn(front_.io.get_executor(), serve(std::move(made), front_), session_failed);
+            spawn(front_.self.io.get_executor(), serve(std::move(made), front_), session_failed);
         }
     }
     tell_of_closings();
@@ -93,12 +98,12 @@ net::awaitable<error_code> server::accept_one() {
 }
 
 void server::pass_on(sender_connection from) {
-    worker& chosen = *workers_[next_worker_];
+    service& chosen = *workers_[next_worker_];
     next_worker_ = (next_worker_ + 1) % workers_.size();
     error_code error;
     const auto descriptor = from.socket.release(error);
     if (error) return;  // it goes with its socket
-    sender_connection moved{tcp::socket{chosen.io}, std::move(from.lease), std::move(from.read_ahead)};
+    sender_connection moved{tcp::socket{chosen.self.io}, std::move(from.lease), std::move(from.read_ahead)};
     moved.socket.assign(protocol_, descriptor, error);
     if (error) {
         moved.lease = {};
@@ -106,19 +111,19 @@ void server::pass_on(sender_connection from) {
         spdlog::error("{}: {}", session_failed, error.message());
         return;
     }
-    spawn(chosen.io.get_executor(), serve(std::move(moved), chosen), session_failed);
+    spawn(chosen.self.io.get_executor(), serve(std::move(moved), chosen), session_failed);
 }
 
 void server::make_room() {
     // It was made sure at the start that this does not happen, so the limit is a lower one by now.
     const std::size_t before = connections_.total();
-    connections_.lower(connections_that_fit(descriptor_limit(), workers_.size()));
+    connections_.lower(connections_that_fit(descriptor_limit(), others_));
     if (connections_.total() != before)
         spdlog::warn("server.maxConnections is {} from now on, there are fewer descriptors", connections_.total());
 }
 
 void server::tell_of_closings() {
-    const gate_metrics& metrics = front_.shared.metrics;
+    const http_metrics& metrics = front_.self.shared.metrics;
     const auto closings = metrics.connections_given_up.total() + metrics.connections_turned_away.total();
     const auto more = closings - std::exchange(closings_told_, closings);
     if (more == 0) return;

@@ -1,11 +1,15 @@
 /// Listens, answers who asks for health and figures, and deals the connections that write to the workers in turn.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "config/config.hpp"
 #include "http/connections.hpp"
-#include "http/worker.hpp"
+#include "http/descriptors.hpp"
+#include "http/service.hpp"
+#include "http/sparse_log.hpp"
 
 namespace seriesgate {
 
@@ -17,9 +21,10 @@ namespace seriesgate {
 ///
 /// Threads: the front desk's.
 class server {
-    worker& front_;
-    const std::vector<std::unique_ptr<worker>>& workers_;
+    service& front_;
+    const std::vector<service*> workers_;
     connection_registry& connections_;
+    const descriptor_use others_;
     tcp::acceptor acceptor_;
     tcp protocol_ = tcp::v4();
     std::size_t next_worker_ = 0;
@@ -29,8 +34,10 @@ class server {
   public:
     /// Binds and listens. Throws std::runtime_error with one readable line if that fails.
     /// @param front runs this server, too.
-    server(worker& front, const listen_address& where, const std::vector<std::unique_ptr<worker>>& workers,
-           connection_registry& connections);
+    /// @param workers at least one.
+    /// @param others what else takes descriptors.
+    server(service& front, const listen_address& where, std::vector<service*> workers, connection_registry& connections,
+           const descriptor_use& others);
 
     /// The address in use, with the real port: "127.0.0.1:9201".
     [[nodiscard]] std::string address() const;

@@ -1,30 +1,27 @@
 #include "http/session.hpp"
 
+#include <spdlog/spdlog.h>
 #include <algorithm>
-#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
-#include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <cassert>
+#include <chrono>
 #include <optional>
 #include <utility>
 
-#include "admin/admin_handler.hpp"
+#include "http/header_check.hpp"
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
-#include "ingest/write_handler.hpp"
 
 namespace seriesgate {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::array<std::string_view, 4> write_paths{"/api/v1/write", "/api/v1/push", "/api/prom/push",
-                                                      "/api/v1/receive"};
 
 constexpr auto write_limit = 30s;
 
@@ -37,26 +34,21 @@ struct exchange {
     bool keep_alive = false;
     inflight_lease memory;
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
-    bool is_write = false;
+    const route* to = nullptr;  ///< once the header is known, if there is such a path
 
     explicit exchange(inflight_room& room) : memory(room) {}
 
     [[nodiscard]] bool is_head() const { return header.method() == http::verb::head; }
-    [[nodiscard]] std::string_view target() const { return header.target(); }
-    [[nodiscard]] std::string_view path() const { return target().substr(0, target().find('?')); }
-    [[nodiscard]] std::string_view query() const {
-        const auto at = target().find('?');
-        return at == std::string_view::npos ? std::string_view{} : target().substr(at + 1);
-    }
+    [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion; }
 };
 
 /// Guests may ask for health, but not write.
 reply too_many_connections(served_connection& peer) {
     peer.self.shared.metrics.connections_turned_away[*peer.lease.over()].add();
     const bool of_peer = peer.lease.over() == connection_bound::per_peer;
-    reply made = text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
-                                         : "over server.maxConnections: all are being worked on, try again");
-    made.headers.set(http::field::retry_after, "1");
+    reply made =
+        come_again(text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
+                                           : "over server.maxConnections: all are being worked on, try again"));
     made.close = true;
     return made;
 }
@@ -64,7 +56,7 @@ reply too_many_connections(served_connection& peer) {
 /// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
 /// answered with 408.
 reply too_slow(worker& self) {
-    return rejection(self.shared.metrics, reject_reason::timeout, 503,
+    return rejection(reject_reason::timeout, 503,
                      self.senders.hurried() ? "shutting down: request not complete"
                                             : "request not complete within server.readTimeout");
 }
@@ -74,17 +66,13 @@ reply gone() {
     return {.status = 0};
 }
 
-reply malformed_http(worker& self, std::string_view fault) {
-    return rejection(self.shared.metrics, reject_reason::malformed, 400, std::string{"malformed HTTP: "}.append(fault));
-}
-
 /// What to answer to a request that could not be read.
 reply unreadable(worker& self, error_code error) {
     if (error == boost::beast::error::timeout) return too_slow(self);
-    if (error == net::error::no_memory) return overloaded(self.shared.metrics);
+    if (error == net::error::no_memory) return overloaded();
     const bool is_senders_fault = error.category() == http::make_error_code(http::error::bad_method).category() &&
                                   error != http::error::end_of_stream && error != http::error::partial_message;
-    return is_senders_fault ? malformed_http(self, error.message()) : gone();
+    return is_senders_fault ? malformed_http(error.message()) : gone();
 }
 
 /// Bounds a header, and has it count among the memory of all requests.
@@ -102,48 +90,27 @@ struct charged_meter : header_meter {
 
 /// Reads the header. @return what to answer if that is the end of it, or nothing to go on.
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchange& current) {
-    peer.allow(peer.self.shared.settings.server.read_timeout);
+    peer.allow(peer.self.shared.settings.read_timeout);
     charged_meter meter{current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
     if (error == http::error::header_limit)
-        co_return rejection(peer.self.shared.metrics, reject_reason::too_large, 431,
-                            "header larger than 64 KiB or 100 lines");
+        co_return rejection(reject_reason::too_large, 431, "header larger than 64 KiB or 100 lines");
     if (error) co_return unreadable(peer.self, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());
     co_return std::nullopt;
 }
 
-bool is_known_write(std::string_view path) {
-    return std::ranges::find(write_paths, path) != write_paths.end();
-}
-
-/// Turns away what need not be read to the end. Decided by the header alone.
-std::optional<reply> check_header(exchange& current, worker& self) {
-    gate_metrics& metrics = self.shared.metrics;
-    const server_config& bounds = self.shared.settings.server;
-    current.is_write = is_known_write(current.path());
-
-    if (const std::string_view fault = fault_of(current.header); !fault.empty()) {
-        reply made = malformed_http(self, fault);
-        made.close = true;
-        return made;
-    }
-    const std::string_view allowed = current.is_write ? "POST" : admin_methods(current.path());
-    if (allowed.empty()) return rejection(metrics, reject_reason::unknown_path, 404, "no such path");
-    if (!is_allowed(current.header.method_string(), allowed)) {
-        reply made = rejection(metrics, reject_reason::method_not_allowed, 405,
-                               std::string{"method not allowed: this path takes "}.append(allowed));
-        made.headers.set(http::field::allow, allowed);
-        return made;
-    }
-    if (const auto length = current.parser.content_length()) {
-        if (*length > bounds.body_bytes_max)
-            return rejection(metrics, reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
-        // Only what has come is taken (read_body): announced bytes that never come must not keep others out.
-        if (!current.memory.has_room(*length)) return overloaded(metrics);
-    }
-    return std::nullopt;
+/// Decides by the header whether to go on. @return what to answer if not.
+std::optional<reply> check(const served_connection& peer, exchange& current) {
+    const request_bounds bounds{.routes = peer.offered.routes,
+                                .body_bytes_max = peer.self.shared.settings.body_bytes_max,
+                                .memory = current.memory};
+    std::optional<std::uint64_t> announced;
+    if (const auto length = current.parser.content_length()) announced = *length;
+    header_verdict verdict = check_header(current.header, announced, bounds);
+    current.to = verdict.to;
+    return std::move(verdict.rejected);
 }
 
 /// Lets a sender that asks first go on.
@@ -159,19 +126,17 @@ net::awaitable<bool> send_continue(served_connection& peer, const exchange& curr
 
 /// Reads the body, at most server.maxRequestBytes, within the read timeout that began with the header.
 net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange& current) {
-    const server_config& bounds = peer.self.shared.settings.server;
-    gate_metrics& metrics = peer.self.shared.metrics;
+    const server_config& bounds = peer.self.shared.settings;
     const std::string& body = current.parser.get().body();
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
         const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
         if (error) co_return unreadable(peer.self, error);
-        if (body.size() > bounds.body_bytes_max)
-            co_return rejection(metrics, reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
+        if (body.size() > bounds.body_bytes_max) co_return body_too_large();
         if (!current.memory.grow(body.size() - counted)) {
             std::string{}.swap(current.parser.get().body());
             current.memory.release();
-            co_return overloaded(metrics);
+            co_return overloaded();
         }
         counted = body.size();
     }
@@ -179,32 +144,35 @@ net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange
     co_return std::nullopt;
 }
 
+/// Reads a request to its end. @return what to answer if it comes to none.
+net::awaitable<std::optional<reply>> receive(served_connection& peer, exchange& current) {
+    auto rejected = co_await read_header(peer, current);
+    if (!rejected) rejected = check(peer, current);
+    if (!rejected) {
+        const bool going_on = co_await send_continue(peer, current);
+        if (!going_on) co_return gone();
+        rejected = co_await read_body(peer, current);
+    }
+    // What of the request has not been read cannot be told from the next one.
+    if (rejected) rejected->close = rejected->close || !current.parser.is_done();
+    co_return rejected;
+}
+
 /// Reads one request up to its answer. A reply with status 0 means that the sender is gone.
 net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
-    auto refused = co_await read_header(peer, current);
-    if (!refused) refused = check_header(current, peer.self);
-    if (!refused) {
-        const bool going_on = co_await send_continue(peer, current);
-        if (!going_on) co_return gone();
-        refused = co_await read_body(peer, current);
-    }
-    if (refused) {
-        // What of the request has not been read cannot be told from the next one.
-        refused->close = refused->close || !current.parser.is_done();
-        co_return std::move(*refused);
-    }
+    auto rejected = co_await receive(peer, current);
+    if (rejected) co_return std::move(*rejected);
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
-    if (!current.is_write) {
-        current.memory.release();  // who asks how much is in flight is no part of it
-        const admin_request question{.path = current.path(), .query = current.query(), .is_head = current.is_head()};
-        co_return co_await handle_admin(question, peer.self);
-    }
-    const write_request request{.headers = current.header,
-                                .query = current.query(),
-                                .body = current.parser.get().body(),
-                                .memory = current.memory};
-    co_return co_await handle_write(request, peer.self);
+    assert(current.to != nullptr);
+    if (!current.is_ingestion()) current.memory.release();  // who asks how much is in flight is no part of it
+    http_request request{.headers = current.header,
+                         .path = path_of(current.header.target()),
+                         .query = query_of(current.header.target()),
+                         .is_head = current.is_head(),
+                         .body = std::move(current.parser.get().body()),
+                         .memory = current.memory};
+    co_return co_await current.to->answer(request);
 }
 
 /// @return whether the connection can be used for another request.
@@ -213,8 +181,8 @@ net::awaitable<bool> send(served_connection& peer, const exchange& current, repl
     static_cast<http::fields&>(message) = std::move(answer.headers);
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
-    message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.draining && current.parser.is_done() &&
-                       current.keep_alive);
+    message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.life.draining() &&
+                       current.parser.is_done() && current.keep_alive);
     const bool has_body = answer.status != 204 && answer.status != 304;
     if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
     if (has_body && !current.is_head()) message.body() = {answer.text().data(), answer.text().size()};
@@ -227,8 +195,22 @@ net::awaitable<bool> send(served_connection& peer, const exchange& current, repl
 
 /// The tenant that the request names, as far as its header has been read.
 std::string_view tenant_of(const exchange& current, const worker& self) {
-    const auto found = current.header.find(self.shared.settings.tenant_header);
+    const auto found = current.header.find(self.shared.tenant_header);
     return found == current.header.end() ? std::string_view{} : std::string_view{found->value()};
+}
+
+std::string address_of(const timed_stream& peer) {
+    const tcp::endpoint where = peer.peer();
+    return where == tcp::endpoint{} ? std::string{} : where.address().to_string();
+}
+
+/// Counts what the gate itself answers with an error, and says so now and then.
+void tell_rejection(const served_connection& peer, const exchange& current, const reply& answer) {
+    if (!answer.rejected) return;
+    http_shared& shared = peer.self.shared;
+    shared.metrics.requests_rejected[*answer.rejected].add();
+    if (const auto requests = shared.rejections.count(*answer.rejected))
+        spdlog::warn(describe_rejection(answer, *requests, address_of(peer.stream), tenant_of(current, peer.self)));
 }
 
 /// Counts while a request is being worked on.
@@ -247,27 +229,27 @@ enum class after : std::uint8_t { next_request, linger, close };
 
 /// Reads and answers one request; what it took is given back at the end of it.
 net::awaitable<after> serve_one(served_connection& peer) {
-    gate_metrics& metrics = peer.self.shared.metrics;
+    http_metrics& metrics = peer.self.shared.metrics;
     const gauge_guard inflight{metrics.inflight_requests};
     exchange current{peer.self.shared.inflight};
     reply answer = co_await answer_one(peer, current);
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close;
-    if (current.is_write) metrics.requests[answer.status].add();
-    peer.self.shared.rejections.tell(answer, peer.stream, tenant_of(current, peer.self));
+    if (current.is_ingestion()) metrics.requests[answer.status].add();
+    tell_rejection(peer, current, answer);
     // Before the answer: a sender that comes again at once must not meet its own share.
     std::string{}.swap(current.parser.get().body());
     current.memory.release();
     const bool again = co_await send(peer, current, std::move(answer));
-    if (current.is_write) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
+    if (current.is_ingestion()) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
     if (again) co_return after::next_request;
     co_return unread || peer.buffer.size() != 0 ? after::linger : after::close;
 }
 
 }  // namespace
 
-net::awaitable<void> serve(sender_connection from, worker& self) {
-    served_connection peer{std::move(from), self};
+net::awaitable<void> serve(sender_connection from, service& offered) {
+    served_connection peer{std::move(from), offered};
     for (;;) {
         const bool came = co_await wait_for_request(peer);
         if (!came) co_return;

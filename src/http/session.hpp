@@ -2,13 +2,13 @@
 #pragma once
 
 #include "http/connections.hpp"
-#include "http/worker.hpp"
+#include "http/service.hpp"
 
 namespace seriesgate {
 
 /// Reads requests and answers them, one after the other, until either side has had enough. Pipelined requests wait
-/// their turn. Where `self` passes connections on, this one ends here with the first request that is not for it.
+/// their turn. Where `offered` passes connections on, this one ends here with the first request that is not for it.
 /// Threads: the worker's.
-net::awaitable<void> serve(sender_connection from, worker& self);
+net::awaitable<void> serve(sender_connection from, service& offered);
 
 }  // namespace seriesgate

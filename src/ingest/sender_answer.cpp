@@ -29,7 +29,7 @@ std::string describe_refused(const plan_counts& decided) {
 /// A sender of remote write 2 takes a success with less written than it sent for a fault to look into, so what was
 /// left out on purpose counts as written; with an error for it, it does not. A store that does not say what it has
 /// written may have stored nothing: counts that we made up would hide that.
-void tell_written(const outgoing& sent, shared_state& shared, reply& answer) {
+void tell_written(const outgoing& sent, ingest_shared& shared, reply& answer) {
     const plan_counts& decided = sent.decided;
     written_counts written = sent.rejection.empty() ? written_of(decided.refused) : written_counts{};
     if (!sent.forwarded || sent.translated || shared.settings.upstream.discard) {
@@ -78,7 +78,7 @@ void turn_into_error(unsigned status, std::string_view text, reply& answer) {
 
 }  // namespace
 
-std::string describe_rejected(const plan& decided, std::string_view tenant, worker& self) {
+std::string describe_rejected(const plan& decided, std::string_view tenant, ingestor& self) {
     if (decided.rejected.empty()) return {};
     std::string text;
     std::set<std::string> told;
@@ -95,7 +95,7 @@ std::string describe_rejected(const plan& decided, std::string_view tenant, work
     return describe_refused(decided) + ": " + text;
 }
 
-std::uint64_t stored_samples(const outgoing& sent, protocol version, const shared_state& shared, const reply& answer) {
+std::uint64_t stored_samples(const outgoing& sent, protocol version, const ingest_shared& shared, const reply& answer) {
     entry_counts taken = sent.decided.accepted();
     taken -= sent.untranslated;
     if (!sent.forwarded || shared.settings.upstream.discard) return taken.samples;
@@ -107,7 +107,7 @@ std::uint64_t stored_samples(const outgoing& sent, protocol version, const share
     return std::min(most.samples, written->samples) + std::min(most.histograms, written->histograms);
 }
 
-void tell_sender(const outgoing& sent, protocol version, shared_state& shared, reply& answer) {
+void tell_sender(const outgoing& sent, protocol version, ingest_shared& shared, reply& answer) {
     tell_refused(sent.decided, answer);
     if (answer.status >= 400) append_refused(sent.decided, answer);
     if (!is_success(answer)) return;
@@ -115,7 +115,7 @@ void tell_sender(const outgoing& sent, protocol version, shared_state& shared, r
     if (sent.rejection.empty() && sent.left_out.empty()) return;
     const bool both = !sent.rejection.empty() && !sent.left_out.empty();
     const reject_reason reason = sent.rejection.empty() ? reject_reason::untranslated : reject_reason::refused;
-    shared.metrics.requests_rejected[reason].add();
+    answer.rejected = reason;
     turn_into_error(sent.rejection.empty() ? 400 : shared.settings.reject_status,
                     sent.rejection + (both ? "\n" : "") + sent.left_out, answer);
 }

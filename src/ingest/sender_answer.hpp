@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "http/reply.hpp"
-#include "http/worker.hpp"
+#include "ingest/ingestor.hpp"
 #include "plan/plan.hpp"
 
 namespace seriesgate {
@@ -26,12 +26,12 @@ struct outgoing {
 
 /// How many series were refused, the limits that are spent, and an example for each: the first line says the essence.
 /// For the request that was planned last, if the sender is to be told of a refusal.
-std::string describe_rejected(const plan& decided, std::string_view tenant, worker& self);
+std::string describe_rejected(const plan& decided, std::string_view tenant, ingestor& self);
 
 /// Accepted samples of which the upstream says that it has them, by its own answer.
-std::uint64_t stored_samples(const outgoing& sent, protocol version, const shared_state& shared, const reply& answer);
+std::uint64_t stored_samples(const outgoing& sent, protocol version, const ingest_shared& shared, const reply& answer);
 
 /// Completes the upstream's answer, or the gate's own success where nothing was forwarded.
-void tell_sender(const outgoing& sent, protocol version, shared_state& shared, reply& answer);
+void tell_sender(const outgoing& sent, protocol version, ingest_shared& shared, reply& answer);
 
 }  // namespace seriesgate

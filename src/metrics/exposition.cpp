@@ -21,13 +21,16 @@ std::string_view type_name(metric_type type) noexcept {
     return "untyped";
 }
 
-void append_escaped(std::string& out, std::string_view text, bool quotes) {
+/// Where a text stands: quotes end a label's value, but mean nothing in a help text.
+enum class text_place { help, label_value };
+
+void append_escaped(std::string& out, std::string_view text, text_place where) {
     for (const char c : text) {
         if (c == '\\') {
             out += "\\\\";
         } else if (c == '\n') {
             out += "\\n";
-        } else if (c == '"' && quotes) {
+        } else if (c == '"' && where == text_place::label_value) {
             out += "\\\"";
         } else {
             out += c;
@@ -64,7 +67,7 @@ void append_label(std::string& out, bool first, std::string_view name, std::stri
     out += first ? '{' : ',';
     out += name;
     out += "=\"";
-    append_escaped(out, value, true);
+    append_escaped(out, value, text_place::label_value);
     out += '"';
 }
 
@@ -95,7 +98,7 @@ void exposition::family(std::string_view name, std::string_view help, metric_typ
     text_ += "# HELP ";
     text_ += name;
     text_ += ' ';
-    append_escaped(text_, help, false);
+    append_escaped(text_, help, text_place::help);
     text_ += "\n# TYPE ";
     text_ += name;
     text_ += ' ';
@@ -124,8 +127,6 @@ void exposition::sample(metric_labels labels, const duration_histogram::snapshot
     append_line(text_, name_, "_count", labels, "", value.count);
 }
 
-namespace {
-
 void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value) {
     out.family(name, help, metric_type::counter);
     out.sample({}, value.value());
@@ -141,135 +142,15 @@ void write_histogram(exposition& out, std::string_view name, std::string_view he
     out.sample({}, value.read());
 }
 
-// Zeroes are written too, so that rate() sees the first error; only the many unused status codes are left out.
-template <typename Enum>
-void write_counters(exposition& out, std::string_view name, std::string_view help, std::string_view label,
-                    const counter_by<Enum>& values) {
+void write_status_counters(exposition& out, std::string_view name, std::string_view help,
+                           const counter_by_status& values) {
     out.family(name, help, metric_type::counter);
-    for (std::size_t i = 0; i < values.size; ++i) {
-        const auto key = static_cast<Enum>(i);
-        out.sample({{label, name_of(key)}}, values[key].value());
-    }
-}
-
-void write_requests(exposition& out, const counter_by_status& values) {
-    out.family("seriesgate_requests_total", "Remote write requests answered, by HTTP status code.",
-               metric_type::counter);
     for (unsigned code = values.code_min; code <= values.code_max; ++code) {
         if (const auto value = values[code].value(); value != 0) {
             out.sample({{"code", std::to_string(code)}}, value);
         }
     }
     if (const auto value = values[values.other].value(); value != 0) out.sample({{"code", "other"}}, value);
-}
-
-void write_request_metrics(exposition& out, const gate_metrics& metrics) {
-    write_requests(out, metrics.requests);
-    write_counters(out, "seriesgate_requests_rejected_total",
-                   "Requests that the gate itself answered with an error, by reason.", "reason",
-                   metrics.requests_rejected);
-    write_counters(out, "seriesgate_requests_forwarded_total",
-                   "Decoded requests by what was sent upstream: the sender's own bytes (unchanged), the kept part "
-                   "(spliced), what was kept in remote write 1 (translated), or nothing since everything was refused "
-                   "(none).",
-                   "kind", metrics.requests_forwarded);
-    write_counter(out, "seriesgate_query_arguments_dropped_total",
-                  "Arguments of senders' query strings that were left out, see upstream.forwardQuery.",
-                  metrics.query_arguments_dropped);
-    write_counter(out, "seriesgate_requests_discarded_total",
-                  "Requests accepted and dropped because upstream.url is discard:.", metrics.requests_discarded);
-    write_counter(out, "seriesgate_unconfirmed_requests_total",
-                  "Remote write 2 requests that the upstream answered with success without saying what it has written.",
-                  metrics.unconfirmed_requests);
-    write_counter(out, "seriesgate_untranslated_histograms_total",
-                  "Native histograms with custom buckets that were left out because upstream.protocol is v1.",
-                  metrics.untranslated_histograms);
-    write_counter(out, "seriesgate_untranslated_series_total",
-                  "Series entries that were left out because upstream.protocol is v1 and a store would drop them: no "
-                  "metric name, a label's name twice, no UTF-8.",
-                  metrics.untranslated_series);
-    write_counters(out, "seriesgate_upstream_errors_total",
-                   "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
-                   metrics.upstream_errors);
-    write_histogram(out, "seriesgate_request_duration_seconds",
-                    "Time from the first byte of a remote write request to the last byte of the answer.",
-                    metrics.request_duration);
-    write_histogram(out, "seriesgate_upstream_request_duration_seconds",
-                    "Time from sending a request upstream to having read the answer, failures included.",
-                    metrics.upstream_request_duration);
-}
-
-void write_sample_metrics(exposition& out, const gate_metrics& metrics) {
-    write_counter(out, "seriesgate_samples_received_total",
-                  "Samples and native histograms received in requests that decode.", metrics.samples_received);
-    write_counter(out, "seriesgate_samples_accepted_total", "Samples and native histograms that passed the limits.",
-                  metrics.samples_accepted);
-    write_counter(out, "seriesgate_samples_refused_total",
-                  "Samples and native histograms refused because a limit is spent.", metrics.samples_refused);
-    write_counter(out, "seriesgate_samples_stored_total",
-                  "Accepted samples and native histograms that the upstream has confirmed.", metrics.samples_stored);
-    write_counter(
-        out, "seriesgate_samples_failed_total",
-        "Accepted samples and native histograms that the upstream has not confirmed: it answered with an error, "
-        "gave no answer, or did not say that it has written them.",
-        metrics.samples_failed);
-    write_counter(out, "seriesgate_unknown_dropped_total",
-                  "Stale markers and exemplar-only entries dropped because their series is not known.",
-                  metrics.unknown_dropped);
-    write_counter(out, "seriesgate_histograms_received_total",
-                  "Native histograms received; also counted as samples received.", metrics.histograms_received);
-    write_counter(out, "seriesgate_exemplars_received_total", "Exemplars received.", metrics.exemplars_received);
-    write_counter(out, "seriesgate_metadata_received_total", "Metadata entries received.", metrics.metadata_received);
-}
-
-void write_traffic_metrics(exposition& out, const gate_metrics& metrics) {
-    write_counter(out, "seriesgate_received_bytes_total", "Bytes of request bodies received, compressed.",
-                  metrics.received_bytes);
-    write_counter(out, "seriesgate_decoded_bytes_total", "Bytes of request bodies received, decompressed.",
-                  metrics.decoded_bytes);
-    write_counter(out, "seriesgate_upstream_sent_bytes_total", "Bytes of request bodies sent upstream, compressed.",
-                  metrics.upstream_sent_bytes);
-    write_gauge(out, "seriesgate_inflight_requests", "Remote write requests being served.", metrics.inflight_requests);
-    write_gauge(out, "seriesgate_inflight_bytes", "Bytes held for requests being served, see server.maxInflightBytes.",
-                metrics.inflight_bytes);
-    write_gauge(out, "seriesgate_connections", "Open connections from senders.", metrics.connections);
-    write_counter(out, "seriesgate_connections_accepted_total", "Connections accepted from senders.",
-                  metrics.connections_accepted);
-    write_counters(out, "seriesgate_connections_given_up_total",
-                   "Connections from senders closed to make room for others, by the bound that was reached.", "reason",
-                   metrics.connections_given_up);
-    write_counters(out, "seriesgate_connections_turned_away_total",
-                   "Connections from senders for which no room could be made, by the bound that was reached.", "reason",
-                   metrics.connections_turned_away);
-    write_gauge(out, "seriesgate_upstream_connections", "Open connections to the upstream, idle ones included.",
-                metrics.upstream_connections);
-}
-
-void write_configuration_metrics(exposition& out, const gate_metrics& metrics) {
-    write_counter(out, "seriesgate_config_reload_requests_total",
-                  "Times that a reload was asked for, by SIGHUP or POST /-/reload.", metrics.reload_requests);
-    write_counter(out, "seriesgate_config_reloads_total",
-                  "Times that the configuration was read again: once a second at most, for all who have asked.",
-                  metrics.reloads);
-    write_gauge(out, "seriesgate_config_last_reload_successful",
-                "Whether the last attempt to read the configuration took it over.", metrics.reload_successful);
-    write_gauge(out, "seriesgate_config_last_reload_success_timestamp_seconds",
-                "When the configuration was last taken over, since 1970.", metrics.reload_success_seconds);
-    write_counter(out, "seriesgate_state_saves_total", "Snapshots written to state.dir.", metrics.state_saves);
-    write_counter(out, "seriesgate_state_save_failures_total", "Snapshots that could not be written to state.dir.",
-                  metrics.state_save_failures);
-    write_gauge(out, "seriesgate_state_bytes", "Size of the last snapshot in state.dir.", metrics.state_bytes);
-    write_gauge(out, "seriesgate_state_save_timestamp_seconds", "When the last snapshot was written, since 1970.",
-                metrics.state_save_seconds);
-}
-
-}  // namespace
-
-void write(exposition& out, const gate_metrics& metrics) {
-    write_request_metrics(out, metrics);
-    write_sample_metrics(out, metrics);
-    write_traffic_metrics(out, metrics);
-    write_configuration_metrics(out, metrics);
 }
 
 }  // namespace seriesgate

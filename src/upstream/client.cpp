@@ -82,7 +82,7 @@ struct upstream_client::attempt {
     bool reusable = false;
 };
 
-upstream_client::upstream_client(net::io_context& io, const upstream_config& settings, gate_metrics& metrics)
+upstream_client::upstream_client(net::io_context& io, const upstream_config& settings, upstream_metrics& metrics)
     : settings_(settings), metrics_(metrics), resolver_(io) {
     error_code no_address;
     const auto address = net::ip::make_address(settings_.host, no_address);

@@ -9,9 +9,9 @@
 #include "config/config.hpp"
 #include "core/bytes.hpp"
 #include "core/result.hpp"
-#include "metrics/metrics.hpp"
 #include "net/asio.hpp"
 #include "upstream/pool.hpp"
+#include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
 
@@ -40,7 +40,7 @@ class upstream_client {
     using time_limit = std::chrono::steady_clock::time_point;
 
     const upstream_config& settings_;
-    gate_metrics& metrics_;
+    upstream_metrics& metrics_;
     tcp::resolver resolver_;
     bool resolving_ = false;
     std::atomic<bool> resolve_ended_{false};  ///< the first attempt at least
@@ -49,7 +49,7 @@ class upstream_client {
     connection_pool pool_;
 
   public:
-    upstream_client(net::io_context& io, const upstream_config& settings, gate_metrics& metrics);
+    upstream_client(net::io_context& io, const upstream_config& settings, upstream_metrics& metrics);
 
     /// Resolves the upstream's name now and then, and clears the pool of connections that nobody uses. Runs until the
     /// io_context stops; spawn it once.

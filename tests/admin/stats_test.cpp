@@ -1,23 +1,19 @@
 #include "admin/stats.hpp"
 
-#include "http/sparse_log.hpp"
-#include "limit/figures.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
 TEST_CASE("stats have the documented keys, in order") {
-    gate_metrics metrics;
-    metrics.requests[204].add(7);
-    metrics.requests[400].add(2);
-    metrics.requests_rejected[reject_reason::malformed].add(2);
-    metrics.upstream_errors[upstream_error_reason::timeout].add(3);
-    metrics.samples_received.add(9);
-    metrics.samples_accepted.add(8);
-    metrics.samples_refused.add(1);
-    metrics.samples_stored.add(7);
-    metrics.samples_failed.add(1);
+    const request_counts counts{.requests = 9,
+                                .rejected = 2,
+                                .upstream_errors = 3,
+                                .samples_received = 9,
+                                .samples_accepted = 8,
+                                .samples_refused = 1,
+                                .samples_stored = 7,
+                                .samples_failed = 1};
     const auto start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1} + 10h;
     limiter_figures figures;
     figures.hourly = {.span = {start, start + 1h},
@@ -43,7 +39,7 @@ TEST_CASE("stats have the documented keys, in order") {
                               .mode = limit_mode::observe,
                               .hourly = {.series_max = 2, .series_current = 2, .series_refused = 9},
                               .daily = {.series_max = 0, .series_current = 11, .series_refused = 0}});
-    const std::string all = stats_json("1.2.3", 12s, metrics, figures, 100);
+    const std::string all = stats_json("1.2.3", 12s, counts, figures, 100);
     CHECK(all ==
           R"({"version":"1.2.3","uptimeSeconds":12,"mode":"enforce","clockInDoubt":false,)"
           R"("requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
@@ -64,17 +60,7 @@ TEST_CASE("stats have the documented keys, in order") {
           R"("hourly":{"maxSeries":0,"currentSeries":0,"refusedSeries":0},)"
           R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}]})");
     const std::string head = all.substr(0, all.find(R"("tenantsTotal")"));
-    CHECK(stats_json("1.2.3", 12s, metrics, figures, 0) ==
+    CHECK(stats_json("1.2.3", 12s, counts, figures, 0) ==
           head + R"("tenantsTotal":1,"tenants":[],"limitsTotal":2,"limits":[]})");
-    CHECK(stats_json("1.2.3", 12s, metrics, figures, 1) == all.substr(0, all.find(R"(,{"name":"paths")")) + "]}");
-}
-
-TEST_CASE("events are told at once, then at most every ten seconds, none forgotten") {
-    sparse_log log;
-    const auto start = std::chrono::steady_clock::time_point{} + 1h;
-    CHECK(log.count(5, start) == 5);
-    CHECK_FALSE(log.count(7, start + 1s));
-    CHECK_FALSE(log.count(1, start + sparse_log::interval - 1ns));
-    CHECK(log.count(2, start + sparse_log::interval) == 10);
-    CHECK_FALSE(log.count(1, start + sparse_log::interval + 1s));
+    CHECK(stats_json("1.2.3", 12s, counts, figures, 1) == all.substr(0, all.find(R"(,{"name":"paths")")) + "]}");
 }

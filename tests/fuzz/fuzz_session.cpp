@@ -13,10 +13,13 @@
 #include <thread>
 
 #include "admin/pages.hpp"
+#include "app/gate_metrics.hpp"
+#include "app/serving.hpp"
 #include "core/ascii.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "http/session.hpp"
+#include "net/wall_clock.hpp"
 #include "support/loopback.hpp"
 
 using namespace seriesgate;
@@ -46,16 +49,16 @@ struct gate {
     config settings = small_config();
     series_limiter limiter{{.global = {.hourly = 3}, .false_positive_rate = 0.5}, wall_clock_now()};
     gate_metrics metrics;
-    connection_registry connections{{.total = 4}, metrics};
-    shared_state shared{.settings = settings,
-                        .limits = limiter,
-                        .metrics = metrics,
-                        .key = hash_key::known_to_all(),
-                        .started = std::chrono::steady_clock::now()};
-    worker self{shared};
-    std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, shared); }};
+    connection_registry connections{{.total = 4}, metrics.http};
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics};
+    serving_thread thread{shared, serving_thread::role::worker};
+    const page_sources figures{.limiter = limiter,
+                               .started = std::chrono::steady_clock::now(),
+                               .write_metrics = [this](exposition& out) { write(out, metrics); },
+                               .counts = [this] { return metrics.counts(); }};
+    std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, shared.admin.pages, figures); }};
     std::jthread reloading{[this](const std::stop_token& stop) {
-        while (const auto order = shared.reloads.take(stop)) order->give({.ok = true, .text = "reloaded"});
+        while (const auto order = shared.admin.reloads.take(stop)) order->give({.ok = true, .text = "reloaded"});
     }};
 
     gate() { spdlog::set_level(spdlog::level::off); }
@@ -123,7 +126,7 @@ void take_answer(std::string_view& text, bool to_head) {
     text.remove_prefix(*length);
 }
 
-void require_given_back(const gate_metrics& metrics) {
+void require_given_back(const http_metrics& metrics) {
     require(metrics.inflight_bytes.value() == 0, "bytes in flight are left over");
     require(metrics.inflight_requests.value() == 0, "requests in flight are left over");
     require(metrics.connections.value() == 0, "connections are left over");
@@ -138,14 +141,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool closes = !input.choice(0);
     const bool at_once = input.choice(1);  // all pieces are there before the session reads the first
 
-    auto& io = tested.self.io;
+    auto& io = tested.thread.self.io;
     auto pair = connect_loopback(io);
     sender peer{std::move(pair.near)};
     bool ended = false;
     const int descriptor = pair.far.native_handle();
     sender_connection accepted{std::move(pair.far),
                                tested.connections.admit(descriptor, net::ip::address_v4::loopback())};
-    net::co_spawn(io, serve(std::move(accepted), tested.self), [&ended](const std::exception_ptr& failure) {
+    net::co_spawn(io, serve(std::move(accepted), tested.thread.offered), [&ended](const std::exception_ptr& failure) {
         require(!failure, "a session throws");
         ended = true;
     });
@@ -165,7 +168,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     peer.hear();
 
-    require_given_back(tested.metrics);
+    require_given_back(tested.metrics.http);
     for (std::string_view heard = peer.heard(); !heard.empty();) take_answer(heard, to_head);
     return 0;
 }

@@ -25,7 +25,7 @@ struct scene {
     net::io_context io{1};
     tcp::acceptor acceptor{io, tcp::endpoint{net::ip::address_v4::loopback(), 0}};
     upstream_config settings;
-    gate_metrics metrics;
+    upstream_metrics metrics;
     std::optional<upstream_client> client;
 
     scene() {

@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "http/descriptors.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -46,7 +45,7 @@ struct taken {
 };
 
 struct scene {
-    gate_metrics metrics;
+    http_metrics metrics;
     connection_registry registry;
     std::deque<taken> all;
 
@@ -200,18 +199,4 @@ TEST_CASE("connections of many threads are counted right") {
     for (std::thread& each : threads) each.join();
     CHECK(at.metrics.connections.value() == 0);
     for (int i = 0; i < 20; ++i) CHECK_FALSE(at.admit().lease.over());
-}
-
-TEST_CASE("connections are no more than there are descriptors for") {
-    CHECK(connections_that_fit(0, 4) == 8);
-    CHECK(connections_that_fit(48, 1) == 8);
-    CHECK(connections_that_fit(1'048'576, 16) > 8192);
-    std::size_t before = 0;
-    for (std::uint64_t descriptors = 256; descriptors < 2'000'000; descriptors *= 2) {
-        const std::size_t fit = connections_that_fit(descriptors, 4);
-        CHECK(fit > before);
-        CHECK(2 * fit < descriptors);
-        before = fit;
-    }
-    CHECK(connections_that_fit(4096, 64) < connections_that_fit(4096, 4));
 }

@@ -3,9 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <set>
-#include <sstream>
 #include <string>
 
 #include "support/catch.hpp"
@@ -22,6 +19,11 @@ std::string line_of(metric_labels labels, Number value) {
     out.family("x", "h", metric_type::gauge);
     out.sample(labels, value);
     return out.take().substr(std::string_view{"# HELP x h\n# TYPE x gauge\n"}.size());
+}
+
+enum class fruit : std::uint8_t { apple, pear, count_ };
+std::string_view name_of(fruit kind) {
+    return kind == fruit::apple ? "apple" : "pear";
 }
 
 }  // namespace
@@ -109,131 +111,37 @@ TEST_CASE("a histogram is written with cumulative buckets, sum and count in seco
           "d_seconds_count{path=\"/w\"} 3\n");
 }
 
-TEST_CASE("the metrics of the process are written family by family") {
-    const auto metrics = std::make_unique<gate_metrics>();
-    metrics->requests[204].add(9);
-    metrics->requests[503].add(1);
-    metrics->requests[0].add(2);
-    metrics->requests_rejected[reject_reason::malformed].add(3);
-    metrics->requests_forwarded[forward_kind::spliced].add(5);
-    metrics->requests_discarded.add(6);
-    metrics->query_arguments_dropped.add(27);
-    metrics->reload_requests.add(29);
-    metrics->reloads.add(28);
-    metrics->unconfirmed_requests.add(25);
-    metrics->untranslated_histograms.add(26);
-    metrics->untranslated_series.add(27);
-    metrics->upstream_errors[upstream_error_reason::timeout].add(7);
-    metrics->samples_received.add(32000);
-    metrics->samples_accepted.add(31000);
-    metrics->samples_refused.add(1000);
-    metrics->samples_stored.add(30000);
-    metrics->samples_failed.add(900);
-    metrics->unknown_dropped.add(8);
-    metrics->histograms_received.add(11);
-    metrics->exemplars_received.add(12);
-    metrics->metadata_received.add(13);
-    metrics->received_bytes.add(14);
-    metrics->decoded_bytes.add(15);
-    metrics->upstream_sent_bytes.add(16);
-    metrics->inflight_requests.add(17);
-    metrics->inflight_bytes.add(18);
-    metrics->connections.add(19);
-    metrics->connections_accepted.add(20);
-    metrics->connections_given_up[connection_bound::per_peer].add(27);
-    metrics->connections_turned_away[connection_bound::total].add(28);
-    metrics->upstream_connections.add(21);
-    metrics->reload_successful.set(1);
-    metrics->reload_success_seconds.set(1'700'000'000);
-    metrics->state_saves.add(22);
-    metrics->state_save_failures.add(23);
-    metrics->state_bytes.set(24);
-    metrics->state_save_seconds.set(1'700'000'010);
+TEST_CASE("a family of one figure has its type and its value") {
+    counter eaten;
+    eaten.add(3);
+    gauge held;
+    held.sub(2);
     exposition out;
-    write(out, *metrics);
-    std::istringstream lines{out.take()};
-    std::string samples;  // without comments and histograms, which have tests of their own
-    for (std::string line; std::getline(lines, line);) {
-        if (!line.starts_with('#') && line.find("_duration_seconds") == std::string::npos) samples += line + '\n';
-    }
-    CHECK(samples ==
-          "seriesgate_requests_total{code=\"204\"} 9\n"
-          "seriesgate_requests_total{code=\"503\"} 1\n"
-          "seriesgate_requests_total{code=\"other\"} 2\n"
-          "seriesgate_requests_rejected_total{reason=\"malformed\"} 3\n"
-          "seriesgate_requests_rejected_total{reason=\"too_large\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"unsupported_media\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"method_not_allowed\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"unknown_path\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"timeout\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"refused\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"untranslated\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"loop\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"bad_argument\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"pages_held\"} 0\n"
-          "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
-          "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
-          "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
-          "seriesgate_requests_forwarded_total{kind=\"none\"} 0\n"
-          "seriesgate_query_arguments_dropped_total 27\n"
-          "seriesgate_requests_discarded_total 6\n"
-          "seriesgate_unconfirmed_requests_total 25\n"
-          "seriesgate_untranslated_histograms_total 26\n"
-          "seriesgate_untranslated_series_total 27\n"
-          "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
-          "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
-          "seriesgate_samples_received_total 32000\n"
-          "seriesgate_samples_accepted_total 31000\n"
-          "seriesgate_samples_refused_total 1000\n"
-          "seriesgate_samples_stored_total 30000\n"
-          "seriesgate_samples_failed_total 900\n"
-          "seriesgate_unknown_dropped_total 8\n"
-          "seriesgate_histograms_received_total 11\n"
-          "seriesgate_exemplars_received_total 12\n"
-          "seriesgate_metadata_received_total 13\n"
-          "seriesgate_received_bytes_total 14\n"
-          "seriesgate_decoded_bytes_total 15\n"
-          "seriesgate_upstream_sent_bytes_total 16\n"
-          "seriesgate_inflight_requests 17\n"
-          "seriesgate_inflight_bytes 18\n"
-          "seriesgate_connections 19\n"
-          "seriesgate_connections_accepted_total 20\n"
-          "seriesgate_connections_given_up_total{reason=\"max_connections\"} 0\n"
-          "seriesgate_connections_given_up_total{reason=\"max_connections_per_peer\"} 27\n"
-          "seriesgate_connections_given_up_total{reason=\"descriptors\"} 0\n"
-          "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
-          "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
-          "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
-          "seriesgate_upstream_connections 21\n"
-          "seriesgate_config_reload_requests_total 29\n"
-          "seriesgate_config_reloads_total 28\n"
-          "seriesgate_config_last_reload_successful 1\n"
-          "seriesgate_config_last_reload_success_timestamp_seconds 1700000000\n"
-          "seriesgate_state_saves_total 22\n"
-          "seriesgate_state_save_failures_total 23\n"
-          "seriesgate_state_bytes 24\n"
-          "seriesgate_state_save_timestamp_seconds 1700000010\n");
+    write_counter(out, "eaten_total", "Eaten.", eaten);
+    write_gauge(out, "held", "Held.", held);
+    CHECK(out.take() ==
+          "# HELP eaten_total Eaten.\n# TYPE eaten_total counter\neaten_total 3\n"
+          "# HELP held Held.\n# TYPE held gauge\nheld -2\n");
 }
 
-TEST_CASE("every family of the process has help and a type, once, and counters end in _total") {
-    const auto metrics = std::make_unique<gate_metrics>();
+TEST_CASE("a family by kind has a sample for each, zeroes included") {
+    counter_by<fruit> eaten;
+    eaten[fruit::pear].add(4);
     exposition out;
-    write(out, *metrics);
-    std::istringstream lines{out.take()};
-    std::set<std::string> helped;
-    std::set<std::string> typed;
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words{line};
-        std::string hash, keyword, name, rest;
-        if (!line.starts_with('#')) continue;
-        words >> hash >> keyword >> name >> rest;
-        CAPTURE(line);
-        CHECK(name.starts_with("seriesgate_"));
-        CHECK((keyword == "HELP" ? helped : typed).insert(name).second);
-        if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
-    }
-    CHECK(helped == typed);
-    CHECK(helped.size() == 38);
+    write_counters(out, "eaten_total", "Eaten.", "kind", eaten);
+    CHECK(out.take() ==
+          "# HELP eaten_total Eaten.\n# TYPE eaten_total counter\n"
+          "eaten_total{kind=\"apple\"} 0\neaten_total{kind=\"pear\"} 4\n");
+}
+
+TEST_CASE("a family by status has a sample for each code that was counted") {
+    counter_by_status answers;
+    answers[204].add(9);
+    answers[503].add(1);
+    answers[0].add(2);
+    exposition out;
+    write_status_counters(out, "answers_total", "Answers.", answers);
+    CHECK(out.take() ==
+          "# HELP answers_total Answers.\n# TYPE answers_total counter\n"
+          "answers_total{code=\"204\"} 9\nanswers_total{code=\"503\"} 1\nanswers_total{code=\"other\"} 2\n");
 }

@@ -83,7 +83,7 @@ std::uint64_t offer(series_limiter& limiter, request sent, time_point now) {
     std::vector<verdict> verdicts(offered.size());
     undecided scratch;
     limiter.decide(offered, now, verdicts, scratch, {.tenant = sent.tenant, .labels = &sent});
-    return static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::accepted));
+    return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
 }
 
 /// Series of one metric and namespace, numbered.

@@ -1,4 +1,4 @@
-#include "ingest/write_handler.hpp"
+#include "ingest/ingestor.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -14,6 +14,7 @@
 #include "limit/explain.hpp"
 #include "limit/group_key.hpp"
 #include "series/text.hpp"
+#include "net/wall_clock.hpp"
 #include "upstream/headers.hpp"
 #include "upstream/via.hpp"
 
@@ -30,17 +31,17 @@ constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 /// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
 constexpr std::string_view handshake = "get_vm_proto_version=1";
 
-bool is_version_handshake(const write_request& request) {
+bool is_version_handshake(const http_request& request) {
     return request.body.empty() && has_argument(request.query, "get_vm_proto_version", "1");
 }
 
-reply malformed(const wire_error& error, worker& self) {
+reply malformed(const wire_error& error) {
     const bool too_large =
         error.code == wire_errc::declared_size_over_limit || error.code == wire_errc::series_over_limit ||
         error.code == wire_errc::labels_over_limit || error.code == wire_errc::label_bytes_over_limit ||
         error.code == wire_errc::symbols_over_limit || error.code == wire_errc::series_label_bytes_over_limit ||
         error.code == wire_errc::request_symbol_bytes_over_limit || error.code == wire_errc::rule_work_over_limit;
-    return rejection(self.shared.metrics, too_large ? reject_reason::too_large : reject_reason::malformed, 400,
+    return rejection(too_large ? reject_reason::too_large : reject_reason::malformed, 400,
                      to_string(error));
 }
 
@@ -50,7 +51,7 @@ forward_kind kind_of(const outgoing& made) {
     return made.changed ? forward_kind::spliced : forward_kind::unchanged;
 }
 
-void count(const outgoing& made, gate_metrics& metrics) {
+void count(const outgoing& made, ingest_metrics& metrics) {
     const plan_counts& decided = made.decided;
     metrics.requests_forwarded[kind_of(made)].add();
     metrics.untranslated_histograms.add(made.lost.histograms);
@@ -65,13 +66,13 @@ void count(const outgoing& made, gate_metrics& metrics) {
 }
 
 /// What has become of the samples that were accepted.
-void count_outcome(const outgoing& sent, protocol version, const reply& answer, shared_state& shared) {
+void count_outcome(const outgoing& sent, protocol version, const reply& answer, ingest_shared& shared) {
     const std::uint64_t stored = stored_samples(sent, version, shared, answer);
     shared.metrics.samples_stored.add(stored);
     shared.metrics.samples_failed.add(sent.decided.accepted().samples - stored);
 }
 
-void log_refusal(const plan& decided, std::string_view tenant, worker& self) {
+void log_refusal(const plan& decided, std::string_view tenant, ingestor& self) {
     if (!decided.first_refusal) return;
     const auto samples = self.shared.refusals.count(decided.refused.samples);
     if (!samples) return;
@@ -83,7 +84,7 @@ void log_refusal(const plan& decided, std::string_view tenant, worker& self) {
 }
 
 /// The tenant that a request belongs to; the empty one without the header.
-std::string_view tenant_of(const write_request& request, const config& settings) {
+std::string_view tenant_of(const http_request& request, const config& settings) {
     const auto found = request.headers.find(settings.tenant_header);
     return found == request.headers.end() ? std::string_view{} : std::string_view{found->value()};
 }
@@ -104,7 +105,7 @@ std::string describe_untranslated(const translation_loss& lost) {
     return text;
 }
 
-void translate(bytes_view decoded, const plan& decided, worker& self, outgoing& made) {
+void translate(bytes_view decoded, const plan& decided, ingestor& self, outgoing& made) {
     made.lost = self.translate(decoded, decided.removed, self.rewritten);
     const translation_loss& lost = made.lost;
     made.untranslated = {.samples = lost.histograms + lost.invalid.samples + lost.invalid.histograms,
@@ -116,7 +117,7 @@ void translate(bytes_view decoded, const plan& decided, worker& self, outgoing& 
 
 /// Fills in what goes upstream, where that is not the sender's own body.
 /// @return false if there is no room for it, and as much again for the compressor.
-bool make_body(const write_request& request, const media& kind, bytes_view decoded, const plan& decided, worker& self,
+bool make_body(const http_request& request, const media& kind, bytes_view decoded, const plan& decided, ingestor& self,
                work_lease& work, outgoing& made) {
     made.forwarded = decided.forward != forwarding::nothing;
     made.translated = made.forwarded && is_translated(kind, self.shared.settings.upstream);
@@ -139,10 +140,10 @@ bool make_body(const write_request& request, const media& kind, bytes_view decod
 
 /// What is being worked with goes back when that is done: nothing that waits for the upstream keeps a worker's buffers.
 class work_buffers {
-    worker& self_;
+    ingestor& self_;
 
   public:
-    explicit work_buffers(worker& self) : self_(self) {}
+    explicit work_buffers(ingestor& self) : self_(self) {}
     work_buffers(const work_buffers&) = delete;
     work_buffers& operator=(const work_buffers&) = delete;
     ~work_buffers() {
@@ -154,37 +155,37 @@ class work_buffers {
 /// The synchronous part: everything between the body and what is sent. Nothing is decided about a body that is no
 /// request, and no samples are counted of one that is turned away.
 /// @return what is to be sent, or the answer that turns the request away.
-result<outgoing, reply> prepare(const write_request& request, const media& kind, worker& self) try {
-    gate_metrics& metrics = self.shared.metrics;
+result<outgoing, reply> prepare(const http_request& request, const media& kind, ingestor& self) try {
+    ingest_metrics& metrics = self.shared.metrics;
     const std::uint64_t decoded_max = self.shared.settings.server.decoded_bytes_max;
     const std::string_view tenant = tenant_of(request, self.shared.settings);
     if (tenant.size() > tenant_bytes_max)
-        return rejection(metrics, reject_reason::too_large, 400,
+        return rejection(reject_reason::too_large, 400,
                          fmt::format("tenant name of more than {} bytes", tenant_bytes_max));
     const auto size = body_codec::decoded_size(kind.coding, request.body, decoded_max);
-    if (!size) return malformed(size.error(), self);
+    if (!size) return malformed(size.error());
     const work_buffers buffers{self};
     work_lease work{request.memory};
-    if (!work.grow(*size)) return overloaded(metrics);
+    if (!work.grow(*size)) return overloaded();
     const auto decoded = self.codec.decode(kind.coding, request.body, decoded_max, self.decoded);
-    if (!decoded) return malformed(decoded.error(), self);
+    if (!decoded) return malformed(decoded.error());
     metrics.decoded_bytes.add(decoded->size());
 
     const wire_error wrong = self.plan_request.read(*decoded, tenant, kind.version);
-    if (wrong.code != wire_errc::none) return malformed(wrong, self);
-    if (!work.grow(self.plan_request.bytes())) return overloaded(metrics);
+    if (wrong.code != wire_errc::none) return malformed(wrong);
+    if (!work.grow(self.plan_request.bytes())) return overloaded();
     const auto decided = self.plan_request.decide(self.shared.limiter, wall_clock_now(), tenant);
-    if (!decided) return malformed(decided.error(), self);
+    if (!decided) return malformed(decided.error());
 
     outgoing made;
     made.decided = *decided;
-    if (!make_body(request, kind, *decoded, *decided, self, work, made)) return overloaded(metrics);
-    if (!request.memory.grow(made.body.capacity())) return overloaded(metrics);
+    if (!make_body(request, kind, *decoded, *decided, self, work, made)) return overloaded();
+    if (!request.memory.grow(made.body.capacity())) return overloaded();
     log_refusal(*decided, tenant, self);
     made.rejection = describe_rejected(*decided, tenant, self);
     return made;
 } catch (const std::bad_alloc&) {
-    return overloaded(self.shared.metrics);
+    return overloaded();
 }
 
 std::string describe(upstream_error_reason reason, const upstream_config& upstream) {
@@ -199,24 +200,24 @@ std::string describe(upstream_error_reason reason, const upstream_config& upstre
 }
 
 /// A 5xx, so that the sender keeps the data until someone has mended the upstream's address.
-reply looped(gate_metrics& metrics) {
-    return rejection(metrics, reject_reason::loop, 508,
+reply looped() {
+    return rejection(reject_reason::loop, 508,
                      "loop: the request has been here before, or has passed too many gates (see its Via header)");
 }
 
 /// The sender keeps the data and comes again.
-reply gateway_error(upstream_error_reason reason, shared_state& shared) {
-    shared.metrics.upstream_errors[reason].add();
+reply gateway_error(upstream_error_reason reason, ingest_shared& shared) {
+    shared.upstream.upstream_errors[reason].add();
     const std::string line = describe(reason, shared.settings.upstream);
     if (const auto requests = shared.upstream_failures.count(1))
         spdlog::warn("{} ({} requests failed since the last such line)", line, *requests);
     return text_reply(reason == upstream_error_reason::timeout ? 504 : 502, line);
 }
 
-net::awaitable<reply> post(const upstream_request& message, worker& self) {
+net::awaitable<reply> post(const upstream_request& message, ingestor& self) {
     const auto begin = std::chrono::steady_clock::now();
     auto answer = co_await self.upstream.post(message);
-    self.shared.metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
+    self.shared.upstream.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
     if (!answer) co_return gateway_error(answer.error(), self.shared);
     reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
     copy_end_to_end(answer->headers, relayed.headers, self.shared.settings.tenant_header);
@@ -224,7 +225,7 @@ net::awaitable<reply> post(const upstream_request& message, worker& self) {
 }
 
 /// Bodies go to the store as they are compressed, so it is the store's to say whether it reads zstd.
-net::awaitable<reply> answer_handshake(const write_request& request, worker& self) {
+net::awaitable<reply> answer_handshake(const http_request& request, ingestor& self) {
     if (self.shared.settings.upstream.discard) {
         reply yes{.status = 200, .body = "1"};
         co_return yes;
@@ -237,7 +238,7 @@ net::awaitable<reply> answer_handshake(const write_request& request, worker& sel
 }
 
 /// What the sender asks in its query is not the store's to hear, but for what is configured.
-forwarded_query query_of(const write_request& request, shared_state& shared) {
+forwarded_query query_of(const http_request& request, ingest_shared& shared) {
     forwarded_query query = pick_arguments(request.query, shared.settings.upstream.forward_query);
     shared.metrics.query_arguments_dropped.add(query.left_out);
     if (query.left_out != 0 && !shared.query_told.test_and_set())
@@ -248,7 +249,7 @@ forwarded_query query_of(const write_request& request, shared_state& shared) {
     return query;
 }
 
-net::awaitable<reply> forward(const write_request& request, const outgoing& sent, worker& self) {
+net::awaitable<reply> forward(const http_request& request, const outgoing& sent, ingestor& self) {
     if (self.shared.settings.upstream.discard) {
         self.shared.metrics.requests_discarded.add();
         co_return reply{.status = 204};
@@ -265,38 +266,25 @@ net::awaitable<reply> forward(const write_request& request, const outgoing& sent
 
 }  // namespace
 
-net::awaitable<reply> handle_write(write_request request, worker& self) {
-    gate_metrics& metrics = self.shared.metrics;
+net::awaitable<reply> ingestor::answer(http_request& request) {
+    ingestor& self = *this;
+    ingest_metrics& metrics = self.shared.metrics;
     metrics.received_bytes.add(request.body.size());
 
-    if (goes_in_circles(request.headers)) co_return looped(self.shared.metrics);
+    if (goes_in_circles(request.headers)) co_return looped();
     if (is_version_handshake(request)) co_return co_await answer_handshake(request, self);
     const media kind = media_of(request.headers);
-    if (!kind.fault.empty()) co_return rejection(metrics, reject_reason::unsupported_media, 415, kind.fault);
+    if (!kind.fault.empty()) co_return rejection(reject_reason::unsupported_media, 415, kind.fault);
 
     const auto prepared = prepare(request, kind, self);
     if (!prepared) co_return prepared.error();
     count(*prepared, metrics);
 
-    reply answer{.status = 204};
-    if (prepared->forwarded) answer = co_await forward(request, *prepared, self);
-    count_outcome(*prepared, kind.version, answer, self.shared);
-    tell_sender(*prepared, kind.version, self.shared, answer);
-    co_return answer;
-}
-
-reply rejection(gate_metrics& metrics, reject_reason reason, unsigned status, std::string_view line) {
-    metrics.requests_rejected[reason].add();
-    reply made = text_reply(status, line);
-    made.rejected = reason;
-    return made;
-}
-
-reply overloaded(gate_metrics& metrics) {
-    reply made = rejection(metrics, reject_reason::overloaded, 503,
-                           "over server.maxInflightBytes: too much is being worked on, try again");
-    made.headers.set(http::field::retry_after, "1");
-    return made;
+    reply made{.status = 204};
+    if (prepared->forwarded) made = co_await forward(request, *prepared, self);
+    count_outcome(*prepared, kind.version, made, self.shared);
+    tell_sender(*prepared, kind.version, self.shared, made);
+    co_return made;
 }
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -104,38 +104,4 @@ TEST_CASE("a histogram read while others observe never contradicts itself") {
     stop = true;
     observer.join();
     CHECK(consistent);
-}
-
-TEST_CASE("the sums for /stats count what the gate itself answered") {
-    gate_metrics metrics;
-    metrics.requests[204].add(5);
-    metrics.requests[400].add(2);
-    metrics.requests_rejected[reject_reason::malformed].add(2);
-    metrics.requests_rejected[reject_reason::too_large].add(1);
-    metrics.requests_rejected[reject_reason::unsupported_media].add(1);
-    metrics.requests_rejected[reject_reason::method_not_allowed].add(1);
-    metrics.requests_rejected[reject_reason::timeout].add(100);
-    metrics.requests_rejected[reject_reason::unknown_path].add(100);
-    metrics.requests_rejected[reject_reason::overloaded].add(100);
-    metrics.upstream_errors[upstream_error_reason::unreachable].add(1);
-    metrics.upstream_errors[upstream_error_reason::timeout].add(2);
-    metrics.upstream_errors[upstream_error_reason::broken].add(4);
-    CHECK(metrics.requests_answered() == 7);
-    CHECK(metrics.requests_rejected_4xx() == 5);
-    CHECK(metrics.upstream_errors_total() == 7);
-}
-
-TEST_CASE("every reason and kind has a name") {
-    for (std::size_t i = 0; i < counter_by<reject_reason>::size; ++i) {
-        CHECK_FALSE(name_of(static_cast<reject_reason>(i)).empty());
-    }
-    for (std::size_t i = 0; i < counter_by<upstream_error_reason>::size; ++i) {
-        CHECK_FALSE(name_of(static_cast<upstream_error_reason>(i)).empty());
-    }
-    for (std::size_t i = 0; i < counter_by<forward_kind>::size; ++i) {
-        CHECK_FALSE(name_of(static_cast<forward_kind>(i)).empty());
-    }
-    for (std::size_t i = 0; i < counter_by<connection_bound>::size; ++i) {
-        CHECK_FALSE(name_of(static_cast<connection_bound>(i)).empty());
-    }
 }

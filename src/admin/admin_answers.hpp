@@ -1,0 +1,42 @@
+/// Health, readiness, figures, reload.
+#pragma once
+
+#include "admin/page.hpp"
+#include "admin/reload_desk.hpp"
+#include "admin/reload_metrics.hpp"
+#include "http/http_request.hpp"
+#include "http/life_stage.hpp"
+#include "http/reply.hpp"
+#include "net/asio.hpp"
+
+namespace seriesgate {
+
+/// What takes longer than an answer may, and what the answers tell of. Shared by all threads.
+struct admin_shared {
+    const process_life& life;
+    reload_metrics& reload;
+    page_desk pages{};      ///< see make_pages()
+    reload_desk reloads{};  ///< of the configuration
+};
+
+/// The answers of one thread, each for a route of its own. Threads: the one that runs `io`.
+class admin_answers {
+    admin_shared& shared_;
+    net::io_context& io_;
+
+  public:
+    admin_answers(admin_shared& shared, net::io_context& io) : shared_(shared), io_(io) {}
+
+    /// GET and HEAD.
+    net::awaitable<reply> healthy(const http_request& request);
+    net::awaitable<reply> ready(const http_request& request);
+    net::awaitable<reply> metrics(const http_request& request);
+    net::awaitable<reply> stats(const http_request& request);
+    /// POST. Waits for what comes of it.
+    net::awaitable<reply> reload(const http_request& request);
+
+  private:
+    net::awaitable<reply> page(page_key key, std::string_view type, bool is_head);
+};
+
+}  // namespace seriesgate

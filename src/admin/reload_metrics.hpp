@@ -1,0 +1,21 @@
+/// What is counted about reloads of the configuration.
+#pragma once
+
+#include "metrics/counters.hpp"
+
+namespace seriesgate {
+
+class exposition;
+
+/// Threads: any.
+struct reload_metrics {
+    counter requests;       ///< SIGHUP and POST /-/reload
+    counter reads;          ///< times that the configuration was read for them
+    gauge successful;       ///< 1 unless the last reload failed
+    gauge success_seconds;  ///< since 1970: when the configuration was last taken over
+};
+
+/// Its families.
+void write(exposition& out, const reload_metrics& metrics);
+
+}  // namespace seriesgate

@@ -1,0 +1,26 @@
+#include "app/gate_metrics.hpp"
+
+#include "metrics/exposition.hpp"
+
+namespace seriesgate {
+
+request_counts gate_metrics::counts() const noexcept {
+    return {.requests = http.requests.total(),
+            .rejected = http.rejected_4xx(),
+            .upstream_errors = upstream.upstream_errors.total(),
+            .samples_received = ingest.samples_received.value(),
+            .samples_accepted = ingest.samples_accepted.value(),
+            .samples_refused = ingest.samples_refused.value(),
+            .samples_stored = ingest.samples_stored.value(),
+            .samples_failed = ingest.samples_failed.value()};
+}
+
+void write(exposition& out, const gate_metrics& metrics) {
+    write(out, metrics.http);
+    write(out, metrics.ingest);
+    write(out, metrics.upstream);
+    write(out, metrics.reload);
+    write(out, metrics.state);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,30 @@
+/// All figures of the process but the limiter's own and those of the kernel.
+#pragma once
+
+#include "admin/reload_metrics.hpp"
+#include "admin/stats.hpp"
+#include "app/state_metrics.hpp"
+#include "http/http_metrics.hpp"
+#include "ingest/ingest_metrics.hpp"
+#include "upstream/upstream_metrics.hpp"
+
+namespace seriesgate {
+
+class exposition;
+
+/// Threads: any.
+struct gate_metrics {
+    http_metrics http;
+    ingest_metrics ingest;
+    upstream_metrics upstream;
+    reload_metrics reload;
+    state_metrics state;
+
+    /// What /stats says of them.
+    [[nodiscard]] request_counts counts() const noexcept;
+};
+
+/// The families of all.
+void write(exposition& out, const gate_metrics& metrics);
+
+}  // namespace seriesgate

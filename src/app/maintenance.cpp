@@ -1,0 +1,46 @@
+#include "app/maintenance.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+
+#include "net/wall_clock.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two looks at whether a filter wants to grow or a window's end is near. Far shorter than it takes a request
+/// flood to fill the filter's spare room.
+constexpr auto interval = 20ms;
+constexpr auto pause_after_failure = 1s;
+
+}  // namespace
+
+void maintain(const std::stop_token& stop, series_limiter& limiter) {
+    std::mutex idle;
+    std::condition_variable_any wake;
+    std::unique_lock lock{idle};
+    bool in_doubt = false;
+    while (!stop.stop_requested()) {
+        try {
+            limiter.maintain(wall_clock_now());
+            if (limiter.clock_in_doubt() && !in_doubt)
+                spdlog::warn("the clock has leapt by over an hour: believed if it stays so for {} minutes",
+                             clock_doubt.count());
+            in_doubt = limiter.clock_in_doubt();
+        } catch (const std::exception& error) {
+            // Mostly no memory for a larger filter: they go on in what they have, at a rising false-positive rate,
+            // which /stats shows. Whatever it is, it is no reason to end.
+            spdlog::error("the series filters could not be maintained: {}", error.what());
+            wake.wait_for(lock, stop, pause_after_failure, [] { return false; });
+        }
+        wake.wait_for(lock, stop, interval, [] { return false; });
+    }
+}
+
+}  // namespace seriesgate

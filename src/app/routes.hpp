@@ -1,0 +1,16 @@
+/// Every path of the gate, and who answers it.
+#pragma once
+
+#include "admin/admin_answers.hpp"
+#include "http/route_table.hpp"
+
+namespace seriesgate {
+
+/// The routes of one thread: what admin answers, and ingestion.
+/// @param admin, ingest of the same thread.
+route_table make_routes(admin_answers& admin, const request_handler& ingest);
+
+/// In place of ingestion at the front desk: a request of this kind goes to a worker with its first byte.
+request_handler never_at_the_front_desk();
+
+}  // namespace seriesgate

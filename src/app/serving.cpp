@@ -1,0 +1,52 @@
+#include "app/serving.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <thread>
+
+#include "app/routes.hpp"
+
+namespace seriesgate {
+namespace {
+
+request_handler ingestion_by(std::optional<ingestor>& ingest) {
+    if (!ingest) return never_at_the_front_desk();
+    return [&by = *ingest](http_request& request) { return by.answer(request); };
+}
+
+}  // namespace
+
+serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
+                               gate_metrics& metrics)
+    : http{.settings = settings.server, .tenant_header = settings.tenant_header, .metrics = metrics.http},
+      ingest{.settings = settings,
+             .limiter = limiter,
+             .key = key,
+             .metrics = metrics.ingest,
+             .upstream = metrics.upstream},
+      admin{.life = http.life, .reload = metrics.reload} {}
+
+serving_thread::serving_thread(serving_shared& shared, role as)
+    : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {
+    if (as == role::worker) ingest.emplace(self.io, shared.ingest);
+    offered.routes = make_routes(admin, ingestion_by(ingest));
+}
+
+std::size_t worker_count(const server_config& settings) noexcept {
+    return settings.threads != 0 ? settings.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+worker_threads make_workers(serving_shared& shared, const server_config& settings) {
+    worker_threads workers;
+    for (std::size_t i = 0; i < worker_count(settings); ++i)
+        workers.push_back(std::make_unique<serving_thread>(shared, serving_thread::role::worker));
+    return workers;
+}
+
+std::vector<service*> services_of(const worker_threads& workers) {
+    std::vector<service*> services;
+    for (const auto& each : workers) services.push_back(&each->offered);
+    return services;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,53 @@
+/// The threads that serve connections, and what they answer with.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "admin/admin_answers.hpp"
+#include "app/gate_metrics.hpp"
+#include "config/config.hpp"
+#include "http/service.hpp"
+#include "http/worker.hpp"
+#include "ingest/ingestor.hpp"
+#include "limit/limiter.hpp"
+#include "series/hash_key.hpp"
+
+namespace seriesgate {
+
+/// What all of them share, room by room. Threads: any.
+struct serving_shared {
+    http_shared http;
+    ingest_shared ingest;
+    admin_shared admin;
+
+    /// Everything that is passed outlives this.
+    serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics);
+};
+
+/// One thread with what answers on it.
+struct serving_thread {
+    worker self;  // first, so that it is destroyed last: see worker.hpp
+    std::optional<ingestor> ingest;
+    admin_answers admin;
+    service offered;
+
+    enum class role { worker, front_desk };
+
+    /// @param as the front desk has no ingestion.
+    serving_thread(serving_shared& shared, role as);
+    serving_thread(const serving_thread&) = delete;
+    serving_thread& operator=(const serving_thread&) = delete;
+};
+
+using worker_threads = std::vector<std::unique_ptr<serving_thread>>;
+
+/// As many as are configured, or one for each core. They do not run yet.
+worker_threads make_workers(serving_shared& shared, const server_config& settings);
+[[nodiscard]] std::size_t worker_count(const server_config& settings) noexcept;
+
+/// What a listener deals connections to.
+std::vector<service*> services_of(const worker_threads& workers);
+
+}  // namespace seriesgate

@@ -1,0 +1,37 @@
+/// What is decided about a request by its header alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "http/inflight.hpp"
+#include "http/reply.hpp"
+#include "http/request_head.hpp"
+#include "http/route_table.hpp"
+
+namespace seriesgate {
+
+struct header_verdict {
+    const route* to = nullptr;        ///< null if there is no such path; known of a request that is rejected, too
+    std::optional<reply> rejected{};  ///< nothing: its body is to be read
+};
+
+/// What requests are held against.
+struct request_bounds {
+    const route_table& routes;
+    std::uint64_t body_bytes_max = 0;
+    const inflight_lease& memory;  ///< the request's own
+};
+
+/// Rejects what need not be read to the end. Takes and counts nothing.
+/// @param content_length as announced, if it was.
+header_verdict check_header(const request_header& header, std::optional<std::uint64_t> content_length,
+                            const request_bounds& bounds);
+
+/// The answer to what is no HTTP, or no sound one.
+reply malformed_http(std::string_view fault);
+
+/// The answer to a body that is longer than it may be.
+reply body_too_large();
+
+}  // namespace seriesgate

@@ -1,0 +1,64 @@
+#include "http/http_metrics.hpp"
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+
+#include "metrics/exposition.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// In the order of the enumerators.
+constexpr std::array<std::string_view, counter_by<reject_reason>::size> reject_reason_names{
+    "malformed",    "too_large", "unsupported_media", "method_not_allowed",
+    "unknown_path", "timeout",   "overloaded",        "refused",
+    "untranslated", "loop",      "bad_argument",      "pages_held"};
+
+constexpr std::array<std::string_view, counter_by<connection_bound>::size> connection_bound_names{
+    "max_connections", "max_connections_per_peer", "descriptors"};
+
+}  // namespace
+
+std::string_view name_of(reject_reason reason) noexcept {
+    assert(reason < reject_reason::count_);
+    return reject_reason_names[static_cast<std::size_t>(reason)];
+}
+
+std::string_view name_of(connection_bound bound) noexcept {
+    assert(bound < connection_bound::count_);
+    return connection_bound_names[static_cast<std::size_t>(bound)];
+}
+
+std::uint64_t http_metrics::rejected_4xx() const noexcept {
+    std::uint64_t sum = 0;
+    for (const auto reason : {reject_reason::malformed, reject_reason::too_large, reject_reason::unsupported_media,
+                              reject_reason::method_not_allowed, reject_reason::refused, reject_reason::untranslated})
+        sum += requests_rejected[reason].value();
+    return sum;
+}
+
+void write(exposition& out, const http_metrics& metrics) {
+    write_status_counters(out, "seriesgate_requests_total", "Remote write requests answered, by HTTP status code.",
+                          metrics.requests);
+    write_counters(out, "seriesgate_requests_rejected_total",
+                   "Requests that the gate itself answered with an error, by reason.", "reason",
+                   metrics.requests_rejected);
+    write_histogram(out, "seriesgate_request_duration_seconds",
+                    "Time from the first byte of a remote write request to the last byte of the answer.",
+                    metrics.request_duration);
+    write_gauge(out, "seriesgate_inflight_requests", "Remote write requests being served.", metrics.inflight_requests);
+    write_gauge(out, "seriesgate_inflight_bytes", "Bytes held for requests being served, see server.maxInflightBytes.",
+                metrics.inflight_bytes);
+    write_gauge(out, "seriesgate_connections", "Open connections from senders.", metrics.connections);
+    write_counter(out, "seriesgate_connections_accepted_total", "Connections accepted from senders.",
+                  metrics.connections_accepted);
+    write_counters(out, "seriesgate_connections_given_up_total",
+                   "Connections from senders closed to make room for others, by the bound that was reached.", "reason",
+                   metrics.connections_given_up);
+    write_counters(out, "seriesgate_connections_turned_away_total",
+                   "Connections from senders for which no room could be made, by the bound that was reached.", "reason",
+                   metrics.connections_turned_away);
+}
+
+}  // namespace seriesgate

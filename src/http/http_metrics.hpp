@@ -1,0 +1,63 @@
+/// What is counted about connections and requests, whoever answers them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "metrics/counters.hpp"
+
+namespace seriesgate {
+
+class exposition;
+
+/// Why the gate itself answered a request with an error.
+enum class reject_reason : std::uint8_t {
+    malformed,           ///< 400: does not decode
+    too_large,           ///< 400: over a bound of `server:` or of the decoder
+    unsupported_media,   ///< 415: content type or encoding
+    method_not_allowed,  ///< 405
+    unknown_path,        ///< 404: not an ingestion request, so neither in `requests` nor in rejected_4xx()
+    timeout,             ///< 503: not complete within readTimeout
+    overloaded,          ///< 503: over maxInflightBytes
+    refused,             ///< rejectStatus: a limit is spent, and its senders are to be told
+    untranslated,        ///< 400: the rest is stored, but not what remote write 1 has no words for
+    loop,                ///< 508: has been here before
+    bad_argument,        ///< 400: of a question to the gate itself
+    pages_held,          ///< 503: /stats or /metrics while too many answers are still being read
+    count_
+};
+/// The value of the label `reason`.
+std::string_view name_of(reject_reason reason) noexcept;
+
+/// The bound at which a connection was given up for another, or turned away.
+enum class connection_bound : std::uint8_t {
+    total,        ///< server.maxConnections
+    per_peer,     ///< server.maxConnectionsPerPeer
+    descriptors,  ///< the process has no descriptors left
+    count_
+};
+/// The value of the label `reason`.
+std::string_view name_of(connection_bound bound) noexcept;
+
+/// Threads: any.
+struct http_metrics {
+    counter_by_status requests;  ///< ingestion requests answered, by status code
+    counter_by<reject_reason> requests_rejected;
+
+    alignas(64) duration_histogram request_duration;  ///< of ingestion: first byte read to last byte written
+
+    alignas(64) gauge inflight_requests;
+    gauge inflight_bytes;  ///< what maxInflightBytes bounds
+    gauge connections;     ///< open, from senders
+    counter connections_accepted;
+    counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
+    counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+
+    /// Ingestion requests that the gate itself answered with 4xx.
+    [[nodiscard]] std::uint64_t rejected_4xx() const noexcept;
+};
+
+/// Its families.
+void write(exposition& out, const http_metrics& metrics);
+
+}  // namespace seriesgate

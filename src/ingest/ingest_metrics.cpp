@@ -1,0 +1,69 @@
+#include "ingest/ingest_metrics.hpp"
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+
+#include "metrics/exposition.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::array<std::string_view, counter_by<forward_kind>::size> kind_names{"unchanged", "spliced", "translated",
+                                                                                  "none"};
+
+}  // namespace
+
+std::string_view name_of(forward_kind kind) noexcept {
+    assert(kind < forward_kind::count_);
+    return kind_names[static_cast<std::size_t>(kind)];
+}
+
+void write(exposition& out, const ingest_metrics& metrics) {
+    write_counters(out, "seriesgate_requests_forwarded_total",
+                   "Decoded requests by what was sent upstream: the sender's own bytes (unchanged), the kept part "
+                   "(spliced), what was kept in remote write 1 (translated), or nothing since everything was refused "
+                   "(none).",
+                   "kind", metrics.requests_forwarded);
+    write_counter(out, "seriesgate_query_arguments_dropped_total",
+                  "Arguments of senders' query strings that were left out, see upstream.forwardQuery.",
+                  metrics.query_arguments_dropped);
+    write_counter(out, "seriesgate_requests_discarded_total",
+                  "Requests accepted and dropped because upstream.url is discard:.", metrics.requests_discarded);
+    write_counter(out, "seriesgate_unconfirmed_requests_total",
+                  "Remote write 2 requests that the upstream answered with success without saying what it has written.",
+                  metrics.unconfirmed_requests);
+    write_counter(out, "seriesgate_untranslated_histograms_total",
+                  "Native histograms with custom buckets that were left out because upstream.protocol is v1.",
+                  metrics.untranslated_histograms);
+    write_counter(out, "seriesgate_untranslated_series_total",
+                  "Series entries that were left out because upstream.protocol is v1 and a store would drop them: no "
+                  "metric name, a label's name twice, no UTF-8.",
+                  metrics.untranslated_series);
+    write_counter(out, "seriesgate_samples_received_total",
+                  "Samples and native histograms received in requests that decode.", metrics.samples_received);
+    write_counter(out, "seriesgate_samples_accepted_total", "Samples and native histograms that passed the limits.",
+                  metrics.samples_accepted);
+    write_counter(out, "seriesgate_samples_refused_total",
+                  "Samples and native histograms refused because a limit is spent.", metrics.samples_refused);
+    write_counter(out, "seriesgate_samples_stored_total",
+                  "Accepted samples and native histograms that the upstream has confirmed.", metrics.samples_stored);
+    write_counter(
+        out, "seriesgate_samples_failed_total",
+        "Accepted samples and native histograms that the upstream has not confirmed: it answered with an error, "
+        "gave no answer, or did not say that it has written them.",
+        metrics.samples_failed);
+    write_counter(out, "seriesgate_unknown_dropped_total",
+                  "Stale markers and exemplar-only entries dropped because their series is not known.",
+                  metrics.unknown_dropped);
+    write_counter(out, "seriesgate_histograms_received_total",
+                  "Native histograms received; also counted as samples received.", metrics.histograms_received);
+    write_counter(out, "seriesgate_exemplars_received_total", "Exemplars received.", metrics.exemplars_received);
+    write_counter(out, "seriesgate_metadata_received_total", "Metadata entries received.", metrics.metadata_received);
+    write_counter(out, "seriesgate_received_bytes_total", "Bytes of request bodies received, compressed.",
+                  metrics.received_bytes);
+    write_counter(out, "seriesgate_decoded_bytes_total", "Bytes of request bodies received, decompressed.",
+                  metrics.decoded_bytes);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,164 @@
+#include "app/gate_metrics.hpp"
+
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "metrics/exposition.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+TEST_CASE("the metrics of all owners are written family by family") {
+    const auto metrics = std::make_unique<gate_metrics>();
+    metrics->http.requests[204].add(9);
+    metrics->http.requests[503].add(1);
+    metrics->http.requests[0].add(2);
+    metrics->http.requests_rejected[reject_reason::malformed].add(3);
+    metrics->ingest.requests_forwarded[forward_kind::spliced].add(5);
+    metrics->ingest.requests_discarded.add(6);
+    metrics->ingest.query_arguments_dropped.add(27);
+    metrics->reload.requests.add(29);
+    metrics->reload.reads.add(28);
+    metrics->ingest.unconfirmed_requests.add(25);
+    metrics->ingest.untranslated_histograms.add(26);
+    metrics->ingest.untranslated_series.add(27);
+    metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(7);
+    metrics->ingest.samples_received.add(32000);
+    metrics->ingest.samples_accepted.add(31000);
+    metrics->ingest.samples_refused.add(1000);
+    metrics->ingest.samples_stored.add(30000);
+    metrics->ingest.samples_failed.add(900);
+    metrics->ingest.unknown_dropped.add(8);
+    metrics->ingest.histograms_received.add(11);
+    metrics->ingest.exemplars_received.add(12);
+    metrics->ingest.metadata_received.add(13);
+    metrics->ingest.received_bytes.add(14);
+    metrics->ingest.decoded_bytes.add(15);
+    metrics->upstream.upstream_sent_bytes.add(16);
+    metrics->http.inflight_requests.add(17);
+    metrics->http.inflight_bytes.add(18);
+    metrics->http.connections.add(19);
+    metrics->http.connections_accepted.add(20);
+    metrics->http.connections_given_up[connection_bound::per_peer].add(27);
+    metrics->http.connections_turned_away[connection_bound::total].add(28);
+    metrics->upstream.upstream_connections.add(21);
+    metrics->reload.successful.set(1);
+    metrics->reload.success_seconds.set(1'700'000'000);
+    metrics->state.saves.add(22);
+    metrics->state.save_failures.add(23);
+    metrics->state.bytes.set(24);
+    metrics->state.save_seconds.set(1'700'000'010);
+    exposition out;
+    write(out, *metrics);
+    std::istringstream lines{out.take()};
+    std::string samples;  // without comments and histograms, which have tests of their own
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with('#') && line.find("_duration_seconds") == std::string::npos) samples += line + '\n';
+    }
+    CHECK(samples ==
+          "seriesgate_requests_total{code=\"204\"} 9\n"
+          "seriesgate_requests_total{code=\"503\"} 1\n"
+          "seriesgate_requests_total{code=\"other\"} 2\n"
+          "seriesgate_requests_rejected_total{reason=\"malformed\"} 3\n"
+          "seriesgate_requests_rejected_total{reason=\"too_large\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"unsupported_media\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"method_not_allowed\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"unknown_path\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"timeout\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"refused\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"untranslated\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"loop\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"bad_argument\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"pages_held\"} 0\n"
+          "seriesgate_inflight_requests 17\n"
+          "seriesgate_inflight_bytes 18\n"
+          "seriesgate_connections 19\n"
+          "seriesgate_connections_accepted_total 20\n"
+          "seriesgate_connections_given_up_total{reason=\"max_connections\"} 0\n"
+          "seriesgate_connections_given_up_total{reason=\"max_connections_per_peer\"} 27\n"
+          "seriesgate_connections_given_up_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
+          "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
+          "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
+          "seriesgate_requests_forwarded_total{kind=\"none\"} 0\n"
+          "seriesgate_query_arguments_dropped_total 27\n"
+          "seriesgate_requests_discarded_total 6\n"
+          "seriesgate_unconfirmed_requests_total 25\n"
+          "seriesgate_untranslated_histograms_total 26\n"
+          "seriesgate_untranslated_series_total 27\n"
+          "seriesgate_samples_received_total 32000\n"
+          "seriesgate_samples_accepted_total 31000\n"
+          "seriesgate_samples_refused_total 1000\n"
+          "seriesgate_samples_stored_total 30000\n"
+          "seriesgate_samples_failed_total 900\n"
+          "seriesgate_unknown_dropped_total 8\n"
+          "seriesgate_histograms_received_total 11\n"
+          "seriesgate_exemplars_received_total 12\n"
+          "seriesgate_metadata_received_total 13\n"
+          "seriesgate_received_bytes_total 14\n"
+          "seriesgate_decoded_bytes_total 15\n"
+          "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
+          "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
+          "seriesgate_upstream_sent_bytes_total 16\n"
+          "seriesgate_upstream_connections 21\n"
+          "seriesgate_config_reload_requests_total 29\n"
+          "seriesgate_config_reloads_total 28\n"
+          "seriesgate_config_last_reload_successful 1\n"
+          "seriesgate_config_last_reload_success_timestamp_seconds 1700000000\n"
+          "seriesgate_state_saves_total 22\n"
+          "seriesgate_state_save_failures_total 23\n"
+          "seriesgate_state_bytes 24\n"
+          "seriesgate_state_save_timestamp_seconds 1700000010\n");
+}
+
+TEST_CASE("every family of the process has help and a type, once, and counters end in _total") {
+    const auto metrics = std::make_unique<gate_metrics>();
+    exposition out;
+    write(out, *metrics);
+    std::istringstream lines{out.take()};
+    std::set<std::string> helped;
+    std::set<std::string> typed;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words{line};
+        std::string hash, keyword, name, rest;
+        if (!line.starts_with('#')) continue;
+        words >> hash >> keyword >> name >> rest;
+        CAPTURE(line);
+        CHECK(name.starts_with("seriesgate_"));
+        CHECK((keyword == "HELP" ? helped : typed).insert(name).second);
+        if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
+    }
+    CHECK(helped == typed);
+    CHECK(helped.size() == 38);
+}
+
+TEST_CASE("the counts of /stats are those of all owners") {
+    const auto metrics = std::make_unique<gate_metrics>();
+    metrics->http.requests[204].add(5);
+    metrics->http.requests[400].add(2);
+    metrics->http.requests_rejected[reject_reason::malformed].add(2);
+    metrics->upstream.upstream_errors[upstream_error_reason::unreachable].add(1);
+    metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(2);
+    metrics->upstream.upstream_errors[upstream_error_reason::broken].add(4);
+    metrics->ingest.samples_received.add(10);
+    metrics->ingest.samples_accepted.add(8);
+    metrics->ingest.samples_refused.add(2);
+    metrics->ingest.samples_stored.add(7);
+    metrics->ingest.samples_failed.add(1);
+    const request_counts counts = metrics->counts();
+    CHECK(counts.requests == 7);
+    CHECK(counts.rejected == 2);
+    CHECK(counts.upstream_errors == 7);
+    CHECK(counts.samples_received == 10);
+    CHECK(counts.samples_accepted == 8);
+    CHECK(counts.samples_refused == 2);
+    CHECK(counts.samples_stored == 7);
+    CHECK(counts.samples_failed == 1);
+}
