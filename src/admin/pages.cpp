@@ -27,6 +27,7 @@ std::string metrics_page(const shared_state& shared) {
     out.sample({{"version", version()}}, 1);
     write(out, shared.limiter.figures());
     write(out, shared.metrics);
+    write(out, shared.metrics.upstream);
     write(out, read_process_stats());
     return out.take();
 }

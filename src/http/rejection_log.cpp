@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t tenant_bytes_max = 100;
 
 std::string address_of(const timed_stream& peer) {
-    const tcp::endpoint where = peer.peer();
-    return where == tcp::endpoint{} ? "a sender that has gone" : where.address().to_string();
+    const auto where = ip_address_of(peer.peer());
+    return where ? where->to_string() : "a sender that has gone";
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <boost/asio/steady_timer.hpp>
 #include <stdexcept>
@@ -35,14 +34,7 @@ server::server(worker& front, const listen_address& where, const std::vector<std
                connection_registry& connections)
     : front_(front), workers_(workers), connections_(connections), acceptor_(front.io) {
     try {
-        tcp::resolver resolver{front.io};
-        const auto found = resolver.resolve(where.host, std::to_string(where.port), tcp::resolver::passive);
-        const tcp::endpoint endpoint = found.begin()->endpoint();
-        protocol_ = endpoint.protocol();
-        acceptor_.open(protocol_);
-        acceptor_.set_option(net::socket_base::reuse_address{true});
-        acceptor_.bind(endpoint);
-        acceptor_.listen();
+        acceptor_ = listen_at(front.io, where.host, where.port);
     } catch (const boost::system::system_error& error) {
         throw std::runtime_error(
             fmt::format("cannot listen on {}: {}", text_of(where.host, where.port), error.code().message()));
@@ -51,8 +43,7 @@ server::server(worker& front, const listen_address& where, const std::vector<std
 }
 
 std::string server::address() const {
-    const auto endpoint = acceptor_.local_endpoint();
-    return text_of(endpoint.address().to_string(), endpoint.port());
+    return to_text(acceptor_.local_endpoint());
 }
 
 net::awaitable<void> server::accept() {
@@ -75,15 +66,14 @@ net::awaitable<void> server::accept() {
 }
 
 net::awaitable<error_code> server::accept_one() {
-    tcp::endpoint peer;
-    auto [error, socket] = co_await acceptor_.async_accept(front_.io, peer, no_throw);
+    stream_endpoint peer;
+    auto [error, socket] = co_await acceptor_.async_accept(peer, no_throw);
     if (is_out_of_descriptors(error)) make_room();
     if (!error) {
         front_.shared.metrics.connections_accepted.add();
-        connection_lease lease = connections_.admit(socket.native_handle(), peer.address());
+        connection_lease lease = connections_.admit(socket.native_handle(), ip_address_of(peer).value_or(net::ip::address{}));
         if (lease) {
-            error_code ignored;
-            socket.set_option(tcp::no_delay{true}, ignored);
+            set_no_delay(socket);
             sender_connection made{std::move(socket), std::move(lease)};
             spawn(front_.io.get_executor(), serve(std::move(made), front_), session_failed);
         }
@@ -95,17 +85,13 @@ net::awaitable<error_code> server::accept_one() {
 void server::pass_on(sender_connection from) {
     worker& chosen = *workers_[next_worker_];
     next_worker_ = (next_worker_ + 1) % workers_.size();
-    error_code error;
-    const auto descriptor = from.socket.release(error);
-    if (error) return;  // it goes with its socket
-    sender_connection moved{tcp::socket{chosen.io}, std::move(from.lease), std::move(from.read_ahead)};
-    moved.socket.assign(protocol_, descriptor, error);
-    if (error) {
-        moved.lease = {};
-        ::close(descriptor);
-        spdlog::error("{}: {}", session_failed, error.message());
-        return;
+    detached_socket detached{from.socket};
+    auto socket = detached.attach(chosen.io);
+    if (!socket) {
+        from.lease = {};  // before the socket is closed
+        return spdlog::error("{}: {}", session_failed, socket.error().message());
     }
+    sender_connection moved{std::move(*socket), std::move(from.lease), std::move(from.read_ahead)};
     spawn(chosen.io.get_executor(), serve(std::move(moved), chosen), session_failed);
 }
 

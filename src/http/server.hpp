@@ -6,6 +6,7 @@
 
 #include "http/connections.hpp"
 #include "http/worker.hpp"
+#include "net/socket.hpp"
 
 namespace seriesgate {
 
@@ -20,8 +21,7 @@ class server {
     worker& front_;
     const std::vector<std::unique_ptr<worker>>& workers_;
     connection_registry& connections_;
-    tcp::acceptor acceptor_;
-    tcp protocol_ = tcp::v4();
+    stream_acceptor acceptor_;
     std::size_t next_worker_ = 0;
     std::uint64_t closings_told_ = 0;
     sparse_log closings_{};

@@ -80,7 +80,7 @@ struct worker {
 
     explicit worker(shared_state& state)
         : shared(state),
-          upstream(io, state.settings.upstream, state.metrics),
+          upstream(io, state.settings.upstream, state.metrics.upstream),
           plan_request(state.key, state.settings.ignore_labels, filled_in_max(state.settings)) {}
 
   private:

@@ -204,7 +204,7 @@ reply looped(gate_metrics& metrics) {
 
 /// The sender keeps the data and comes again.
 reply gateway_error(upstream_error_reason reason, shared_state& shared) {
-    shared.metrics.upstream_errors[reason].add();
+    shared.metrics.upstream.upstream_errors[reason].add();
     const std::string line = describe(reason, shared.settings.upstream);
     if (const auto requests = shared.upstream_failures.count(1))
         spdlog::warn("{} ({} requests failed since the last such line)", line, *requests);
@@ -214,7 +214,7 @@ reply gateway_error(upstream_error_reason reason, shared_state& shared) {
 net::awaitable<reply> post(const upstream_request& message, worker& self) {
     const auto begin = std::chrono::steady_clock::now();
     auto answer = co_await self.upstream.post(message);
-    self.shared.metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
+    self.shared.metrics.upstream.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
     if (!answer) co_return gateway_error(answer.error(), self.shared);
     reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
     copy_end_to_end(answer->headers, relayed.headers, self.shared.settings.tenant_header);

@@ -124,8 +124,6 @@ void exposition::sample(metric_labels labels, const duration_histogram::snapshot
     append_line(text_, name_, "_count", labels, "", value.count);
 }
 
-namespace {
-
 void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value) {
     out.family(name, help, metric_type::counter);
     out.sample({}, value.value());
@@ -141,16 +139,7 @@ void write_histogram(exposition& out, std::string_view name, std::string_view he
     out.sample({}, value.read());
 }
 
-// Zeroes are written too, so that rate() sees the first error; only the many unused status codes are left out.
-template <typename Enum>
-void write_counters(exposition& out, std::string_view name, std::string_view help, std::string_view label,
-                    const counter_by<Enum>& values) {
-    out.family(name, help, metric_type::counter);
-    for (std::size_t i = 0; i < values.size; ++i) {
-        const auto key = static_cast<Enum>(i);
-        out.sample({{label, name_of(key)}}, values[key].value());
-    }
-}
+namespace {
 
 void write_requests(exposition& out, const counter_by_status& values) {
     out.family("seriesgate_requests_total", "Remote write requests answered, by HTTP status code.",
@@ -188,15 +177,9 @@ void write_request_metrics(exposition& out, const gate_metrics& metrics) {
                   "Series entries that were left out because upstream.protocol is v1 and a store would drop them: no "
                   "metric name, a label's name twice, no UTF-8.",
                   metrics.untranslated_series);
-    write_counters(out, "seriesgate_upstream_errors_total",
-                   "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
-                   metrics.upstream_errors);
     write_histogram(out, "seriesgate_request_duration_seconds",
                     "Time from the first byte of a remote write request to the last byte of the answer.",
                     metrics.request_duration);
-    write_histogram(out, "seriesgate_upstream_request_duration_seconds",
-                    "Time from sending a request upstream to having read the answer, failures included.",
-                    metrics.upstream_request_duration);
 }
 
 void write_sample_metrics(exposition& out, const gate_metrics& metrics) {
@@ -227,8 +210,6 @@ void write_traffic_metrics(exposition& out, const gate_metrics& metrics) {
                   metrics.received_bytes);
     write_counter(out, "seriesgate_decoded_bytes_total", "Bytes of request bodies received, decompressed.",
                   metrics.decoded_bytes);
-    write_counter(out, "seriesgate_upstream_sent_bytes_total", "Bytes of request bodies sent upstream, compressed.",
-                  metrics.upstream_sent_bytes);
     write_gauge(out, "seriesgate_inflight_requests", "Remote write requests being served.", metrics.inflight_requests);
     write_gauge(out, "seriesgate_inflight_bytes", "Bytes held for requests being served, see server.maxInflightBytes.",
                 metrics.inflight_bytes);
@@ -241,8 +222,6 @@ void write_traffic_metrics(exposition& out, const gate_metrics& metrics) {
     write_counters(out, "seriesgate_connections_turned_away_total",
                    "Connections from senders for which no room could be made, by the bound that was reached.", "reason",
                    metrics.connections_turned_away);
-    write_gauge(out, "seriesgate_upstream_connections", "Open connections to the upstream, idle ones included.",
-                metrics.upstream_connections);
 }
 
 void write_configuration_metrics(exposition& out, const gate_metrics& metrics) {

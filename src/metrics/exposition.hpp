@@ -60,7 +60,24 @@ class exposition {
     std::string name_;  // of the current family
 };
 
-/// Every family of gate_metrics, named seriesgate_*.
+/// Families of one figure.
+void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value);
+void write_gauge(exposition& out, std::string_view name, std::string_view help, const gauge& value);
+void write_histogram(exposition& out, std::string_view name, std::string_view help, const duration_histogram& value);
+
+/// A family with a sample for each enumerator, zeroes included, so that rate() sees the first error.
+/// @param label its values are what name_of() calls the enumerators.
+template <typename Enum>
+void write_counters(exposition& out, std::string_view name, std::string_view help, std::string_view label,
+                    const counter_by<Enum>& values) {
+    out.family(name, help, metric_type::counter);
+    for (std::size_t i = 0; i < values.size; ++i) {
+        const auto key = static_cast<Enum>(i);
+        out.sample({{label, name_of(key)}}, values[key].value());
+    }
+}
+
+/// Every family of gate_metrics but those of its upstream, named seriesgate_*.
 void write(exposition& out, const gate_metrics& metrics);
 
 }  // namespace seriesgate

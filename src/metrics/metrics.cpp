@@ -56,20 +56,6 @@ std::string_view name_of(reject_reason reason) noexcept {
     return "";
 }
 
-std::string_view name_of(upstream_error_reason reason) noexcept {
-    switch (reason) {
-        case upstream_error_reason::unreachable:
-            return "unreachable";
-        case upstream_error_reason::timeout:
-            return "timeout";
-        case upstream_error_reason::broken:
-            return "broken";
-        case upstream_error_reason::count_:
-            break;
-    }
-    return "";
-}
-
 std::string_view name_of(connection_bound bound) noexcept {
     switch (bound) {
         case connection_bound::total:

@@ -11,7 +11,7 @@ TEST_CASE("stats have the documented keys, in order") {
     metrics.requests[204].add(7);
     metrics.requests[400].add(2);
     metrics.requests_rejected[reject_reason::malformed].add(2);
-    metrics.upstream_errors[upstream_error_reason::timeout].add(3);
+    metrics.upstream.upstream_errors[upstream_error_reason::timeout].add(3);
     metrics.samples_received.add(9);
     metrics.samples_accepted.add(8);
     metrics.samples_refused.add(1);

@@ -123,7 +123,6 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->unconfirmed_requests.add(25);
     metrics->untranslated_histograms.add(26);
     metrics->untranslated_series.add(27);
-    metrics->upstream_errors[upstream_error_reason::timeout].add(7);
     metrics->samples_received.add(32000);
     metrics->samples_accepted.add(31000);
     metrics->samples_refused.add(1000);
@@ -135,14 +134,12 @@ TEST_CASE("the metrics of the process are written family by family") {
     metrics->metadata_received.add(13);
     metrics->received_bytes.add(14);
     metrics->decoded_bytes.add(15);
-    metrics->upstream_sent_bytes.add(16);
     metrics->inflight_requests.add(17);
     metrics->inflight_bytes.add(18);
     metrics->connections.add(19);
     metrics->connections_accepted.add(20);
     metrics->connections_given_up[connection_bound::per_peer].add(27);
     metrics->connections_turned_away[connection_bound::total].add(28);
-    metrics->upstream_connections.add(21);
     metrics->reload_successful.set(1);
     metrics->reload_success_seconds.set(1'700'000'000);
     metrics->state_saves.add(22);
@@ -181,9 +178,6 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_unconfirmed_requests_total 25\n"
           "seriesgate_untranslated_histograms_total 26\n"
           "seriesgate_untranslated_series_total 27\n"
-          "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
-          "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
           "seriesgate_samples_received_total 32000\n"
           "seriesgate_samples_accepted_total 31000\n"
           "seriesgate_samples_refused_total 1000\n"
@@ -195,7 +189,6 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_metadata_received_total 13\n"
           "seriesgate_received_bytes_total 14\n"
           "seriesgate_decoded_bytes_total 15\n"
-          "seriesgate_upstream_sent_bytes_total 16\n"
           "seriesgate_inflight_requests 17\n"
           "seriesgate_inflight_bytes 18\n"
           "seriesgate_connections 19\n"
@@ -206,7 +199,6 @@ TEST_CASE("the metrics of the process are written family by family") {
           "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
           "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
           "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
-          "seriesgate_upstream_connections 21\n"
           "seriesgate_config_reload_requests_total 29\n"
           "seriesgate_config_reloads_total 28\n"
           "seriesgate_config_last_reload_successful 1\n"

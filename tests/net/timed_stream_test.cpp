@@ -24,7 +24,7 @@ struct scene {
     net::io_context io{1};
     loopback_pair pair = connect_loopback(io);
     timed_stream stream{std::move(pair.near)};
-    tcp::socket& peer = pair.far;
+    stream_socket& peer = pair.far;
     std::array<char, 16> room{};
 
     void peer_sends(std::string_view text) { net::write(peer, net::buffer(text)); }
@@ -152,8 +152,8 @@ TEST_CASE("an old limit's timer does not end what has a later limit") {
 
 TEST_CASE("connecting needs a limit too") {
     net::io_context io{1};
-    tcp::acceptor acceptor{io, tcp::endpoint{net::ip::address_v4::loopback(), 0}};
-    timed_stream stream{tcp::socket{io}};
+    stream_acceptor acceptor = listen_on_loopback(io);
+    timed_stream stream{stream_socket{io}};
     std::optional<error_code> outcome;
     const auto connect = [&] {
         outcome.reset();
