@@ -71,7 +71,8 @@ net::awaitable<error_code> server::accept_one() {
     if (is_out_of_descriptors(error)) make_room();
     if (!error) {
         front_.shared.metrics.connections_accepted.add();
-        connection_lease lease = connections_.admit(socket.native_handle(), ip_address_of(peer).value_or(net::ip::address{}));
+        connection_lease lease =
+            connections_.admit(socket.native_handle(), ip_address_of(peer).value_or(net::ip::address{}));
         if (lease) {
             set_no_delay(socket);
             sender_connection made{std::move(socket), std::move(lease)};

@@ -40,8 +40,8 @@ struct tls_context::state {
 };
 
 tls_context::tls_context(tls_role role) : state_(std::make_unique<state>(role)) {
-    state_->ssl.set_options(ssl::context::default_workarounds | ssl::context::no_compression |
-                            ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
+    state_->ssl.set_options(ssl::context::default_workarounds | ssl::context::no_compression | ssl::context::no_tlsv1 |
+                            ssl::context::no_tlsv1_1);
     if (role == tls_role::server) return;
     state_->ssl.set_default_verify_paths();
     state_->ssl.set_verify_mode(ssl::verify_peer);
@@ -60,7 +60,9 @@ void tls_context::trust(const std::string& authorities) {
     state_->ssl.add_certificate_authority(net::buffer(authorities));
 }
 
-tls_role tls_context::role() const noexcept { return state_->role; }
+tls_role tls_context::role() const noexcept {
+    return state_->role;
+}
 
 struct tls_layer::state {
     tls_role role;
@@ -110,7 +112,9 @@ void tls_layer::read_some(net::mutable_buffer into, erased_handler handler) {
     state_->stream.async_read_some(into, std::move(handler));
 }
 
-net::mutable_buffer tls_layer::record() noexcept { return net::buffer(state_->record); }
+net::mutable_buffer tls_layer::record() noexcept {
+    return net::buffer(state_->record);
+}
 
 void tls_layer::write_record(std::size_t bytes, erased_handler handler) {
     assert(bytes <= record_bytes_max);

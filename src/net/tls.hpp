@@ -36,10 +36,10 @@ class tls_context {
     [[nodiscard]] tls_role role() const noexcept;
 };
 
-/// One connection's TLS. Every socket operation of it has the socket's time limit, so it has the same contract; but when
-/// a write, a handshake or a shutdown has not been completed, part of a record may have gone: nothing can be written
-/// from then on. Operations of one kind come one after the other; handshake and shutdown are of both kinds.
-/// An operation allocates. Threads: the socket's. It must outlive its operations.
+/// One connection's TLS. Every socket operation of it has the socket's time limit, so it has the same contract; but
+/// when a write, a handshake or a shutdown has not been completed, part of a record may have gone: nothing can be
+/// written from then on. Operations of one kind come one after the other; handshake and shutdown are of both kinds. An
+/// operation allocates. Threads: the socket's. It must outlive its operations.
 class tls_layer {
     struct state;
     std::unique_ptr<state> state_;

@@ -29,9 +29,8 @@ address_list upstream_client::make_addresses() {
     error_code no_address;
     const auto address = net::ip::make_address(settings_.host, no_address);
     if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, settings_.port)}};
-    return address_list{[this](name_resolver::answer take) {
-        resolver_.look_up(settings_.host, settings_.port, std::move(take));
-    }};
+    return address_list{
+        [this](name_resolver::answer take) { resolver_.look_up(settings_.host, settings_.port, std::move(take)); }};
 }
 
 net::awaitable<void> upstream_client::maintain() {

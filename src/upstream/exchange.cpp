@@ -34,8 +34,12 @@ net::awaitable<error_code> read_body(timed_stream& stream, flat_buffer& buffer, 
     co_return error_code{};
 }
 
-bool is_interim(unsigned status) noexcept { return status >= 100 && status < 200 && status != switching_protocols; }
-bool is_final(unsigned status) noexcept { return status >= 200 && status <= 599; }
+bool is_interim(unsigned status) noexcept {
+    return status >= 100 && status < 200 && status != switching_protocols;
+}
+bool is_final(unsigned status) noexcept {
+    return status >= 200 && status <= 599;
+}
 
 attempt_end end_of(error_code error, bool answer_began) {
     if (error == boost::beast::error::timeout) return attempt_end::timed_out;

@@ -30,8 +30,8 @@ class upstream_connection {
     upstream_connection(stream_socket opened, gauge& open) : open_(&open), stream(std::move(opened)) { open.add(); }
 };
 
-/// Last in, first out, so that connections which a quieter time does not need grow old and are closed. What is in it has
-/// no time limit, and nothing pending. Threads: the worker's.
+/// Last in, first out, so that connections which a quieter time does not need grow old and are closed. What is in it
+/// has no time limit, and nothing pending. Threads: the worker's.
 class connection_pool {
   public:
     using clock = std::chrono::steady_clock;
