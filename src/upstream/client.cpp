@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "upstream/exchange.hpp"
+#include "upstream/message.hpp"
 #include "upstream/retry.hpp"
 
 namespace seriesgate {

@@ -8,11 +8,13 @@
 #include "net/asio.hpp"
 #include "net/resolver.hpp"
 #include "upstream/address_list.hpp"
-#include "upstream/message.hpp"
 #include "upstream/pool.hpp"
+#include "upstream/request.hpp"
 #include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
+
+struct upstream_message;
 
 /// An upstream is its addresses, the connections to it, and what is counted about both: who has several upstreams has
 /// several of these. Threads: the one of its io_context.

@@ -1,43 +1,18 @@
-/// What is sent upstream, and what comes back.
+/// A request as it is written to an upstream.
 #pragma once
 
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/span_body.hpp>
+#include <cstddef>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "config/config.hpp"
-#include "core/bytes.hpp"
 #include "net/http_fields.hpp"
+#include "upstream/request.hpp"
 
 namespace seriesgate {
 
-/// What to send. Headers and query are needed only until it has been made a message; the body's bytes do not change
-/// while anybody sends them.
-struct upstream_request {
-    const http::fields& headers;     ///< the sender's, as they came
-    std::string_view tenant_header;  ///< its name
-    std::string_view query;          ///< what of the sender's query string goes on, without '?'; may be empty
-    bytes_view body;
-    bool body_changed = false;  ///< not the sender's own bytes
-    bool translated = false;    ///< the sender wrote version 2, the body is version 1
-    /// Keeps the body's bytes, for several to send them, and for longer than whoever asks. Without it they must outlive
-    /// the exchange.
-    std::shared_ptr<const void> body_owner{};
-};
-
-/// What came back. The body is cut after response_bytes_max.
-struct upstream_answer {
-    unsigned status = 0;
-    http::fields headers;  ///< as they came
-    std::string body;
-};
-
-/// Stores answer with an empty body or some error lines; senders read 1 KiB of it.
-inline constexpr std::size_t response_bytes_max = 256 * 1024;
-
-/// A request as it is written; it needs nothing of the upstream_request any more, and may be written several times.
+/// It needs nothing of the upstream_request any more, and may be written several times.
 struct upstream_message {
     http::request<http::span_body<const char>> http;
     std::shared_ptr<const void> body_owner;
