@@ -14,7 +14,7 @@
 #include <string>
 
 #include "http/http_metrics.hpp"
-#include "net/asio.hpp"
+#include "net/socket.hpp"
 
 namespace seriesgate {
 
@@ -137,7 +137,7 @@ class connection_lease {
 
 /// A connection on its way to the thread that serves it. The lease goes before the socket.
 struct sender_connection {
-    tcp::socket socket;
+    stream_socket socket;
     connection_lease lease;
     std::string read_ahead{};
 };

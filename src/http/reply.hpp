@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "http/http_metrics.hpp"
-#include "net/asio.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 

@@ -4,7 +4,7 @@
 #include <boost/beast/http/message.hpp>
 #include <string_view>
 
-#include "net/asio.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 

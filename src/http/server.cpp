@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <boost/asio/steady_timer.hpp>
 #include <cassert>
@@ -40,14 +39,7 @@ server::server(service& front, const listen_address& where, std::vector<service*
       acceptor_(front.self.io) {
     assert(!workers_.empty() && !front_.pass_on);
     try {
-        tcp::resolver resolver{front.self.io};
-        const auto found = resolver.resolve(where.host, std::to_string(where.port), tcp::resolver::passive);
-        const tcp::endpoint endpoint = found.begin()->endpoint();
-        protocol_ = endpoint.protocol();
-        acceptor_.open(protocol_);
-        acceptor_.set_option(net::socket_base::reuse_address{true});
-        acceptor_.bind(endpoint);
-        acceptor_.listen();
+        acceptor_ = listen_at(front.self.io, where.host, where.port);
     } catch (const boost::system::system_error& error) {
         throw std::runtime_error(
             fmt::format("cannot listen on {}: {}", text_of(where.host, where.port), error.code().message()));
@@ -56,8 +48,7 @@ server::server(service& front, const listen_address& where, std::vector<service*
 }
 
 std::string server::address() const {
-    const auto endpoint = acceptor_.local_endpoint();
-    return text_of(endpoint.address().to_string(), endpoint.port());
+    return to_text(acceptor_.local_endpoint());
 }
 
 net::awaitable<void> server::accept() {
@@ -80,15 +71,15 @@ net::awaitable<void> server::accept() {
 }
 
 net::awaitable<error_code> server::accept_one() {
-    tcp::endpoint peer;
-    auto [error, socket] = co_await acceptor_.async_accept(front_.self.io, peer, no_throw);
+    stream_endpoint peer;
+    auto [error, socket] = co_await acceptor_.async_accept(peer, no_throw);
     if (is_out_of_descriptors(error)) make_room();
     if (!error) {
         front_.self.shared.metrics.connections_accepted.add();
-        connection_lease lease = connections_.admit(socket.native_handle(), peer.address());
+        connection_lease lease =
+            connections_.admit(socket.native_handle(), ip_address_of(peer).value_or(net::ip::address{}));
         if (lease) {
-            error_code ignored;
-            socket.set_option(tcp::no_delay{true}, ignored);
+            set_no_delay(socket);
             sender_connection made{std::move(socket), std::move(lease)};
             spawn(front_.self.io.get_executor(), serve(std::move(made), front_), session_failed);
         }
@@ -100,17 +91,13 @@ net::awaitable<error_code> server::accept_one() {
 void server::pass_on(sender_connection from) {
     service& chosen = *workers_[next_worker_];
     next_worker_ = (next_worker_ + 1) % workers_.size();
-    error_code error;
-    const auto descriptor = from.socket.release(error);
-    if (error) return;  // it goes with its socket
-    sender_connection moved{tcp::socket{chosen.self.io}, std::move(from.lease), std::move(from.read_ahead)};
-    moved.socket.assign(protocol_, descriptor, error);
-    if (error) {
-        moved.lease = {};
-        ::close(descriptor);
-        spdlog::error("{}: {}", session_failed, error.message());
-        return;
+    detached_socket detached{from.socket};
+    auto socket = detached.attach(chosen.self.io);
+    if (!socket) {
+        from.lease = {};  // before the socket is closed
+        return spdlog::error("{}: {}", session_failed, socket.error().message());
     }
+    sender_connection moved{std::move(*socket), std::move(from.lease), std::move(from.read_ahead)};
     spawn(chosen.self.io.get_executor(), serve(std::move(moved), chosen), session_failed);
 }
 

@@ -10,6 +10,7 @@
 #include "http/descriptors.hpp"
 #include "http/service.hpp"
 #include "http/sparse_log.hpp"
+#include "net/socket.hpp"
 
 namespace seriesgate {
 
@@ -25,8 +26,7 @@ class server {
     const std::vector<service*> workers_;
     connection_registry& connections_;
     const descriptor_use others_;
-    tcp::acceptor acceptor_;
-    tcp protocol_ = tcp::v4();
+    stream_acceptor acceptor_;
     std::size_t next_worker_ = 0;
     std::uint64_t closings_told_ = 0;
     sparse_log closings_{};

@@ -200,8 +200,8 @@ std::string_view tenant_of(const exchange& current, const worker& self) {
 }
 
 std::string address_of(const timed_stream& peer) {
-    const tcp::endpoint where = peer.peer();
-    return where == tcp::endpoint{} ? std::string{} : where.address().to_string();
+    const auto where = ip_address_of(peer.peer());
+    return where ? where->to_string() : std::string{};
 }
 
 /// Counts what the gate itself answers with an error, and says so now and then.

@@ -1,22 +1,17 @@
 #include "ingest/media.hpp"
 
 #include "core/ascii.hpp"
+#include "net/field_text.hpp"
 
 namespace seriesgate {
 namespace {
-
-std::string_view trim(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// Takes the text up to `separator` off the front.
 std::string_view take_until(std::string_view& text, char separator) {
     const auto at = text.find(separator);
     const std::string_view front = text.substr(0, at);
     text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
-    return trim(front);
+    return trimmed(front);
 }
 
 std::string_view unquoted(std::string_view text) {
@@ -37,7 +32,7 @@ void read_type(std::string_view type, media& found) {
     while (!parameters.empty() && found.fault.empty()) {
         std::string_view value = take_until(parameters, ';');
         if (!equal_ignoring_case(take_until(value, '='), "proto")) continue;
-        const std::string_view message = unquoted(trim(value));
+        const std::string_view message = unquoted(trimmed(value));
         if (++messages > 1) {
             found.fault = "more than one protobuf message in Content-Type";
         } else if (message == v2_message) {
@@ -63,7 +58,7 @@ media media_of(const http::fields& headers) {
         read_type(type->value(), found);
     const auto encoding = headers.find(http::field::content_encoding);
     if (!found.fault.empty() || encoding == headers.end()) return found;
-    const std::string_view name = trim(encoding->value());
+    const std::string_view name = trimmed(encoding->value());
     if (equal_ignoring_case(name, "zstd"))
         found.coding = compression::zstd;
     else if (!equal_ignoring_case(name, "snappy"))

@@ -1,23 +1,16 @@
-/// Names and lists in header fields.
+/// Lists and the order of names in header fields. Whether two names are one: core/ascii.hpp.
 #pragma once
 
 #include <algorithm>
 #include <string_view>
 
+#include "core/ascii.hpp"
+
 namespace seriesgate {
-
-constexpr char lowered(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-/// Whether two names mean the same. (Beast's iequals reads a byte past the end, up to Boost 1.81 at least.)
-constexpr bool same_name(std::string_view one, std::string_view other) noexcept {
-    return std::ranges::equal(one, other, {}, lowered, lowered);
-}
 
 /// An order in which names that mean the same are equal.
 constexpr bool name_before(std::string_view one, std::string_view other) noexcept {
-    return std::ranges::lexicographical_compare(one, other, {}, lowered, lowered);
+    return std::ranges::lexicographical_compare(one, other, {}, lower, lower);
 }
 
 /// Without the white space of RFC 9110, section 5.6.3, at both ends.

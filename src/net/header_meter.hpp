@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "net/asio.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 
@@ -24,7 +24,7 @@ class header_meter {
   public:
     /// Counts what came next; bytes behind the header's end do not count. @return http::error::header_limit when the
     /// header is too large.
-    error_code take(std::string_view fresh) noexcept {
+    boost::system::error_code take(std::string_view fresh) noexcept {
         while (!fresh.empty() && !complete_) {
             const std::size_t end = fresh.find('\n');
             const std::string_view line = fresh.substr(0, end);

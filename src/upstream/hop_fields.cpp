@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ascii.hpp"
 #include "net/field_text.hpp"
 
 namespace seriesgate {
@@ -17,8 +18,9 @@ constexpr std::array<std::string_view, 7> never_of_one_hop{"Content-Type",
                                                            "Via"};
 
 bool decides(std::string_view name, std::string_view tenant_header) {
-    return same_name(name, tenant_header) ||
-           std::ranges::any_of(never_of_one_hop, [name](std::string_view other) { return same_name(name, other); });
+    return equal_ignoring_case(name, tenant_header) ||
+           std::ranges::any_of(never_of_one_hop,
+                               [name](std::string_view other) { return equal_ignoring_case(name, other); });
 }
 
 }  // namespace

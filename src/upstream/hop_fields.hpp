@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/asio.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 

@@ -1,7 +1,9 @@
-/// Kept-alive connections of one worker to the upstream.
+/// Kept-alive connections of one worker to an upstream.
 #pragma once
 
+#include <cassert>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,20 +17,29 @@ namespace seriesgate {
 /// An open connection that counts in a gauge for as long as it lives.
 class upstream_connection {
     struct release {
-        void operator()(gauge* open) const noexcept { open->sub(); }
+        void operator()(gauge* open) const noexcept {
+            assert(open->value() > 0);
+            open->sub();
+        }
     };
     std::unique_ptr<gauge, release> open_;
 
   public:
     timed_stream stream;
 
-    upstream_connection(tcp::socket opened, gauge& open) : open_(&open), stream(std::move(opened)) { open.add(); }
+    upstream_connection(stream_socket opened, gauge& open) : open_(&open), stream(std::move(opened)) { open.add(); }
 };
 
-/// Last in, first out, so that connections which a quieter time does not need grow old and are closed.
-/// Threads: the worker's.
+/// Last in, first out, so that connections which a quieter time does not need grow old and are closed. What is in it
+/// has no time limit, and nothing pending. Threads: the worker's.
 class connection_pool {
+  public:
     using clock = std::chrono::steady_clock;
+
+    /// More requests at once than this open and close their connections.
+    static constexpr std::size_t idle_max = 256;
+
+  private:
     struct idle {
         upstream_connection connection;
         clock::time_point since;
@@ -36,9 +47,6 @@ class connection_pool {
     std::vector<idle> idle_;  // oldest first
 
   public:
-    /// More requests at once than this open and close their connections.
-    static constexpr std::size_t idle_max = 256;
-
     /// The youngest connection that is still quiet. Nothing may come on an idle connection: an end means that the
     /// upstream has closed it; bytes would be an answer that nobody asked for (some servers say 408 before they close),
     /// to be taken for the next request's.
@@ -46,22 +54,27 @@ class connection_pool {
         while (!idle_.empty()) {
             std::optional<upstream_connection> taken{std::move(idle_.back().connection)};
             idle_.pop_back();
+            assert(!taken->stream.has_limit());
             if (taken->stream.is_quiet()) return taken;
         }
         return std::nullopt;
     }
 
-    void give(upstream_connection connection) {
-        if (idle_.size() < idle_max) idle_.push_back({std::move(connection), clock::now()});
+    void give(upstream_connection connection, clock::time_point now = clock::now()) {
+        assert(idle_.empty() || idle_.back().since <= now);
+        connection.stream.forget_limit();
+        if (idle_.size() < idle_max) idle_.push_back({std::move(connection), now});
     }
 
     /// Closes what has been idle for longer than `age`.
-    void close_idle(clock::duration age) {
-        const auto limit = clock::now() - age;
+    void close_idle(clock::duration age, clock::time_point now = clock::now()) {
+        const auto limit = now - age;
         std::size_t old = 0;
         while (old < idle_.size() && idle_[old].since < limit) ++old;
         idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(old));
     }
+
+    [[nodiscard]] std::size_t size() const noexcept { return idle_.size(); }
 };
 
 }  // namespace seriesgate

@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "core/ascii.hpp"
 #include "net/field_text.hpp"
 
 namespace seriesgate {
@@ -31,7 +32,7 @@ std::string_view received_by(std::string_view item) {
 
 /// `seriesgate-...`, or `seriesgate` as releases before 0.2 called themselves.
 bool is_gate(std::string_view name) {
-    return same_name(name.substr(0, product.size()), product) &&
+    return equal_ignoring_case(name.substr(0, product.size()), product) &&
            (name.size() == product.size() || name[product.size()] == '-');
 }
 
@@ -51,7 +52,7 @@ bool goes_in_circles(const http::fields& headers) {
         for_each_item(line->value(), [&](std::string_view item) {
             const std::string_view name = received_by(item);
             if (is_gate(name)) ++gates;
-            been_here = been_here || same_name(name, own_name);
+            been_here = been_here || equal_ignoring_case(name, own_name);
             return !been_here && gates < gates_max;
         });
     return been_here || gates >= gates_max;

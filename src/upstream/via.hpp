@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "net/asio.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 

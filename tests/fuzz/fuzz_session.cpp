@@ -66,12 +66,12 @@ struct gate {
 
 /// The sender's end: sends without waiting, and keeps what comes back.
 class sender {
-    tcp::socket socket_;
+    stream_socket socket_;
     std::string heard_;
     bool open_ = true;
 
   public:
-    explicit sender(tcp::socket connected) : socket_(std::move(connected)) { socket_.non_blocking(true); }
+    explicit sender(stream_socket connected) : socket_(std::move(connected)) { socket_.non_blocking(true); }
 
     void send(std::string_view piece) {
         error_code ignored;  // the session may have closed already
@@ -79,7 +79,7 @@ class sender {
     }
     void send_no_more() {
         error_code ignored;
-        if (open_) socket_.shutdown(tcp::socket::shutdown_send, ignored);
+        if (open_) socket_.shutdown(stream_socket::shutdown_send, ignored);
     }
     /// Reads what has come, and closes when the session has said its last word.
     void hear() {

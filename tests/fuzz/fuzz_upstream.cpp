@@ -9,6 +9,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
+#include "support/loopback.hpp"
 #include "upstream/client.hpp"
 
 using namespace seriesgate;
@@ -23,7 +24,7 @@ using outcome = result<upstream_answer, upstream_error_reason>;
 /// A client and the upstream that it knows, in one thread: ours.
 struct scene {
     net::io_context io{1};
-    tcp::acceptor acceptor{io, tcp::endpoint{net::ip::address_v4::loopback(), 0}};
+    stream_acceptor acceptor = listen_on_loopback(io);
     upstream_config settings;
     upstream_metrics metrics;
     std::optional<upstream_client> client;
@@ -31,7 +32,7 @@ struct scene {
     scene() {
         acceptor.non_blocking(true);
         settings.host = "127.0.0.1";
-        settings.port = acceptor.local_endpoint().port();
+        settings.port = port_of(acceptor.local_endpoint());
         settings.target = "/api/v1/write";
         settings.authority = "upstream";
         settings.timeout = 3ms;
@@ -41,15 +42,15 @@ struct scene {
 
 /// The upstream's end of whatever connection the client has opened last.
 class upstream_end {
-    tcp::acceptor& acceptor_;
-    tcp::socket socket_;
+    stream_acceptor& acceptor_;
+    stream_socket socket_;
 
   public:
-    explicit upstream_end(tcp::acceptor& acceptor) : acceptor_(acceptor), socket_(acceptor.get_executor()) {}
+    explicit upstream_end(stream_acceptor& acceptor) : acceptor_(acceptor), socket_(acceptor.get_executor()) {}
 
     void look_for_connection() {
         error_code error;
-        tcp::socket next{acceptor_.get_executor()};
+        stream_socket next{acceptor_.get_executor()};
         acceptor_.accept(next, error);
         if (error) return;
         next.non_blocking(true);

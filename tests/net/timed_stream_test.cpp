@@ -8,7 +8,9 @@
 #include <boost/asio/write.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "net/resolver.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
@@ -24,7 +26,7 @@ struct scene {
     net::io_context io{1};
     loopback_pair pair = connect_loopback(io);
     timed_stream stream{std::move(pair.near)};
-    tcp::socket& peer = pair.far;
+    stream_socket& peer = pair.far;
     std::array<char, 16> room{};
 
     void peer_sends(std::string_view text) { net::write(peer, net::buffer(text)); }
@@ -152,8 +154,8 @@ TEST_CASE("an old limit's timer does not end what has a later limit") {
 
 TEST_CASE("connecting needs a limit too") {
     net::io_context io{1};
-    tcp::acceptor acceptor{io, tcp::endpoint{net::ip::address_v4::loopback(), 0}};
-    timed_stream stream{tcp::socket{io}};
+    stream_acceptor acceptor = listen_on_loopback(io);
+    timed_stream stream{stream_socket{io}};
     std::optional<error_code> outcome;
     const auto connect = [&] {
         outcome.reset();
@@ -205,4 +207,41 @@ TEST_CASE("a socket is handed over in one piece") {
     with.io.restart();
     while (!outcome && with.io.run_one_for(10s) != 0) continue;
     CHECK(outcome == error_code{});
+}
+
+TEST_CASE("a limit that is forgotten is none, until there is a new one") {
+    scene with;
+    with.peer_sends("waiting to be read");
+    with.stream.expires_after(1h);
+    CHECK(with.stream.has_limit());
+    with.stream.forget_limit();
+    CHECK_FALSE(with.stream.has_limit());
+    CHECK(with.read() == error::timeout);
+    with.stream.expires_after(10s);
+    CHECK(with.read() == error_code{});
+}
+
+TEST_CASE("a plain shutdown tells the peer at once") {
+    scene with;
+    with.stream.expires_after(10s);
+    CHECK(with.outcome_of([&](auto handler) { with.stream.async_shutdown(handler); }) == error_code{});
+    std::array<char, 1> room{};
+    error_code error;
+    net::read(with.peer, net::buffer(room), error);
+    CHECK(error == net::error::eof);
+}
+
+TEST_CASE("a name that is no address is looked up while others work") {
+    net::io_context io{1};
+    name_resolver resolver{io};
+    std::optional<error_code> ended;
+    std::vector<stream_endpoint> found;
+    resolver.look_up("localhost", 9201, [&](error_code error, std::vector<stream_endpoint> endpoints) {
+        ended = error;
+        found = std::move(endpoints);
+    });
+    io.run_for(10s);
+    REQUIRE(ended == error_code{});
+    REQUIRE_FALSE(found.empty());
+    CHECK(port_of(found.front()) == 9201);
 }

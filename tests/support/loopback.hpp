@@ -3,18 +3,23 @@
 
 #include <utility>
 
-#include "net/asio.hpp"
+#include "net/socket.hpp"
 
 namespace seriesgate::testing {
 
 struct loopback_pair {
-    tcp::socket near;
-    tcp::socket far;
+    stream_socket near;
+    stream_socket far;
 };
 
+/// At a port that is free.
+inline stream_acceptor listen_on_loopback(net::io_context& io) {
+    return listen_at(io, tcp_endpoint(net::ip::address_v4::loopback(), 0));
+}
+
 inline loopback_pair connect_loopback(net::io_context& io) {
-    tcp::acceptor acceptor{io, tcp::endpoint{net::ip::address_v4::loopback(), 0}};
-    tcp::socket near{io};
+    stream_acceptor acceptor = listen_on_loopback(io);
+    stream_socket near{io};
     near.connect(acceptor.local_endpoint());
     return {std::move(near), acceptor.accept()};
 }

@@ -1,0 +1,29 @@
+#include "net/resolver.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <utility>
+
+namespace seriesgate {
+
+using net::ip::tcp;
+
+struct name_resolver::state {
+    tcp::resolver resolver;
+};
+
+name_resolver::name_resolver(net::io_context& io) : state_(std::make_unique<state>(state{tcp::resolver{io}})) {}
+name_resolver::name_resolver(name_resolver&&) noexcept = default;
+name_resolver& name_resolver::operator=(name_resolver&&) noexcept = default;
+name_resolver::~name_resolver() = default;
+
+void name_resolver::look_up(const std::string& host, std::uint16_t port, answer take) {
+    state_->resolver.async_resolve(
+        host, std::to_string(port),
+        [take = std::move(take)](error_code error, const tcp::resolver::results_type& found) {
+            std::vector<stream_endpoint> endpoints;
+            for (const auto& entry : found) endpoints.emplace_back(entry.endpoint());
+            take(error, std::move(endpoints));
+        });
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,100 @@
+#include "net/socket.hpp"
+
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cstring>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+using net::ip::tcp;
+
+std::optional<tcp::endpoint> tcp_of(const stream_endpoint& of) {
+    const int family = of.protocol().family();
+    if (family != AF_INET && family != AF_INET6) return std::nullopt;
+    tcp::endpoint made;
+    if (of.size() > made.capacity()) return std::nullopt;
+    std::memcpy(made.data(), of.data(), of.size());
+    made.resize(of.size());
+    return made;
+}
+
+}  // namespace
+
+stream_endpoint tcp_endpoint(const net::ip::address& address, std::uint16_t port) {
+    return tcp::endpoint{address, port};
+}
+
+stream_endpoint unix_endpoint(const std::string& path) {
+    return net::local::stream_protocol::endpoint{path};
+}
+
+std::optional<net::ip::address> ip_address_of(const stream_endpoint& of) {
+    const auto known = tcp_of(of);
+    if (!known) return std::nullopt;
+    return known->address();
+}
+
+std::uint16_t port_of(const stream_endpoint& of) {
+    const auto known = tcp_of(of);
+    return known ? known->port() : std::uint16_t{0};
+}
+
+std::string to_text(const stream_endpoint& of) {
+    if (const auto known = tcp_of(of)) {
+        const std::string port = std::to_string(known->port());
+        const std::string host = known->address().to_string();
+        return known->address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
+    }
+    if (of.protocol().family() != AF_UNIX) return "nowhere";
+    const auto* const address = reinterpret_cast<const sockaddr_un*>(of.data());
+    const std::size_t room = of.size() - offsetof(sockaddr_un, sun_path);
+    return "unix:" + std::string{address->sun_path, ::strnlen(address->sun_path, room)};
+}
+
+stream_acceptor listen_at(net::io_context& io, const stream_endpoint& where) {
+    stream_acceptor made{io};
+    made.open(where.protocol());
+    made.set_option(net::socket_base::reuse_address{true});
+    made.bind(where);
+    made.listen();
+    return made;
+}
+
+stream_acceptor listen_at(net::io_context& io, const std::string& host, std::uint16_t port) {
+    tcp::resolver resolver{io};
+    const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive);
+    return listen_at(io, found.begin()->endpoint());
+}
+
+void set_no_delay(stream_socket& of) noexcept {
+    error_code ignored;
+    of.set_option(tcp::no_delay{true}, ignored);
+}
+
+detached_socket::detached_socket(stream_socket& from) noexcept : protocol_(AF_UNSPEC, 0) {
+    error_code error;
+    protocol_ = from.local_endpoint(error).protocol();
+    if (error) return;
+    const int descriptor = from.release(error);
+    if (!error) descriptor_ = descriptor;
+}
+
+detached_socket::~detached_socket() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+result<stream_socket, error_code> detached_socket::attach(net::io_context& to) {
+    error_code error = net::error::bad_descriptor;
+    stream_socket attached{to};
+    if (descriptor_ >= 0) attached.assign(protocol_, descriptor_, error);
+    if (error) return error;
+    descriptor_ = -1;
+    return attached;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,161 @@
+/// A socket that does nothing without a time limit: what a timed_stream sends and reads its bytes through.
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/append.hpp>
+#include <boost/asio/associator.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/error.hpp>
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "net/asio.hpp"
+#include "net/socket.hpp"
+#include "net/usage_check.hpp"
+
+namespace seriesgate {
+
+/// Owns a socket and the time limit of whatever it does; there is no other way to wait for that socket. Once the limit
+/// has passed, every operation ends with beast::error::timeout: a pending one is cancelled, a later one fails at once,
+/// however many small ones succeeded before and whether or not one was pending at that moment. Only a new limit ends
+/// that. A socket that was never given one counts as expired.
+///
+/// Unlike Beast's tcp_stream it does not close the socket, so the peer can still be told. Models AsyncReadStream and
+/// AsyncWriteStream. Threads: the executor's. It must outlive its operations.
+class timed_socket : public std::enable_shared_from_this<timed_socket> {
+  public:
+    using executor_type = stream_socket::executor_type;
+    using lowest_layer_type = timed_socket;  // for Asio's ssl::stream
+    using clock = std::chrono::steady_clock;
+
+  private:
+    stream_socket socket_;
+    net::steady_timer timer_;
+    clock::time_point limit_ = clock::time_point::min();
+    clock::time_point wakes_ = clock::time_point::max();  // when the timer looks at the limit
+    [[no_unique_address]] usage_check usage_;
+
+  public:
+    /// What a pending operation's handler is wrapped in, for it to be told why it was cancelled.
+    template <class Handler, operation Kind>
+    struct told_of_limit {
+        timed_socket* of;
+        Handler handler;
+
+        template <class... Results>
+        void operator()(error_code error, Results... results) {
+            of->usage_.end(Kind);
+            if (error == net::error::operation_aborted && of->expired()) error = boost::beast::error::timeout;
+            std::move(handler)(error, results...);
+        }
+    };
+
+    /// For std::make_shared: the timer looks whether the socket is still there. If memory runs out, the socket is still
+    /// the caller's.
+    explicit timed_socket(stream_socket&& socket) : socket_(std::move(socket)), timer_(socket_.get_executor()) {}
+    timed_socket(const timed_socket&) = delete;
+    timed_socket& operator=(const timed_socket&) = delete;
+
+    executor_type get_executor() noexcept { return socket_.get_executor(); }
+    lowest_layer_type& lowest_layer() noexcept { return *this; }
+    stream_socket& socket() noexcept { return socket_; }
+    const stream_socket& socket() const noexcept { return socket_; }
+
+    /// From now on, in place of what was set before.
+    void expires_at(clock::time_point limit) {
+        limit_ = limit;
+        if (limit < wakes_) wake_at_limit();  // a later limit is looked at when the timer wakes
+    }
+    /// As if no limit had ever been given. Nothing may be pending.
+    void forget_limit() noexcept {
+        usage_.require_idle();
+        limit_ = clock::time_point::min();
+    }
+    [[nodiscard]] clock::time_point limit() const noexcept { return limit_; }
+    [[nodiscard]] bool expired() const noexcept { return clock::now() >= limit_; }
+
+    template <class Buffers, class Token>
+    auto async_read_some(const Buffers& buffers, Token&& token) {
+        return net::async_initiate<Token, void(error_code, std::size_t)>(
+            [this](auto handler, const Buffers& into) { read_some(into, std::move(handler)); }, token, buffers);
+    }
+    template <class Buffers, class Token>
+    auto async_write_some(const Buffers& buffers, Token&& token) {
+        return net::async_initiate<Token, void(error_code, std::size_t)>(
+            [this](auto handler, const Buffers& from) { write_some(from, std::move(handler)); }, token, buffers);
+    }
+
+    // The same with a handler in place of a completion token.
+
+    template <class Buffers, class Handler>
+    void read_some(const Buffers& into, Handler handler) {
+        if (expired()) return fail(std::move(handler), std::size_t{0});
+        socket_.async_read_some(into, told<operation::read>(std::move(handler)));
+    }
+    template <class Buffers, class Handler>
+    void write_some(const Buffers& from, Handler handler) {
+        if (expired()) return fail(std::move(handler), std::size_t{0});
+        socket_.async_write_some(from, told<operation::write>(std::move(handler)));
+    }
+    template <class Handler>
+    void connect(const stream_endpoint& to, Handler handler) {
+        if (expired()) return fail(std::move(handler));
+        socket_.async_connect(to, told<operation::write>(std::move(handler)));
+    }
+
+    /// Ends an operation that was not begun, because the time for it is over.
+    template <class Handler, class... Results>
+    void fail(Handler handler, Results... results) {
+        const error_code timeout = boost::beast::error::timeout;
+        net::post(socket_.get_executor(), net::append(std::move(handler), timeout, results...));
+    }
+
+    /// Takes the socket out, for another thread. Nothing may be pending.
+    [[nodiscard]] stream_socket release() {
+        usage_.require_idle();
+        return std::move(socket_);
+    }
+
+  private:
+    template <operation Kind, class Handler>
+    told_of_limit<Handler, Kind> told(Handler handler) {
+        usage_.begin(Kind);
+        return {this, std::move(handler)};
+    }
+
+    /// The timer is set anew only when it would come too late: limits mostly grow, and most are never reached.
+    void wake_at_limit() {
+        wakes_ = limit_;
+        timer_.expires_at(limit_);  // cancels the wait before
+        timer_.async_wait([watched = weak_from_this()](error_code error) {
+            const auto of = watched.lock();
+            if (error || !of) return;
+            of->wakes_ = clock::time_point::max();
+            if (!of->expired()) return of->wake_at_limit();
+            error_code ignored;
+            of->socket_.cancel(ignored);
+        });
+    }
+};
+
+}  // namespace seriesgate
+
+/// Executor, allocator and cancellation slot are those of the handler within.
+template <template <class, class> class Associator, class Handler, seriesgate::operation Kind, class Default>
+struct boost::asio::associator<Associator, seriesgate::timed_socket::told_of_limit<Handler, Kind>, Default>
+    : Associator<Handler, Default> {
+    using told = seriesgate::timed_socket::told_of_limit<Handler, Kind>;
+
+    static typename Associator<Handler, Default>::type get(const told& from) noexcept {
+        return Associator<Handler, Default>::get(from.handler);
+    }
+    static decltype(auto) get(const told& from, const Default& otherwise) noexcept {
+        return Associator<Handler, Default>::get(from.handler, otherwise);
+    }
+};

@@ -1,0 +1,16 @@
+#include "net/timed_stream.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace seriesgate {
+
+bool timed_stream::is_quiet() const noexcept {
+    if (tls_ && !tls_->is_drained()) return false;
+    char byte = 0;
+    return ::recv(socket_->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,29 @@
+#include "upstream/address_list.hpp"
+
+#include <cassert>
+#include <utility>
+
+namespace seriesgate {
+
+address_list::address_list(endpoints fixed)
+    : due_(clock::time_point::max()), looked_up_(true), known_(std::move(fixed)) {
+    now_ = clock::now;
+}
+
+address_list::address_list(lookup look_up, time_source now) : look_up_(std::move(look_up)), now_(std::move(now)) {}
+
+void address_list::refresh() {
+    if (asking_ || now_() < due_) return;
+    asking_ = true;
+    look_up_([this](error_code error, endpoints found) { take(error, std::move(found)); });
+}
+
+void address_list::take(error_code error, endpoints found) {
+    assert(asking_);
+    asking_ = false;
+    looked_up_ = true;
+    due_ = now_() + (error ? retry_interval : refresh_interval);
+    if (!error) known_ = std::move(found);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,54 @@
+/// The addresses of an upstream, kept as new as its name's.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "net/resolver.hpp"
+#include "net/socket.hpp"
+
+namespace seriesgate {
+
+/// Nobody waits for a resolver: until it answers, and when it fails, what was known before stays in use.
+/// Threads: one. It must outlive the lookups that it begins.
+class address_list {
+  public:
+    using clock = std::chrono::steady_clock;
+    using endpoints = std::vector<stream_endpoint>;
+    /// Begins to look the name up, and calls with the outcome later, on the same thread.
+    using lookup = std::function<void(name_resolver::answer)>;
+    using time_source = std::function<clock::time_point()>;
+
+    static constexpr std::chrono::seconds refresh_interval{30};
+    static constexpr std::chrono::seconds retry_interval{1};
+
+  private:
+    lookup look_up_;
+    time_source now_;
+    clock::time_point due_{};
+    bool asking_ = false;
+    std::atomic<bool> looked_up_{false};
+    endpoints known_;
+
+  public:
+    /// Addresses that stay as they are.
+    explicit address_list(endpoints fixed);
+    /// Those of a name.
+    explicit address_list(lookup look_up, time_source now = clock::now);
+    address_list(const address_list&) = delete;
+    address_list& operator=(const address_list&) = delete;
+
+    /// Looks up if it is time to and no outcome is still to come. Call it now and then.
+    void refresh();
+
+    [[nodiscard]] const endpoints& known() const noexcept { return known_; }
+    /// Whether the first outcome is there, good or bad. Threads: any.
+    [[nodiscard]] bool looked_up() const noexcept { return looked_up_; }
+
+  private:
+    void take(error_code error, endpoints found);
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,24 @@
+/// One request and its answer on one connection.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "net/timed_stream.hpp"
+#include "upstream/message.hpp"
+#include "upstream/retry.hpp"
+
+namespace seriesgate {
+
+struct attempt {
+    attempt_end end = attempt_end::unanswered;
+    upstream_answer answer;  ///< if it is answered
+    bool reusable = false;   ///< the connection, for another request
+};
+
+/// Sends and reads until there is an answer, at most until the limit.
+/// @param stream connected; everything given must outlive the exchange.
+net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& message,
+                                 std::chrono::steady_clock::time_point limit);
+
+}  // namespace seriesgate

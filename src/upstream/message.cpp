@@ -1,0 +1,42 @@
+#include "upstream/message.hpp"
+
+#include <boost/beast/http/verb.hpp>
+
+#include "upstream/headers.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::string target_of(const upstream_config& settings, std::string_view query) {
+    std::string target = settings.target;
+    if (query.empty()) return target;
+    target += target.find('?') == std::string::npos ? '?' : '&';
+    target += query;
+    return target;
+}
+
+}  // namespace
+
+upstream_message make_message(const upstream_config& settings, const upstream_request& request) {
+    upstream_message made{.http = {http::verb::post, target_of(settings, request.query), 11},
+                          .body_owner = request.body_owner};
+    auto& message = made.http;
+    const auto host = request.headers.find(http::field::host);
+    const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
+    message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{settings.authority});
+    copy_end_to_end(request.headers, message, request.tenant_header);
+    if (request.body_changed) {
+        drop_body_digests(message);
+        message.erase(http::field::accept_encoding);  // the answer may get a line of ours
+    }
+    if (request.translated) {
+        message.set(http::field::content_type, "application/x-protobuf");
+        message.set("X-Prometheus-Remote-Write-Version", "0.1.0");
+    }
+    add_via(message);
+    message.body() = {request.body.data(), request.body.size()};
+    message.content_length(request.body.size());
+    return made;
+}
+
+}  // namespace seriesgate

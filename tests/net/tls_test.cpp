@@ -1,0 +1,272 @@
+#include "net/tls.hpp"
+
+#include <array>
+#include <boost/asio/read.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/write.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/certificate.hpp"
+#include "net/timed_stream.hpp"
+#include "support/catch.hpp"
+#include "support/loopback.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+using boost::beast::error;
+
+namespace {
+
+const certificate& known_certificate() {
+    static const certificate made = make_certificate("store.test");
+    return made;
+}
+
+tls_context server_context() {
+    tls_context made{tls_role::server};
+    made.use_certificate(known_certificate().chain, known_certificate().key);
+    return made;
+}
+
+tls_context client_context() {
+    tls_context made{tls_role::client};
+    made.trust(known_certificate().chain);
+    return made;
+}
+
+/// What an operation came to.
+struct outcome {
+    std::optional<error_code> error;
+
+    /// A handler for any operation, which remembers.
+    auto handler() {
+        return [this](error_code ended, auto...) { error = ended; };
+    }
+};
+
+/// A client and a server, connected.
+struct scene {
+    net::io_context io{1};
+    tls_context to_serve = server_context();
+    tls_context to_ask;
+    loopback_pair pair = connect_loopback(io);
+    timed_stream client{std::move(pair.near)};
+    timed_stream server{std::move(pair.far)};
+
+    explicit scene(const std::string& name = "store.test", tls_context asking = client_context())
+        : to_ask(std::move(asking)) {
+        client.start_tls(to_ask, name);
+        server.start_tls(to_serve);
+        client.expires_after(10s);
+        server.expires_after(10s);
+    }
+
+    void run_until(const outcome& ended) {
+        io.restart();
+        while (!ended.error && io.run_one_for(10s) != 0) continue;
+        REQUIRE(ended.error.has_value());
+    }
+    /// @return the client's outcome
+    error_code shake_hands() {
+        outcome asked;
+        outcome served;
+        client.async_handshake(asked.handler());
+        server.async_handshake(served.handler());
+        run_until(asked);
+        if (!*asked.error) run_until(served);
+        return *asked.error;
+    }
+    error_code write(timed_stream& from, std::string_view text) {
+        outcome written;
+        net::async_write(from, net::buffer(text), written.handler());
+        run_until(written);
+        return *written.error;
+    }
+    error_code read_some(timed_stream& from) {
+        std::array<char, 16> room{};
+        outcome read;
+        from.async_read_some(net::buffer(room), read.handler());
+        run_until(read);
+        return *read.error;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("after a handshake what one side writes the other reads, however long") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    for (auto* from : {&with.client, &with.server}) {
+        auto& to = from == &with.client ? with.server : with.client;
+        std::string sent(1 << 20, 'x');
+        for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<char>(i * 31 >> 3);
+        std::string came(sent.size(), ' ');
+        outcome written;
+        outcome read;
+        net::async_write(*from, net::buffer(sent), written.handler());
+        net::async_read(to, net::buffer(came), read.handler());
+        with.run_until(written);
+        with.run_until(read);
+        CHECK(*written.error == error_code{});
+        CHECK(*read.error == error_code{});
+        CHECK(came == sent);
+    }
+}
+
+TEST_CASE("the small pieces of a header are written at once, up to a record") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    const std::vector<std::string> lines(100, "Name: value\r\n");
+    std::vector<net::const_buffer> pieces;
+    for (const auto& line : lines) pieces.push_back(net::buffer(line));
+    std::size_t written = 0;
+    outcome ended;
+    with.client.async_write_some(pieces, [&](error_code error, std::size_t bytes) {
+        written = bytes;
+        ended.error = error;
+    });
+    with.run_until(ended);
+    CHECK(written == 100 * lines.front().size());
+}
+
+TEST_CASE("a server that cannot prove its name is not talked to") {
+    SECTION("another name") {
+        scene with{"other.test"};
+        CHECK(with.shake_hands().message().find("verify failed") != std::string::npos);
+    }
+    SECTION("an address") {
+        scene with{"127.0.0.1"};
+        CHECK(with.shake_hands().message().find("verify failed") != std::string::npos);
+    }
+    SECTION("an authority that nobody knows") {
+        scene with{"store.test", tls_context{tls_role::client}};
+        CHECK(with.shake_hands().message().find("verify failed") != std::string::npos);
+    }
+}
+
+TEST_CASE("a peer that does not shake hands is not waited for longer than the limit") {
+    scene with;
+    outcome asked;
+    SECTION("it says nothing") {
+        with.client.expires_after(20ms);
+    }
+    SECTION("the limit has passed before") {
+        with.client.expires_at(timed_stream::clock::now());
+    }
+    SECTION("it stops in the middle") {
+        with.client.async_handshake(asked.handler());
+        with.io.restart();
+        with.io.poll();  // the client's first words are on their way, nobody answers
+        with.client.expires_after(20ms);
+        with.run_until(asked);
+        CHECK(*asked.error == error::timeout);
+        return;
+    }
+    with.client.async_handshake(asked.handler());
+    with.run_until(asked);
+    CHECK(*asked.error == error::timeout);
+}
+
+TEST_CASE("a connection that was never given a limit does nothing over TLS, either") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    REQUIRE(with.write(with.server, "waiting to be read") == error_code{});
+    with.client.forget_limit();
+    CHECK(with.read_some(with.client) == error::timeout);
+    CHECK(with.write(with.client, "x") == error::timeout);
+    with.client.expires_after(10s);
+    CHECK(with.read_some(with.client) == error_code{});
+    CHECK(with.read_some(with.client) == error_code{});  // what is decrypted already
+}
+
+TEST_CASE("a write that nobody reads ends with the limit, and nothing can be written after it") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    REQUIRE(with.write(with.server, "said before") == error_code{});
+    const std::string filled(64 << 20, 'x');
+    with.client.expires_after(20ms);
+    CHECK(with.write(with.client, filled) == error::timeout);
+    with.client.expires_after(10s);
+    CHECK(with.write(with.client, "x") == net::error::broken_pipe);
+    CHECK(with.read_some(with.client) == error_code{});
+}
+
+TEST_CASE("a read that nothing comes for ends with the limit, and can be begun again") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    with.client.expires_after(20ms);
+    CHECK(with.read_some(with.client) == error::timeout);
+    CHECK(with.read_some(with.client) == error::timeout);
+    with.client.expires_after(10s);
+    REQUIRE(with.write(with.server, "late") == error_code{});
+    CHECK(with.read_some(with.client) == error_code{});
+}
+
+TEST_CASE("both sides say that nothing more comes") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    outcome asked;
+    outcome served;
+    with.client.async_shutdown(asked.handler());
+    SECTION("and are answered") {
+        CHECK(with.read_some(with.server) == net::error::eof);
+        with.server.async_shutdown(served.handler());
+        with.run_until(asked);
+        with.run_until(served);
+        CHECK(*asked.error == error_code{});
+        CHECK(*served.error == error_code{});
+    }
+    SECTION("a peer that does not is waited for until the limit") {
+        with.client.expires_after(20ms);
+        with.run_until(asked);
+        CHECK(*asked.error == error::timeout);
+    }
+}
+
+TEST_CASE("a peer that closes without a word has cut off what it was saying") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    REQUIRE(with.write(with.server, "half an ans") == error_code{});
+    with.server.close();
+    CHECK(with.read_some(with.client) == error_code{});
+    CHECK(with.read_some(with.client) == net::ssl::error::stream_truncated);
+}
+
+TEST_CASE("a connection is quiet when nothing has come that was not read") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    REQUIRE(with.write(with.server, std::string(16, 'x')) == error_code{});
+    CHECK(with.read_some(with.client) == error_code{});  // and with it what the server says after a handshake
+    CHECK(with.client.is_quiet());
+    SECTION("bytes") {
+        REQUIRE(with.write(with.server, "unasked") == error_code{});
+        CHECK_FALSE(with.client.is_quiet());
+    }
+    SECTION("a part of what was read together") {
+        REQUIRE(with.write(with.server, std::string(17, 'x')) == error_code{});
+        CHECK(with.read_some(with.client) == error_code{});
+        CHECK_FALSE(with.client.is_quiet());
+    }
+    SECTION("a record that was read together with the one before") {
+        REQUIRE(with.write(with.server, std::string(16, 'x')) == error_code{});
+        REQUIRE(with.write(with.server, "unasked") == error_code{});
+        CHECK(with.read_some(with.client) == error_code{});
+        CHECK_FALSE(with.client.is_quiet());
+    }
+    SECTION("the end") {
+        with.server.close();
+        CHECK_FALSE(with.client.is_quiet());
+    }
+}
+
+TEST_CASE("a connection with TLS is moved, and goes while nothing is pending") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    timed_stream moved{std::move(with.client)};
+    CHECK(moved.has_tls());
+    CHECK(with.write(moved, "x") == error_code{});
+    CHECK(with.read_some(with.server) == error_code{});
+}

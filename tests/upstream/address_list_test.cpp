@@ -1,0 +1,92 @@
+#include "upstream/address_list.hpp"
+
+#include <boost/asio/error.hpp>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+stream_endpoint at(std::uint16_t port) {
+    return tcp_endpoint(net::ip::address_v4::loopback(), port);
+}
+
+/// A resolver that answers when it is told to, and a clock that stands still.
+struct scene {
+    address_list::clock::time_point now = address_list::clock::now();
+    std::vector<name_resolver::answer> asked;
+    address_list addresses{[this](name_resolver::answer take) { asked.push_back(std::move(take)); },
+                           [this] { return now; }};
+
+    void refresh_after(std::chrono::milliseconds passed) {
+        now += passed;
+        addresses.refresh();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an address needs no resolver") {
+    address_list addresses{address_list::endpoints{at(1)}};
+    CHECK(addresses.looked_up());
+    CHECK(addresses.known() == address_list::endpoints{at(1)});
+    addresses.refresh();
+}
+
+TEST_CASE("a name is looked up at the first refresh, and nobody asks twice at once") {
+    scene with;
+    CHECK(with.asked.empty());
+    with.refresh_after(0s);
+    with.refresh_after(1h);
+    CHECK(with.asked.size() == 1);
+    CHECK_FALSE(with.addresses.looked_up());
+    CHECK(with.addresses.known().empty());
+    with.asked.back()({}, {at(1), at(2)});
+    CHECK(with.addresses.looked_up());
+    CHECK(with.addresses.known() == address_list::endpoints{at(1), at(2)});
+}
+
+TEST_CASE("a name is looked up again 30 seconds after an answer, a second after a failure") {
+    scene with;
+    with.refresh_after(0s);
+    with.asked.back()({}, {at(1)});
+    with.refresh_after(29'999ms);
+    CHECK(with.asked.size() == 1);
+    with.refresh_after(1ms);
+    REQUIRE(with.asked.size() == 2);
+    with.asked.back()(net::error::host_not_found, {});
+    with.refresh_after(999ms);
+    CHECK(with.asked.size() == 2);
+    with.refresh_after(1ms);
+    REQUIRE(with.asked.size() == 3);
+    with.asked.back()({}, {at(3)});
+    CHECK(with.addresses.known() == address_list::endpoints{at(3)});
+}
+
+TEST_CASE("the time counts from the answer, not from the question") {
+    scene with;
+    with.refresh_after(0s);
+    with.now += 1h;  // the resolver hung
+    with.asked.back()({}, {at(1)});
+    with.refresh_after(29s);
+    CHECK(with.asked.size() == 1);
+}
+
+TEST_CASE("a failure is an outcome, and what was known before stays") {
+    scene with;
+    with.refresh_after(0s);
+    SECTION("the first") {
+        with.asked.back()(net::error::host_not_found, {});
+        CHECK(with.addresses.looked_up());
+        CHECK(with.addresses.known().empty());
+    }
+    SECTION("a later one") {
+        with.asked.back()({}, {at(1)});
+        with.refresh_after(30s);
+        with.asked.back()(net::error::host_not_found_try_again, {});
+        CHECK(with.addresses.known() == address_list::endpoints{at(1)});
+    }
+}

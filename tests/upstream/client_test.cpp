@@ -1,0 +1,264 @@
+#include "upstream/client.hpp"
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "support/catch.hpp"
+#include "upstream/scripted_store.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+using outcome = result<upstream_answer, upstream_error_reason>;
+constexpr auto close_then = scripted_answer::then::close;
+
+upstream_config settings_for(const stream_acceptor& store, std::chrono::milliseconds timeout) {
+    upstream_config made;
+    made.host = "127.0.0.1";
+    made.port = port_of(store.local_endpoint());
+    made.target = "/api/v1/write";
+    made.authority = "store.test";
+    made.timeout = timeout;
+    return made;
+}
+
+net::awaitable<void> keep(net::awaitable<outcome> asked, std::optional<outcome>& got) {
+    got = co_await std::move(asked);
+}
+
+/// A client and its store in one thread.
+struct scene {
+    net::io_context io{1};
+    scripted_store store{io};
+    upstream_config settings;
+    upstream_metrics metrics;
+    upstream_client client;
+    http::fields headers;
+
+    explicit scene(std::chrono::milliseconds timeout = 10s)
+        : settings(settings_for(store.acceptor, timeout)), client(io, settings, metrics) {
+        headers.set("X-Scope-OrgID", "team-a");
+        net::co_spawn(io, serve_all(store), net::detached);
+    }
+    void will_answer(std::string text, scripted_answer::then then = scripted_answer::then::keep) {
+        store.script.push_back({.text = std::move(text), .afterwards = then});
+    }
+    outcome post(bytes_view body = "some body") {
+        const upstream_request request{
+            .headers = headers, .tenant_header = "X-Scope-OrgID", .query = "a=1", .body = body};
+        return await(client.post(request));
+    }
+    outcome await(net::awaitable<outcome> asked) {
+        std::optional<outcome> got;
+        net::co_spawn(io, keep(std::move(asked), got), net::detached);
+        io.restart();
+        while (!got && io.run_one_for(10s) != 0) continue;
+        REQUIRE(got.has_value());
+        io.poll();  // the store's side of what was closed
+        return std::move(*got);
+    }
+    /// Whether an outcome is the reason.
+    static bool failed(const outcome& got, upstream_error_reason reason) { return !got && got.error() == reason; }
+};
+
+const std::string no_content = "HTTP/1.1 204 No Content\r\n\r\n";
+
+}  // namespace
+
+TEST_CASE("an answer comes back as it is, and its connection serves the next request") {
+    scene with;
+    with.will_answer("HTTP/1.1 400 Bad Request\r\nX-Told: why\r\nContent-Length: 4\r\n\r\nwhy\n");
+    const auto got = with.post();
+    REQUIRE(got.has_value());
+    CHECK(got->status == 400);
+    CHECK(got->headers["X-Told"] == "why");
+    CHECK(got->body == "why\n");
+    with.will_answer(no_content);
+    const auto next = with.post();
+    REQUIRE(next.has_value());
+    CHECK(next->status == 204);
+    CHECK(with.store.accepted == 1);
+    CHECK(with.metrics.upstream_connections.value() == 1);
+    CHECK(with.metrics.upstream_sent_bytes.value() == 18);
+}
+
+TEST_CASE("a request goes out with the sender's headers, and what is the gate's") {
+    scene with;
+    with.will_answer(no_content);
+    REQUIRE(with.post().has_value());
+    REQUIRE(with.store.requests.size() == 1);
+    const std::string& sent = with.store.requests.front();
+    CHECK(sent.starts_with("POST /api/v1/write?a=1 HTTP/1.1\r\n"));
+    for (const auto* line :
+         {"Host: store.test\r\n", "X-Scope-OrgID: team-a\r\n", "Via: 1.1 seriesgate-", "Content-Length: 9\r\n"})
+        CHECK(sent.find(line) != std::string::npos);
+    CHECK(sent.ends_with("\r\n\r\nsome body"));
+}
+
+TEST_CASE("nothing but the body is needed of whoever asks") {
+    scene with;
+    with.will_answer(no_content);
+    std::optional<net::awaitable<outcome>> asked;
+    {
+        http::fields headers;
+        headers.set("X-Long", std::string(1000, 'x'));
+        const auto body = std::make_shared<const std::string>(1000, 'b');
+        const std::string query(1000, 'q');
+        const upstream_request request{
+            .headers = headers, .tenant_header = "X-Team", .query = query, .body = *body, .body_owner = body};
+        asked = with.client.post(request);
+    }
+    const auto got = with.await(std::move(*asked));
+    REQUIRE(got.has_value());
+    CHECK(with.store.requests.front().find(std::string(1000, 'x')) != std::string::npos);
+    CHECK(with.store.requests.front().ends_with(std::string(1000, 'b')));
+}
+
+TEST_CASE("a pooled connection that was closed before an answer began is replaced once") {
+    scene with;
+    with.will_answer(no_content);
+    REQUIRE(with.post().has_value());
+    with.will_answer("", close_then);
+    SECTION("and the next one answers") {
+        with.will_answer(no_content);
+        CHECK(with.post().has_value());
+    }
+    SECTION("the next one does no better") {
+        with.will_answer("", close_then);
+        CHECK(with.failed(with.post(), upstream_error_reason::broken));
+    }
+    CHECK(with.store.accepted == 2);
+    CHECK(with.metrics.upstream_sent_bytes.value() == 27);
+}
+
+TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again") {
+    scene with;
+    SECTION("before an answer") {
+        with.will_answer("", close_then);
+    }
+    SECTION("amid a header") {
+        with.will_answer("HTTP/1.1 204 No Con", close_then);
+    }
+    SECTION("amid a body") {
+        with.will_answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", close_then);
+    }
+    SECTION("by what is not HTTP") {
+        with.will_answer("220 ready for mail\r\n\r\n");
+    }
+    SECTION("by another protocol") {
+        with.will_answer("HTTP/1.1 101 Switching Protocols\r\n\r\n");
+    }
+    SECTION("amid an answer on a pooled connection") {
+        with.will_answer(no_content);
+        REQUIRE(with.post().has_value());
+        with.will_answer("HTTP", close_then);
+    }
+    CHECK(with.failed(with.post(), upstream_error_reason::broken));
+    CHECK(with.store.accepted == 1);
+    CHECK(with.metrics.upstream_connections.value() == 0);
+}
+
+TEST_CASE("interim answers are waited out, a few of them") {
+    scene with;
+    const std::string early_hints = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+    std::string several;
+    SECTION("sixteen") {
+        for (int i = 0; i < 16; ++i) several += early_hints;
+        with.will_answer(several + no_content);
+        const auto got = with.post();
+        REQUIRE(got.has_value());
+        CHECK(got->status == 204);
+    }
+    SECTION("seventeen") {
+        for (int i = 0; i < 17; ++i) several += early_hints;
+        with.will_answer(several + no_content);
+        CHECK(with.failed(with.post(), upstream_error_reason::broken));
+    }
+}
+
+TEST_CASE("a long body is cut, and its connection not used again") {
+    scene with;
+    with.will_answer("HTTP/1.1 500 x\r\nContent-Length: 1048576\r\n\r\n" + std::string(1 << 20, 'x'));
+    const auto got = with.post();
+    REQUIRE(got.has_value());
+    CHECK(got->body.size() >= response_bytes_max);
+    CHECK(got->body.size() < response_bytes_max + 16384);
+    CHECK(with.metrics.upstream_connections.value() == 0);
+}
+
+TEST_CASE("a connection is not used again if it is not clear where the next answer begins") {
+    scene with;
+    SECTION("the upstream says that it closes") {
+        with.will_answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+    }
+    SECTION("the body ends with the connection") {
+        with.will_answer("HTTP/1.1 200 OK\r\n\r\nall of it", close_then);
+    }
+    SECTION("there is more than the answer") {
+        with.will_answer(no_content + "more");
+    }
+    CHECK(with.post().has_value());
+    CHECK(with.metrics.upstream_connections.value() == 0);
+}
+
+TEST_CASE("an answer may come before the request has been read") {
+    scene with;
+    with.store.script.push_back({.text = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n",
+                                 .sent = scripted_answer::when::before_body});
+    const std::string body(4 << 20, 'x');
+    const auto got = with.post(body);
+    REQUIRE(got.has_value());
+    CHECK(got->status == 413);
+}
+
+TEST_CASE("an upstream that is too slow is not asked again") {
+    scene with{50ms};
+    SECTION("it says nothing") {}
+    SECTION("it says nothing on a pooled connection") {
+        with.will_answer(no_content);
+        REQUIRE(with.post().has_value());
+    }
+    SECTION("half a header") {
+        with.will_answer("HTTP/1.1 204 No Content\r\n");
+    }
+    SECTION("half a body") {
+        with.will_answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+    }
+    CHECK(with.failed(with.post(), upstream_error_reason::timeout));
+    CHECK(with.store.accepted == 1);
+    CHECK(with.metrics.upstream_connections.value() == 0);
+}
+
+TEST_CASE("an upstream that nobody listens for is unreachable") {
+    scene with;
+    with.store.acceptor.close();
+    CHECK(with.failed(with.post(), upstream_error_reason::unreachable));
+    CHECK(with.metrics.upstream_connections.value() == 0);
+    CHECK(with.metrics.upstream_sent_bytes.value() == 0);
+}
+
+TEST_CASE("a name is looked up before the first request goes") {
+    net::io_context io{1};
+    scripted_store store{io};
+    store.script.push_back({.text = no_content});
+    upstream_config settings = settings_for(store.acceptor, 10s);
+    settings.host = "localhost";
+    upstream_metrics metrics;
+    upstream_client client{io, settings, metrics};
+    CHECK_FALSE(client.started());
+    const http::fields headers;
+    const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
+    std::optional<outcome> got;
+    net::co_spawn(io, serve_all(store), net::detached);
+    net::co_spawn(io, client.maintain(), net::detached);
+    net::co_spawn(io, keep(client.post(request), got), net::detached);
+    while (!got && io.run_one_for(10s) != 0) continue;
+    REQUIRE(got.has_value());
+    CHECK(got->has_value());
+    CHECK(client.started());
+}

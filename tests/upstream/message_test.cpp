@@ -1,0 +1,102 @@
+#include "upstream/message.hpp"
+
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+upstream_config settings() {
+    upstream_config made;
+    made.target = "/api/v1/write";
+    made.authority = "store.test:8428";
+    return made;
+}
+
+http::fields sender_headers() {
+    http::fields made;
+    made.set("Host", "gate.test");
+    made.set("Accept-Encoding", "gzip");
+    made.set("Digest", "sha-256=x");
+    made.set("Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request");
+    made.set("X-Prometheus-Remote-Write-Version", "2.0.0");
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("the sender's query goes behind that of the upstream's URL") {
+    const http::fields headers;
+    upstream_config with = settings();
+    const auto target_of = [&](std::string_view query) {
+        const upstream_request request{.headers = headers, .tenant_header = "", .query = query, .body = ""};
+        return std::string{make_message(with, request).http.target()};
+    };
+    CHECK(target_of("") == "/api/v1/write");
+    CHECK(target_of("a=1") == "/api/v1/write?a=1");
+    with.target = "/api/v1/write?token=x";
+    CHECK(target_of("") == "/api/v1/write?token=x");
+    CHECK(target_of("a=1") == "/api/v1/write?token=x&a=1");
+}
+
+TEST_CASE("the host is the upstream's, or the sender's where that is configured") {
+    const http::fields headers = sender_headers();
+    const http::fields none;
+    upstream_config with = settings();
+    const auto host_of = [&](const http::fields& from) {
+        const upstream_request request{.headers = from, .tenant_header = "", .query = "", .body = ""};
+        const upstream_message made = make_message(with, request);
+        CHECK(made.http.count(http::field::host) == 1);
+        return std::string{made.http[http::field::host]};
+    };
+    CHECK(host_of(headers) == "store.test:8428");
+    with.host_header = upstream_host::sender;
+    CHECK(host_of(headers) == "gate.test");
+    CHECK(host_of(none) == "store.test:8428");
+}
+
+TEST_CASE("what is said about a body is true of the body that is sent") {
+    const http::fields headers = sender_headers();
+    const auto made_of = [&](bool changed, bool translated) {
+        const upstream_request request{.headers = headers,
+                                       .tenant_header = "",
+                                       .query = "",
+                                       .body = "12345",
+                                       .body_changed = changed,
+                                       .translated = translated};
+        return make_message(settings(), request).http;
+    };
+    SECTION("the sender's own") {
+        const auto made = made_of(false, false);
+        CHECK(made["Digest"] == "sha-256=x");
+        CHECK(made["Accept-Encoding"] == "gzip");
+        CHECK(made["X-Prometheus-Remote-Write-Version"] == "2.0.0");
+        CHECK(made["Content-Length"] == "5");
+    }
+    SECTION("changed") {
+        const auto made = made_of(true, false);
+        CHECK(made.count("Digest") == 0);
+        CHECK(made.count("Accept-Encoding") == 0);
+        CHECK(made["X-Prometheus-Remote-Write-Version"] == "2.0.0");
+    }
+    SECTION("translated") {
+        const auto made = made_of(true, true);
+        CHECK(made["Content-Type"] == "application/x-protobuf");
+        CHECK(made["X-Prometheus-Remote-Write-Version"] == "0.1.0");
+        CHECK(made.count("Digest") == 0);
+    }
+}
+
+TEST_CASE("a message shares the body's bytes and keeps them") {
+    const http::fields headers;
+    auto body = std::make_shared<const std::string>("some body");
+    const upstream_request request{
+        .headers = headers, .tenant_header = "", .query = "", .body = *body, .body_owner = body};
+    const upstream_message one = make_message(settings(), request);
+    const upstream_message another = make_message(settings(), request);
+    CHECK(static_cast<const void*>(one.http.body().data()) == body->data());
+    CHECK(static_cast<const void*>(another.http.body().data()) == body->data());
+    CHECK(body.use_count() == 4);  // with the request's
+}

@@ -1,0 +1,25 @@
+#include "upstream/retry.hpp"
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+TEST_CASE("a request is tried again only if a pooled connection broke before an answer began") {
+    using enum attempt_end;
+    using enum connection_origin;
+    struct row {
+        attempt_end end;
+        connection_origin origin;
+        std::optional<upstream_error_reason> gives_up;
+    };
+    const auto [end, origin, gives_up] = GENERATE(values<row>({
+        {unanswered, pooled, std::nullopt},
+        {unanswered, opened, upstream_error_reason::broken},
+        {broken_amid, pooled, upstream_error_reason::broken},
+        {broken_amid, opened, upstream_error_reason::broken},
+        {timed_out, pooled, upstream_error_reason::timeout},
+        {timed_out, opened, upstream_error_reason::timeout},
+    }));
+    CAPTURE(static_cast<int>(end), static_cast<int>(origin));
+    CHECK((reason_to_give_up(end, origin) == gives_up));
+}
