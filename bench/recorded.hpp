@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "limit/window.hpp"
-#include "plan/plan.hpp"
+#include "plan/planner.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/splice.hpp"
 

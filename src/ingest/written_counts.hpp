@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "net/asio.hpp"
-#include "plan/plan.hpp"
+#include "plan/plan_counts.hpp"
 
 namespace seriesgate {
 

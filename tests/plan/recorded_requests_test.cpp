@@ -3,7 +3,7 @@
 #include <map>
 #include <thread>
 
-#include "plan/plan.hpp"
+#include "plan/planner.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"
 #include "support/near.hpp"
