@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <cassert>
 #include <new>
 #include <utility>
 
@@ -122,8 +123,10 @@ void ingestor::complete(const outgoing& sent, reply& answer) {
     const upstream_config& upstream = shared_.settings.upstream;
     const answer_rules rules{.reject_status = shared_.settings.reject_status, .discards = upstream.discard};
     const std::uint64_t stored = stored_samples(sent, rules, answer);
+    const std::uint64_t accepted = sent.decided.accepted().samples;
+    assert(stored <= accepted);
     shared_.metrics.samples_stored.add(stored);
-    shared_.metrics.samples_failed.add(sent.decided.accepted().samples - stored);
+    shared_.metrics.samples_failed.add(accepted - stored);
 
     if (tell_sender(sent, rules, answer) != confirmation::missing) return;
     shared_.metrics.unconfirmed_requests.add();

@@ -83,6 +83,7 @@ void tell_left_out(const outgoing& sent, const answer_rules& rules, reply& answe
 
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer) {
     assert(sent.refused_told.empty() || sent.decided.refused_series != 0);
+    assert((sent.body == nullptr) == (sent.forward == forwarding::nothing));
     if (sent.decided.refused_series != 0) {
         tell_refused(sent.decided, answer);
         if (answer.status >= 400) append_refused(sent.decided, answer);

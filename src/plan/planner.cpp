@@ -112,13 +112,19 @@ plan planner::collect() {
     removed_.clear();
     told_.clear();
     refused_series_.start();
+    [[maybe_unused]] entry_counts accepted;  // counted apart, to hold it against the difference
     for (std::size_t i = 0; i < offered_.size(); ++i) {
         const entry_counts of_entry{
             .samples = offered_[i].samples, .histograms = entries_[i].histograms, .exemplars = entries_[i].exemplars};
         assert(of_entry.histograms <= of_entry.samples);
         counts.received += of_entry;
-        if (!is_accepted(verdicts_[i])) leave_out(i, of_entry, made);
+        if (is_accepted(verdicts_[i])) {
+            accepted += of_entry;
+        } else {
+            leave_out(i, of_entry, made);
+        }
     }
+    assert(accepted == counts.accepted());
 
     counts.refused_series = refused_series_.count();
     made.removed = removed_;
