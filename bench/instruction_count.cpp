@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "plan/plan.hpp"
+#include "plan/planner.hpp"
 #include "recorded.hpp"
 #include "wire/splice.hpp"
 

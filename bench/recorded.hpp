@@ -15,7 +15,7 @@
 
 #include "limit/figures.hpp"
 #include "limit/window.hpp"
-#include "plan/plan.hpp"
+#include "plan/planner.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/splice.hpp"
 

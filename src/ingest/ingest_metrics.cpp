@@ -1,23 +1,6 @@
 #include "ingest/ingest_metrics.hpp"
 
-#include <array>
-#include <cassert>
-#include <cstddef>
-
-#include "metrics/exposition.hpp"
-
 namespace seriesgate {
-namespace {
-
-constexpr std::array<std::string_view, counter_by<forward_kind>::size> kind_names{"unchanged", "spliced", "translated",
-                                                                                  "none"};
-
-}  // namespace
-
-std::string_view name_of(forward_kind kind) noexcept {
-    assert(kind < forward_kind::count_);
-    return kind_names[static_cast<std::size_t>(kind)];
-}
 
 void write(exposition& out, const ingest_metrics& metrics) {
     write_counters(out, "seriesgate_requests_forwarded_total",

@@ -1,35 +1,21 @@
 /// What is counted about remote write requests: what they hold and what becomes of it.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
+#include "metrics/exposition.hpp"
 #include "metrics/counters.hpp"
+#include "plan/forwarding.hpp"
 
 namespace seriesgate {
-
-class exposition;
-
-/// What was made of a request that was admitted, wholly or in part.
-enum class forward_kind : std::uint8_t {
-    unchanged,   ///< nothing refused: the sender's own bytes
-    spliced,     ///< some refused: the kept ranges, compressed again
-    translated,  ///< what was kept, from remote write 2 to 1
-    none,        ///< all refused: the upstream was not contacted
-    count_
-};
-/// The value of the label `kind`.
-std::string_view name_of(forward_kind kind) noexcept;
 
 /// "Samples" are samples and native histograms together, as in /stats; histograms are also counted apart.
 /// Threads: any.
 struct ingest_metrics {
-    counter_by<forward_kind> requests_forwarded;
-    counter unconfirmed_requests;     ///< of remote write 2: the upstream's 2xx did not say what was written
-    counter untranslated_histograms;  ///< with custom buckets, which remote write 1 has not
-    counter untranslated_series;      ///< entries that a store of remote write 1 would drop in silence
-    counter query_arguments_dropped;  ///< of senders' queries, see upstream.forwardQuery
-    counter requests_discarded;       ///< accepted and dropped because upstream.url is `discard:`
+    counter_by<forwarding> requests_forwarded;  ///< what was made of requests that decode
+    counter unconfirmed_requests;               ///< of remote write 2: the upstream's 2xx did not say what was written
+    counter untranslated_histograms;            ///< with custom buckets, which remote write 1 has not
+    counter untranslated_series;                ///< entries that a store of remote write 1 would drop in silence
+    counter query_arguments_dropped;            ///< of senders' queries, see upstream.forwardQuery
+    counter requests_discarded;                 ///< accepted and dropped because upstream.url is `discard:`
 
     alignas(64) counter samples_received;
     counter samples_accepted;  ///< stored + failed + those that the upstream has yet to answer

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "net/http_fields.hpp"
-#include "plan/plan.hpp"
+#include "net/asio.hpp"
+#include "plan/plan_counts.hpp"
 
 namespace seriesgate {
 

@@ -3,8 +3,7 @@
 #include <map>
 #include <thread>
 
-#include "limit/figures.hpp"
-#include "plan/plan.hpp"
+#include "plan/planner.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"
 #include "support/near.hpp"

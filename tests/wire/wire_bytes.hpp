@@ -47,11 +47,11 @@ inline std::string padded_len_field(std::uint32_t field, std::string_view payloa
 }
 
 inline std::string varint_field(std::uint32_t field, std::uint64_t value) {
-    return tag(field, wire_type::varint) + varint(value);
+    return tag(field, wire_type::varint).append(varint(value));
 }
 
 inline std::string fixed64_field(std::uint32_t field, std::uint64_t bits) {
-    return tag(field, wire_type::fixed64) + fixed64(bits);
+    return tag(field, wire_type::fixed64).append(fixed64(bits));
 }
 
 inline std::string fixed32_field(std::uint32_t field, std::string_view four_bytes) {

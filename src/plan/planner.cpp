@@ -1,8 +1,22 @@
-#include "plan/plan.hpp"
+#include "plan/planner.hpp"
+
+#include <cassert>
 
 #include "core/kept_memory.hpp"
 
 namespace seriesgate {
+namespace {
+
+bool is_accepted(verdict of) noexcept {
+    return is_accepted(of);
+}
+
+/// Whether the sender is to be told of it, see limit_answer.
+bool is_told(verdict of) noexcept {
+    return is_told(of);
+}
+
+}  // namespace
 
 result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& limiter, time_point now,
                                              std::string_view tenant, protocol version) {
@@ -16,21 +30,24 @@ wire_error planner::read(bytes_view body, std::string_view tenant, protocol vers
     tenant_ = tenant_key_of(tenant, key_);
     if (version == protocol::v2) {
         reader_v2_.reset(body, symbol_bytes_max_);
-        return read_all(reader_v2_);
+        return read_all(reader_v2_, body.size());
     }
     reader_.reset(body);
-    return read_all(reader_);
+    return read_all(reader_, body.size());
 }
 
 /// The whole request is read before anything is decided: a malformed one must change nothing.
 template <class Reader>
-wire_error planner::read_all(Reader& reader) {
+wire_error planner::read_all(Reader& reader, [[maybe_unused]] std::size_t body_bytes) {
     const tenant_key tenant = tenant_;
     offered_.clear();
     entries_.clear();
+    verdicts_.clear();
     empty_entries_ = 0;
     while (reader.next()) {
         const series_view& series = reader.series();
+        assert(series.record.size != 0 && series.record.end() <= body_bytes);
+        assert(entries_.empty() || entries_.back().record.end() <= series.record.offset);
         if (!series.holds_data()) [[unlikely]] {  // no store makes a series of it: it passes as metadata does
             ++empty_entries_;
             continue;
@@ -41,10 +58,13 @@ wire_error planner::read_all(Reader& reader) {
         entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
     }
     metadata_ = reader.metadata_count();
+    assert(offered_.size() == entries_.size());
+    assert(offered_.size() + empty_entries_ <= series_per_request_max);
     return reader.error();
 }
 
 result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant) {
+    assert(verdicts_.empty());  // else nothing has been read since the last decision
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.decide(offered_, now, verdicts_, scratch_, origin))
@@ -70,6 +90,7 @@ void planner::shrink() {
 }
 
 std::span<const label_view> planner::labels(std::size_t index) {
+    assert(index < entries_.size());
     if (version_ == protocol::v2) {
         reader_v2_.labels(entries_[index].record, labels_);
     } else {
@@ -83,42 +104,57 @@ histogram_family planner::family(std::span<const label_view> labels) {
 }
 
 plan planner::collect() {
+    assert(verdicts_.size() == offered_.size() && entries_.size() == offered_.size());
     plan made;
     plan_counts& counts = made;
     counts.metadata = metadata_;
     counts.empty_entries = empty_entries_;
     removed_.clear();
-    rejected_.clear();
+    told_.clear();
     refused_series_.start();
+    [[maybe_unused]] entry_counts accepted;  // counted apart, to hold it against the difference
     for (std::size_t i = 0; i < offered_.size(); ++i) {
         const entry_counts of_entry{
             .samples = offered_[i].samples, .histograms = entries_[i].histograms, .exemplars = entries_[i].exemplars};
+        assert(of_entry.histograms <= of_entry.samples);
         counts.received += of_entry;
-        if (is_accepted(verdicts_[i])) continue;
-
-        counts.refused += of_entry;
-        removed_.push_back(entries_[i].record);
-        refused_series_.add(offered_[i].fingerprint);
-        if (verdicts_[i] == verdict::unknown) {
-            ++counts.refused_unknown_entries;
-            continue;
+        if (is_accepted(verdicts_[i])) {
+            accepted += of_entry;
+        } else {
+            leave_out(i, of_entry, made);
         }
-        const refusal refused{.entry = i, .record = entries_[i].record, .series = offered_[i], .reason = verdicts_[i]};
-        if (!made.first_refusal) made.first_refusal = refused;
-        if (is_told(verdicts_[i]) && rejected_.size() < rejected_max) rejected_.push_back(refused);
     }
+    assert(accepted == counts.accepted());
 
     counts.refused_series = refused_series_.count();
     made.removed = removed_;
-    made.rejected = rejected_;
-    if (removed_.empty()) {
-        made.forward = forwarding::unchanged;
-    } else if (removed_.size() == offered_.size() && metadata_ == 0 && empty_entries_ == 0) {
-        made.forward = forwarding::nothing;
-    } else {
-        made.forward = forwarding::spliced;
-    }
+    made.told = told_;
+    made.forward = what_is_left();
+    assert(counts.refused_series <= removed_.size());
+    assert((counts.refused_series == 0) == removed_.empty());
+    assert(counts.refused_unknown_entries <= removed_.size());
     return made;
+}
+
+void planner::leave_out(std::size_t index, const entry_counts& counts, plan& made) {
+    const verdict reason = verdicts_[index];
+    made.refused += counts;
+    removed_.push_back(entries_[index].record);
+    refused_series_.add(offered_[index].fingerprint);
+    if (reason == verdict::unknown) {
+        ++made.refused_unknown_entries;
+        return;
+    }
+    const refused_entry refused{
+        .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = reason};
+    if (!made.first_refused) made.first_refused = refused;
+    if (is_told(reason) && told_.size() < told_max) told_.push_back(refused);
+}
+
+forwarding planner::what_is_left() const noexcept {
+    if (removed_.empty()) return forwarding::unchanged;
+    const bool all_refused = removed_.size() == offered_.size();
+    return all_refused && metadata_ == 0 && empty_entries_ == 0 ? forwarding::nothing : forwarding::spliced;
 }
 
 }  // namespace seriesgate

@@ -1,0 +1,104 @@
+#include "ingest/outgoing.hpp"
+
+#include <cassert>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "ingest/texts.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Whether what is sent upstream has to be written anew in remote write 1.
+bool is_for_translation(const decided_request& request, const upstream_config& upstream) {
+    return request.kind.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
+}
+
+[[maybe_unused]] bool are_in_order(std::span<const byte_range> ranges, bytes_view body) {
+    std::uint64_t end = 0;  // of the range before
+    for (const byte_range& each : ranges) {
+        if (each.size == 0 || each.offset < end) return false;
+        end = std::uint64_t{each.offset} + each.size;
+    }
+    return end <= body.size();
+}
+
+std::uint64_t kept_bytes(bytes_view body, std::span<const byte_range> removed) {
+    assert(are_in_order(removed, body));
+    std::uint64_t kept = body.size();
+    for (const byte_range& range : removed) kept -= range.size;
+    return kept;
+}
+
+entry_counts counts_of(const translation_loss& lost) {
+    return {.samples = lost.histograms + lost.invalid.samples + lost.invalid.histograms,
+            .histograms = lost.histograms + lost.invalid.histograms,
+            .exemplars = lost.invalid.exemplars};
+}
+
+/// @return whether there is room for a body of so many bytes, and as much again for the compressor.
+bool take_room(request_work& work, std::uint64_t body_bytes) {
+    return work.memory->grow(2 * body_bytes);
+}
+
+/// @return the compressed body, or nothing if there is no room for it.
+std::optional<std::string> make_spliced(const decided_request& request, request_work& work) {
+    if (!take_room(work, kept_bytes(request.decoded, request.decided.removed))) return std::nullopt;
+    std::string body;
+    work.codec.encode_spliced(request.kind.coding, request.from.body, request.decoded, request.decided.removed,
+                              work.rewritten, body);
+    return body;
+}
+
+/// As make_spliced; fills in what was lost. An empty body if nothing is left.
+std::optional<std::string> make_translated(const decided_request& request, request_work& work, outgoing& made) {
+    made.lost = work.translate(request.decoded, request.decided.removed, work.rewritten);
+    made.untranslated = counts_of(made.lost);
+    made.untranslated_told = untranslated_text(made.lost);
+    // How large it is with its symbols filled in is known only now.
+    if (!take_room(work, work.rewritten.size())) return std::nullopt;
+    std::string body;
+    const bool is_nothing_left = made.lost.any() && work.rewritten.empty();
+    if (!is_nothing_left) work.codec.encode(request.kind.coding, work.rewritten, body);
+    return body;
+}
+
+/// Fills in what goes upstream.
+/// @return false if there is no room for it.
+bool make_body(const decided_request& request, request_work& work, outgoing& made) {
+    if (made.forward == forwarding::nothing) return true;
+    if (made.forward == forwarding::unchanged) {
+        made.body = std::make_shared<const std::string>(std::move(request.from.body));
+        return true;
+    }
+    auto body =
+        made.forward == forwarding::translated ? make_translated(request, work, made) : make_spliced(request, work);
+    if (!body || !request.from.memory.grow(body->capacity())) return false;
+    if (body->empty()) {
+        made.forward = forwarding::nothing;
+    } else {
+        made.body = std::make_shared<const std::string>(std::move(*body));
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<outgoing> make_outgoing(const decided_request& request, request_work& work, series_limiter& limiter,
+                                      const upstream_config& upstream) {
+    const plan& decided = request.decided;
+    outgoing made{.version = request.kind.version, .forward = decided.forward, .decided = decided};
+    const bool goes_on = decided.forward != forwarding::nothing;
+    if (goes_on && is_for_translation(request, upstream)) made.forward = forwarding::translated;
+    if (!make_body(request, work, made)) return std::nullopt;
+    made.refused_told = refused_text(decided, request.tenant, work.planning, limiter);
+
+    assert((made.body == nullptr) == (made.forward == forwarding::nothing));
+    assert(made.body == nullptr || !made.body->empty());
+    assert(made.forward != forwarding::unchanged || made.decided.refused_series == 0);
+    assert(made.untranslated.samples <= made.decided.accepted().samples);
+    return made;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,62 @@
+#include "ingest/texts.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <set>
+
+#include "limit/budget_text.hpp"
+#include "series/text.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Of a series in an answer. Prometheus reads 1024 bytes of one, and 2.42 logs its first line.
+constexpr std::size_t example_bytes_max = 256;
+
+/// A reload or a new window has come in between.
+constexpr std::string_view room_again = "there is room again";
+
+}  // namespace
+
+std::string refused_summary(const plan_counts& decided) {
+    return fmt::format("refused {} new series ({} sample{})", decided.refused_series, decided.refused.samples,
+                       decided.refused.samples == 1 ? "" : "s");
+}
+
+std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter) {
+    if (decided.told.empty()) return {};
+    std::string text;
+    std::set<std::string> named;
+    for (const refused_entry& refused : decided.told) {
+        const auto labels = planning.labels(refused.entry);
+        for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
+            const std::string budget = to_text(spent);
+            if (!named.insert(budget).second) continue;
+            text.append(text.empty() ? "" : "\n").append(budget).append(", for example ");
+            text.append(to_text(planning.labels(refused.entry), example_bytes_max));
+        }
+    }
+    return refused_summary(decided) + ": " + (text.empty() ? std::string{room_again} : text);
+}
+
+std::string refused_example(const refused_entry& refused, std::string_view tenant, planner& planning,
+                            series_limiter& limiter) {
+    const auto labels = planning.labels(refused.entry);
+    const auto spent = explain(limiter, refused.series, labels, tenant);
+    return fmt::format("{}: {}", to_text(planning.labels(refused.entry)),
+                       spent.empty() ? std::string{room_again} : to_text(spent.front()));
+}
+
+std::string untranslated_text(const translation_loss& lost) {
+    std::string text;
+    if (lost.histograms != 0)
+        text = fmt::format("left out {} native histogram{} with custom buckets: remote write 1 has none",
+                           lost.histograms, lost.histograms == 1 ? "" : "s");
+    if (lost.invalid.series != 0)
+        text += fmt::format("{}left out {} series that a store of remote write 1 would drop, the first for {}",
+                            text.empty() ? "" : "\n", lost.invalid.series, lost.invalid.first);
+    return text;
+}
+
+}  // namespace seriesgate

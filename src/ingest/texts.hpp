@@ -1,0 +1,29 @@
+/// What is said of a request of which not everything goes on, to its sender and in the log.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "limit/limiter.hpp"
+#include "plan/plan.hpp"
+#include "plan/planner.hpp"
+#include "wire/translation.hpp"
+
+namespace seriesgate {
+
+/// `refused 3 new series (5 samples)`
+std::string refused_summary(const plan_counts& decided);
+
+/// For the sender: the summary, the limits that are spent, and an example for each. The first line says the essence.
+/// @param planning of the plan.
+/// @return nothing if the sender is to be told of no refused series.
+std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter);
+
+/// For the log: one series, and a limit that is spent.
+std::string refused_example(const refused_entry& refused, std::string_view tenant, planner& planning,
+                            series_limiter& limiter);
+
+/// For the sender: what a store of remote write 1 would not have. Empty if nothing is lost.
+std::string untranslated_text(const translation_loss& lost);
+
+}  // namespace seriesgate

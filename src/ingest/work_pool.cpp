@@ -1,0 +1,48 @@
+#include "ingest/work_pool.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace seriesgate {
+
+work_pool::work_pool(const config& settings, const hash_key& key) {
+    shelf made{.settings = settings, .key = key};
+    made.idle.reserve(idle_max);  // so that giving back cannot fail
+    shelf_ = std::make_shared<shelf>(std::move(made));
+}
+
+work_pool::lease work_pool::take(inflight_lease& memory) {
+    std::vector<std::unique_ptr<request_work>>& idle = shelf_->idle;
+    std::unique_ptr<request_work> taken;
+    if (idle.empty()) {
+        taken = std::make_unique<request_work>(shelf_->settings, shelf_->key);
+    } else {
+        taken = std::move(idle.back());
+        idle.pop_back();
+    }
+    assert(taken && !taken->memory);  // else it belongs to another request
+    taken->memory.emplace(memory);
+    ++shelf_->in_use;
+    return {taken.release(), putter_back{shelf_}};
+}
+
+std::size_t work_pool::idle() const noexcept {
+    return shelf_->idle.size();
+}
+
+std::size_t work_pool::in_use() const noexcept {
+    return shelf_->in_use;
+}
+
+void work_pool::putter_back::operator()(request_work* done) const noexcept {
+    std::unique_ptr<request_work> back{done};
+    assert(to->in_use > 0 && back->memory);  // else it has been given back before
+    assert(std::ranges::find(to->idle, back) == to->idle.end());
+    back->memory.reset();
+    back->shrink();
+    --to->in_use;
+    if (to->idle.size() < idle_max) to->idle.push_back(std::move(back));
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,179 @@
+// What a sender hears before anything goes upstream, and what is counted of it. With `discard:` there is no upstream.
+#include "ingest/ingestor.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "ingest/requests.hpp"
+#include "net/wall_clock.hpp"
+#include "support/catch.hpp"
+#include "upstream/via.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+config discarding() {
+    config made;
+    made.upstream.url = "discard:";
+    made.upstream.discard = true;
+    made.server.decoded_bytes_max = 1 << 20;
+    return made;
+}
+
+/// A worker's ingestion in front of no store.
+struct scene {
+    config settings = discarding();
+    series_limiter limiter;
+    ingest_metrics metrics;
+    upstream_metrics upstream;
+    gauge held;
+    inflight_room room;
+    ingest_shared shared{.settings = settings,
+                         .limiter = limiter,
+                         .key = hash_key::known_to_all(),
+                         .metrics = metrics,
+                         .upstream = upstream};
+    net::io_context io;
+    ingestor tested{io, shared};
+
+    explicit scene(const limit_rules& rules = {}, std::uint64_t bytes_max = 1 << 30)
+        : limiter(rules, wall_clock_now()), room(held, bytes_max, 0) {
+        spdlog::set_level(spdlog::level::off);
+    }
+
+    reply answer(received& from) {
+        std::optional<reply> made;
+        net::co_spawn(io, tested.answer(from.request), [&made](const std::exception_ptr& failure, reply answered) {
+            REQUIRE_FALSE(failure);
+            made = std::move(answered);
+        });
+        io.restart();
+        io.run();
+        REQUIRE(made);
+        return std::move(*made);
+    }
+    reply answer(const std::string& body) {
+        received from{room, compressed(compression::snappy, body)};
+        return answer(from);
+    }
+};
+
+std::string rejected(const reply& answer) {
+    return answer.rejected ? std::to_string(answer.status).append(" ").append(name_of(*answer.rejected)) : "no";
+}
+
+}  // namespace
+
+TEST_CASE("a sound request is taken and counted") {
+    scene at{{.global = {.hourly = 2}}};
+    CHECK(at.answer(body_v1({"a", "b", "c"})).status == 204);
+    CHECK(at.metrics.samples_received.value() == 3);
+    CHECK(at.metrics.samples_accepted.value() == 2);
+    CHECK(at.metrics.samples_refused.value() == 1);
+    CHECK(at.metrics.samples_stored.value() == 2);
+    CHECK(at.metrics.samples_failed.value() == 0);
+    CHECK(at.metrics.requests_forwarded[forwarding::spliced].value() == 1);
+    CHECK(at.metrics.requests_discarded.value() == 1);
+    CHECK(at.metrics.decoded_bytes.value() == body_v1({"a", "b", "c"}).size());
+    CHECK(at.answer(body_v1({"d"})).status == 204);
+    CHECK(at.metrics.requests_forwarded[forwarding::nothing].value() == 1);
+    CHECK(at.metrics.requests_discarded.value() == 1);  // nothing was left to discard
+    CHECK(at.held.value() == 0);
+}
+
+TEST_CASE("what is no request is rejected, and nothing of it is counted") {
+    scene at;
+    const auto check = [&at](received& from, const std::string& expected, const std::string& line) {
+        const reply answer = at.answer(from);
+        CHECK(rejected(answer) == expected);
+        CHECK(answer.body == line + "\n");
+        CHECK(at.metrics.samples_received.value() == 0);
+        CHECK(figures_of(at.limiter).hourly.series_current == 0);
+    };
+    received sound{at.room, compressed(compression::snappy, body_v1({"a"}))};
+    SECTION("it is no snappy") {
+        received from{at.room, "no snappy"};
+        const reply answer = at.answer(from);
+        CHECK(rejected(answer) == "400 malformed");
+    }
+    SECTION("it is no protobuf") {
+        CHECK(rejected(at.answer("no protobuf")) == "400 malformed");
+        CHECK(at.metrics.decoded_bytes.value() != 0);
+    }
+    SECTION("it is larger than it may be") {
+        CHECK(rejected(at.answer(std::string((1 << 20) + 1, 'x'))) == "400 too_large");
+        CHECK(at.metrics.decoded_bytes.value() == 0);
+    }
+    SECTION("its tenant has too long a name") {
+        sound.headers.set("X-Scope-OrgID", std::string(1025, 't'));
+        check(sound, "400 too_large", "tenant name of more than 1024 bytes");
+    }
+    SECTION("it is of another kind") {
+        sound.headers.set(http::field::content_encoding, "gzip");
+        check(sound, "415 unsupported_media", "unsupported Content-Encoding: remote write wants snappy, or zstd");
+    }
+    SECTION("it has been here before") {
+        sound.headers.set(http::field::via, own_via());
+        check(sound, "508 loop",
+              "loop: the request has been here before, or has passed too many gates (see its Via header)");
+    }
+}
+
+TEST_CASE("a tenant's name may have 1024 bytes") {
+    scene at;
+    received from{at.room, compressed(compression::snappy, body_v1({"a"}))};
+    from.headers.set("X-Scope-OrgID", std::string(1024, 't'));
+    CHECK(at.answer(from).status == 204);
+}
+
+TEST_CASE("a request that finds no memory is to come again, and nothing of it is counted") {
+    scene at{{}, 200};
+    inflight_lease others{at.room};
+    REQUIRE(others.grow(100));
+    received from{at.room, compressed(compression::snappy, body_v1({"a", "b", "c"}))};
+    const reply answer = at.answer(from);
+    CHECK(rejected(answer) == "503 overloaded");
+    CHECK(answer.headers[http::field::retry_after] == "1");
+    CHECK(figures_of(at.limiter).hourly.series_current == 0);
+    CHECK(at.metrics.samples_received.value() == 0);
+    from.memory.release();
+    CHECK(at.held.value() == 100);
+}
+
+TEST_CASE("the sender of refused series hears rejectStatus where the limit says so") {
+    limit_rules rules{.global = {.hourly = 1}};
+    rules.tenants.answer = limit_answer::reject;
+    scene at{rules};
+    at.settings.reject_status = 409;
+    const reply answer = at.answer(body_v1({"a", "b"}));
+    CHECK(rejected(answer) == "409 refused");
+    CHECK(answer.body.starts_with("refused 1 new series (1 sample): maxHourlySeries 1 is spent (1 series admitted)"));
+    CHECK(at.metrics.samples_stored.value() == 1);
+}
+
+TEST_CASE("an older vmagent may ask whether zstd is understood") {
+    scene at;
+    received from{at.room, "", "get_vm_proto_version=1"};
+    const reply answer = at.answer(from);
+    CHECK(answer.status == 200);
+    CHECK(answer.body == "1");
+    received wrong{at.room, "", "get_vm_proto_version=2"};
+    CHECK(rejected(at.answer(wrong)) == "400 malformed");
+}
+
+TEST_CASE("a sender of remote write 2 is told how much was written") {
+    scene at{{.global = {.hourly = 1}}};
+    received from{at.room, compressed(compression::snappy, body_v2({"a", "b"}))};
+    from.headers.set(http::field::content_type, "application/x-protobuf;proto=io.prometheus.write.v2.Request");
+    const reply answer = at.answer(from);
+    CHECK(answer.status == 204);
+    CHECK(answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "2");
+    CHECK(answer.headers["X-Seriesgate-Refused-Series"] == "1");
+    CHECK(at.metrics.unconfirmed_requests.value() == 0);
+}

@@ -1,0 +1,364 @@
+// The table of docs/operation.md, "What senders are told": protocol, what happened, the store's answer.
+#include "ingest/sender_answer.hpp"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+constexpr auto written_samples = "X-Prometheus-Remote-Write-Samples-Written";
+constexpr auto written_histograms = "X-Prometheus-Remote-Write-Histograms-Written";
+constexpr auto written_exemplars = "X-Prometheus-Remote-Write-Exemplars-Written";
+
+/// Ten samples, of which two are histograms, and an exemplar.
+constexpr entry_counts ten{.samples = 10, .histograms = 2, .exemplars = 1};
+/// Three of them, of two series.
+constexpr entry_counts three{.samples = 3, .histograms = 1, .exemplars = 0};
+
+const std::string refused_line = "refused 2 new series (3 samples): maxHourlySeries 7 is spent";
+const std::string untranslated_line = "left out 1 native histogram with custom buckets: remote write 1 has none";
+
+outgoing sent_as(forwarding forward, protocol version) {
+    outgoing made{.version = version, .forward = forward};
+    made.decided.received = ten;
+    if (forward != forwarding::nothing) made.body = std::make_shared<const std::string>("body");
+    if (forward == forwarding::spliced || forward == forwarding::nothing) {
+        made.decided.refused = forward == forwarding::nothing ? ten : three;
+        made.decided.refused_series = 2;
+    }
+    return made;
+}
+
+outgoing telling(outgoing of) {
+    of.refused_told = refused_line;
+    return of;
+}
+
+outgoing translated_with_loss() {
+    outgoing made = sent_as(forwarding::translated, protocol::v2);
+    made.lost.histograms = 1;
+    made.untranslated = {.samples = 1, .histograms = 1, .exemplars = 0};
+    made.untranslated_told = untranslated_line;
+    return made;
+}
+
+outgoing translated_with_loss_and_refused() {
+    outgoing made = telling(translated_with_loss());
+    made.decided.refused = three;
+    made.decided.refused_series = 2;
+    return made;
+}
+
+reply of_store(unsigned status, std::string body = {}) {
+    return {.status = status, .headers = {}, .body = std::move(body)};
+}
+
+reply of_store_with_counts(unsigned status, const char* samples, const char* histograms, const char* exemplars) {
+    reply made = of_store(status);
+    made.headers.set(written_samples, samples);
+    made.headers.set(written_histograms, histograms);
+    made.headers.set(written_exemplars, exemplars);
+    return made;
+}
+
+/// `5/1/0`, or nothing if there are no such headers.
+std::string written_of(const reply& answer) {
+    std::string text;
+    for (const auto* name : {written_samples, written_histograms, written_exemplars}) {
+        const auto found = answer.headers.find(name);
+        if (found == answer.headers.end()) continue;
+        if (!text.empty()) text += '/';
+        text.append(found->value());
+    }
+    return text;
+}
+
+/// `2/3`: series and samples, or nothing.
+std::string refused_of(const reply& answer) {
+    const auto series = answer.headers.find("X-Seriesgate-Refused-Series");
+    const auto samples = answer.headers.find("X-Seriesgate-Refused-Samples");
+    if (series == answer.headers.end() || samples == answer.headers.end()) return {};
+    return std::string{series->value()}.append("/").append(samples->value());
+}
+
+std::string reason_of(const reply& answer) {
+    return answer.rejected ? std::string{name_of(*answer.rejected)} : std::string{};
+}
+
+struct row {
+    const char* what;
+    outgoing sent;
+    answer_rules rules;
+    reply store;
+    // what the sender gets
+    unsigned status = 0;
+    std::string body{};
+    std::string refused{};
+    std::string written{};
+    std::string reason{};
+    confirmation confirmed = confirmation::none_due;
+    // what is counted
+    std::uint64_t stored = 0;
+};
+
+std::vector<row> rows_of_v1() {
+    const auto unchanged = sent_as(forwarding::unchanged, protocol::v1);
+    const auto spliced = sent_as(forwarding::spliced, protocol::v1);
+    const auto nothing = sent_as(forwarding::nothing, protocol::v1);
+    return {
+        {.what = "all goes on", .sent = unchanged, .rules = {}, .store = of_store(204), .status = 204, .stored = 10},
+        {.what = "all goes on, and the store has a word for it",
+         .sent = unchanged,
+         .rules = {},
+         .store = of_store(200, "fine"),
+         .status = 200,
+         .body = "fine",
+         .stored = 10},
+        {.what = "the store's error is the answer",
+         .sent = unchanged,
+         .rules = {},
+         .store = of_store(400, "out of order"),
+         .status = 400,
+         .body = "out of order"},
+        {.what = "dropped, and who looks is told",
+         .sent = spliced,
+         .rules = {},
+         .store = of_store(204),
+         .status = 204,
+         .refused = "2/3",
+         .stored = 7},
+        {.what = "dropped, and the store's error gets a line more",
+         .sent = spliced,
+         .rules = {},
+         .store = of_store(500, "no disk"),
+         .status = 500,
+         .body = "no disk\nseriesgate: also refused 2 new series (3 samples)\n",
+         .refused = "2/3"},
+        {.what = "a redirection is no success and no error",
+         .sent = telling(spliced),
+         .rules = {},
+         .store = of_store(302, "elsewhere"),
+         .status = 302,
+         .body = "elsewhere",
+         .refused = "2/3"},
+        {.what = "onLimit: reject",
+         .sent = telling(spliced),
+         .rules = {.reject_status = 429},
+         .store = of_store(204),
+         .status = 429,
+         .body = refused_line + "\n",
+         .refused = "2/3",
+         .reason = "refused",
+         .stored = 7},
+        {.what = "onLimit: reject, and the store has an error of its own, which goes before",
+         .sent = telling(spliced),
+         .rules = {.reject_status = 429},
+         .store = of_store(503, "busy\n"),
+         .status = 503,
+         .body = "busy\nseriesgate: also refused 2 new series (3 samples)\n",
+         .refused = "2/3"},
+        {.what = "everything refused",
+         .sent = nothing,
+         .rules = {},
+         .store = of_store(204),
+         .status = 204,
+         .refused = "2/10"},
+        {.what = "everything refused, onLimit: reject",
+         .sent = telling(nothing),
+         .rules = {.reject_status = 409},
+         .store = of_store(204),
+         .status = 409,
+         .body = refused_line + "\n",
+         .refused = "2/10",
+         .reason = "refused"},
+        {.what = "discard:",
+         .sent = unchanged,
+         .rules = {.discards = true},
+         .store = of_store(204),
+         .status = 204,
+         .stored = 10},
+    };
+}
+
+std::vector<row> rows_of_v2() {
+    const auto unchanged = sent_as(forwarding::unchanged, protocol::v2);
+    const auto spliced = sent_as(forwarding::spliced, protocol::v2);
+    const auto nothing = sent_as(forwarding::nothing, protocol::v2);
+    const auto given = confirmation::given;
+    return {
+        {.what = "the store says that all is written",
+         .sent = unchanged,
+         .rules = {},
+         .store = of_store_with_counts(204, "8", "2", "1"),
+         .status = 204,
+         .written = "8/2/1",
+         .confirmed = given,
+         .stored = 10},
+        {.what = "the store says that less is written, and so do we",
+         .sent = unchanged,
+         .rules = {},
+         .store = of_store_with_counts(204, "5", "0", "0"),
+         .status = 204,
+         .written = "5/0/0",
+         .confirmed = given,
+         .stored = 5},
+        {.what = "the store says that more is written than it was sent",
+         .sent = unchanged,
+         .rules = {},
+         .store = of_store_with_counts(204, "500", "500", "1"),
+         .status = 204,
+         .written = "500/500/1",
+         .confirmed = given,
+         .stored = 10},
+        {.what = "the store does not say",
+         .sent = unchanged,
+         .rules = {},
+         .store = of_store(204),
+         .status = 204,
+         .confirmed = confirmation::missing},
+        {.what = "the store does not say, and series were refused: counts that we made up would hide it",
+         .sent = spliced,
+         .rules = {},
+         .store = of_store(204),
+         .status = 204,
+         .refused = "2/3",
+         .confirmed = confirmation::missing},
+        {.what = "an error with counts",
+         .sent = unchanged,
+         .rules = {},
+         .store = of_store_with_counts(400, "3", "1", "0"),
+         .status = 400,
+         .written = "3/1/0",
+         .stored = 4},
+        {.what = "dropped on purpose counts as written",
+         .sent = spliced,
+         .rules = {},
+         .store = of_store_with_counts(204, "6", "1", "1"),
+         .status = 204,
+         .refused = "2/3",
+         .written = "8/2/1",
+         .confirmed = given,
+         .stored = 7},
+        {.what = "onLimit: reject, and only what the store has counts as written",
+         .sent = telling(spliced),
+         .rules = {},
+         .store = of_store_with_counts(204, "6", "1", "1"),
+         .status = 400,
+         .body = refused_line + "\n",
+         .refused = "2/3",
+         .written = "6/1/1",
+         .reason = "refused",
+         .confirmed = given,
+         .stored = 7},
+        {.what = "everything refused",
+         .sent = nothing,
+         .rules = {},
+         .store = of_store(204),
+         .status = 204,
+         .refused = "2/10",
+         .written = "8/2/1",
+         .confirmed = given},
+        {.what = "everything refused, onLimit: reject",
+         .sent = telling(nothing),
+         .rules = {.reject_status = 429},
+         .store = of_store(204),
+         .status = 429,
+         .body = refused_line + "\n",
+         .refused = "2/10",
+         .written = "0/0/0",
+         .reason = "refused",
+         .confirmed = given},
+        {.what = "discard:",
+         .sent = spliced,
+         .rules = {.discards = true},
+         .store = of_store(204),
+         .status = 204,
+         .refused = "2/3",
+         .written = "8/2/1",
+         .confirmed = given,
+         .stored = 7},
+        {.what = "translated: a success is all of it",
+         .sent = sent_as(forwarding::translated, protocol::v2),
+         .rules = {},
+         .store = of_store(204),
+         .status = 204,
+         .written = "8/2/1",
+         .confirmed = given,
+         .stored = 10},
+        {.what = "translated, and the store has an error",
+         .sent = sent_as(forwarding::translated, protocol::v2),
+         .rules = {},
+         .store = of_store(500, "no"),
+         .status = 500,
+         .body = "no"},
+        {.what = "translated, with something left out",
+         .sent = translated_with_loss(),
+         .rules = {.reject_status = 429},
+         .store = of_store(204),
+         .status = 400,
+         .body = untranslated_line + "\n",
+         .written = "8/1/1",
+         .reason = "untranslated",
+         .confirmed = given,
+         .stored = 9},
+        {.what = "translated, with something left out and something refused",
+         .sent = translated_with_loss_and_refused(),
+         .rules = {.reject_status = 429},
+         .store = of_store(204),
+         .status = 429,
+         .body = refused_line + "\n" + untranslated_line + "\n",
+         .refused = "2/3",
+         .written = "6/0/1",
+         .reason = "refused",
+         .confirmed = given,
+         .stored = 6},
+    };
+}
+
+void check(const row& expected) {
+    CAPTURE(expected.what);
+    reply answer = expected.store;
+    CHECK(stored_samples(expected.sent, expected.rules, answer) == expected.stored);
+    CHECK(tell_sender(expected.sent, expected.rules, answer) == expected.confirmed);
+    CHECK(answer.status == expected.status);
+    CHECK(answer.body == expected.body);
+    CHECK(refused_of(answer) == expected.refused);
+    CHECK(written_of(answer) == expected.written);
+    CHECK(reason_of(answer) == expected.reason);
+    CHECK_FALSE(answer.close);
+}
+
+}  // namespace
+
+TEST_CASE("what senders of remote write 1 are told") {
+    for (const row& each : rows_of_v1()) check(each);
+}
+
+TEST_CASE("what senders of remote write 2 are told") {
+    for (const row& each : rows_of_v2()) check(each);
+}
+
+TEST_CASE("an error in place of a success is a text, and keeps the other headers") {
+    reply answer = of_store(200, "{}");
+    answer.headers.set(http::field::content_type, "application/json");
+    answer.headers.set(http::field::etag, "x");
+    answer.headers.set("X-Other", "stays");
+    (void)tell_sender(telling(sent_as(forwarding::spliced, protocol::v1)), {}, answer);
+    CHECK(answer.status == 400);
+    CHECK(answer.headers[http::field::content_type] == "text/plain; charset=utf-8");
+    CHECK(answer.headers["X-Content-Type-Options"] == "nosniff");
+    CHECK(answer.headers.count(http::field::etag) == 0);
+    CHECK(answer.headers["X-Other"] == "stays");
+}
+
+TEST_CASE("nothing is written behind an error that is compressed") {
+    reply answer = of_store(500, "\x1f\x8b");
+    answer.headers.set(http::field::content_encoding, "gzip");
+    (void)tell_sender(sent_as(forwarding::spliced, protocol::v1), {}, answer);
+    CHECK(answer.body == "\x1f\x8b");
+    CHECK(refused_of(answer) == "2/3");
+}
