@@ -36,11 +36,9 @@ fi
 if [ ${#targets[@]} = 0 ]; then echo "FAILED: no fuzz target was built"; exit 1; fi
 
 run_target() { # NAME SECONDS
-    local name=$1 seconds=$2 log=build/reports/$1.log seed seeds=()
+    local name=$1 seconds=$2 log=build/reports/$1.log seeds=()
     mkdir -p "build/fuzz-corpus/$name"
-    for seed in "tests/fuzz/corpus/$name" tests/golden; do
-        if [ -d "$seed" ]; then seeds+=("$seed"); fi
-    done
+    if [ -d "tests/fuzz/corpus/$name" ]; then seeds+=("tests/fuzz/corpus/$name"); fi
     if timeout --kill-after=20 $((seconds + 120)) "build/fuzz/$name" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix=build/fuzz-finds/ "build/fuzz-corpus/$name" "${seeds[@]}" >"$log" 2>&1; then
         echo "ok $name: $(tail -n 1 "$log")"
@@ -52,4 +50,5 @@ run_target() { # NAME SECONDS
 }
 export -f run_target
 # A target has one thread, so there are as many at a time as cores.
+# shellcheck disable=SC2016 # expanded by the inner bash
 printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run_target "$1" "$2"' _ {} "$seconds"

@@ -244,11 +244,11 @@ else
     if [ "$quick" = no ]; then
         if build asan all; then
             unit_tests asan
-            end_to_end_tests asan "not slow"
+            end_to_end_tests asan "not slow and not text"
         fi
         if build tsan all "${fixed_addresses[@]}"; then
             unit_tests tsan "${fixed_addresses[@]}"
-            end_to_end_tests tsan "not slow" "${fixed_addresses[@]}"
+            end_to_end_tests tsan "not slow and not text" "${fixed_addresses[@]}"
         fi
         fuzz
         debian13
