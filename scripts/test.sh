@@ -147,14 +147,13 @@ unit_tests() { # PRESET [PREFIX...]
     list_slowest "$reports/slowest-unit-$preset.txt" "$reports/ctest-$preset.xml"
 }
 
-end_to_end_tests() { # PRESET MARKERS [PREFIX...]
-    local preset=$1 markers=$2 status=0
-    shift 2
+end_to_end_tests() { # PRESET MARKERS AT_A_TIME [PREFIX...]
+    local preset=$1 markers=$2 at_a_time=$3 status=0
+    shift 3
     section "end-to-end tests, $preset"
-    # Debian's own Python, for that is the one which has Debian's python3-pytest, -xdist, -snappy and -protobuf. Several
-    # tests at a time: most of them wait most of the time.
+    # Debian's own Python, for that is the one which has Debian's python3-pytest, -xdist, -snappy and -protobuf.
     SERIESGATE_BIN=$(gate_binary "$preset") bounded 1800 "$@" /usr/bin/python3 -m pytest tests/attacks tests/e2e -m "$markers" \
-        -n $((3 * jobs)) --dist loadgroup -q -ra --timeout=300 --junitxml="$reports/pytest-$preset.xml" || status=$?
+        -n "$at_a_time" --dist loadgroup -q -ra --timeout=300 --junitxml="$reports/pytest-$preset.xml" || status=$?
     count_report "$reports/pytest-$preset.xml" "end-to-end tests, $preset" "$status"
     list_slowest "$reports/slowest-e2e-$preset.txt" "$reports/pytest-$preset.xml"
 }
@@ -239,16 +238,16 @@ else
         unit_tests release
         check_example_configuration
         check_instructions
-        end_to_end_tests release ""
+        end_to_end_tests release "" $((3 * jobs)) # most of them wait most of the time
     fi
     if [ "$quick" = no ]; then
         if build asan all; then
             unit_tests asan
-            end_to_end_tests asan "not slow and not text"
+            end_to_end_tests asan "not slow and not text" $((2 * jobs))
         fi
         if build tsan all "${fixed_addresses[@]}"; then
             unit_tests tsan "${fixed_addresses[@]}"
-            end_to_end_tests tsan "not slow and not text" "${fixed_addresses[@]}"
+            end_to_end_tests tsan "not slow and not text" $((2 * jobs)) "${fixed_addresses[@]}"
         fi
         fuzz
         debian13
