@@ -115,7 +115,7 @@ def sandbox(folder):
         (folder / name / "seriesgate").symlink_to(BINARY)
 
 
-def run(steps, folder, seconds=60):
+def run(steps, folder, seconds=120):
     """Runs the commands in one shell in a sandbox. @return the output of each, as lines"""
     script = ["set -m", "trap 'kill $(jobs -p) 2>/dev/null' EXIT"]
     for command, _ in steps:
