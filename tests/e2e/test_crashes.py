@@ -162,7 +162,7 @@ def until_the_end():
 
 
 def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
-    wait_out_the_hour(300)
+    wait_out_the_hour(150)
     directory, chance = tmp_path / "state", random.Random(2)
     gate = start_gate(f"--upstream.url={store.url}", config=CONFIGURATION.format(directory))
     watch, sender = SaveWatch(directory), Sender(gate.address, store)
