@@ -36,9 +36,12 @@ fi
 if [ ${#targets[@]} = 0 ]; then echo "FAILED: no fuzz target was built"; exit 1; fi
 
 run_target() { # NAME SECONDS
-    local name=$1 seconds=$2 log=build/reports/$1.log seeds=()
+    local name=$1 seconds=$2 log=build/reports/$1.log seed seeds=()
     mkdir -p "build/fuzz-corpus/$name"
-    if [ -d "tests/fuzz/corpus/$name" ]; then seeds+=("tests/fuzz/corpus/$name"); fi
+    # The golden states are seeds of fuzz_snapshot; to the others they would only be long.
+    for seed in "tests/fuzz/corpus/$name" "tests/golden/${name/#fuzz_snapshot/state}"; do
+        if [ -d "$seed" ]; then seeds+=("$seed"); fi
+    done
     if timeout --kill-after=20 $((seconds + 120)) "build/fuzz/$name" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix=build/fuzz-finds/ "build/fuzz-corpus/$name" "${seeds[@]}" >"$log" 2>&1; then
         echo "ok $name: $(tail -n 1 "$log")"
