@@ -4,7 +4,8 @@
 # Installs what is missing, builds the release, ASan+UBSan, TSan and fuzz presets, and runs the unit tests and the
 # end-to-end tests on each, the fuzz targets for a short while, the checks of style and example configuration, and the
 # unit tests once more on Debian 13 in a root of its own, where the machine can (see test-debian13.sh).
-# --quick: the release preset only. The last line is the count, `N passed, N failed`; exit 0 only if none failed.
+# --quick: the release preset only. The end says how long each part took; the last line is the count, `N passed, N failed`;
+# exit 0 only if none failed. Logs, JUnit files and lists of the slowest tests are left in build/reports.
 #
 # From the environment:
 #   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (20)
@@ -41,9 +42,11 @@ fail() { # WHAT
     echo "FAILED: $1"
 }
 
-section_title='' section_start=0
+section_title='' section_start=0 sections=()
 end_section() {
-    if [ -n "$section_title" ]; then echo "--- $section_title: $((SECONDS - section_start)) s"; fi
+    if [ -z "$section_title" ]; then return; fi
+    sections+=("$(printf '%5d s  %s' $((SECONDS - section_start)) "$section_title")")
+    echo "--- $section_title: $((SECONDS - section_start)) s"
     section_title=''
 }
 section() { # TITLE
@@ -104,6 +107,17 @@ count_report() { # FILE WHAT STATUS
     fi
 }
 
+# The ten slowest tests of JUnit files, into a file.
+list_slowest() { # LIST FILE...
+    local list=$1 file files=()
+    shift
+    for file in "$@"; do
+        if [ -s "$file" ]; then files+=("$file"); fi
+    done
+    if [ ${#files[@]} = 0 ]; then return; fi
+    /usr/bin/python3 scripts/slowest.py 10 "${files[@]}" >"$list" || fail "$list"
+}
+
 # Configures and builds a preset. PREFIX runs the build, and with it the test programs that it asks for their tests.
 build() { # PRESET TARGET [PREFIX...]
     local preset=$1 target=$2 tests=ON
@@ -130,16 +144,18 @@ unit_tests() { # PRESET [PREFIX...]
     # Of hundreds of tests only what went wrong, and the sum.
     grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | cat -s | tail -n 300 || true
     count_report "$reports/ctest-$preset.xml" "unit tests, $preset" "$status"
+    list_slowest "$reports/slowest-unit-$preset.txt" "$reports/ctest-$preset.xml"
 }
 
-end_to_end_tests() { # PRESET MARKERS [PREFIX...]
-    local preset=$1 markers=$2 status=0
-    shift 2
+end_to_end_tests() { # PRESET MARKERS AT_A_TIME [PREFIX...]
+    local preset=$1 markers=$2 at_a_time=$3 status=0
+    shift 3
     section "end-to-end tests, $preset"
-    # Debian's own Python, for that is the one which has Debian's python3-pytest, -snappy and -protobuf.
-    SERIESGATE_BIN=$(gate_binary "$preset") bounded 1800 "$@" /usr/bin/python3 -m pytest tests/e2e tests/attacks -m "$markers" \
-        -q -ra --timeout=300 --junitxml="$reports/pytest-$preset.xml" || status=$?
+    # Debian's own Python, for that is the one which has Debian's python3-pytest, -xdist, -snappy and -protobuf.
+    SERIESGATE_BIN=$(gate_binary "$preset") bounded 1800 "$@" /usr/bin/python3 -m pytest tests/attacks tests/e2e -m "$markers" \
+        -n "$at_a_time" --dist loadgroup -q -ra --timeout=300 --junitxml="$reports/pytest-$preset.xml" || status=$?
     count_report "$reports/pytest-$preset.xml" "end-to-end tests, $preset" "$status"
+    list_slowest "$reports/slowest-e2e-$preset.txt" "$reports/pytest-$preset.xml"
 }
 
 check_style() {
@@ -156,6 +172,7 @@ check_style() {
         head -n 20 "$reports/clang-format.log"
         fail "clang-format"
     fi
+    if bounded 60 /usr/bin/python3 -B tests/boundaries/boundaries.py; then pass; else fail "boundaries of the modules"; fi
 }
 
 check_example_configuration() {
@@ -177,30 +194,18 @@ check_instructions() {
 }
 
 fuzz() {
-    local target name seeds found=no
+    local status=0 log=$reports/fuzz.log count target
     build fuzz tests/fuzz/all || return 0
     section "fuzz targets, $fuzz_seconds s each"
-    mkdir -p build/fuzz-finds
+    bounded 2400 scripts/fuzz.sh --seconds "$fuzz_seconds" >"$log" 2>&1 || status=$?
+    grep -v '^\[' "$log" || true
+    count=$(grep -c '^ok fuzz_' "$log" || true)
+    passed=$((passed + count))
     while IFS= read -r target; do
-        found=yes
-        name=${target##*/}
-        mkdir -p "build/fuzz-corpus/$name"
-        seeds=()
-        # The golden states are seeds of fuzz_snapshot; to the others they would only be long.
-        for seed in "tests/fuzz/corpus/$name" "tests/golden/${name/#fuzz_snapshot/state}"; do
-            if [ -d "$seed" ]; then seeds+=("$seed"); fi
-        done
-        if bounded $((fuzz_seconds + 120)) "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
-            -artifact_prefix=build/fuzz-finds/ "build/fuzz-corpus/$name" "${seeds[@]}" \
-            >"$reports/$name.log" 2>&1; then
-            echo "$name: $(tail -n 1 "$reports/$name.log")"
-            pass
-        else
-            tail -n 40 "$reports/$name.log"
-            fail "$name (input kept in build/fuzz-finds)"
-        fi
-    done < <(find build/fuzz -type f -name 'fuzz_*' -perm -u+x | sort)
-    if [ "$found" = no ]; then fail "no fuzz target was built"; fi
+        status=0
+        fail "$target"
+    done < <(sed -n 's/^FAILED \(fuzz_[^:]*\):.*/\1 (input kept in build\/fuzz-finds)/p' "$log")
+    if [ "$status" != 0 ]; then fail "fuzz targets (exit $status)"; fi
 }
 
 debian13() {
@@ -233,16 +238,16 @@ else
         unit_tests release
         check_example_configuration
         check_instructions
-        end_to_end_tests release ""
+        end_to_end_tests release "" $((3 * jobs)) # most of them wait most of the time
     fi
     if [ "$quick" = no ]; then
         if build asan all; then
             unit_tests asan
-            end_to_end_tests asan "not slow"
+            end_to_end_tests asan "not slow and not text" $((2 * jobs))
         fi
         if build tsan all "${fixed_addresses[@]}"; then
             unit_tests tsan "${fixed_addresses[@]}"
-            end_to_end_tests tsan "not slow" "${fixed_addresses[@]}"
+            end_to_end_tests tsan "not slow and not text" $((2 * jobs)) "${fixed_addresses[@]}"
         fi
         fuzz
         debian13
@@ -251,6 +256,12 @@ fi
 end_section
 
 printf '\n=== result after %d:%02d\n' $((SECONDS / 60)) $((SECONDS % 60))
+# In the order in which they ran; a mark at those that took a tenth of the time and more.
+for part in "${sections[@]}"; do
+    read -r took _ <<<"$part"
+    if [ $((took * 10)) -ge "$SECONDS" ]; then part+=" <"; fi
+    echo "$part"
+done
 for what in "${failures[@]}"; do echo "failed: $what"; done
 for what in "${untested[@]}"; do echo "skipped: $what"; done
 closing="$passed passed, $failed failed"

@@ -4,7 +4,9 @@ import contextlib
 import os
 import resource
 import shutil
+import signal
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -52,12 +54,16 @@ def start_line(text, tmp_path):
     return one_clear_line(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
 
 
-def _is_removed(directory):
+@contextlib.contextmanager
+def halted(gate):
+    """What happens inside is one moment to the gate."""
+    gate.signal(signal.SIGSTOP)
+    stat = Path(f"/proc/{gate.process.pid}/stat")
+    eventually(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T", "it has stopped")
     try:
-        shutil.rmtree(directory)
-    except OSError:  # a file has come while it was being removed
-        return False
-    return True
+        yield
+    finally:
+        gate.signal(signal.SIGCONT)
 
 
 # --- the directory goes while the gate runs
@@ -66,15 +72,16 @@ def _is_removed(directory):
 def test_a_directory_that_goes_is_made_anew_with_its_state(saving, limited, upstream, directory, how):  # noqa: F811
     gate, text = saving
     with within(gate, memory_mib=16, cpu=1, seconds=5):
-        if how == "emptied":
-            for file in directory.iterdir():
-                file.unlink(missing_ok=True)
-        elif how == "removed":
-            eventually(lambda: _is_removed(directory), "the directory is gone, whatever the gate is writing into it")
-        else:
-            directory.rename(directory.parent / "elsewhere")
-            if how == "replaced":
-                directory.mkdir()
+        with halted(gate):
+            if how == "emptied":
+                for file in directory.iterdir():
+                    file.unlink()
+            elif how == "removed":
+                shutil.rmtree(directory)
+            else:
+                directory.rename(directory.parent / "elsewhere")
+                if how == "replaced":
+                    directory.mkdir()
         # Nothing new has come: the state is saved again because it is gone.
         eventually(lambda: (directory / "state").exists(), "the state is there again")
         eventually(lambda: "made anew" in gate.log, "the log says so")

@@ -37,7 +37,7 @@ class Reply:
 class Client:
     """One keep-alive connection to the gate; opened on first use and again after the server closed it."""
 
-    def __init__(self, address, timeout=30.0):
+    def __init__(self, address, timeout=60.0):
         self._connection = http.client.HTTPConnection(*address, timeout=timeout)
 
     def __enter__(self):

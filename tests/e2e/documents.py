@@ -1,4 +1,4 @@
-"""The examples of README.md and docs/: fenced blocks, console sessions, and running them.
+"""The examples of README.md and docs/: fenced blocks, console sessions, and running them; and what all pages refer to.
 
 The console blocks of a page are one session, in one shell. A YAML block between them that begins with `# build/NAME` is
 that file from there on.
@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from gate import BINARY, REPOSITORY
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+NAMED_FILE = re.compile(r"`((?:bench|config|docker|docs|proto|scripts|src|tests)/[\w./-]*\w/?)`")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+COMMENT = re.compile(r"(^|\s)#.*")
 FILE_NAME = re.compile(r"# (build/\S+)\n")
 MARK = "----- that was command"
 JOB_NOTICE = re.compile(r"\[\d+\][+-]? .*")
@@ -40,6 +44,35 @@ def sessions():
     """The text of each page's console session, by the page's name."""
     return {name: "".join(block.text if block.language == "console" else _as_commands(block) for block in page)
             for name, page in pages().items() if any(block.language == "console" for block in page)}
+
+
+def everything():
+    """Every page that there is, by its name: {name: its text}."""
+    files = [*REPOSITORY.glob("*.md"), *(file for folder in ("bench", "docs", "src", "tests")
+                                         for file in (REPOSITORY / folder).rglob("*.md"))]
+    return {str(file.relative_to(REPOSITORY)): file.read_text() for file in sorted(files)}
+
+
+def references(name, text):
+    """What a page refers to in this repository: (file, heading or ""), the file as the page's reader finds it."""
+    text = FENCE.sub("", text)
+    for target in LINK.findall(text):
+        if "://" not in target:
+            file, _, anchor = target.partition("#")
+            yield (REPOSITORY / name).parent / file if file else REPOSITORY / name, anchor
+    yield from ((REPOSITORY / file, "") for file in NAMED_FILE.findall(text))
+
+
+def anchors(text):
+    """The names by which headings are linked to."""
+    headings = HEADING.findall(FENCE.sub("", text))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def commands():
+    """The lines of all `sh` blocks, without comments, each with its page's name."""
+    return [(name, command) for name, text in everything().items() for language, block in FENCE.findall(text)
+            if language == "sh" for line in block.splitlines() if (command := COMMENT.sub("", line).strip())]
 
 
 def _blocks_of(file):
@@ -82,7 +115,7 @@ def sandbox(folder):
         (folder / name / "seriesgate").symlink_to(BINARY)
 
 
-def run(steps, folder, seconds=60):
+def run(steps, folder, seconds=120):
     """Runs the commands in one shell in a sandbox. @return the output of each, as lines"""
     script = ["set -m", "trap 'kill $(jobs -p) 2>/dev/null' EXIT"]
     for command, _ in steps:

@@ -1,13 +1,16 @@
 """What README.md and docs/ show is what happens."""
 
+import json
+import os
 import re
+import shlex
 import subprocess
 
 import pytest
 
 import documents
 import servers
-from gate import BINARY
+from gate import BINARY, REPOSITORY
 
 SESSIONS, YAML = documents.sessions(), documents.blocks("yaml")
 
@@ -36,6 +39,7 @@ def test_a_console_session_prints_what_it_says(page, tmp_path):
         assert documents.matches(expected, actual), (command, expected, actual)
 
 
+@pytest.mark.text
 @pytest.mark.parametrize("block", [block for block in YAML if not errors_shown(block)], ids=lambda block: block.where)
 def test_a_yaml_example_is_valid(block, tmp_path):
     file = tmp_path / "seriesgate.yaml"
@@ -50,6 +54,7 @@ def test_a_yaml_example_is_valid(block, tmp_path):
     assert checked.returncode == 0, checked
 
 
+@pytest.mark.text
 @pytest.mark.parametrize("block", [block for block in YAML if errors_shown(block)], ids=lambda block: block.where)
 def test_a_faulty_yaml_example_gets_the_errors_shown(block, tmp_path):
     (tmp_path / "seriesgate.yaml").write_text(block.text)
@@ -58,3 +63,30 @@ def test_a_faulty_yaml_example_gets_the_errors_shown(block, tmp_path):
     checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *flags)
     assert checked.stderr.splitlines() == shown
     assert checked.returncode == 1
+
+
+@pytest.mark.text
+@pytest.mark.parametrize("name", documents.everything())
+def test_what_a_page_refers_to_is_there(name):
+    text = documents.everything()[name]
+    missing = [os.path.relpath(file, REPOSITORY) for file, _ in documents.references(name, text) if not file.exists()]
+    assert missing == []
+    unknown = [f"{file}#{anchor}" for file, anchor in documents.references(name, text)
+               if anchor and file.suffix == ".md" and anchor not in documents.anchors(file.read_text())]
+    assert unknown == []
+
+
+@pytest.mark.text
+@pytest.mark.parametrize("name, command", documents.commands())
+def test_a_command_names_what_there_is(name, command):
+    """Presets, files, and the tests that are picked by their names. What takes minutes is not run here."""
+    presets = {preset["name"] for preset in json.loads((REPOSITORY / "CMakePresets.json").read_text())["configurePresets"]}
+    words = shlex.split(command)
+    for word, following in zip(words, [*words[1:], ""]):
+        if word == "--preset":
+            assert following in presets
+        elif re.match(r"(bench|config|docs|scripts|src|tests)/", word):
+            assert (REPOSITORY / word).exists(), word
+        elif program := re.fullmatch(r"build/\w+/(\w+)_tests", word):
+            sources = "".join(file.read_text() for file in (REPOSITORY / "tests" / program[1]).glob("*_test.cpp"))
+            assert f'TEST_CASE("{following}"' in sources, following

@@ -12,7 +12,8 @@ import pytest
 from gate import REPOSITORY
 from waiting import eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(280)]
+# One at a time: they build in the same folder.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(280), pytest.mark.xdist_group("build")]
 
 
 @pytest.fixture

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Who may include whom in src/: boundaries.py [FOLDER OF THE REPOSITORY]
+
+A folder of src/ is a module. CMakeLists.txt declares what each uses, `seriesgate_module(NAME USES a b)`, and this holds
+the includes against it. One line a finding; exit status 1 if there is any.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Bytes and numbers in, values out: no socket, no file, no thread, and the time is an argument.
+CORE = ("core", "series", "wire", "filter", "limit", "plan")
+NOT_IN_CORE = re.compile(r"boost/(asio|beast)|spdlog/|yaml-cpp/|(thread|future|fstream|filesystem|iostream)$|sys/socket\.h$")
+CLOCK = re.compile(r"\bnow\(\s*\)")
+
+MODULE = re.compile(r"^seriesgate_module\((.*?)\)", re.MULTILINE | re.DOTALL)
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+# A string is matched so that nothing inside it is taken for a comment, and stays; a comment goes.
+COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.DOTALL)
+
+
+def findings(root):
+    """What is wrong in the repository at `root`, as lines to print."""
+    uses = declared_uses((root / "CMakeLists.txt").read_text())
+    sources = read_sources(root / "src")
+    includes = {file: own_includes(text) for file, text in sources.items()}
+    return [*wrong_modules(uses, sources), *wrong_includes(uses, includes), *unused_declarations(uses, includes),
+            *circles_of_modules(uses), *circles_of_files(includes), *impure_core(uses, sources)]
+
+
+# --- what there is
+
+def declared_uses(text):
+    """{module: the modules that it declares to use}, as CMakeLists.txt has them."""
+    uses = {}
+    for arguments in MODULE.findall(re.sub(r"#.*", "", text)):
+        name, *words = arguments.split()
+        keyword, used = None, []
+        for word in words:
+            if word.isupper():
+                keyword = word
+            elif keyword == "USES":
+                used.append(word)
+        uses[name] = used
+    return uses
+
+
+def read_sources(folder):
+    """{MODULE/FILE: its text without comments}."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".cpp", ".hpp"))
+    return {path.relative_to(folder).as_posix(): COMMENT.sub(lambda match: match[1] or " ", path.read_text())
+            for path in files}
+
+
+def own_includes(text):
+    return [name for sign, name in INCLUDE.findall(text) if sign == '"']
+
+
+def module_of(file):
+    return file.split("/")[0]
+
+
+def unit_of(file):
+    """x.cpp and x.hpp are one unit."""
+    return file.rsplit(".", 1)[0]
+
+
+# --- the rules
+
+def wrong_modules(uses, sources):
+    folders = {module_of(file) for file in sources}
+    yield from (f"src/{folder}: not declared in CMakeLists.txt" for folder in sorted(folders - uses.keys()))
+    yield from (f"CMakeLists.txt: {name}: there is no such folder in src/" for name in sorted(uses.keys() - folders))
+
+
+def wrong_includes(uses, includes):
+    """A file may include its own module, and those that its module declares: what these use is not enough."""
+    for file, names in includes.items():
+        module = module_of(file)
+        for name in names:
+            if name not in includes:
+                yield f"src/{file}: includes \"{name}\", which is not in src/: our headers are \"module/file.hpp\""
+            elif module_of(name) not in (module, *uses.get(module, ())):
+                yield f"src/{file}: includes \"{name}\", but {module} does not declare to use {module_of(name)}"
+
+
+def unused_declarations(uses, includes):
+    used = {(module_of(file), module_of(name)) for file, names in includes.items() for name in names}
+    for module, declared in uses.items():
+        for other in declared:
+            if (module, other) not in used:
+                yield f"CMakeLists.txt: {module} declares to use {other}, and includes nothing of it"
+
+
+def circles_of_modules(uses):
+    return [f"CMakeLists.txt: modules in a circle: {' -> '.join(circle)}" for circle in circles(uses)]
+
+
+def circles_of_files(includes):
+    units = {}
+    for file, names in includes.items():
+        units.setdefault(unit_of(file), set()).update(unit_of(name) for name in names)
+    return [f"src/: files in a circle: {' -> '.join(circle)}"
+            for circle in circles({unit: sorted(others - {unit}) for unit, others in units.items()})]
+
+
+def impure_core(uses, sources):
+    for module in CORE:
+        for other in uses.get(module, ()):
+            if other not in CORE:
+                yield f"CMakeLists.txt: {module} is of the core and declares to use {other}, which is not"
+    for file, text in sources.items():
+        if module_of(file) in CORE:
+            for _, name in INCLUDE.findall(text):
+                if NOT_IN_CORE.match(name):
+                    yield f"src/{file}: includes <{name}>; the core has no socket, no file, no thread, no log"
+            if CLOCK.search(text):
+                yield f"src/{file}: asks a clock; in the core the time is an argument"
+
+
+def circles(graph):
+    """The shortest circle through each node that is on one; each once, from its least node."""
+    found = set()
+    for start in graph:
+        came_from, ahead = {}, [start]
+        while ahead and start not in came_from:
+            following = []
+            for node in ahead:
+                for other in graph.get(node, ()):
+                    if other not in came_from:
+                        came_from[other] = node
+                        following.append(other)
+            ahead = following
+        if start in came_from:
+            circle = [came_from[start]]
+            while circle[-1] != start:
+                circle.append(came_from[circle[-1]])
+            circle.reverse()
+            least = circle.index(min(circle))
+            found.add(tuple(circle[least:] + circle[:least]))
+    return [[*circle, circle[0]] for circle in sorted(found)]
+
+
+if __name__ == "__main__":
+    wrong = findings(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
+    print("\n".join(wrong), end="\n" if wrong else "")
+    sys.exit(bool(wrong))
