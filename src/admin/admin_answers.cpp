@@ -61,8 +61,8 @@ net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, b
     const std::size_t ahead_max = key.is_cut() ? cut_lists_max - 1 : page_desk::orders_max - 1;
     const auto text = co_await shared_.pages.ask(key, io_, page_limit, ahead_max);
     if (!text || *text == nullptr)
-        co_return come_again(rejection(reject_reason::pages_held, 503,
-                                       "too many earlier answers are still being read, try again"));
+        co_return come_again(
+            rejection(reject_reason::pages_held, 503, "too many earlier answers are still being read, try again"));
     made.shared_body = *text;
     co_return made;
 }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 
+#include "limit/figures.hpp"
 #include "net/wall_clock.hpp"
 #include "series/fingerprint.hpp"
 #include "state/secret_file.hpp"

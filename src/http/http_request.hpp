@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "http/inflight.hpp"
-#include "net/asio.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 

@@ -1,8 +1,8 @@
 /// What is counted about remote write requests: what they hold and what becomes of it.
 #pragma once
 
-#include "metrics/exposition.hpp"
 #include "metrics/counters.hpp"
+#include "metrics/exposition.hpp"
 #include "plan/forwarding.hpp"
 
 namespace seriesgate {

@@ -9,6 +9,7 @@
 
 #include "ingest/rejections.hpp"
 #include "ingest/texts.hpp"
+#include "limit/group_key.hpp"
 #include "net/wall_clock.hpp"
 #include "upstream/via.hpp"
 

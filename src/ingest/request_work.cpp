@@ -20,7 +20,7 @@ request_work::request_work(const config& settings, const hash_key& key)
     : planning(key, settings.ignore_labels, filled_in_max(settings)), translate(key) {}
 
 void request_work::shrink() {
-    decoding.shrink(kept_buffer_bytes);
+    give_back(decoding, kept_buffer_bytes);
     planning.shrink();
     give_back(rewritten, kept_buffer_bytes);
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "net/asio.hpp"
+#include "net/http_fields.hpp"
 #include "plan/plan_counts.hpp"
 
 namespace seriesgate {

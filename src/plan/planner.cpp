@@ -5,19 +5,6 @@
 #include "core/kept_memory.hpp"
 
 namespace seriesgate {
-namespace {
-
-bool is_accepted(verdict of) noexcept {
-    return is_accepted(of);
-}
-
-/// Whether the sender is to be told of it, see limit_answer.
-bool is_told(verdict of) noexcept {
-    return is_told(of);
-}
-
-}  // namespace
-
 result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& limiter, time_point now,
                                              std::string_view tenant, protocol version) {
     const wire_error wrong = read(body, tenant, version);
