@@ -9,6 +9,7 @@
 
 #include "http/http_request.hpp"
 #include "http/reply.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate {
 
