@@ -1,5 +1,7 @@
 #include "admin/reload_metrics.hpp"
 
+#include "metrics/exposition.hpp"
+
 namespace seriesgate {
 
 void write(exposition& out, const reload_metrics& metrics) {

@@ -1,10 +1,11 @@
 /// What is counted about reloads of the configuration.
 #pragma once
 
-#include "metrics/exposition.hpp"
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// Threads: any.
 struct reload_metrics {

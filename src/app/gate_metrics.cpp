@@ -1,5 +1,7 @@
 #include "app/gate_metrics.hpp"
 
+#include "metrics/exposition.hpp"
+
 namespace seriesgate {
 
 request_counts gate_metrics::counts() const noexcept {

@@ -6,10 +6,11 @@
 #include "app/state_metrics.hpp"
 #include "http/http_metrics.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "metrics/exposition.hpp"
 #include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// Threads: any.
 struct gate_metrics {

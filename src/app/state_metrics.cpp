@@ -1,5 +1,7 @@
 #include "app/state_metrics.hpp"
 
+#include "metrics/exposition.hpp"
+
 namespace seriesgate {
 
 void write(exposition& out, const state_metrics& metrics) {

@@ -1,10 +1,11 @@
 /// What is counted about saving the limiter's state.
 #pragma once
 
-#include "metrics/exposition.hpp"
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// Threads: any.
 struct state_metrics {

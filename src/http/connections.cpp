@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace seriesgate {
@@ -52,6 +53,7 @@ connection_lease connection_registry::admit(int socket, const net::ip::address& 
     made->house = made->over ? &guests_ : &regulars_;
     made->in_house = in_house.begin();
     append(*made->house, in_house);
+    assert(guests_.size() <= guests_max);
     metrics_.connections.add();
     return connection_lease{*this, std::move(made)};
 }
@@ -98,6 +100,7 @@ bool connection_registry::give_up_one(scope& within, connection_bound reason, cl
 }
 
 void connection_registry::give_up(entry& chosen, connection_bound reason) {
+    assert(!chosen.given_up && chosen.stage != connection_stage::working);
     // A guest that has not said what it wants goes without having been told.
     if (chosen.over)
         metrics_.connections_turned_away[*chosen.over].add();
@@ -126,6 +129,7 @@ bool connection_registry::enter(entry& which, connection_stage next, clock::time
 void connection_registry::leave(entry& which) noexcept {
     const std::scoped_lock lock{mutex_};
     metrics_.connections.sub();
+    assert(!which.given_up || which.house->given_up != 0);
     if (which.given_up)
         --which.house->given_up;
     else

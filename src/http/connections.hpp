@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,7 @@ class connection_registry {
 
     /// @param metrics counts what is open, given up and turned away.
     connection_registry(connection_bounds bounds, http_metrics& metrics) : metrics_(metrics), bounds_(bounds) {
+        assert(bounds.total != 0);
         regulars_.given_up_max = given_up_max(bounds.total);
         guests_.given_up_max = guests_given_up_max;
     }

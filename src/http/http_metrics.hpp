@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "metrics/exposition.hpp"
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// Why the gate itself answered a request with an error.
 enum class reject_reason : std::uint8_t {

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
 
@@ -37,7 +38,8 @@ class inflight_room {
         return true;
     }
     void give(bytes back) noexcept {
-        all_.fetch_sub(back, std::memory_order_relaxed);
+        [[maybe_unused]] const bytes held = all_.fetch_sub(back, std::memory_order_relaxed);
+        assert(back >= 0 && held >= back);
         shown_.sub(back);
     }
 
@@ -46,7 +48,9 @@ class inflight_room {
     inflight_room(gauge& shown, std::uint64_t limit, std::uint64_t decoded_bytes_max)
         : shown_(shown),
           limit_(static_cast<bytes>(limit)),
-          bodies_max_(static_cast<bytes>(limit) - static_cast<bytes>(decoded_bytes_max)) {}
+          bodies_max_(static_cast<bytes>(limit) - static_cast<bytes>(decoded_bytes_max)) {
+        assert(limit >= decoded_bytes_max);
+    }
 };
 
 /// A request's share, given back when it ends: its body, and what goes upstream instead of that.
@@ -64,8 +68,9 @@ class inflight_lease {
     inflight_lease& operator=(const inflight_lease&) = delete;
     ~inflight_lease() { release(); }
 
-    /// Gives the body's share back: when it is turned away, at once, so that others need not be, too.
+    /// Gives the body's share back: when it is rejected, at once, so that others need not be, too.
     void release() noexcept {
+        assert(bodies_ >= 0);
         room_.give(bodies_);
         room_.bodies_.fetch_sub(bodies_, std::memory_order_relaxed);
         bodies_ = 0;

@@ -1,11 +1,12 @@
 /// What is counted about remote write requests: what they hold and what becomes of it.
 #pragma once
 
-#include "metrics/exposition.hpp"
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 #include "plan/forwarding.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// "Samples" are samples and native histograms together, as in /stats; histograms are also counted apart.
 /// Threads: any.

@@ -21,13 +21,16 @@ std::string_view type_name(metric_type type) noexcept {
     return "untyped";
 }
 
-void append_escaped(std::string& out, std::string_view text, bool quotes) {
+/// Where a text stands: quotes end a label's value, but mean nothing in a help text.
+enum class text_place { help, label_value };
+
+void append_escaped(std::string& out, std::string_view text, text_place where) {
     for (const char c : text) {
         if (c == '\\') {
             out += "\\\\";
         } else if (c == '\n') {
             out += "\\n";
-        } else if (c == '"' && quotes) {
+        } else if (c == '"' && where == text_place::label_value) {
             out += "\\\"";
         } else {
             out += c;
@@ -64,7 +67,7 @@ void append_label(std::string& out, bool first, std::string_view name, std::stri
     out += first ? '{' : ',';
     out += name;
     out += "=\"";
-    append_escaped(out, value, true);
+    append_escaped(out, value, text_place::label_value);
     out += '"';
 }
 
@@ -95,7 +98,7 @@ void exposition::family(std::string_view name, std::string_view help, metric_typ
     text_ += "# HELP ";
     text_ += name;
     text_ += ' ';
-    append_escaped(text_, help, false);
+    append_escaped(text_, help, text_place::help);
     text_ += "\n# TYPE ";
     text_ += name;
     text_ += ' ';

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
 

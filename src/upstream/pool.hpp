@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 #include "net/timed_stream.hpp"
 
 namespace seriesgate {

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include "metrics/exposition.hpp"
+
 namespace seriesgate {
 namespace {
 

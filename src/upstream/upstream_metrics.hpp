@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "metrics/exposition.hpp"
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// Why the upstream gave no answer that could be passed on.
 enum class upstream_error_reason : std::uint8_t {

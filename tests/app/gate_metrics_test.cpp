@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "metrics/exposition.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,4 +1,4 @@
-#include "metrics/metrics.hpp"
+#include "metrics/counters.hpp"
 
 #include <atomic>
 #include <chrono>

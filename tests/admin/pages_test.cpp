@@ -1,0 +1,77 @@
+#include "admin/pages.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "net/wall_clock.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+net::awaitable<void> ask(page_desk& pages, page_key key, net::io_context& io, page_text& got) {
+    const auto text = co_await pages.ask(key, io, 10s);
+    if (text) got = *text;
+}
+
+/// Pages about a limiter and two figures.
+struct scene {
+    series_limiter limiter{{.global = {.hourly = 3}}, wall_clock_now()};
+    bool broken = false;
+    page_desk pages;
+    page_sources from{.limiter = limiter,
+                      .started = std::chrono::steady_clock::now() - 7s,
+                      .write_metrics = [this](exposition& out) { write_own(out); },
+                      .counts = [] { return request_counts{.requests = 5}; }};
+    std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, pages, from); }};
+
+    scene() { spdlog::set_level(spdlog::level::off); }
+
+    void write_own(exposition& out) const {
+        if (broken) throw std::runtime_error("no memory");
+        out.family("own_total", "Counted elsewhere.", metric_type::counter);
+        out.sample({}, 11);
+    }
+    page_text page(page_key key, std::chrono::milliseconds limit = 10s) {
+        net::io_context io{1};
+        page_text got;
+        net::co_spawn(io, ask(pages, key, io, got), net::detached);
+        io.run_for(limit);
+        return got;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the metrics page has the limiter's families, the process' and those of all others") {
+    scene at;
+    const page_text text = at.page({.kind = page_kind::metrics});
+    REQUIRE(text);
+    for (const auto* line : {"seriesgate_build_info{version=", "seriesgate_series_max{window=\"hourly\"} 3\n",
+                             "own_total 11\n", "process_threads "})
+        CHECK(text->find(line) != std::string::npos);
+}
+
+TEST_CASE("the stats page has the counts and the limiter's figures") {
+    scene at;
+    const page_text text = at.page({.kind = page_kind::stats});
+    REQUIRE(text);
+    CHECK(text->find(R"("uptimeSeconds":7,)") != std::string::npos);
+    CHECK(text->find(R"("requests":{"total":5,)") != std::string::npos);
+    CHECK(text->find(R"("maxSeries":3,)") != std::string::npos);
+    CHECK(text->ends_with("}\n"));
+}
+
+TEST_CASE("a page that cannot be made ends nothing") {
+    scene at;
+    at.broken = true;
+    CHECK(at.page({.kind = page_kind::metrics}, 50ms) == nullptr);
+    at.broken = false;
+    CHECK(at.page({.kind = page_kind::metrics}) != nullptr);
+}

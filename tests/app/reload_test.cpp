@@ -1,0 +1,119 @@
+#include "app/reload.hpp"
+
+#include <functional>
+#include <stdexcept>
+#include <thread>
+
+#include "limit/offering.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+config some_config() {
+    config made;
+    made.rules.global = {.hourly = 3, .daily = 9};
+    return made;
+}
+
+/// A limiter with its configuration, and a reader that reads what the test says.
+struct scene {
+    config running = some_config();
+    offering gate{running.rules, at(10)};
+    reload_metrics metrics;
+    std::function<load_outcome()> read_again;
+    reloader reload{running, [this] { return read_again(); }, gate.limiter, metrics};
+
+    reload_outcome read(load_outcome outcome) {
+        read_again = [outcome] { return outcome; };
+        return reload.reload();
+    }
+    [[nodiscard]] std::uint64_t hourly_max() const { return gate.hourly().series_max; }
+};
+
+load_outcome wrong(std::vector<config_error> errors) {
+    load_outcome made;
+    made.value.rules.global.hourly = 1;  // not to be used
+    made.errors = std::move(errors);
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("the start counts as the first configuration that was taken over") {
+    const scene at;
+    CHECK(at.metrics.successful.value() == 1);
+    CHECK(at.metrics.success_seconds.value() > 1'700'000'000);
+    CHECK(at.metrics.reads.value() == 0);
+}
+
+TEST_CASE("new limits are taken over") {
+    scene at;
+    load_outcome wanted{.value = at.running, .errors = {}};
+    wanted.value.rules.global.hourly = 7;
+    const reload_outcome outcome = at.read(wanted);
+    CHECK(outcome.ok);
+    CHECK(outcome.text == "configuration reloaded");
+    CHECK(at.hourly_max() == 7);
+    CHECK(at.metrics.reads.value() == 1);
+    CHECK(at.metrics.successful.value() == 1);
+}
+
+TEST_CASE("a bad file changes nothing, and every mistake is told in a line of its own") {
+    scene at;
+    const reload_outcome outcome = at.read(wrong({{.where = "gate.yaml:3", .key = "listen", .message = "no port"},
+                                                  {.where = "gate.yaml:5", .key = "mode", .message = "unknown key"}}));
+    CHECK_FALSE(outcome.ok);
+    CHECK(outcome.text == "gate.yaml:3: listen: no port\ngate.yaml:5: mode: unknown key");
+    CHECK(at.hourly_max() == 3);
+    CHECK(at.metrics.reads.value() == 1);
+    CHECK(at.metrics.successful.value() == 0);
+}
+
+TEST_CASE("the next good file mends what a bad one has left") {
+    scene at;
+    CHECK_FALSE(at.read(wrong({{.where = {}, .key = "mode", .message = "unknown key"}})).ok);
+    CHECK(at.read({.value = at.running, .errors = {}}).ok);
+    CHECK(at.metrics.successful.value() == 1);
+    CHECK(at.metrics.reads.value() == 2);
+}
+
+TEST_CASE("what only a start reads is named, and the limits are taken over all the same") {
+    scene at;
+    load_outcome wanted{.value = at.running, .errors = {}};
+    wanted.value.rules.global.hourly = 8;
+    wanted.value.reject_status = 429;
+    const reload_outcome outcome = at.read(wanted);
+    CHECK(outcome.ok);
+    CHECK(outcome.text == "configuration reloaded; a restart is needed for: rejectStatus");
+    CHECK(at.hourly_max() == 8);
+    wanted.value.ignore_labels = {"replica"};
+    CHECK(at.read(wanted).text == "configuration reloaded; a restart is needed for: ignoreLabels, rejectStatus");
+}
+
+TEST_CASE("a reader that throws is a mistake like others, and not the end") {
+    scene at;
+    at.read_again = []() -> load_outcome { throw std::runtime_error("out of something"); };
+    const reload_outcome outcome = at.reload.reload();
+    CHECK_FALSE(outcome.ok);
+    CHECK(outcome.text == "out of something");
+    CHECK(at.metrics.successful.value() == 0);
+    CHECK(at.read({.value = at.running, .errors = {}}).ok);
+}
+
+TEST_CASE("what is asked for at the desk is read, until it is time to stop") {
+    scene at;
+    at.read_again = [&at] { return load_outcome{.value = at.running, .errors = {}}; };
+    reload_desk desk;
+    std::stop_source stop;
+    desk.ask({});
+    desk.ask({});  // joins the first
+    at.read_again = [&at, &stop] {
+        stop.request_stop();
+        return load_outcome{.value = at.running, .errors = {}};
+    };
+    at.reload.run(stop.get_token(), desk);
+    CHECK(at.metrics.reads.value() == 1);
+}

@@ -1,0 +1,110 @@
+#include "http/header_check.hpp"
+
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+net::awaitable<reply> never(http_request&) {
+    co_return reply{};
+}
+
+/// A gate with a path that is written to and one that is read, and room for so much.
+struct scene {
+    const route_table routes{{"/write", "POST", route_kind::ingestion, never},
+                             {"/tell", "GET, HEAD", route_kind::admin, never}};
+    gauge held;
+    inflight_room room{held, 2000, 1000};
+    inflight_lease memory{room};
+
+    header_verdict check(http::verb method, std::string_view target,
+                         std::optional<std::uint64_t> content_length = std::nullopt) {
+        return check(sound(method, target), content_length);
+    }
+    header_verdict check(const request_header& header, std::optional<std::uint64_t> content_length = std::nullopt) {
+        return check_header(header, content_length, {.routes = routes, .body_bytes_max = 500, .memory = memory});
+    }
+    static request_header sound(http::verb method, std::string_view target) {
+        request_header header;
+        header.version(11);
+        header.method(method);
+        header.target(target);
+        header.set(http::field::host, "gate:9201");
+        return header;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a sound header is rejected for nothing, and its route is known") {
+    scene at;
+    for (const auto* target : {"/write", "/write?", "/write?a=/tell"}) {
+        const auto verdict = at.check(http::verb::post, target, 500);
+        CHECK_FALSE(verdict.rejected);
+        CHECK(verdict.to == at.routes.find("/write"));
+    }
+    CHECK_FALSE(at.check(http::verb::get, "/tell").rejected);
+    CHECK_FALSE(at.check(http::verb::head, "/tell?x").rejected);
+    CHECK_FALSE(at.check(http::verb::post, "/write").rejected);  // chunked: nobody knows its length
+}
+
+TEST_CASE("a path that there is not is 404, whatever the method") {
+    scene at;
+    for (const auto method : {http::verb::get, http::verb::post, http::verb::delete_}) {
+        const auto verdict = at.check(method, "/other?x=/write");
+        REQUIRE(verdict.rejected);
+        CHECK(verdict.to == nullptr);
+        CHECK(verdict.rejected->status == 404);
+        CHECK(verdict.rejected->rejected == reject_reason::unknown_path);
+        CHECK_FALSE(verdict.rejected->close);
+    }
+}
+
+TEST_CASE("another method than the path takes is 405, and the answer says which it takes") {
+    scene at;
+    const auto read = at.check(http::verb::get, "/write");
+    REQUIRE(read.rejected);
+    CHECK(read.to == at.routes.find("/write"));  // so that it is counted among the requests
+    CHECK(read.rejected->status == 405);
+    CHECK(read.rejected->rejected == reject_reason::method_not_allowed);
+    CHECK(read.rejected->headers[http::field::allow] == "POST");
+    CHECK(read.rejected->text() == "method not allowed: this path takes POST\n");
+    const auto written = at.check(http::verb::post, "/tell");
+    REQUIRE(written.rejected);
+    CHECK(written.rejected->headers[http::field::allow] == "GET, HEAD");
+}
+
+TEST_CASE("a header with a fault is 400 before anything else, and the last of its connection") {
+    scene at;
+    request_header header = scene::sound(http::verb::get, "/write");
+    header.erase(http::field::host);
+    const auto verdict = at.check(header, 1'000'000);
+    REQUIRE(verdict.rejected);
+    CHECK(verdict.to == at.routes.find("/write"));
+    CHECK(verdict.rejected->status == 400);
+    CHECK(verdict.rejected->rejected == reject_reason::malformed);
+    CHECK(verdict.rejected->text() == "malformed HTTP: HTTP/1.1 without Host\n");
+    CHECK(verdict.rejected->close);
+}
+
+TEST_CASE("a body is rejected by its announced length: over the bound 400, without room 503") {
+    scene at;
+    const auto large = at.check(http::verb::post, "/write", 501);
+    REQUIRE(large.rejected);
+    CHECK(large.rejected->status == 400);
+    CHECK(large.rejected->rejected == reject_reason::too_large);
+    CHECK(large.rejected->headers.count(http::field::retry_after) == 0);
+
+    inflight_lease other{at.room};
+    REQUIRE(other.grow(600));
+    CHECK_FALSE(at.check(http::verb::post, "/write", 400).rejected);
+    const auto crowded = at.check(http::verb::post, "/write", 401);
+    REQUIRE(crowded.rejected);
+    CHECK(crowded.rejected->status == 503);
+    CHECK(crowded.rejected->rejected == reject_reason::overloaded);
+    CHECK(crowded.rejected->headers[http::field::retry_after] == "1");
+    CHECK(at.held.value() == 600);  // nothing has been taken
+}

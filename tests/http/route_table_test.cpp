@@ -1,0 +1,40 @@
+#include "http/route_table.hpp"
+
+#include "support/answers.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+net::awaitable<reply> take(http_request& request) {
+    reply made{.status = 204, .body = std::move(request.body)};
+    co_return made;
+}
+
+net::awaitable<reply> tell(http_request&) {
+    co_return text_reply(200, "told");
+}
+
+}  // namespace
+
+TEST_CASE("a path is found whole and as it is written") {
+    const route_table routes{{"/write", "POST", route_kind::ingestion, take},
+                             {"/tell", "GET, HEAD", route_kind::admin, tell}};
+    REQUIRE(routes.find("/write") != nullptr);
+    CHECK(routes.find("/write")->kind == route_kind::ingestion);
+    CHECK(routes.find("/write")->methods == "POST");
+    REQUIRE(routes.find("/tell") != nullptr);
+    CHECK(routes.find("/tell")->kind == route_kind::admin);
+    for (const auto* path : {"", "/", "/Write", "/write/", "/writ", "//write", "/write?x=1", "write", "*"})
+        CHECK(routes.find(path) == nullptr);
+}
+
+TEST_CASE("a route's handler answers, and may take the body") {
+    const route_table routes{{"/write", "POST", route_kind::ingestion, take}};
+    asked_request asked{.path = "/write", .body = "some bytes"};
+    const reply answer = answer_of(*routes.find("/write"), asked);
+    CHECK(answer.status == 204);
+    CHECK(answer.text() == "some bytes");
+}

@@ -1,0 +1,183 @@
+#include "http/session.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/write.hpp>
+#include <exception>
+#include <string>
+
+#include "support/catch.hpp"
+#include "support/loopback.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Answers with what it was sent.
+net::awaitable<reply> echo(http_request& request) {
+    reply made{.status = 200, .body = std::move(request.body)};
+    made.headers.set("X-Query", request.query);
+    co_return made;
+}
+
+net::awaitable<reply> tell(http_request&) {
+    co_return text_reply(200, "told");
+}
+
+net::awaitable<reply> reject(http_request&) {
+    co_return rejection(reject_reason::unsupported_media, 415, "no");
+}
+
+server_config some_bounds() {
+    server_config made;
+    made.body_bytes_max = 1000;
+    made.decoded_bytes_max = 1000;
+    made.inflight_bytes_max = 10'000;
+    return made;
+}
+
+/// One worker with routes of this test's, and connections to it.
+struct scene {
+    server_config settings = some_bounds();
+    std::string tenant_header = "X-Scope-OrgID";
+    http_metrics metrics;
+    connection_registry connections{{.total = 4}, metrics};
+    http_shared shared{.settings = settings, .tenant_header = tenant_header, .metrics = metrics};
+    worker self{shared};
+    service offered{.self = self,
+                    .routes = {{"/write", "POST", route_kind::ingestion, echo},
+                               {"/reject", "POST", route_kind::ingestion, reject},
+                               {"/tell", "GET, HEAD", route_kind::admin, tell}}};
+
+    scene() { spdlog::set_level(spdlog::level::off); }
+
+    /// Sends it on a new connection. @return what came back before the gate closed.
+    std::string heard_after(std::string_view sent) {
+        net::io_context& io = self.io;
+        auto pair = connect_loopback(io);
+        net::write(pair.near, net::buffer(sent));
+        pair.near.non_blocking(true);
+        connection_lease lease = connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
+        sender_connection accepted{std::move(pair.far), std::move(lease)};
+        bool ended = false;
+        net::co_spawn(io, serve(std::move(accepted), offered), [&ended](const std::exception_ptr& failure) {
+            CHECK_FALSE(failure);
+            ended = true;
+        });
+        io.restart();
+        std::string heard;
+        char room[4096];
+        error_code error;
+        for (const auto limit = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < limit;) {
+            io.run_one_for(1ms);
+            heard.append(room, pair.near.read_some(net::buffer(room), error));
+            if (error && error != net::error::would_block) break;
+        }
+        CHECK(error == net::error::eof);
+        pair.near.close();
+        while (!ended) io.run_one_for(1ms);
+        CHECK(metrics.inflight_bytes.value() == 0);
+        CHECK(metrics.inflight_requests.value() == 0);
+        CHECK(metrics.connections.value() == 0);
+        return heard;
+    }
+};
+
+/// A request that ends its connection.
+std::string last(std::string_view line, std::string_view headers = "", std::string_view body = "") {
+    std::string text{line};
+    text.append(" HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n").append(headers);
+    if (!body.empty()) text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+    return text.append("\r\n").append(body);
+}
+
+std::string body_of(const std::string& answer) {
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+}
+
+}  // namespace
+
+TEST_CASE("a request of ingestion is answered by its handler, and counted") {
+    scene at;
+    const std::string heard = at.heard_after(last("POST /write?a=1", "", "some bytes"));
+    CHECK(heard.starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(heard.find("\r\nX-Query: a=1\r\n") != std::string::npos);
+    CHECK(body_of(heard) == "some bytes");
+    CHECK(at.metrics.requests[200].value() == 1);
+    CHECK(at.metrics.request_duration.read().count == 1);
+    CHECK(at.metrics.requests_rejected.total() == 0);
+}
+
+TEST_CASE("an admin request is answered, and counted nowhere") {
+    scene at;
+    CHECK(body_of(at.heard_after(last("GET /tell"))) == "told\n");
+    const std::string head = at.heard_after(last("HEAD /tell"));
+    CHECK(head.find("\r\nContent-Length: 5\r\n") != std::string::npos);
+    CHECK(body_of(head).empty());
+    CHECK(at.metrics.requests.total() == 0);
+    CHECK(at.metrics.request_duration.read().count == 0);
+}
+
+TEST_CASE("who rejects returns why, and the session counts it once") {
+    scene at;
+    CHECK(at.heard_after(last("POST /reject", "", "x")).starts_with("HTTP/1.1 415 "));
+    CHECK(at.metrics.requests[415].value() == 1);
+    CHECK(at.metrics.requests_rejected[reject_reason::unsupported_media].value() == 1);
+    CHECK(at.metrics.requests_rejected.total() == 1);
+}
+
+TEST_CASE("what is rejected on a path of ingestion is among its requests, and what has no path is not") {
+    scene at;
+    CHECK(at.heard_after(last("GET /write")).starts_with("HTTP/1.1 405 "));
+    CHECK(at.metrics.requests[405].value() == 1);
+    CHECK(at.heard_after(last("GET /other")).starts_with("HTTP/1.1 404 "));
+    CHECK(at.heard_after("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    CHECK(at.metrics.requests.total() == 1);
+    CHECK(at.metrics.requests_rejected.total() == 3);
+}
+
+TEST_CASE("requests that come together are answered one after the other") {
+    scene at;
+    const std::string first =
+        "POST /write HTTP/1.1\r\nHost: gate\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n";
+    const std::string heard = at.heard_after(first + last("POST /write", "", "two"));
+    const auto one = heard.find("\r\n\r\none");
+    const auto two = heard.find("\r\n\r\ntwo");
+    CHECK(one != std::string::npos);
+    CHECK(two != std::string::npos);
+    CHECK(one < two);
+    CHECK(at.metrics.requests[200].value() == 2);
+}
+
+TEST_CASE("a body over the bound is rejected, whether its length is announced or not") {
+    scene at;
+    const std::string body(1001, 'x');
+    const std::string announced = at.heard_after(last("POST /write", "", body));
+    CHECK(announced.starts_with("HTTP/1.1 400 "));
+    CHECK(body_of(announced) == "body larger than server.maxRequestBytes\n");
+    const std::string chunked = at.heard_after(
+        "POST /write HTTP/1.1\r\nHost: gate\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n" + body +
+        "\r\n0\r\n\r\n");
+    CHECK(chunked.starts_with("HTTP/1.1 400 "));
+    CHECK(at.metrics.requests_rejected[reject_reason::too_large].value() == 2);
+}
+
+TEST_CASE("a connection is not kept while the gate drains") {
+    scene at;
+    at.shared.life.drain();
+    const std::string heard = at.heard_after("POST /write HTTP/1.1\r\nHost: gate\r\nContent-Length: 1\r\n\r\nx");
+    CHECK(heard.starts_with("HTTP/1.1 200 "));
+    CHECK(heard.find("\r\nConnection: close\r\n") != std::string::npos);
+}
+
+TEST_CASE("where connections are passed on, one moves with the first request that is not a GET or HEAD") {
+    scene at;
+    std::string moved;
+    at.offered.pass_on = [&moved](sender_connection from) { moved = from.read_ahead; };
+    const std::string written = last("POST /write", "", "x");
+    CHECK(at.heard_after("GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n" + written).ends_with("told\n"));
+    CHECK(moved == written);
+}
