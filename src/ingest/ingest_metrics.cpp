@@ -1,5 +1,7 @@
 #include "ingest/ingest_metrics.hpp"
 
+#include "metrics/exposition.hpp"
+
 namespace seriesgate {
 
 void write(exposition& out, const ingest_metrics& metrics) {

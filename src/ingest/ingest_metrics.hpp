@@ -2,10 +2,11 @@
 #pragma once
 
 #include "metrics/counters.hpp"
-#include "metrics/exposition.hpp"
 #include "plan/forwarding.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// "Samples" are samples and native histograms together, as in /stats; histograms are also counted apart.
 /// Threads: any.

@@ -40,7 +40,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     if (!kind.fault.empty()) co_return unsupported_media(kind.fault);
 
     auto prepared = prepare(request, kind);
-    if (!prepared) co_return std::move(prepared.error());
+    if (!prepared) co_return prepared.error();
     const outgoing& sent = *prepared;
     count(sent);
 

@@ -29,7 +29,7 @@ wire_error planner::read_all(Reader& reader, [[maybe_unused]] std::size_t body_b
     const tenant_key tenant = tenant_;
     offered_.clear();
     entries_.clear();
-    verdicts_.clear();
+    is_read_ = false;
     empty_entries_ = 0;
     while (reader.next()) {
         const series_view& series = reader.series();
@@ -45,13 +45,15 @@ wire_error planner::read_all(Reader& reader, [[maybe_unused]] std::size_t body_b
         entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
     }
     metadata_ = reader.metadata_count();
+    is_read_ = !reader.failed();
     assert(offered_.size() == entries_.size());
     assert(offered_.size() + empty_entries_ <= series_per_request_max);
     return reader.error();
 }
 
 result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant) {
-    assert(verdicts_.empty());  // else nothing has been read since the last decision
+    assert(is_read_);  // and not decided yet
+    is_read_ = false;
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.decide(offered_, now, verdicts_, scratch_, origin))
@@ -99,20 +101,29 @@ plan planner::collect() {
     removed_.clear();
     told_.clear();
     refused_series_.start();
-    [[maybe_unused]] entry_counts accepted;  // counted apart, to hold it against the difference
+    entry_counts accepted;
+    entry_counts refused;
     for (std::size_t i = 0; i < offered_.size(); ++i) {
         const entry_counts of_entry{
             .samples = offered_[i].samples, .histograms = entries_[i].histograms, .exemplars = entries_[i].exemplars};
         assert(of_entry.histograms <= of_entry.samples);
-        counts.received += of_entry;
         if (is_accepted(verdicts_[i])) {
             accepted += of_entry;
-        } else {
-            leave_out(i, of_entry, made);
+            continue;
+        }
+        refused += of_entry;
+        removed_.push_back(entries_[i].record);
+        refused_series_.add(offered_[i].fingerprint);
+        if (verdicts_[i] == verdict::unknown) {
+            ++counts.refused_unknown_entries;
+        } else if (!made.first_refused || is_told(verdicts_[i])) {
+            note(i, made);
         }
     }
-    assert(accepted == counts.accepted());
 
+    counts.received = accepted;
+    counts.received += refused;
+    counts.refused = refused;
     counts.refused_series = refused_series_.count();
     made.removed = removed_;
     made.told = told_;
@@ -123,19 +134,12 @@ plan planner::collect() {
     return made;
 }
 
-void planner::leave_out(std::size_t index, const entry_counts& counts, plan& made) {
-    const verdict reason = verdicts_[index];
-    made.refused += counts;
-    removed_.push_back(entries_[index].record);
-    refused_series_.add(offered_[index].fingerprint);
-    if (reason == verdict::unknown) {
-        ++made.refused_unknown_entries;
-        return;
-    }
+/// For the log and the sender.
+void planner::note(std::size_t index, plan& made) {
     const refused_entry refused{
-        .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = reason};
+        .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = verdicts_[index]};
     if (!made.first_refused) made.first_refused = refused;
-    if (is_told(reason) && told_.size() < told_max) told_.push_back(refused);
+    if (is_told(refused.reason) && told_.size() < told_max) told_.push_back(refused);
 }
 
 forwarding planner::what_is_left() const noexcept {

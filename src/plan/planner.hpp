@@ -40,7 +40,7 @@ class planner : label_source {
     label_hasher hasher_;
     std::vector<offered_series> offered_;
     std::vector<entry> entries_;     // as long as offered_
-    std::vector<verdict> verdicts_;  // when it has been decided, as long as offered_
+    std::vector<verdict> verdicts_;  // when it has been decided: as long as offered_
     std::vector<byte_range> removed_;
     std::vector<refused_entry> told_;
     distinct_counter refused_series_;
@@ -52,6 +52,7 @@ class planner : label_source {
     std::uint32_t metadata_ = 0;
     std::uint32_t empty_entries_ = 0;  // see plan_counts
     protocol version_ = protocol::v1;
+    bool is_read_ = false;  // a sound request that has not been decided about yet
     std::size_t symbol_bytes_max_;
 
   public:
@@ -94,7 +95,7 @@ class planner : label_source {
     template <class Reader>
     wire_error read_all(Reader& reader, std::size_t body_bytes);
     plan collect();
-    void leave_out(std::size_t index, const entry_counts& counts, plan& made);
+    void note(std::size_t index, plan& made);
     [[nodiscard]] forwarding what_is_left() const noexcept;
 };
 
