@@ -1,4 +1,3 @@
-// The one translation unit that compiles Asio's and Beast's own code (BOOST_*_SEPARATE_COMPILATION).
+// Compiles what Asio and Beast leave to one place (BOOST_*_SEPARATE_COMPILATION); for TLS that is tls.cpp.
 #include <boost/asio/impl/src.hpp>
-#include <boost/asio/ssl/impl/src.hpp>
 #include <boost/beast/src.hpp>

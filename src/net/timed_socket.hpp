@@ -83,12 +83,12 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     template <class Buffers, class Token>
     auto async_read_some(const Buffers& buffers, Token&& token) {
         return net::async_initiate<Token, void(error_code, std::size_t)>(
-            [this](auto handler, const Buffers& into) { read_some(into, std::move(handler)); }, token, buffers);
+            [this](auto handler, const Buffers& into) { this->read_some(into, std::move(handler)); }, token, buffers);
     }
     template <class Buffers, class Token>
     auto async_write_some(const Buffers& buffers, Token&& token) {
         return net::async_initiate<Token, void(error_code, std::size_t)>(
-            [this](auto handler, const Buffers& from) { write_some(from, std::move(handler)); }, token, buffers);
+            [this](auto handler, const Buffers& from) { this->write_some(from, std::move(handler)); }, token, buffers);
     }
 
     // The same with a handler in place of a completion token.

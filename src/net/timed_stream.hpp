@@ -64,7 +64,7 @@ class timed_stream {
     /// @param peer_name for a client: whom the server must prove to be.
     void start_tls(tls_context& context, const std::string& peer_name = {}) {
         assert(!tls_);
-        tls_ = std::make_unique<tls_layer>(*socket_, context, peer_name);
+        tls_ = make_tls_layer(*socket_, context, peer_name);
     }
     [[nodiscard]] bool has_tls() const noexcept { return tls_ != nullptr; }
 

@@ -1,3 +1,4 @@
+// Also the one that compiles Asio's own code for TLS, so that whoever makes no TLS is linked without OpenSSL.
 #include "net/tls.hpp"
 
 #include <openssl/ssl.h>
@@ -8,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/impl/src.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <cassert>
 #include <utility>
@@ -60,76 +62,76 @@ void tls_context::trust(const std::string& authorities) {
     state_->ssl.add_certificate_authority(net::buffer(authorities));
 }
 
-tls_role tls_context::role() const noexcept {
-    return state_->role;
-}
+namespace {
 
-struct tls_layer::state {
-    tls_role role;
-    timed_socket& socket;
-    ssl::stream<timed_socket&> stream;
-    std::array<char, record_bytes_max> record;
-    bool cut_off = false;  // part of a record may have gone
-
-    state(timed_socket& under, tls_context::state& context)
-        : role(context.role), socket(under), stream(under, context.ssl) {}
+class openssl_layer final : public tls_layer {
+    tls_role role_;
+    timed_socket& socket_;
+    ssl::stream<timed_socket&> stream_;
+    std::array<char, record_bytes_max> record_;
+    bool cut_off_ = false;  // part of a record may have gone
 
     /// @return why an operation cannot begin.
     [[nodiscard]] error_code hindrance(operation kind) const {
-        if (socket.expired()) return boost::beast::error::timeout;
-        if (cut_off && kind == operation::write) return net::error::broken_pipe;
+        if (socket_.expired()) return boost::beast::error::timeout;
+        if (cut_off_ && kind == operation::write) return net::error::broken_pipe;
         return {};
     }
     void fail(erased_handler handler, error_code error) {
-        net::post(socket.get_executor(), [handler = std::move(handler), error]() mutable { handler(error, 0); });
+        net::post(socket_.get_executor(), [handler = std::move(handler), error]() mutable { handler(error, 0); });
     }
     /// For what writes: the end of it says whether there can be more.
     auto watched(erased_handler handler) {
         return [this, handler = std::move(handler)](error_code error, std::size_t bytes = 0) mutable {
-            cut_off = cut_off || error;
+            cut_off_ = cut_off_ || error;
             handler(error, bytes);
         };
     }
+
+  public:
+    openssl_layer(timed_socket& socket, tls_context::state& context, const std::string& peer_name)
+        : role_(context.role), socket_(socket), stream_(socket, context.ssl) {
+        if (role_ == tls_role::server) return;
+        assert(!peer_name.empty());
+        if (!is_address(peer_name)) SSL_set_tlsext_host_name(stream_.native_handle(), peer_name.c_str());
+        stream_.set_verify_callback(ssl::host_name_verification{peer_name});
+    }
+
+    void handshake(erased_handler handler) override {
+        if (const error_code error = hindrance(operation::write)) return fail(std::move(handler), error);
+        const auto side = role_ == tls_role::client ? ssl::stream_base::client : ssl::stream_base::server;
+        stream_.async_handshake(side, watched(std::move(handler)));
+    }
+
+    void read_some(net::mutable_buffer into, erased_handler handler) override {
+        if (const error_code error = hindrance(operation::read)) return fail(std::move(handler), error);
+        stream_.async_read_some(into, std::move(handler));
+    }
+
+    net::mutable_buffer record() noexcept override { return net::buffer(record_); }
+
+    void write_record(std::size_t bytes, erased_handler handler) override {
+        assert(bytes <= record_bytes_max);
+        if (const error_code error = hindrance(operation::write)) return fail(std::move(handler), error);
+        stream_.async_write_some(net::buffer(record_, bytes), watched(std::move(handler)));
+    }
+
+    void shutdown(erased_handler handler) override {
+        if (const error_code error = hindrance(operation::write)) return fail(std::move(handler), error);
+        stream_.async_shutdown(watched(std::move(handler)));
+    }
+
+    bool is_drained() const noexcept override {
+        // Asio's const stream does not tell its handle; asking changes nothing.
+        ::SSL* const engine = const_cast<openssl_layer*>(this)->stream_.native_handle();
+        return ::SSL_has_pending(engine) == 0 && ::BIO_ctrl_pending(::SSL_get_rbio(engine)) == 0;
+    }
 };
 
-tls_layer::tls_layer(timed_socket& socket, tls_context& context, const std::string& peer_name)
-    : state_(std::make_unique<state>(socket, *context.state_)) {
-    if (context.role() == tls_role::server) return;
-    assert(!peer_name.empty());
-    if (!is_address(peer_name)) SSL_set_tlsext_host_name(state_->stream.native_handle(), peer_name.c_str());
-    state_->stream.set_verify_callback(ssl::host_name_verification{peer_name});
-}
-tls_layer::~tls_layer() = default;
+}  // namespace
 
-void tls_layer::handshake(erased_handler handler) {
-    if (const error_code error = state_->hindrance(operation::write)) return state_->fail(std::move(handler), error);
-    const auto side = state_->role == tls_role::client ? ssl::stream_base::client : ssl::stream_base::server;
-    state_->stream.async_handshake(side, state_->watched(std::move(handler)));
-}
-
-void tls_layer::read_some(net::mutable_buffer into, erased_handler handler) {
-    if (const error_code error = state_->hindrance(operation::read)) return state_->fail(std::move(handler), error);
-    state_->stream.async_read_some(into, std::move(handler));
-}
-
-net::mutable_buffer tls_layer::record() noexcept {
-    return net::buffer(state_->record);
-}
-
-void tls_layer::write_record(std::size_t bytes, erased_handler handler) {
-    assert(bytes <= record_bytes_max);
-    if (const error_code error = state_->hindrance(operation::write)) return state_->fail(std::move(handler), error);
-    state_->stream.async_write_some(net::buffer(state_->record, bytes), state_->watched(std::move(handler)));
-}
-
-void tls_layer::shutdown(erased_handler handler) {
-    if (const error_code error = state_->hindrance(operation::write)) return state_->fail(std::move(handler), error);
-    state_->stream.async_shutdown(state_->watched(std::move(handler)));
-}
-
-bool tls_layer::is_drained() const noexcept {
-    ::SSL* const engine = state_->stream.native_handle();
-    return ::SSL_has_pending(engine) == 0 && ::BIO_ctrl_pending(::SSL_get_rbio(engine)) == 0;
+std::unique_ptr<tls_layer> make_tls_layer(timed_socket& socket, tls_context& context, const std::string& peer_name) {
+    return std::make_unique<openssl_layer>(socket, context.own(), peer_name);
 }
 
 }  // namespace seriesgate

@@ -1,3 +1,7 @@
+#if defined(__GNUC__) && !defined(__clang__)
+// GCC 12 inlines our operator delete into coroutines, and not the operator new that it belongs to.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
 #include "support/allocations.hpp"
 
 #include <array>
