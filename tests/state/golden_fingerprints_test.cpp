@@ -97,7 +97,7 @@ std::string texts() {
     std::string out;
     // XXH3 goes different ways up to 3, 8, 16, 128, 240 bytes, and beyond.
     std::vector<std::string> all{"", "up", "job", "job2", "instance", "__name__"};
-    for (const std::size_t size : {9, 16, 17, 128, 129, 240, 241, 1025}) all.emplace_back(size, 'x');
+    for (const std::size_t size : {9u, 16u, 17u, 128u, 129u, 240u, 241u, 1025u}) all.emplace_back(size, 'x');
     for (const std::string& text : all)
         out += "text " + hex(text_hash(text, secret.secret())) + " " + shown(text) + "\n";
     return out;
