@@ -84,7 +84,7 @@ std::string line_of(const scene& of) {
     label_hasher hasher{secret, of.ignored};
     const std::uint64_t sum = hasher(views_of(of.labels));
     std::string line;
-    for (const auto& [name, value] : of.labels) line += " " + shown(name) + "=" + shown(value);
+    for (const auto& [name, value] : of.labels) line.append(" ").append(shown(name)).append("=").append(shown(value));
     for (const std::string& name : of.ignored) line += ", without " + name;
     if (!of.tenant.empty()) line += ", of tenant " + shown(of.tenant);
     CAPTURE(line);
