@@ -6,6 +6,7 @@
 #include <set>
 
 #include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "series/text.hpp"
 
 namespace seriesgate {

@@ -1,19 +1,30 @@
 /// The figures of one budget.
 #pragma once
 
-#include "limit/budget_book.hpp"
-#include "limit/figures.hpp"
+#include <cstdint>
+
+#include "limit/budget_name.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 
-inline budget_window_figures figures_of(const budget& counted) {
-    return {
-        .series_max = counted.max(), .series_current = counted.current(), .series_refused = counted.refused_series()};
-}
+struct budget_pair;
 
-/// Without a name.
-inline budget_figures figures_of(const budget_pair& pair) {
-    return {.name = {}, .mode = pair.mode, .hourly = figures_of(pair.hourly), .daily = figures_of(pair.daily)};
-}
+/// One budget in one window.
+struct budget_window_figures {
+    std::uint64_t series_max = 0;
+    std::uint64_t series_current = 0;
+    std::uint64_t series_refused = 0;  ///< distinct, an estimate when they are many; in observe mode: would be refused
+};
+
+struct budget_figures {
+    budget_name name;
+    limit_mode mode = limit_mode::enforce;
+    budget_window_figures hourly;
+    budget_window_figures daily;
+};
+
+/// Without a name: that takes a while, and is made after the lock has been given back.
+budget_figures figures_of(const budget_pair& pair);
 
 }  // namespace seriesgate

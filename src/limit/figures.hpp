@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "limit/budget_name.hpp"
+#include "limit/budget_figures.hpp"
 #include "limit/rules.hpp"
 #include "limit/window.hpp"
 
@@ -24,20 +24,6 @@ struct window_figures {
     std::uint64_t series_over_limit = 0;  ///< admitted without room in some budget, to complete a histogram
     double false_positive_rate = 0;       ///< expected now
     std::size_t filter_bytes = 0;
-};
-
-/// One budget in one window.
-struct budget_window_figures {
-    std::uint64_t series_max = 0;
-    std::uint64_t series_current = 0;
-    std::uint64_t series_refused = 0;  ///< distinct, an estimate when they are many; in observe mode: would be refused
-};
-
-struct budget_figures {
-    budget_name name;
-    limit_mode mode = limit_mode::enforce;
-    budget_window_figures hourly;
-    budget_window_figures daily;
 };
 
 struct limiter_figures {

@@ -1,5 +1,6 @@
 #include "admin/stats.hpp"
 
+#include "limit/figures.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

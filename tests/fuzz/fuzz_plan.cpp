@@ -11,6 +11,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/tree_mutator.hpp"
 #include "fuzz/walk_property.hpp"
+#include "limit/figures.hpp"
 #include "plan/planner.hpp"
 #include "wire/splice.hpp"
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ingest/requests.hpp"
+#include "limit/figures.hpp"
 #include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 #include "upstream/via.hpp"

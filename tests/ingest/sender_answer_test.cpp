@@ -33,7 +33,7 @@ outgoing sent_as(forwarding forward, protocol version) {
     return made;
 }
 
-outgoing telling(outgoing of) {
+outgoing told_of(outgoing of) {
     of.refused_told = refused_line;
     return of;
 }
@@ -47,7 +47,7 @@ outgoing translated_with_loss() {
 }
 
 outgoing translated_with_loss_and_refused() {
-    outgoing made = telling(translated_with_loss());
+    outgoing made = told_of(translated_with_loss());
     made.decided.refused = three;
     made.decided.refused_series = 2;
     return made;
@@ -139,14 +139,14 @@ std::vector<row> rows_of_v1() {
          .body = "no disk\nseriesgate: also refused 2 new series (3 samples)\n",
          .refused = "2/3"},
         {.what = "a redirection is no success and no error",
-         .sent = telling(spliced),
+         .sent = told_of(spliced),
          .rules = {},
          .store = of_store(302, "elsewhere"),
          .status = 302,
          .body = "elsewhere",
          .refused = "2/3"},
         {.what = "onLimit: reject",
-         .sent = telling(spliced),
+         .sent = told_of(spliced),
          .rules = {.reject_status = 429},
          .store = of_store(204),
          .status = 429,
@@ -155,7 +155,7 @@ std::vector<row> rows_of_v1() {
          .reason = "refused",
          .stored = 7},
         {.what = "onLimit: reject, and the store has an error of its own, which goes before",
-         .sent = telling(spliced),
+         .sent = told_of(spliced),
          .rules = {.reject_status = 429},
          .store = of_store(503, "busy\n"),
          .status = 503,
@@ -168,7 +168,7 @@ std::vector<row> rows_of_v1() {
          .status = 204,
          .refused = "2/10"},
         {.what = "everything refused, onLimit: reject",
-         .sent = telling(nothing),
+         .sent = told_of(nothing),
          .rules = {.reject_status = 409},
          .store = of_store(204),
          .status = 409,
@@ -244,7 +244,7 @@ std::vector<row> rows_of_v2() {
          .confirmed = given,
          .stored = 7},
         {.what = "onLimit: reject, and only what the store has counts as written",
-         .sent = telling(spliced),
+         .sent = told_of(spliced),
          .rules = {},
          .store = of_store_with_counts(204, "6", "1", "1"),
          .status = 400,
@@ -263,7 +263,7 @@ std::vector<row> rows_of_v2() {
          .written = "8/2/1",
          .confirmed = given},
         {.what = "everything refused, onLimit: reject",
-         .sent = telling(nothing),
+         .sent = told_of(nothing),
          .rules = {.reject_status = 429},
          .store = of_store(204),
          .status = 429,
@@ -347,7 +347,7 @@ TEST_CASE("an error in place of a success is a text, and keeps the other headers
     answer.headers.set(http::field::content_type, "application/json");
     answer.headers.set(http::field::etag, "x");
     answer.headers.set("X-Other", "stays");
-    (void)tell_sender(telling(sent_as(forwarding::spliced, protocol::v1)), {}, answer);
+    (void)tell_sender(told_of(sent_as(forwarding::spliced, protocol::v1)), {}, answer);
     CHECK(answer.status == 400);
     CHECK(answer.headers[http::field::content_type] == "text/plain; charset=utf-8");
     CHECK(answer.headers["X-Content-Type-Options"] == "nosniff");

@@ -79,7 +79,7 @@ TEST_CASE("the memory of giants is given back, that of usual requests is kept") 
     constexpr std::size_t giant = request_work::kept_buffer_bytes + 1;
     const auto use = [&at](std::size_t bytes) {
         const auto work = at.pool.take(at.memory);
-        work->decoding.reserve(bytes);
+        work->decoding.room_for(bytes);
         work->rewritten.reserve(bytes);
     };
     const auto kept = [&at] {

@@ -1,5 +1,6 @@
 #include "support/allocations.hpp"
 
+#include "limit/figures.hpp"
 #include "plan/planner.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"

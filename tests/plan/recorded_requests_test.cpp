@@ -3,6 +3,7 @@
 #include <map>
 #include <thread>
 
+#include "limit/figures.hpp"
 #include "plan/planner.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"

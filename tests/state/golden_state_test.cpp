@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "limit/figures.hpp"
 #include "series/fingerprint.hpp"
 #include "state/snapshot_file.hpp"
 #include "support/catch.hpp"
