@@ -180,6 +180,12 @@ class budget_book {
     void save_before_change(std::span<budget_pair* const> found);
     void save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const;
 
+    struct saved_shelf;
+    bool load_shelf_rules(state_decoder& in, shelf* into) const;
+    std::vector<saved_shelf> load_shelves(state_decoder& in);
+    void load_pair(state_decoder& in, std::span<const saved_shelf> shelves);
+    budget_pair& pair_for(const saved_shelf& from, bool flag, const std::string& key);
+
     hash_key key_;
     std::shared_ptr<const compiled_rules> rules_;
     shelf fixed_shelf_;  // global, exempt

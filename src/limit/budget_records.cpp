@@ -107,31 +107,47 @@ void budget_book::end_snapshot() noexcept {
     saved_early_ = {};
 }
 
+/// Which shelf here is the saved one of that number, if any, and whether the same tenants or groups share there.
+struct budget_book::saved_shelf {
+    std::optional<std::size_t> number;
+    bool same_sharing = true;
+    std::size_t parts = 0;  ///< of its keys; 0: any
+};
+
 void budget_book::load(state_decoder& in) {
     hour_ = std::max<std::uint64_t>(in.count(hours_max), 2);
     day_ = in.count(hours_max);
     const bool reserving = get_flag(in);  // set at the end: what is made here has its reservation in the file
     day_began_here_ = get_flag(in);
-    const auto read_shelf = [this, &in](shelf* into) {
-        const auto whole_since = in.count(hours_max);
-        const bool overflow_was_used = get_flag(in);
-        const auto matching = in.number<std::uint64_t>();
-        const auto sharing = in.number<std::uint64_t>();
-        if (into == nullptr) return true;
-        into->whole_since = matching == into->matching ? whole_since : hour_ + 1;
-        into->overflow_was_used = overflow_was_used;
-        return sharing == into->sharing;
-    };
+    const std::vector<saved_shelf> shelves = load_shelves(in);
+    while (in.good() && get_flag(in)) load_pair(in, shelves);
+    if (!in.good()) return;
+    for (const auto& always_there : fixed_shelf_.all) {
+        always_there->hour = hour_;
+        always_there->day = day_;
+    }
+    reserving_ = reserving;
+    ++rules_number_;  // the maxima are those of the rules here, which may have room for what was counted beyond others
+    note_change();
+}
+
+/// @param into nothing if the rules here have no such shelf. @return whether the same ones share the overflow budget.
+bool budget_book::load_shelf_rules(state_decoder& in, shelf* into) const {
+    const auto whole_since = in.count(hours_max);
+    const bool overflow_was_used = get_flag(in);
+    const auto matching = in.number<std::uint64_t>();
+    const auto sharing = in.number<std::uint64_t>();
+    if (into == nullptr) return true;
+    into->whole_since = matching == into->matching ? whole_since : hour_ + 1;
+    into->overflow_was_used = overflow_was_used;
+    return sharing == into->sharing;
+}
+
+std::vector<budget_book::saved_shelf> budget_book::load_shelves(state_decoder& in) {
+    load_shelf_rules(in, &fixed_shelf_);
     // Other series were exempt: what is now in the budgets was not counted by any.
-    read_shelf(&fixed_shelf_);
     const bool others_exempt = fixed_shelf_.whole_since > hour_;
-    // Which shelf here is the saved one of that number, if any, and whether the same tenants or groups share there.
-    struct saved_shelf {
-        std::optional<std::size_t> number;
-        bool same_sharing = true;
-        std::size_t parts = 0;
-    };
-    std::vector<saved_shelf> shelves{{.number = 0}, {.number = 1, .same_sharing = read_shelf(&tenants_)}};
+    std::vector<saved_shelf> shelves{{.number = 0}, {.number = 1, .same_sharing = load_shelf_rules(in, &tenants_)}};
     for (shelf& of : limits_) of.whole_since = hour_ + 1;
     for (std::uint64_t left = in.count(limits_max); left > 0 && in.good(); --left) {
         label_limit saved;
@@ -143,49 +159,45 @@ void budget_book::load(state_decoder& in) {
         of.parts = saved.each.size() + (saved.per_tenant ? 1 : 0);
         for (std::size_t i = 0; i < limits_.size(); ++i)
             if (same_groups(rules_->limits[i], saved)) of.number = 2 + i;
-        of.same_sharing = read_shelf(of.number ? &shelf_at(*of.number) : nullptr);
+        of.same_sharing = load_shelf_rules(in, of.number ? &shelf_at(*of.number) : nullptr);
     }
     if (others_exempt)
         for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).whole_since = hour_ + 1;
+    return shelves;
+}
 
-    while (in.good() && get_flag(in)) {
-        const auto number = in.number<std::uint32_t>();
-        const bool flag = get_flag(in);
-        const std::string key = in.text();
-        if (number >= shelves.size()) return in.fail();
-        const saved_shelf& from = shelves[number];
-        if (number >= 2 && !flag && split_key(key).size() != from.parts) return in.fail();
-        budget hourly;
-        budget daily;
-        hourly.load(in);
-        daily.load(in);
-        if (!in.good() || !from.number) continue;
-        shelf& of = shelf_at(*from.number);
-        budget_pair* into = nullptr;
-        if (number == 0) {
-            into = of.all[flag ? 1 : 0].get();
-        } else {
-            const bool tenants = number == 1;
-            into = &make_in(of,
-                            {.kind = tenants ? budget_kind::tenant : budget_kind::group,
-                             .overflow = flag,
-                             .limit = tenants ? 0 : static_cast<std::uint32_t>(*from.number - 2)},
-                            key);
-            if (flag && !from.same_sharing) of.whole_since = hour_ + 1;
-        }
-        // Adds to what is there: several tenants or groups of a saved book may share the overflow budget of this one.
-        into->hourly.absorb(hourly);
-        into->daily.absorb(daily);
-        into->hour = hour_;
-        into->day = day_;
-    }
-    for (budget_pair* const pair : {fixed_shelf_.all[0].get(), fixed_shelf_.all[1].get()}) {
-        pair->hour = hour_;
-        pair->day = day_;
-    }
-    reserving_ = reserving;
-    ++rules_number_;  // the maxima are those of the rules here, which may have room for what was counted beyond others
-    note_change();
+void budget_book::load_pair(state_decoder& in, std::span<const saved_shelf> shelves) {
+    const auto number = in.number<std::uint32_t>();
+    const bool flag = get_flag(in);
+    const std::string key = in.text();
+    if (number >= shelves.size()) return in.fail();
+    const saved_shelf& from = shelves[number];
+    if (number >= 2 && !flag && split_key(key).size() != from.parts) return in.fail();
+    budget hourly;
+    budget daily;
+    hourly.load(in);
+    daily.load(in);
+    if (!in.good() || !from.number) return;
+    budget_pair& into = pair_for(from, flag, key);
+    // Adds to what is there: several tenants or groups of a saved book may share the overflow budget of this one.
+    into.hourly.absorb(hourly);
+    into.daily.absorb(daily);
+    into.hour = hour_;
+    into.day = day_;
+}
+
+/// @param flag as in the file.
+budget_pair& budget_book::pair_for(const saved_shelf& from, bool flag, const std::string& key) {
+    const std::size_t number = *from.number;
+    assert(number < shelf_count());
+    shelf& of = shelf_at(number);
+    if (number == 0) return *of.all[flag ? 1 : 0];
+    const bool is_tenant = number == 1;
+    const budget_role role{.kind = is_tenant ? budget_kind::tenant : budget_kind::group,
+                           .overflow = flag,
+                           .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - 2)};
+    if (flag && !from.same_sharing) of.whole_since = hour_ + 1;
+    return make_in(of, role, key);
 }
 
 }  // namespace seriesgate

@@ -157,7 +157,7 @@ def test_an_explosion_in_one_namespace_costs_no_other_a_sample(start_gate, victo
     assert counts == {"sick": BUDGET, "healthy-0": BUDGET, **{f"healthy-{at}": 40 for at in range(1, 5)}}
     assert counts == {name: entry["hourly"]["currentSeries"] for name, entry in shown.items()}
     offered = len(namespaces.sick) + TRACES - TRACES // STEPS - 1
-    assert figures(shown["sick"])[2] == pytest.approx(offered - BUDGET, rel=0.02)
+    assert figures(shown["sick"])[2] == pytest.approx(offered - BUDGET, rel=0.05)
     assert all(entry["hourly"]["refusedSeries"] == 0 for name, entry in shown.items() if name != "sick")
 
 

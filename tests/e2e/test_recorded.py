@@ -69,7 +69,7 @@ def test_a_limit_admits_exactly_its_number_of_series_and_the_same_ones_again(sta
     assert stats["samples"] == {"received": SAMPLES, "accepted": arrived_samples, "refused": refused_samples,
                                 "stored": arrived_samples, "failed": 0}
     assert stats["windows"][window]["refusedSamples"] == refused_samples
-    assert stats["windows"][window]["refusedSeries"] == pytest.approx(SERIES - LIMIT, rel=0.02)
+    assert stats["windows"][window]["refusedSeries"] == pytest.approx(SERIES - LIMIT, rel=0.05)
     assert stats["windows"][other]["refusedSeries"] == stats["windows"][other]["refusedSamples"] == 0
 
     for _ in range(2):
@@ -77,7 +77,7 @@ def test_a_limit_admits_exactly_its_number_of_series_and_the_same_ones_again(sta
         assert again == first
     stats = gate.stats
     assert stats["windows"][window]["currentSeries"] == LIMIT
-    assert stats["windows"][window]["refusedSeries"] == pytest.approx(SERIES - LIMIT, rel=0.02)
+    assert stats["windows"][window]["refusedSeries"] == pytest.approx(SERIES - LIMIT, rel=0.05)
     assert stats["windows"][window]["refusedSamples"] == 3 * refused_samples
 
 
@@ -93,7 +93,7 @@ def test_a_refusal_by_the_day_burns_no_slot_of_the_hour(start_gate, upstream):
     assert 4000 <= len(arrived) <= 4000 + leaks_allowed(SERIES - 4000)
     windows = gate.stats["windows"]
     assert windows["hourly"]["currentSeries"] == windows["daily"]["currentSeries"] == 4000
-    assert windows["daily"]["refusedSeries"] == pytest.approx(SERIES - 4000, rel=0.02)
+    assert windows["daily"]["refusedSeries"] == pytest.approx(SERIES - 4000, rel=0.05)
     assert windows["hourly"]["refusedSeries"] == 0
 
 
@@ -102,7 +102,7 @@ def test_a_refusal_by_the_hour_burns_no_slot_of_the_day(start_gate, upstream):
     replay(gate, upstream)
     windows = gate.stats["windows"]
     assert windows["hourly"]["currentSeries"] == windows["daily"]["currentSeries"] == 4000
-    assert windows["hourly"]["refusedSeries"] == pytest.approx(SERIES - 4000, rel=0.02)
+    assert windows["hourly"]["refusedSeries"] == pytest.approx(SERIES - 4000, rel=0.05)
     assert windows["daily"]["refusedSeries"] == 0
 
 

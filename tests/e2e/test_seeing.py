@@ -106,7 +106,7 @@ def test_stats_count_what_was_sent(busy):
     hourly, daily = stats["windows"]["hourly"], stats["windows"]["daily"]
     assert (hourly["maxSeries"], daily["maxSeries"]) == (3000, 100_000)
     assert (hourly["currentSeries"], daily["currentSeries"]) == (3000, 3000)
-    assert hourly["refusedSeries"] == pytest.approx(offered - 3000, rel=0.02)
+    assert hourly["refusedSeries"] == pytest.approx(offered - 3000, rel=0.05)
     assert hourly["refusedSamples"] == stats["samples"]["refused"]
     assert 0 < hourly["falsePositiveRate"] <= 0.0001
     assert 3 * 3000 <= hourly["filterBytes"] < 1 << 20
