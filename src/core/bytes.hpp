@@ -1,6 +1,7 @@
 /// Byte ranges inside a request body.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <string_view>
 
@@ -21,6 +22,7 @@ struct byte_range {
 
 /// The bytes of `body` that `range` names. Precondition: the range lies inside the body.
 inline bytes_view slice(bytes_view body, byte_range range) noexcept {
+    assert(range.offset <= body.size() && range.size <= body.size() - range.offset);
     return {body.data() + range.offset, range.size};
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -57,6 +58,7 @@ class published {
 
     /// Makes `next` current. Readers that came before keep what they saw.
     void publish(std::unique_ptr<const T> next) {
+        assert(next);
         const auto old = current_.load();
         for (auto index = (old + 1) % slot_count;; index = (index + 1) % slot_count) {
             if (index == old || slots_[index].readers.load() != 0) continue;

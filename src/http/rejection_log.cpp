@@ -26,7 +26,7 @@ std::string describe_rejection(const reply& answer, std::uint64_t requests, std:
     assert(answer.rejected && requests != 0);
     const std::string_view why = std::string_view{answer.body}.substr(0, answer.body.find('\n'));
     return fmt::format(
-        "turned away {} request{} since the last such line ({}), for example from {}{}: {} {}", requests,
+        "rejected {} request{} since the last such line ({}), for example from {}{}: {} {}", requests,
         requests == 1 ? "" : "s", name_of(*answer.rejected), peer.empty() ? "a sender that has gone" : peer,
         tenant.empty() ? "" : ", tenant " + seriesgate::quoted(tenant.substr(0, tenant_bytes_max)), answer.status, why);
 }

@@ -76,7 +76,7 @@ class budget {
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
 
     /// A new window begins.
-    void restart() noexcept {
+    void restart() noexcept {  // the maximum stays
         current_ = 0;
         over_ = 0;
         beyond_ = 0;

@@ -29,6 +29,7 @@ budget_book::budget_book(std::shared_ptr<const compiled_rules> rules, hash_key k
 }
 
 const budget_book::shelf& budget_book::shelf_at(std::size_t number) const noexcept {
+    assert(number < shelf_count());
     return number == 0 ? fixed_shelf_ : number == 1 ? tenants_ : limits_[number - 2];
 }
 
@@ -67,6 +68,8 @@ void budget_book::find(tenant_of_request& tenant, const rule_selections::one& se
             found.push_back(find_in(limits_[role.limit], role, selection.key(i)));
         }
     }
+    assert(found.front() != nullptr);
+    assert(found.size() == (selection.exempt() ? 1 : first_limit_place + selection.size()));
     if (snapshot_open_) save_before_change(found);
 }
 
@@ -94,6 +97,7 @@ void budget_book::make_missing(tenant_of_request& tenant, const rule_selections:
         const budget_role role = role_of_group(selection.limit_index(i - first_limit_place));
         found[i] = &make_in(limits_[role.limit], role, selection.key(i - first_limit_place));
     }
+    assert(std::ranges::count(found, nullptr) == 0);
 }
 
 budget_pair* budget_book::find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key) {
@@ -144,6 +148,7 @@ bool budget_book::shares_overflow(const shelf& of, const budget_role& role, std:
 
 /// Maxima and mode as the rules have them.
 void budget_book::apply_rules(budget_pair& pair) const {
+    assert(pair.role.kind != budget_kind::group || pair.role.limit < rules_->limits.size());
     const ruling wanted = ruling_of(*rules_, pair.role, pair.key);
     pair.hourly.set_max(wanted.maxima.hourly);
     pair.daily.set_max(wanted.maxima.daily);
@@ -154,6 +159,7 @@ void budget_book::apply_rules(budget_pair& pair) const {
 // --- all of them
 
 void budget_book::begin_hour(const new_hour& begun) {
+    assert(!begun.in_grace || begun.follows);
     hour_ += begun.follows ? 1 : 2;
     day_ += begun.new_day ? 1 : 0;
     reserving_ = begun.follows && begun.in_grace;
@@ -202,9 +208,11 @@ std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const compiled_ru
 
 /// Notes by which rules series come to each shelf, and whether it has counted all of those since the hour began.
 void budget_book::describe(std::span<const shelf_rules> described) {
+    assert(described.size() == shelf_count());
     for (std::size_t i = 0; i < shelf_count(); ++i) {
         shelf& of = shelf_at(i);
         const shelf_rules& now = described[i];
+        assert(now.matching != 0 && now.sharing != 0);
         const bool shares = of.overflow != nullptr && now.sharing != of.sharing;
         if (of.matching != 0 && (now.matching != of.matching || shares)) of.whole_since = hour_ + 1;
         of.matching = now.matching;
@@ -232,14 +240,18 @@ void budget_book::catch_up(std::size_t count) {
         }
     }
     behind_ = false;
+    assert(fixed_shelf_.all.size() == 2 && limits_.size() == rules_->limits.size());
 }
 
 void budget_book::drop(shelf& of, std::size_t place) {
+    assert(place < of.all.size());
     budget_pair* const dropped = of.all[place].get();
-    if (dropped == of.overflow)
+    if (dropped == of.overflow) {
         of.overflow = nullptr;
-    else
-        of.by_key.erase(dropped->key);
+    } else {
+        [[maybe_unused]] const std::size_t erased = of.by_key.erase(dropped->key);
+        assert(erased == 1);
+    }
     std::swap(of.all[place], of.all.back());
     of.all.pop_back();
 }

@@ -66,6 +66,7 @@ std::string budget_book::begin_snapshot() {
 }
 
 void budget_book::save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const {
+    assert(shelf_number < shelf_count());
     if (pair.snapshot == snapshot_) return;
     pair.snapshot = snapshot_;
     text_sink sink{into};
@@ -89,6 +90,7 @@ void budget_book::save_before_change(std::span<budget_pair* const> found) {
 }
 
 bool budget_book::save_some(std::size_t count, std::string& out) {
+    assert(snapshot_open_ && !behind_);
     out.append(std::exchange(saved_early_, {}));
     for (; saved_.shelf < shelf_count(); ++saved_.shelf, saved_.place = 0) {
         const entries& all = shelf_at(saved_.shelf).all;
@@ -178,6 +180,7 @@ void budget_book::load_pair(state_decoder& in, std::span<const saved_shelf> shel
     hourly.load(in);
     daily.load(in);
     if (!in.good() || !from.number) return;
+    if (number != 0 && !flag && shelf_at(*from.number).by_key.contains(key)) return in.fail();  // twice
     budget_pair& into = pair_for(from, flag, key);
     // Adds to what is there: several tenants or groups of a saved book may share the overflow budget of this one.
     into.hourly.absorb(hourly);

@@ -1,6 +1,7 @@
 /// The labels that rules look at, numbered, so that a series' labels are gone through once for all rules together.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -51,7 +52,10 @@ class rule_labels {
         return begins_[exempt_count_ + 2 * limit + 1];
     }
     /// The label asked for at a position.
-    [[nodiscard]] std::uint32_t number(std::size_t position) const noexcept { return numbers_asked_[position]; }
+    [[nodiscard]] std::uint32_t number(std::size_t position) const noexcept {
+        assert(position < numbers_asked_.size());
+        return numbers_asked_[position];
+    }
 
   private:
     std::size_t exempt_count_ = 0;

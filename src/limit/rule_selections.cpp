@@ -1,6 +1,7 @@
 #include "limit/rule_selections.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "core/kept_memory.hpp"
 #include "limit/group_key.hpp"
@@ -122,6 +123,7 @@ void rule_selections::select(const compiled_rules& rules, std::string_view tenan
     selected made{.key_begin = keys_.size(), .key_size = key_overlong, .limit = static_cast<std::uint32_t>(limit)};
     if (!overlong) {
         put_key(rules, tenant, limit);
+        assert(keys_.size() - made.key_begin == bytes);
         made.key_size = static_cast<std::uint32_t>(bytes);
         // Neighbours in a request are often of one group.
         if (last_keys_.empty()) last_keys_.resize(rules.limits.size());

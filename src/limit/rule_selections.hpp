@@ -1,6 +1,7 @@
 /// Which label limits apply to each of some series, and the keys of their groups in them.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -82,6 +83,7 @@ class rule_selections {
 
       private:
         [[nodiscard]] const selected& at(std::size_t i) const noexcept {
+            assert(i < series_.selected_count);
             return all_.selected_[series_.selected_begin + i];
         }
     };
@@ -95,7 +97,10 @@ class rule_selections {
     bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
     /// Takes from what the series may ask for. @return false if nothing is left.
     bool spend(std::uint64_t work) noexcept;
-    [[nodiscard]] one operator[](std::size_t i) const noexcept { return {*this, series_[i]}; }
+    [[nodiscard]] one operator[](std::size_t i) const noexcept {
+        assert(i < series_.size());
+        return {*this, series_[i]};
+    }
     [[nodiscard]] std::size_t size() const noexcept { return series_.size(); }
     /// Gives the memory of a giant back; clears.
     void shrink();

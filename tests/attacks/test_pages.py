@@ -241,18 +241,18 @@ def test_the_real_overflow_is_the_overflow(limited, upstream):
     assert figures(tenants(gate.stats)["__overflow__"])[1] == 2
 
 
-# --- who is turned away
+# --- who is rejected
 
 def test_who_is_turned_away_is_counted_and_told_now_and_then(gate):
-    def turned_away(reason):
+    def rejected(reason):
         return gate.metric("seriesgate_requests_rejected_total", reason=reason)
 
     for _ in range(5):
         gate.send(b"\xff no snappy", [("X-Scope-OrgID", "team-\x9b")])
         gate.send(b"", [("Content-Type", "text/plain")])
         gate.get("/nowhere")
-    assert [turned_away(reason) for reason in ("malformed", "unsupported_media", "unknown_path")] == [5, 5, 5]
-    lines = eventually(lambda: (found := [line for line in gate.log.splitlines() if "turned away" in line])
+    assert [rejected(reason) for reason in ("malformed", "unsupported_media", "unknown_path")] == [5, 5, 5]
+    lines = eventually(lambda: (found := [line for line in gate.log.splitlines() if "rejected" in line])
                        and len(found) >= 3 and found, "lines about it")
     assert len(lines) == 3  # one a reason in ten seconds
     assert "malformed" in lines[0] and "127.0.0.1" in lines[0] and r'tenant "team-\xc2' not in lines[0]

@@ -23,16 +23,15 @@ TEST_CASE("of requests that were taken but for some of what they held, others te
 
 TEST_CASE("the line says how many, why, who and what was answered") {
     const reply large = rejection(reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
-    CHECK(
-        describe_rejection(large, 1, "192.0.2.7", "") ==
-        "turned away 1 request since the last such line (too_large), for example from 192.0.2.7: 400 body larger than "
-        "server.maxRequestBytes");
+    CHECK(describe_rejection(large, 1, "192.0.2.7", "") ==
+          "rejected 1 request since the last such line (too_large), for example from 192.0.2.7: 400 body larger than "
+          "server.maxRequestBytes");
     CHECK(describe_rejection(large, 7, "2001:db8::1", "shop\n\"a\"") ==
-          "turned away 7 requests since the last such line (too_large), for example from 2001:db8::1, tenant "
+          "rejected 7 requests since the last such line (too_large), for example from 2001:db8::1, tenant "
           "\"shop\\x0a\\\"a\\\"\": 400 body larger than server.maxRequestBytes");
     const reply lines = rejection(reject_reason::malformed, 400, "first\nsecond");
     CHECK(describe_rejection(lines, 1, "", "") ==
-          "turned away 1 request since the last such line (malformed), for example from a sender that has gone: 400 "
+          "rejected 1 request since the last such line (malformed), for example from a sender that has gone: 400 "
           "first");
 }
 

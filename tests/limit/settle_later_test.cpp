@@ -1,0 +1,78 @@
+// The two halves of a decision: what is looked up now may be settled later, after others.
+#include "limit/offering.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+/// A request between its two halves.
+struct waiting {
+    std::vector<offered_series> offered;
+    std::vector<verdict> verdicts;
+    undecided open;
+
+    waiting(offering& gate, std::vector<offered_series> sent, time_point now)
+        : offered(std::move(sent)), verdicts(offered.size(), verdict::unknown) {
+        gate.limiter.look_up(offered, now, verdicts, open);
+    }
+    std::vector<verdict> settled(offering& gate) {
+        REQUIRE(gate.limiter.settle(offered, verdicts, open));
+        return verdicts;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what is known or was refused lately leaves nothing to settle but its count") {
+    offering gate{{.global = {.hourly = 2}}, at(10)};
+    gate.offer(series(0, 3), at(10));
+    waiting known{gate, series(0, 2), at(10, 1)};
+    CHECK(known.open.is_empty());
+    CHECK(known.verdicts == std::vector{verdict::known, verdict::known});
+    const auto commits = gate.commits();
+    waiting refused{gate, series(2, 1), at(10, 1)};
+    CHECK_FALSE(refused.open.is_empty());
+    CHECK(refused.open.pending.empty());
+    CHECK(gate.hourly().samples_refused == 1);
+    CHECK(refused.settled(gate) == std::vector{verdict::refused_hourly});
+    CHECK(gate.hourly().samples_refused == 2);
+    CHECK(gate.commits() == commits);  // no lock
+}
+
+TEST_CASE("two requests with the same new series are looked up, and it is counted once") {
+    offering gate{{.global = {.hourly = 10}}, at(10)};
+    waiting one{gate, series(0, 1), at(10)};
+    waiting other{gate, series(0, 1), at(10)};
+    CHECK(other.settled(gate) == std::vector{verdict::admitted});
+    CHECK(one.settled(gate) == std::vector{verdict::known});
+    CHECK(gate.hourly().series_current == 1);
+}
+
+TEST_CASE("room that was there at the lookup may be taken by others before it is settled") {
+    offering gate{{.global = {.hourly = 3}}, at(10)};
+    waiting late{gate, series(0, 3), at(10)};
+    CHECK(gate.accepted(series(100, 2), at(10)) == 2);
+    CHECK(late.settled(gate) == std::vector{verdict::admitted, verdict::refused_hourly, verdict::refused_hourly});
+    CHECK(gate.hourly().series_current == 3);
+}
+
+TEST_CASE("what is settled after the hour's end counts in the hour that it is by then") {
+    offering gate{{.global = {.hourly = 5}, .incumbent_grace = std::chrono::seconds{0}}, at(10)};
+    gate.offer(series(100, 5), at(10));
+    waiting late{gate, series(0, 2), at(10, 59, 59)};
+    gate.offer(series(100, 1), at(11));
+    CHECK(late.settled(gate) == std::vector{verdict::admitted, verdict::admitted});
+    CHECK(gate.hourly().span == hour_of(at(11)));
+    CHECK(gate.hourly().series_current == 3);
+    CHECK(gate.daily().series_current == 7);
+}
+
+TEST_CASE("a reload between the halves is obeyed") {
+    offering gate{{.global = {.hourly = 1}}, at(10)};
+    waiting late{gate, series(0, 4), at(10)};
+    gate.limiter.reconfigure({.global = {.hourly = 3}});
+    CHECK(late.settled(gate) ==
+          std::vector{verdict::admitted, verdict::admitted, verdict::admitted, verdict::refused_hourly});
+}
