@@ -69,24 +69,39 @@ void log_start(const config& settings, const server& listener, std::size_t worke
                  limit(settings.rules.global.daily), workers);
 }
 
-/// Runs the workers until they are stopped. Threads: one each, joined when what is returned goes.
-std::vector<std::jthread> start(const worker_threads& workers, const config& settings) {
-    std::vector<std::jthread> threads;
-    for (const auto& each : workers) {
-        net::io_context& io = each->self.io;
+/// The workers at work, on a thread each.
+class running_workers {
+    const worker_threads& workers_;
+    std::vector<std::jthread> threads_;
+
+  public:
+    running_workers(const worker_threads& workers, const config& settings) : workers_(workers) {
+        try {
+            for (const auto& each : workers) start(*each, settings);
+        } catch (...) {  // no memory, or no thread: those that run have to end before they are joined
+            stop();
+            throw;
+        }
+    }
+    running_workers(const running_workers&) = delete;
+    running_workers& operator=(const running_workers&) = delete;
+    ~running_workers() { stop(); }
+
+    void stop() noexcept {
+        for (const auto& each : workers_) each->self.io.stop();
+        threads_.clear();
+    }
+
+  private:
+    void start(serving_thread& one, const config& settings) {
+        net::io_context& io = one.self.io;
         if (!settings.upstream.discard)
             spawn_lasting(
-                io.get_executor(), [&ingest = *each->ingest] { return ingest.maintain(); },
+                io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
                 "keeping the upstream's addresses failed");
-        threads.emplace_back([&io] { run_handlers(io); });
+        threads_.emplace_back([&io] { run_handlers(io); });
     }
-    return threads;
-}
-
-void stop(const worker_threads& workers, std::vector<std::jthread> threads) {
-    for (const auto& each : workers) each->self.io.stop();
-    threads.clear();
-}
+};
 
 }  // namespace
 
@@ -113,13 +128,13 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     net::signal_set signals{control, SIGTERM, SIGINT};
     net::signal_set reload_signals{control, SIGHUP};
 
-    // From here on nothing fails. Threads are joined in reverse order, before what they use goes.
+    // Threads are stopped and joined in reverse order, before what they use goes.
     std::jthread maintenance{[&](const std::stop_token& end) { maintain(end, limiter); }};
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};
     std::jthread reloading{[&](const std::stop_token& end) { reload.run(end, shared.admin.reloads); }};
-    auto serving = start(workers, settings);
+    running_workers serving{workers, settings};
 
     const auto go_on = [&](std::function<net::awaitable<void>()> make, const char* failed) {
         spawn_lasting(control.get_executor(), std::move(make), failed);
@@ -131,7 +146,7 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     log_start(settings, listener, workers.size());
     run_handlers(control);  // until it has drained
 
-    stop(workers, std::move(serving));
+    serving.stop();
     if (state) {
         saving = {};  // stopped and joined: one save at a time
         state->save();

@@ -35,8 +35,8 @@ void maintain(const std::stop_token& stop, series_limiter& limiter) {
                              clock_doubt.count());
             in_doubt = limiter.clock_in_doubt();
         } catch (const std::exception& error) {
-            // Mostly no memory for a larger filter: they go on in what they have, at a rising false-positive rate,
-            // which /stats shows. Whatever it is, it is no reason to end.
+            // Mostly no memory for a larger filter: requests that need it make it themselves, or are answered 503.
+            // Whatever it is, it is no reason to end.
             spdlog::error("the series filters could not be maintained: {}", error.what());
             wake.wait_for(lock, stop, pause_after_failure, [] { return false; });
         }

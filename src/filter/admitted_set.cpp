@@ -118,17 +118,19 @@ bool admitted_set::save(state_encoder& out) const {
 std::unique_ptr<admitted_set> admitted_set::restore(state_decoder& in) {
     // 64 TiB: a size beyond that is damage, and must not be allocated to find out.
     constexpr std::uint64_t blocks_max = std::uint64_t{1} << 40;
+    // No configuration asks for less: a segment of that would take any memory.
+    constexpr double rate_min = 1e-9;
     std::unique_ptr<admitted_set> set{new admitted_set};
     set->promised_rate_ = in.number<double>();
-    const std::uint64_t count = in.count(segments_max);
-    if (count == 0 || !(set->promised_rate_ > 0 && set->promised_rate_ < 1)) return nullptr;
+    const std::uint64_t count = in.count(segments_max - 1);  // there is always room for another
+    if (count == 0 || !(set->promised_rate_ >= rate_min && set->promised_rate_ < 1)) return nullptr;
     for (std::size_t i = 0; i < count; ++i) {
         const auto capacity = in.number<std::uint64_t>();
         const auto series = in.number<std::uint64_t>();
         const std::uint64_t blocks = in.count(blocks_max);
-        // No block was ever given more series than it has bits: from there on it has them all.
-        if (blocks == 0 || capacity == 0 || !in.has(blocks * 64) ||
-            series / blocks > static_cast<std::uint64_t>(block_bits))
+        // No block was ever made for, or given, more series than it has bits: from there on it has them all.
+        const auto most = static_cast<std::uint64_t>(block_bits);
+        if (blocks == 0 || capacity == 0 || !in.has(blocks * 64) || capacity / blocks > most || series / blocks > most)
             return nullptr;
         set->segments_[i].reset(new segment{split_block::load(in, blocks), capacity});
         if (!in.good()) return nullptr;

@@ -12,8 +12,7 @@ namespace seriesgate {
 /// What it refers to lives until the handler has ended.
 struct http_request {
     const http::fields& headers;  ///< as they were before the body: no trailer is among them
-    std::string_view path;
-    std::string_view query;  ///< without '?'
+    std::string_view query;       ///< without '?'
     bool is_head = false;
     std::string body;        ///< the handler may take it
     inflight_lease& memory;  ///< what the body takes of server.maxInflightBytes

@@ -92,12 +92,13 @@ void server::pass_on(sender_connection from) {
     service& chosen = *workers_[next_worker_];
     next_worker_ = (next_worker_ + 1) % workers_.size();
     detached_socket detached{from.socket};
+    connection_lease lease = std::move(from.lease);  // so that it goes before the socket is closed
     auto socket = detached.attach(chosen.self.io);
     if (!socket) {
-        from.lease = {};  // before the socket is closed
+        lease = {};
         return spdlog::error("{}: {}", session_failed, socket.error().message());
     }
-    sender_connection moved{std::move(*socket), std::move(from.lease), std::move(from.read_ahead)};
+    sender_connection moved{std::move(*socket), std::move(lease), std::move(from.read_ahead)};
     spawn(chosen.self.io.get_executor(), serve(std::move(moved), chosen), session_failed);
 }
 

@@ -167,7 +167,6 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     assert(current.to != nullptr);
     if (!current.is_ingestion()) current.memory.release();  // who asks how much is in flight is no part of it
     http_request request{.headers = current.header,
-                         .path = path_of(current.header.target()),
                          .query = query_of(current.header.target()),
                          .is_head = current.is_head(),
                          .body = std::move(current.parser.get().body()),

@@ -23,7 +23,7 @@ struct ingest_metrics {
     counter samples_refused;
     counter samples_stored;   ///< the upstream has confirmed them
     counter samples_failed;   ///< it has not: an error, no answer, or a success that does not say so
-    counter unknown_dropped;  ///< stale markers and exemplar-only entries of unknown series, see DESIGN "What admits"
+    counter unknown_dropped;  ///< stale markers and exemplar-only entries of unknown series
     counter histograms_received;
     counter exemplars_received;
     counter metadata_received;

@@ -57,7 +57,8 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
                                    .query = query,
                                    .body = *sent.body,
                                    .body_changed = is_rewritten(sent.forward),
-                                   .translated = sent.forward == forwarding::translated};
+                                   .translated = sent.forward == forwarding::translated,
+                                   .body_owner = sent.body};
     co_return co_await post(message);
 }
 

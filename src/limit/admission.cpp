@@ -103,13 +103,13 @@ telling admission::note_demand(in_windows refusing, const newcomer& of) {
     return to_sender;
 }
 
-/// A series keeps the refusal that it was first given, though another budget may be spent by now too.
+/// A series keeps the window that first refused it, though a budget of the other may be spent by now too. Whether its
+/// sender is told is each sender's own.
 verdict admission::refuse(const offered_series& series, verdict refusal) {
-    const verdict remembered = state_.refused.insert(series.fingerprint, refusal);
-    const refusing_window window = window_of(remembered);
+    const refusing_window window = window_of(state_.refused.insert(series.fingerprint, refusal));
     (window == refusing_window::hourly ? held_.hourly : held_.daily).refused_series.insert(series.fingerprint);
     state_.samples.add(window, series.samples);
-    return remembered;
+    return refused_by(window, is_told(refusal) ? telling::told : telling::silent);
 }
 
 std::optional<verdict> admission::take(const newcomer& of, const completion& over_limit) {

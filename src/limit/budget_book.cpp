@@ -37,10 +37,6 @@ budget_book::shelf& budget_book::shelf_at(std::size_t number) noexcept {
     return const_cast<shelf&>(std::as_const(*this).shelf_at(number));
 }
 
-budget_book::shelf& budget_book::shelf_of(const budget_role& role) noexcept {
-    return role.kind == budget_kind::tenant ? tenants_ : limits_[role.limit];
-}
-
 // --- one series
 
 namespace {
@@ -183,26 +179,22 @@ void budget_book::note_change() noexcept {
 
 std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                std::span<const shelf_rules> described) {
-    const auto gone = std::make_shared<std::vector<shelf>>();
-    std::vector<shelf> before = std::exchange(limits_, {});
-    const auto old_rules = std::exchange(rules_, std::move(rules));
-    ++rules_number_;
-    for (const label_limit& wanted : rules_->limits) {
-        const auto same =
-            std::ranges::find_if(old_rules->limits, [&](const label_limit& old) { return same_groups(wanted, old); });
-        const auto number = static_cast<std::size_t>(same - old_rules->limits.begin());
-        if (same == old_rules->limits.end()) {
-            limits_.emplace_back(key_).whole_since = hour_ + 1;
-        } else {
-            limits_.push_back(std::exchange(before[number], shelf{key_}));
-        }
+    const auto gone = std::make_shared<std::vector<shelf>>();  // memory first: from the swaps on nothing fails
+    for (std::size_t i = 0; i < rules->limits.size(); ++i) gone->emplace_back(key_).whole_since = hour_ + 1;
+    for (std::size_t i = 0; i < rules->limits.size(); ++i) {
+        const auto same = std::ranges::find_if(
+            rules_->limits, [&](const label_limit& old) { return same_groups(rules->limits[i], old); });
+        if (same != rules_->limits.end())
+            std::swap((*gone)[i], limits_[static_cast<std::size_t>(same - rules_->limits.begin())]);
     }
+    limits_.swap(*gone);
+    rules_ = std::move(rules);
+    ++rules_number_;
     const std::uint64_t exempted = fixed_shelf_.matching;
     describe(described);
     if (fixed_shelf_.matching != exempted)  // series that no budget has counted so far are now theirs
         for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).whole_since = hour_ + 1;
     note_change();
-    *gone = std::move(before);
     return gone;
 }
 

@@ -164,7 +164,6 @@ class budget_book {
     [[nodiscard]] std::size_t shelf_count() const noexcept { return 2 + limits_.size(); }
     [[nodiscard]] const shelf& shelf_at(std::size_t number) const noexcept;
     [[nodiscard]] shelf& shelf_at(std::size_t number) noexcept;
-    [[nodiscard]] shelf& shelf_of(const budget_role& role) noexcept;
 
     [[nodiscard]] budget_pair* find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key);
     budget_pair& make_in(shelf& of, budget_role role, std::optional<std::string_view> key);

@@ -12,7 +12,7 @@ namespace seriesgate {
 
 /// An admitted_set that looks for a series in other places than the hour's does. With the same places a series that the
 /// hour's set takes for one of its own would mostly find the same bits set in the day's, and to ask both would say no
-/// more than to ask one (see series_limiter::windows::is_incumbent).
+/// more than to ask one (see window_sets::standing_of).
 /// Threads: as admitted_set.
 class day_set {
     std::unique_ptr<admitted_set> set_;

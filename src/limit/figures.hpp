@@ -35,7 +35,7 @@ struct limiter_figures {
     std::uint64_t exempt_daily = 0;
     std::vector<budget_figures> tenants;
     std::vector<budget_figures> limits;
-    std::uint64_t commits = 0;  ///< times the commit lock was taken for a request
+    std::uint64_t commits = 0;  ///< requests that had new series to settle
 };
 
 /// Looks at some budgets at a time, so what is told of one may be a little newer than what is told of another. All are

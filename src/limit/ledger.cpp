@@ -18,10 +18,8 @@ void late_keys::write(std::uint64_t key, in_windows into) {
     }
 }
 
-std::optional<std::vector<late_keys::entry>> late_keys::end() {
-    auto written = std::exchange(entries_, {});
-    if (!std::exchange(writing_, false)) return std::nullopt;
-    return written;
+late_keys::list late_keys::end() noexcept {
+    return {.entries = std::exchange(entries_, {}), .complete = std::exchange(writing_, false)};
 }
 
 void ledger::remember(std::uint64_t key, in_windows into) {

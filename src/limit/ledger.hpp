@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/guarded.hpp"
@@ -41,8 +40,12 @@ class late_keys {
     void add(std::uint64_t key, in_windows into) {
         if (writing_ && into.any()) write(key, into);
     }
-    /// @return all keys since begin(), or nothing if they were too many.
-    [[nodiscard]] std::optional<std::vector<entry>> end();
+    struct list {
+        std::vector<entry> entries;
+        bool complete = false;  ///< false: they were too many
+    };
+    /// @return all keys since begin(): up to 64 MiB, to be destroyed without the lock.
+    [[nodiscard]] list end() noexcept;
 
   private:
     bool writing_ = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "limit/limiter_state.hpp"
@@ -28,7 +29,7 @@ series_limiter::~series_limiter() = default;
 bool series_limiter::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             undecided& open, const request_origin& origin) {
     look_up(offered, now, verdicts, open);
-    return open.is_empty() || settle(offered, verdicts, open, origin);
+    return open.is_empty() || settle(offered, now, verdicts, open, origin);
 }
 
 void series_limiter::look_up(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
@@ -37,6 +38,7 @@ void series_limiter::look_up(std::span<const offered_series> offered, time_point
     open.start();
     {
         const auto current = windows_->in_force(now);
+        open.hour = current->hour_span;
         const admitted_set& hour = *current->hour;
         for (std::size_t i = 0; i < std::min(prefetch_distance, offered.size()); ++i)
             hour.prefetch(offered[i].fingerprint);
@@ -82,8 +84,27 @@ void series_limiter::sort_out(std::span<const offered_series> offered, std::span
     open.recalled_daily = recalled - recalled_hourly;
 }
 
-bool series_limiter::settle(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
-                            const request_origin& origin) {
+/// The hour has ended since the lookup: what was refused in it is asked again. What was known stays accepted.
+void series_limiter::reopen(std::span<const verdict> verdicts, undecided& open) const {
+    std::vector<std::uint32_t> all;
+    auto pending = open.pending.cbegin();
+    auto follower = open.followers.cbegin();
+    for (std::uint32_t i = 0; i < verdicts.size(); ++i) {
+        const bool is_pending = pending != open.pending.cend() && *pending == i;
+        const bool follows = follower != open.followers.cend() && *follower == i;
+        if (is_pending) ++pending;
+        if (follows) ++follower;
+        if (is_pending || (!follows && is_refused(verdicts[i]))) all.push_back(i);
+    }
+    open.pending = std::move(all);
+    open.recalled_hourly = 0;
+    open.recalled_daily = 0;
+}
+
+bool series_limiter::settle(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+                            undecided& open, const request_origin& origin) {
+    assert(offered.size() == verdicts.size());
+    if (windows_->in_force(now)->hour_span != open.hour) reopen(verdicts, open);
     if (!open.pending.empty() && !settlement{*state_, *windows_, offered, verdicts, open, origin}.run()) return false;
     if (open.recalled_hourly != 0) state_->samples.add(refusing_window::hourly, open.recalled_hourly);
     if (open.recalled_daily != 0) state_->samples.add(refusing_window::daily, open.recalled_daily);

@@ -50,11 +50,11 @@ class series_limiter {
     void look_up(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open);
 
     /// The second half: decides about the rest, in order, against all budgets. Any time may have passed between the
-    /// two; what is new by then counts in the hour that it is by then.
+    /// two; what is new by then counts in the hour of `now`.
     /// Throws std::bad_alloc if there is no memory for what is new; then some of it may have been admitted.
     /// @return false if the request asks for more than rule_work_max or selection_bytes_max: then nothing has been
     /// decided or counted. (Unless other rules ask for more, which have come when part of it was admitted.)
-    bool settle(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
+    bool settle(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open,
                 const request_origin& origin = {});
 
     /// Both halves.
@@ -81,6 +81,7 @@ class series_limiter {
 
   private:
     void sort_out(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open) const;
+    void reopen(std::span<const verdict> verdicts, undecided& open) const;
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
                 const request_origin& origin) const;
 

@@ -29,7 +29,6 @@ class rule_labels {
     std::vector<std::size_t> begins_;           // in numbers_asked_
 
   public:
-    rule_labels() = default;
     rule_labels(std::span<const label_limit> limits, std::span<const selector> exempt);
 
     /// Of labels: as many numbers there are.

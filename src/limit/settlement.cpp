@@ -69,16 +69,17 @@ settlement::piece_end settlement::run_piece() {
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = state_.sets.read();
-    const piece_end end = run_round(*held, *current);
-    if (end != piece_end::finished || totals_ || !keeps_histograms_whole()) return end;
-    totals_ = true;
-    next_ = 0;
-    return piece_end::not_finished;
+    admission one_by_one{*held, state_, *current, origin_.tenant, open_.budgets};
+    for (std::size_t budgets_seen = 0;;) {
+        const piece_end end = run_round(one_by_one, *current, budgets_seen);
+        if (end != piece_end::finished || totals_ || !keeps_histograms_whole()) return end;
+        totals_ = true;
+        next_ = 0;
+    }
 }
 
-settlement::piece_end settlement::run_round(ledger& held, const window_sets& current) {
-    admission one_by_one{held, state_, current, origin_.tenant, open_.budgets};
-    std::size_t budgets_seen = 0;
+settlement::piece_end settlement::run_round(admission& one_by_one, const window_sets& current,
+                                            std::size_t& budgets_seen) {
     for (std::size_t i = 0; i < prefetch_distance; ++i) prefetch(current, next_ + i);
     for (; next_ < open_.pending.size(); ++next_) {
         if (budgets_seen >= budgets_per_piece) return piece_end::not_finished;
@@ -106,7 +107,7 @@ void settlement::prefetch(const window_sets& current, std::size_t place) const {
     const std::uint64_t fingerprint = offered_[open_.pending[place]].fingerprint;
     current.hour->prefetch(fingerprint);
     current.day->prefetch(fingerprint);
-    if (current.in_grace() && current.previous_hour) current.previous_hour->prefetch(fingerprint);
+    if (current.in_grace()) current.previous_hour->prefetch(fingerprint);
 }
 
 /// Other rules may make other rounds of what is left, so only that is left.

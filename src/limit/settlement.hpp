@@ -13,6 +13,8 @@
 
 namespace seriesgate {
 
+class admission;
+
 /// Decides about all that is pending, in pieces: the lock is given back after each, so that others get their turn.
 ///
 /// Where histograms are kept whole, sums and counts come after the buckets, wherever they stand: a limit by metric has
@@ -32,7 +34,7 @@ class settlement {
 
     bool select();
     piece_end run_piece();
-    piece_end run_round(ledger& held, const window_sets& current);
+    piece_end run_round(admission& one_by_one, const window_sets& current, std::size_t& budgets_seen);
     void prefetch(const window_sets& current, std::size_t place) const;
     void drop_decided();
     [[nodiscard]] bool keeps_histograms_whole() const noexcept { return !open_.families.empty(); }

@@ -102,17 +102,17 @@ std::string save_tallies(ledger& held, const refused_samples& samples) {
 bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder& out) {
     catch_up(state.counts);
     std::string counts;
-    std::vector<late_keys::entry> written;
+    late_keys::list late;  // destroyed without the lock, whatever happens
     {
         const auto held = state.counts.lock();
-        auto late = held->late.end();
+        late = held->late.end();
         const auto current = state.sets.read();
-        if (!late || held->book.is_behind() || current->hour != copied.hour || current->grace_end != copied.grace_end)
+        if (!late.complete || held->book.is_behind() || current->hour != copied.hour ||
+            current->grace_end != copied.grace_end)
             return false;
-        written = std::move(*late);
         counts = save_tallies(*held, state.samples);
     }
-    save_late_keys(out, written);
+    save_late_keys(out, late.entries);
     out.bytes(counts);
     return true;
 }
@@ -130,6 +130,17 @@ bool save_budgets(limiter_state& state, state_encoder& out) {
     }
     return out.good();
 }
+
+/// Whatever comes, budgets are not written early for a snapshot that nobody makes.
+class snapshot_end {
+    limiter_state& state_;
+
+  public:
+    explicit snapshot_end(limiter_state& state) : state_(state) {}
+    snapshot_end(const snapshot_end&) = delete;
+    snapshot_end& operator=(const snapshot_end&) = delete;
+    ~snapshot_end() { state_.counts.lock()->book.end_snapshot(); }
+};
 
 /// All that is in a file, before it is put to use.
 struct loaded_state {
@@ -179,6 +190,7 @@ void load_tallies(state_decoder& in, loaded_state& into) {
 }
 
 void take_over(limiter_state& state, loaded_state&& loaded, budget_book&& book) {
+    auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // from here on nothing fails
     const auto held = state.counts.lock();
     held->book = std::move(book);
     held->hour = std::move(loaded.hour);
@@ -187,9 +199,9 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_book&& book) 
     held->daily = std::move(loaded.daily);
     state.samples.hourly = loaded.samples_hourly;
     state.samples.daily = loaded.samples_daily;
-    loaded.sets.rules = held->book.rules();
-    bound_sets(*held, *loaded.sets.rules);
-    state.sets.publish(*held, std::make_unique<window_sets>(std::move(loaded.sets)));
+    sets->rules = held->book.rules();
+    bound_sets(*held, *sets->rules);
+    state.sets.publish(*held, std::move(sets));
 }
 
 }  // namespace
@@ -207,10 +219,8 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     save_time(out, copied.day_span.start);
     save_time(out, copied.grace_end);
     save_sets(out, copied);
-    if (!begin_counts(state, copied, out)) return false;
-    const bool whole = save_budgets(state, out);
-    state.counts.lock()->book.end_snapshot();
-    return whole;
+    const snapshot_end end{state};
+    return begin_counts(state, copied, out) && save_budgets(state, out);
 }
 
 bool restore_snapshot(series_limiter& limiter, state_source& source, time_point now) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "limit/rule_selections.hpp"
+#include "limit/window.hpp"
 #include "series/histogram_family.hpp"
 
 namespace seriesgate {
@@ -18,6 +19,7 @@ struct undecided {
     std::vector<std::uint32_t> followers;  ///< entries of stale markers and exemplars only
     std::uint64_t recalled_hourly = 0;     ///< samples of series that were refused lately
     std::uint64_t recalled_daily = 0;
+    window_span hour;  ///< in which it was looked up
 
     rule_selections selections;              ///< of pending, then of followers
     std::vector<histogram_family> families;  ///< of pending, while histograms are kept whole

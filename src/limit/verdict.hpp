@@ -11,7 +11,7 @@ enum class refusing_window : std::uint8_t { hourly, daily };
 
 /// From the refused cache to the sender's answer. "Told": the sender hears of it, see limit_answer::reject.
 enum class verdict : std::uint8_t {
-    known,               ///< accepted: admitted before
+    known,               ///< accepted: admitted before, or a marker that no limit applies to
     admitted,            ///< accepted: counted now
     unknown,             ///< dropped: a stale marker or exemplar of a series that nobody admitted
     refused_hourly = 4,  ///< new, and a budget of the hour is spent

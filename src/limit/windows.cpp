@@ -124,23 +124,28 @@ void windows::roll_over(ledger& held, window_sets& next, time_point now) {
     const bool in_grace = follows && now < grace_end;
     assert(hour != next.hour_span && held.next_hour && (held.next_day || !new_day));
 
-    next.previous_hour = follows ? next.hour : nullptr;
-    next.previous_day = in_grace ? next.day : nullptr;
-    next.grace_end = in_grace ? grace_end : hour.start;
-    next.hour_span = hour;
-    next.leap = std::nullopt;
     const series_maxima capacities = capacities_of(*next.rules);
     const auto take = [](std::unique_ptr<admitted_set>& spare, std::uint64_t capacity_max) {
         assert(spare->size() == 0);
         spare->set_capacity_max(capacity_max);  // a reload may have come since the spare was made
         return std::exchange(spare, nullptr);
     };
-    next.hour = held.hour = take(held.next_hour, capacities.hourly);
+    // Memory first: from there on nothing fails, so the ledger's sets are those that will be published.
+    std::shared_ptr<admitted_set> hour_set = take(held.next_hour, capacities.hourly);
+    std::shared_ptr<day_set> new_day_set;
+    if (new_day) new_day_set = std::make_shared<day_set>(take(held.next_day, capacities.daily));
+
+    next.previous_hour = follows ? next.hour : nullptr;
+    next.previous_day = in_grace ? next.day : nullptr;
+    next.grace_end = in_grace ? grace_end : hour.start;
+    next.hour_span = hour;
+    next.leap = std::nullopt;
+    next.hour = held.hour = std::move(hour_set);
     held.hourly.clear();
     state_.samples.hourly.store(0, std::memory_order_relaxed);
     if (new_day) {
         next.day_span = day;
-        next.day = held.day = std::make_shared<day_set>(take(held.next_day, capacities.daily));
+        next.day = held.day = std::move(new_day_set);
         held.daily.clear();
         state_.samples.daily.store(0, std::memory_order_relaxed);
     }

@@ -1,6 +1,7 @@
 #include "net/resolver.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
+#include <new>
 #include <utility>
 
 namespace seriesgate {
@@ -12,8 +13,6 @@ struct name_resolver::state {
 };
 
 name_resolver::name_resolver(net::io_context& io) : state_(std::make_unique<state>(state{tcp::resolver{io}})) {}
-name_resolver::name_resolver(name_resolver&&) noexcept = default;
-name_resolver& name_resolver::operator=(name_resolver&&) noexcept = default;
 name_resolver::~name_resolver() = default;
 
 void name_resolver::look_up(const std::string& host, std::uint16_t port, answer take) {
@@ -21,7 +20,11 @@ void name_resolver::look_up(const std::string& host, std::uint16_t port, answer 
         host, std::to_string(port),
         [take = std::move(take)](error_code error, const tcp::resolver::results_type& found) {
             std::vector<stream_endpoint> endpoints;
-            for (const auto& entry : found) endpoints.emplace_back(entry.endpoint());
+            try {
+                for (const auto& entry : found) endpoints.emplace_back(entry.endpoint());
+            } catch (const std::bad_alloc&) {  // whoever asked has to hear of an end
+                return take(net::error::no_memory, {});
+            }
             take(error, std::move(endpoints));
         });
 }

@@ -21,8 +21,8 @@ class name_resolver {
     using answer = std::function<void(error_code, std::vector<stream_endpoint>)>;
 
     explicit name_resolver(net::io_context& io);
-    name_resolver(name_resolver&&) noexcept;
-    name_resolver& operator=(name_resolver&&) noexcept;
+    name_resolver(const name_resolver&) = delete;
+    name_resolver& operator=(const name_resolver&) = delete;
     ~name_resolver();
 
     /// @param take is called later, from the io_context; with operation_aborted when the resolver goes before.

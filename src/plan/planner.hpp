@@ -26,7 +26,7 @@ namespace seriesgate {
 /// Threads: one at a time; planners of different threads share one limiter.
 class planner : label_source {
     /// Of the buffers for an entry that is refused: its index, verdict and range, its place among the distinct ones.
-    static constexpr std::size_t decided_entry_bytes = 64;
+    static constexpr std::size_t decided_entry_bytes = 80;
 
     /// What the decision does not need to know about an entry.
     struct entry {

@@ -15,7 +15,12 @@ address_list::address_list(lookup look_up, time_source now) : look_up_(std::move
 void address_list::refresh() {
     if (asking_ || now_() < due_) return;
     asking_ = true;
-    look_up_([this](error_code error, endpoints found) { take(error, std::move(found)); });
+    try {
+        look_up_([this](error_code error, endpoints found) { take(error, std::move(found)); });
+    } catch (...) {  // no memory, or no thread to ask on: asked again by who comes next
+        asking_ = false;
+        throw;
+    }
 }
 
 void address_list::take(error_code error, endpoints found) {

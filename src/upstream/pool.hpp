@@ -22,12 +22,14 @@ class upstream_connection {
             open->sub();
         }
     };
-    std::unique_ptr<gauge, release> open_;
 
   public:
     timed_stream stream;
 
-    upstream_connection(stream_socket opened, gauge& open) : open_(&open), stream(std::move(opened)) { open.add(); }
+    upstream_connection(stream_socket opened, gauge& open) : stream(std::move(opened)), open_(&open) { open.add(); }
+
+  private:
+    std::unique_ptr<gauge, release> open_;  // after the stream: what could not be made is not counted
 };
 
 /// Last in, first out, so that connections which a quieter time does not need grow old and are closed. What is in it

@@ -74,9 +74,7 @@ struct received {
     http_request request;
 
     received(inflight_room& room, std::string body, std::string_view query = {})
-        : memory(room),
-          request{
-              .headers = headers, .path = "/api/v1/write", .query = query, .body = std::move(body), .memory = memory} {
+        : memory(room), request{.headers = headers, .query = query, .body = std::move(body), .memory = memory} {
         (void)memory.grow(request.body.size());
     }
 };

@@ -17,7 +17,6 @@ namespace seriesgate::testing {
 
 /// What a request says.
 struct asked_request {
-    std::string_view path{};
     std::string_view query{};
     bool is_head = false;
     http::fields headers{};
@@ -29,12 +28,8 @@ inline reply answer_of(const route& to, const asked_request& asked, net::io_cont
     gauge held;
     inflight_room room{held, 1 << 20, 1 << 10};
     inflight_lease memory{room};
-    http_request request{.headers = asked.headers,
-                         .path = asked.path,
-                         .query = asked.query,
-                         .is_head = asked.is_head,
-                         .body = asked.body,
-                         .memory = memory};
+    http_request request{
+        .headers = asked.headers, .query = asked.query, .is_head = asked.is_head, .body = asked.body, .memory = memory};
     std::optional<reply> got;
     net::co_spawn(io, to.answer(request), [&got](const std::exception_ptr& failure, reply answer) {
         if (failure) std::rethrow_exception(failure);
