@@ -1,6 +1,7 @@
 // What a request costs in the core, step by step, on the recorded requests. `per_sample` is the figure to read.
 #include <string>
 
+#include "limit/limiter.hpp"
 #include "plan/planner.hpp"
 #include "recorded.hpp"
 #include "wire/splice.hpp"

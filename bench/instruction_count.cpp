@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "limit/limiter.hpp"
 #include "plan/planner.hpp"
 #include "recorded.hpp"
 #include "wire/splice.hpp"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "limit/window.hpp"
 #include "plan/planner.hpp"
 #include "wire/snappy_block.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "limit/figures.hpp"
-#include "limit/limiter.hpp"
 
 namespace seriesgate {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "limit/figures.hpp"
-#include "limit/limiter.hpp"
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {

@@ -7,7 +7,7 @@
 
 #include "admin/page.hpp"
 #include "admin/stats.hpp"
-#include "limit/limiter.hpp"
+#include "limit/figures.hpp"
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "limit/figures.hpp"
-#include "limit/limiter.hpp"
 
 namespace seriesgate {
 

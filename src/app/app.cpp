@@ -25,6 +25,7 @@
 #include "http/connections.hpp"
 #include "http/descriptors.hpp"
 #include "http/server.hpp"
+#include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
 #include "net/background.hpp"
 #include "net/wall_clock.hpp"

@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 
+#include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
 #include "net/wall_clock.hpp"
 

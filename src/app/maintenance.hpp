@@ -3,9 +3,9 @@
 
 #include <stop_token>
 
-#include "limit/limiter.hpp"
-
 namespace seriesgate {
+
+class series_limiter;
 
 /// Has the limiter's filters made before they are needed, until it is told to stop. It allocates, so it is nobody's
 /// request. Says so when the clock is not believed.

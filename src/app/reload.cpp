@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/keys.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,9 +8,10 @@
 #include "admin/reload_desk.hpp"
 #include "admin/reload_metrics.hpp"
 #include "config/load.hpp"
-#include "limit/limiter.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// Reads the configuration again and hands the limits to the limiter. Everything else (addresses, timeouts, sizes,
 /// ignoreLabels, the tenant header, state) is fixed at the start: a change of it is told, not made.

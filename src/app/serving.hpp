@@ -11,10 +11,11 @@
 #include "http/service.hpp"
 #include "http/worker.hpp"
 #include "ingest/ingestor.hpp"
-#include "limit/limiter.hpp"
 #include "series/hash_key.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// What all of them share, room by room. Threads: any.
 struct serving_shared {

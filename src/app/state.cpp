@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "net/wall_clock.hpp"
 #include "series/fingerprint.hpp"
 #include "state/secret_file.hpp"

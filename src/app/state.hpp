@@ -10,12 +10,13 @@
 
 #include "app/state_metrics.hpp"
 #include "config/config.hpp"
-#include "limit/limiter.hpp"
 #include "series/hash_key.hpp"
 #include "state/snapshot_file.hpp"
 #include "state/state_directory.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// What outlives the process: where the state is kept, and the secret that its fingerprints are made with.
 struct installation {

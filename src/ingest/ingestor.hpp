@@ -14,10 +14,11 @@
 #include "ingest/relay.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/work_pool.hpp"
-#include "limit/limiter.hpp"
 #include "series/hash_key.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// What the ingestors of all workers have in common. Outlives them; any thread may use it at any time.
 struct ingest_shared {

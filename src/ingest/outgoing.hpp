@@ -11,12 +11,13 @@
 #include "http/http_request.hpp"
 #include "ingest/media.hpp"
 #include "ingest/request_work.hpp"
-#include "limit/limiter.hpp"
 #include "plan/plan.hpp"
 #include "wire/protocol.hpp"
 #include "wire/translation.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// Never changed again, so any number of upstreams may read it, and as long as they like.
 using shared_body = std::shared_ptr<const std::string>;

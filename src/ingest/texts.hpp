@@ -4,12 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "limit/limiter.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "wire/translation.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// `refused 3 new series (5 samples)`
 std::string refused_summary(const plan_counts& decided);

@@ -6,7 +6,8 @@
 #include <span>
 
 #include "core/bytes.hpp"
-#include "limit/limiter.hpp"
+#include "limit/offered.hpp"
+#include "limit/verdict.hpp"
 #include "plan/forwarding.hpp"
 #include "plan/plan_counts.hpp"
 

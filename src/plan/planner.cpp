@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "core/kept_memory.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
 result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& limiter, time_point now,

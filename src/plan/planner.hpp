@@ -10,7 +10,10 @@
 
 #include "core/bytes.hpp"
 #include "core/result.hpp"
-#include "limit/limiter.hpp"
+#include "limit/offered.hpp"
+#include "limit/undecided.hpp"
+#include "limit/verdict.hpp"
+#include "limit/window.hpp"
 #include "plan/distinct_counter.hpp"
 #include "plan/plan.hpp"
 #include "series/fingerprint.hpp"
@@ -19,6 +22,8 @@
 #include "wire/write_request_v2.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// Walks a request, fingerprints its series, has them decided and says what to forward. Between the two halves of it,
 /// read() and decide(), and as long as the plan is used, it belongs to that one request. Uses its buffers again for the

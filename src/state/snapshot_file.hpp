@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <string>
 
-#include "limit/limiter.hpp"
 #include "limit/snapshot.hpp"
+#include "limit/window.hpp"
 #include "state/state_directory.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// The file `state`, always whole or absent.
 ///

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "limit/limiter.hpp"
 #include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 

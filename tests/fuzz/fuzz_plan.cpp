@@ -12,6 +12,7 @@
 #include "fuzz/tree_mutator.hpp"
 #include "fuzz/walk_property.hpp"
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "plan/planner.hpp"
 #include "wire/splice.hpp"
 

@@ -19,6 +19,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "http/session.hpp"
+#include "limit/limiter.hpp"
 #include "net/wall_clock.hpp"
 #include "support/loopback.hpp"
 

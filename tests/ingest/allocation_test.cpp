@@ -6,6 +6,7 @@
 #include "ingest/outgoing.hpp"
 #include "ingest/requests.hpp"
 #include "ingest/work_pool.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

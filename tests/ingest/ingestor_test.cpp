@@ -10,6 +10,7 @@
 
 #include "ingest/requests.hpp"
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 #include "upstream/via.hpp"

@@ -5,6 +5,7 @@
 
 #include "ingest/requests.hpp"
 #include "ingest/work_pool.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ingest/requests.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

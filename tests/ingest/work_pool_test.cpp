@@ -7,6 +7,7 @@
 
 #include "core/kept_memory.hpp"
 #include "ingest/requests.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -8,6 +8,7 @@
 
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "limit/limiter.hpp"
 #include "limit/model_book.hpp"
 #include "limit/window_sets.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "limit/budgets_model.hpp"
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "limit/random_scenes.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"

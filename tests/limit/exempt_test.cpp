@@ -2,6 +2,7 @@
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

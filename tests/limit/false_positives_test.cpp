@@ -4,6 +4,7 @@
 
 #include "limit/budgets_model.hpp"
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 

@@ -1,6 +1,7 @@
 // Limits that only watch: they count what they would refuse, and refuse nothing.
 #include "limit/explain.hpp"
 #include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

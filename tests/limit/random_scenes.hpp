@@ -4,6 +4,7 @@
 #include <array>
 
 #include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate::testing {
 

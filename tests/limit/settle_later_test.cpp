@@ -1,4 +1,5 @@
 // The two halves of a decision: what is looked up now may be settled later, after others.
+#include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
 

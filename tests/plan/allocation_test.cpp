@@ -1,6 +1,7 @@
 #include "support/allocations.hpp"
 
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "plan/planner.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"

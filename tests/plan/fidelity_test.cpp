@@ -7,6 +7,7 @@
 #include "fuzz/random_request.hpp"
 #include "fuzz/random_request_v2.hpp"
 #include "fuzz/walk_property.hpp"
+#include "limit/limiter.hpp"
 #include "plan/planner.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "plan/requests.hpp"
 #include "series/text.hpp"
 #include "support/catch.hpp"

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "plan/planner.hpp"
 #include "plan/requests.hpp"
 #include "support/catch.hpp"

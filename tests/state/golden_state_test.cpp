@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "series/fingerprint.hpp"
 #include "state/snapshot_file.hpp"
 #include "support/catch.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "limit/snapshot.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
