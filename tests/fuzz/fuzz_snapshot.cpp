@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string first = saved(limiter);
     series_limiter again{settings, now};
     state_text_source written{first};
-    require(restore(again, written, now), "a saved state is refused");
+    require(restore_snapshot(again, written, now), "a saved state is refused");
     require(saved(again).size() == first.size(), "a loaded state saves in another way");
 
     decide_some(limiter, now);
