@@ -1,10 +1,11 @@
 #include "core/guarded.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <thread>
 #include <type_traits>
 #include <vector>
+
+#include "support/catch.hpp"
 
 using namespace seriesgate;
 
