@@ -120,6 +120,8 @@ std::string parse_upstream_url(std::string_view text, upstream_config& target) {
     if (!port || *port == 0) return bad_port(port_text, 1);
     if (url->has_fragment()) return "must not hold a fragment ('#...')";
     if (url->encoded_path().empty()) return "has no path; expected " + std::string{url_form};
+    // Boost.URL 1.81 takes what follows the port's digits for the path, `http://a:80x` for example.
+    if (!to_std(url->encoded_path()).starts_with('/')) return "is not " + std::string{url_form};
 
     // The other keys of the section stay: a flag may replace the URL of the file.
     target.url = text;

@@ -145,6 +145,7 @@ TEST_CASE("what is no upstream URL is told, each with its reason") {
     CHECK(upstream_error("ftp://a/w") == "'ftp' is not supported" + only);
     CHECK(upstream_error("localhost:8428/w") == "'localhost' is not supported" + only);
     CHECK(upstream_error("discard:x") == "discard: takes nothing after the colon");
+    CHECK(upstream_error("http://a:8428api/v1/write") == "is not a URL such as http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream_error("http://a:8428") == "has no path; expected a URL such as http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream_error("http://a/w#x") == "must not hold a fragment ('#...')");
 }
