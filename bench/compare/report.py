@@ -87,7 +87,9 @@ def _number(value, digits, in_parentheses):
 def _beside(gate, other, figure):
     if gate is None or other is None:
         return NONE
-    return f"{gate / other:.2f}" if figure.by == "ratio" else f"{gate - other:+.2f}"
+    if figure.by != "ratio":
+        return f"{gate - other:+.2f}"
+    return f"{gate / other:.2f}" if other else "-"  # a load too short for the clock of CPU time
 
 
 def _markdown(rows, texts=3):
