@@ -1,7 +1,5 @@
 #include "admin/pages.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -12,6 +10,7 @@
 #include "admin/stats.hpp"
 #include "config/version.hpp"
 #include "limit/figures.hpp"
+#include "log/log.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/process.hpp"
 
@@ -64,7 +63,7 @@ void make_pages(const std::stop_token& stop, page_desk& asked, const page_source
         try {
             order->give(find_page(key, shelf, from));
         } catch (const std::exception& error) {  // out of memory: those who wait get 503 in the end
-            spdlog::error("/stats and /metrics: {}", error.what());
+            log::error("figures could not be written", {{"err", error.what()}});
         }
         const auto ended = clock::now();
         asked.rest(stop, ended + std::min((ended - began) * rest_per_work, rest_max));

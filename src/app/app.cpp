@@ -1,7 +1,5 @@
 #include "app/app.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -27,6 +25,7 @@
 #include "http/server.hpp"
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
+#include "log/log.hpp"
 #include "net/background.hpp"
 #include "net/wall_clock.hpp"
 #include "upstream/pool.hpp"
@@ -47,8 +46,8 @@ connection_bounds connection_bounds_of(const server_config& settings) {
     const std::uint64_t descriptors = raise_descriptor_limit();
     const std::size_t fit = connections_that_fit(descriptors, descriptors_besides(settings));
     if (settings.connections_max > fit)
-        spdlog::warn("server.maxConnections {} is lowered to {}: the process may have no more than {} descriptors",
-                     settings.connections_max, fit, descriptors);
+        log::warn("server.maxConnections is lowered, the process may have too few descriptors",
+                  {{"configured", settings.connections_max}, {"max_connections", fit}, {"descriptors", descriptors}});
     return {.total = std::min<std::size_t>(settings.connections_max, fit),
             .per_peer = settings.connections_per_peer_max};
 }
@@ -64,10 +63,12 @@ net::awaitable<void> announce_ready(const worker_threads& workers, process_life&
 }
 
 void log_start(const config& settings, const server& listener, std::size_t workers) {
-    const auto limit = [](std::uint64_t max) { return max == 0 ? std::string{"none"} : std::to_string(max); };
-    spdlog::info("seriesgate {} listening on {}, upstream {}, maxHourlySeries {}, maxDailySeries {}, {} threads",
-                 version(), listener.address(), settings.upstream.url, limit(settings.rules.global.hourly),
-                 limit(settings.rules.global.daily), workers);
+    log::info("seriesgate is up", {{"version", version()},
+                                   {"listen", listener.address()},
+                                   {"upstream", settings.upstream.authority},
+                                   {"max_hourly_series", settings.rules.global.hourly},
+                                   {"max_daily_series", settings.rules.global.daily},
+                                   {"threads", workers}});
 }
 
 /// The workers at work, on a thread each.
@@ -152,7 +153,7 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
         saving = {};  // stopped and joined: one save at a time
         state->save();
     }
-    spdlog::info("stopped");
+    log::info("stopped");
 }
 
 }  // namespace seriesgate

@@ -1,22 +1,21 @@
 #include <fmt/format.h>
 #include <malloc.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <utility>
 
 #include "app/app.hpp"
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
+#include "log/log.hpp"
 
 namespace {
 
-/// Logs go to stderr, so that stdout holds answers only: --version, --help, --check-config.
-void log_to_stderr() {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
-    spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
-}
+/// The exit status; 0 is a run that ended as it was asked to.
+constexpr int wrong_configuration = 1;
+constexpr int could_not_serve = 2;
 
 /// What requests give back goes back to the system. Left to itself, glibc takes the size of what was freed last, up to
 /// 32 MiB, for one that is worth to be kept, in an arena for each thread.
@@ -26,7 +25,17 @@ void return_large_memory() {
 
 int fail(const std::string& line) {
     fmt::print(stderr, "seriesgate: {}\n", line);
-    return 1;
+    return wrong_configuration;
+}
+
+int serve(const seriesgate::config& settings, std::function<seriesgate::load_outcome()> read_again) try {
+    seriesgate::log::set_up(settings.log.format, settings.log.level);
+    return_large_memory();
+    seriesgate::run(settings, std::move(read_again));
+    return 0;
+} catch (const std::exception& error) {
+    seriesgate::log::error("cannot serve", {{"err", error.what()}});
+    return could_not_serve;
 }
 
 int start(int argc, const char* const* argv) {
@@ -39,15 +48,12 @@ int start(int argc, const char* const* argv) {
     }
     const load_outcome loaded = load_config(asked.config_file, asked.flags);
     for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
-    if (!loaded.ok()) return 1;
+    if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {
         fmt::print("{}: ok\n", asked.config_file.value_or("command line"));
         return 0;
     }
-    log_to_stderr();
-    return_large_memory();
-    run(loaded.value, [&asked] { return load_config(asked.config_file, asked.flags); });
-    return 0;
+    return serve(loaded.value, [&asked] { return load_config(asked.config_file, asked.flags); });
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "app/maintenance.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -9,6 +7,7 @@
 
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
+#include "log/log.hpp"
 #include "net/wall_clock.hpp"
 
 namespace seriesgate {
@@ -32,13 +31,12 @@ void maintain(const std::stop_token& stop, series_limiter& limiter) {
         try {
             limiter.maintain(wall_clock_now());
             if (limiter.clock_in_doubt() && !in_doubt)
-                spdlog::warn("the clock has leapt by over an hour: believed if it stays so for {} minutes",
-                             clock_doubt.count());
+                log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
             in_doubt = limiter.clock_in_doubt();
         } catch (const std::exception& error) {
             // Mostly no memory for a larger filter: requests that need it make it themselves, or are answered 503.
             // Whatever it is, it is no reason to end.
-            spdlog::error("the series filters could not be maintained: {}", error.what());
+            log::error("series filters not maintained", {{"err", error.what()}});
             wake.wait_for(lock, stop, pause_after_failure, [] { return false; });
         }
         wake.wait_for(lock, stop, interval, [] { return false; });

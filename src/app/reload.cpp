@@ -1,7 +1,6 @@
 #include "app/reload.hpp"
 
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +10,7 @@
 
 #include "config/keys.hpp"
 #include "limit/limiter.hpp"
+#include "log/log.hpp"
 
 namespace seriesgate {
 namespace {
@@ -45,10 +45,10 @@ reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) 
     std::vector<std::string> lines;
     for (const config_error& error : errors) lines.push_back(error.text());
     for (std::size_t i = 0; i < std::min(lines.size(), logged_mistakes_max); ++i)
-        spdlog::error("configuration not reloaded: {}", lines[i]);
+        log::error("configuration not reloaded", {{"err", lines[i]}});
     if (lines.size() > logged_mistakes_max)
-        spdlog::error("configuration not reloaded: and {} more mistakes; --check-config prints them",
-                      lines.size() - logged_mistakes_max);
+        log::error("configuration not reloaded, --check-config prints all mistakes",
+                   {{"more_mistakes", lines.size() - logged_mistakes_max}});
     return {.ok = false, .text = fmt::format("{}", fmt::join(lines, "\n"))};
 }
 
@@ -65,11 +65,12 @@ reload_outcome reloader::take_over() {
     const load_outcome loaded = read_again_();
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
     limiter_.reconfigure(loaded.value.rules);
+    log::set_up(loaded.value.log.format, loaded.value.log.level);
     note_success();
     std::string text = "configuration reloaded";
     if (const auto keys = keys_that_need_restart(running_, loaded.value); !keys.empty())
         text += fmt::format("; a restart is needed for: {}", fmt::join(keys, ", "));
-    spdlog::info(text);
+    log::info(text);
     return {.ok = true, .text = text};
 }
 

@@ -1,13 +1,13 @@
 #include "app/signals.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
 #include <memory>
+
+#include "log/log.hpp"
 
 namespace seriesgate {
 namespace {
@@ -42,7 +42,7 @@ net::awaitable<void> drain_on_signal(net::signal_set& signals, server& listener,
     http_shared& shared = front_desk.self.shared;
     auto [error, signal] = co_await signals.async_wait(no_throw);
     if (error) co_return;
-    spdlog::info("{}: draining", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+    log::info("draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     shared.life.drain();
     listener.close();
     const std::chrono::nanoseconds drain_timeout = shared.settings.drain_timeout;
@@ -53,7 +53,7 @@ net::awaitable<void> drain_on_signal(net::signal_set& signals, server& listener,
     const gauge& working = shared.metrics.inflight_requests;
     co_await wait_for_idle(signals, working, drain_timeout);
     if (working.value() != 0)
-        spdlog::warn("{} requests were not finished; their senders will try again", working.value());
+        log::warn("requests not finished, their senders will try again", {{"requests", working.value()}});
     front_desk.self.io.stop();
 }
 

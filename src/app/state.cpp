@@ -1,6 +1,5 @@
 #include "app/state.hpp"
 
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "log/log.hpp"
 #include "net/wall_clock.hpp"
 #include "series/fingerprint.hpp"
 #include "state/secret_file.hpp"
@@ -22,7 +22,7 @@ namespace {
 void yield_to_workers() {
     constexpr int low = 10;
     if (::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), low) != 0)
-        spdlog::debug("the thread that saves the state runs at normal priority");
+        log::debug("the thread that saves the state runs at normal priority");
 }
 
 }  // namespace
@@ -48,11 +48,11 @@ state_keeper::state_keeper(const config& settings, const installation& in, const
 void state_keeper::load() {
     const auto loaded = file_.load(limiter_, wall_clock_now());
     if (loaded.result == snapshot_file::load_result::refused)
-        spdlog::error("state not loaded, all series are new: {}", loaded.reason);
+        log::error("state not loaded, all series are new", {{"err", loaded.reason}});
     if (loaded.result != snapshot_file::load_result::loaded) return;
     const limiter_figures figures = figures_of(limiter_);
-    spdlog::info("state loaded: {} series in this hour, {} in this day", figures.hourly.series_current,
-                 figures.daily.series_current);
+    log::info("state loaded",
+              {{"hourly_series", figures.hourly.series_current}, {"daily_series", figures.daily.series_current}});
 }
 
 bool state_keeper::save() noexcept {
@@ -66,7 +66,7 @@ bool state_keeper::save() noexcept {
 
 bool state_keeper::try_save() {
     if (directory_.hold() == state_directory::holding::renewed) {
-        spdlog::warn("state.dir was removed or its lock was: made anew, and the state with it");
+        log::warn("state.dir was removed or its lock was: made anew, and the state with it");
         if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
     }
     auto saved = file_.save(limiter_);
@@ -83,7 +83,7 @@ bool state_keeper::try_save() {
 
 void state_keeper::note_failure(std::string_view reason) {
     metrics_.save_failures.add();
-    spdlog::error("state not saved: {}", reason);
+    log::error("state not saved", {{"err", reason}});
 }
 
 bool state_keeper::save_if_changed() noexcept {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "limit/rules.hpp"
+#include "log/line.hpp"
 
 /// What the process is told to do: plain values, checked once at the start, never changed after.
 /// Every key is described in docs/configuration.md and stands with its default in config/seriesgate.yaml.
@@ -68,6 +69,13 @@ struct state_config {
     bool operator==(const state_config&) const = default;
 };
 
+struct log_config {
+    log::format format = log::format::logfmt;
+    log::level level = log::level::info;  ///< nothing below it is said
+
+    bool operator==(const log_config&) const = default;
+};
+
 struct config {
     listen_address listen;
     upstream_config upstream;
@@ -78,6 +86,7 @@ struct config {
     std::string tenant_header = "X-Scope-OrgID";
     state_config state;
     server_config server;
+    log_config log;
 
     bool operator==(const config&) const = default;
 };

@@ -35,6 +35,7 @@ constexpr auto hourly = &series_maxima::hourly;
 constexpr auto daily = &series_maxima::daily;
 constexpr auto state = &config::state;
 constexpr auto server = &config::server;
+constexpr auto logging = &config::log;
 
 template <auto... path>
 bool same(const config& one, const config& other) {
@@ -105,6 +106,8 @@ constexpr config_key keys[]{
     {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
     {"state.dir", at_restart, one<assign_path, state, &state_config::dir>},
     {"state.interval", at_restart, within<assign_duration, snapshot_intervals, state, &state_config::interval>},
+    {"log.format", at_reload, one<assign_log_format, logging, &log_config::format>},
+    {"log.level", at_reload, one<assign_log_level, logging, &log_config::level>},
     {"server.maxRequestBytes", at_restart, within<assign_size, body_sizes, server, &server_config::body_bytes_max>},
     {"server.maxDecodedBytes", at_restart, within<assign_size, body_sizes, server, &server_config::decoded_bytes_max>},
     {"server.maxInflightBytes", at_restart,

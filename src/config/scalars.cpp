@@ -5,7 +5,7 @@
 #include <cassert>
 
 #include "config/units.hpp"
-#include "series/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace seriesgate {
 namespace {
@@ -119,6 +119,21 @@ std::string assign_host_header(std::string_view text, upstream_host& target) {
     if (text != "url" && text != "sender") return in_quotes(text) + " is neither url nor sender";
     target = text == "sender" ? upstream_host::sender : upstream_host::url;
     return "";
+}
+
+std::string assign_log_format(std::string_view text, log::format& target) {
+    if (text != "logfmt" && text != "json") return in_quotes(text) + " is neither logfmt nor json";
+    target = text == "json" ? log::format::json : log::format::logfmt;
+    return "";
+}
+
+std::string assign_log_level(std::string_view text, log::level& target) {
+    for (const log::level each : {log::level::debug, log::level::info, log::level::warn, log::level::error}) {
+        if (text != log::name_of(each)) continue;
+        target = each;
+        return "";
+    }
+    return in_quotes(text) + " is none of debug, info, warn and error";
 }
 
 std::string assign_reject_status(std::string_view text, unsigned& target) {

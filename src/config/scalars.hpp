@@ -64,6 +64,10 @@ std::string assign_reject_status(std::string_view text, unsigned& target);
 std::string assign_protocol(std::string_view text, upstream_protocol& target);
 /// `url` or `sender`.
 std::string assign_host_header(std::string_view text, upstream_host& target);
+/// `logfmt` or `json`.
+std::string assign_log_format(std::string_view text, log::format& target);
+/// `debug`, `info`, `warn` or `error`.
+std::string assign_log_level(std::string_view text, log::level& target);
 /// The name of an HTTP header that may name the tenant: a token of RFC 9110, and none that ends at every hop.
 std::string assign_tenant_header(std::string_view text, std::string& target);
 /// The name of a query argument, as it is when decoded.

@@ -1,11 +1,7 @@
 #include "http/rejection_log.hpp"
 
-#include <fmt/format.h>
-
 #include <cassert>
 #include <cstddef>
-
-#include "series/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -21,14 +17,15 @@ std::optional<std::uint64_t> rejection_log::count(reject_reason reason,
     return logs_[static_cast<std::size_t>(reason)].count(1, now);
 }
 
-std::string describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
-                               std::string_view tenant) {
+std::array<log::field, 6> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
+                                             std::string_view tenant) {
     assert(answer.rejected && requests != 0);
-    const std::string_view why = std::string_view{answer.body}.substr(0, answer.body.find('\n'));
-    return fmt::format(
-        "rejected {} request{} since the last such line ({}), for example from {}{}: {} {}", requests,
-        requests == 1 ? "" : "s", name_of(*answer.rejected), peer.empty() ? "a sender that has gone" : peer,
-        tenant.empty() ? "" : ", tenant " + seriesgate::quoted(tenant.substr(0, tenant_bytes_max)), answer.status, why);
+    return {{{"requests", requests},
+             {"reason", name_of(*answer.rejected)},
+             {"sender", peer},
+             {"tenant", tenant.substr(0, tenant_bytes_max)},
+             {"status", answer.status},
+             {"err", std::string_view{answer.body}.substr(0, answer.body.find('\n'))}}};
 }
 
 }  // namespace seriesgate

@@ -5,12 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "http/http_metrics.hpp"
 #include "http/reply.hpp"
 #include "http/sparse_log.hpp"
+#include "log/line.hpp"
 
 namespace seriesgate {
 
@@ -25,11 +25,11 @@ class rejection_log {
         reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
 };
 
-/// The line: how many, and one of them as an example.
+/// The fields of the line: how many, and one of them as an example. They point at what is passed.
 /// @param answer has a reason.
 /// @param peer where the sender is; empty if it has gone.
 /// @param tenant as the sender named it; may be empty.
-std::string describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
-                               std::string_view tenant);
+std::array<log::field, 6> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
+                                             std::string_view tenant);
 
 }  // namespace seriesgate

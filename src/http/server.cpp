@@ -1,7 +1,6 @@
 #include "http/server.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <boost/asio/steady_timer.hpp>
 #include <cassert>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "http/session.hpp"
+#include "log/log.hpp"
 #include "net/background.hpp"
 
 namespace seriesgate {
@@ -64,7 +64,7 @@ net::awaitable<void> server::accept() {
         }
         if (failure.empty() || !acceptor_.is_open()) continue;
         if (const auto times = failures.count(1))
-            spdlog::error("cannot accept a connection: {} ({} times since the last such line)", failure, *times);
+            log::error("cannot accept a connection", {{"connections", *times}, {"err", failure}});
         pause.expires_after(accept_pause);
         co_await pause.async_wait(no_throw);
     }
@@ -96,7 +96,7 @@ void server::pass_on(sender_connection from) {
     auto socket = detached.attach(chosen.self.io);
     if (!socket) {
         lease = {};
-        return spdlog::error("{}: {}", session_failed, socket.error().message());
+        return log::error(session_failed, {{"err", socket.error().message()}});
     }
     sender_connection moved{std::move(*socket), std::move(lease), std::move(from.read_ahead)};
     spawn(chosen.self.io.get_executor(), serve(std::move(moved), chosen), session_failed);
@@ -107,7 +107,8 @@ void server::make_room() {
     const std::size_t before = connections_.total();
     connections_.lower(connections_that_fit(descriptor_limit(), others_));
     if (connections_.total() != before)
-        spdlog::warn("server.maxConnections is {} from now on, there are fewer descriptors", connections_.total());
+        log::warn("server.maxConnections is lowered, there are fewer descriptors",
+                  {{"max_connections", connections_.total()}});
 }
 
 void server::tell_of_closings() {
@@ -116,7 +117,7 @@ void server::tell_of_closings() {
     const auto more = closings - std::exchange(closings_told_, closings);
     if (more == 0) return;
     if (const auto times = closings_.count(more))
-        spdlog::warn("too many connections: {} closed or turned away since the last such line", *times);
+        log::warn("too many connections: some are closed or turned away", {{"connections", *times}});
 }
 
 void server::close() {

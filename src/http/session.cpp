@@ -1,6 +1,5 @@
 #include "http/session.hpp"
 
-#include <spdlog/spdlog.h>
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
@@ -17,6 +16,7 @@
 #include "http/header_check.hpp"
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
+#include "log/log.hpp"
 
 namespace seriesgate {
 namespace {
@@ -208,8 +208,11 @@ void tell_rejection(const served_connection& peer, const exchange& current, cons
     if (!answer.rejected) return;
     http_shared& shared = peer.self.shared;
     shared.metrics.requests_rejected[*answer.rejected].add();
-    if (const auto requests = shared.rejections.count(*answer.rejected))
-        spdlog::warn(describe_rejection(answer, *requests, address_of(peer.stream), tenant_of(current, peer.self)));
+    const auto requests = shared.rejections.count(*answer.rejected);
+    if (!requests) return;
+    const std::string sender = address_of(peer.stream);
+    log::write(log::level::warn, "requests rejected",
+               describe_rejection(answer, *requests, sender, tenant_of(current, peer.self)));
 }
 
 /// Counts while a request is being worked on.

@@ -1,7 +1,6 @@
 #include "ingest/ingestor.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <cassert>
 #include <new>
@@ -10,6 +9,7 @@
 #include "ingest/rejections.hpp"
 #include "ingest/texts.hpp"
 #include "limit/group_key.hpp"
+#include "log/log.hpp"
 #include "net/wall_clock.hpp"
 #include "upstream/via.hpp"
 
@@ -100,8 +100,9 @@ void ingestor::log_refused(const plan& decided, std::string_view tenant, request
     if (!decided.first_refused) return;
     const auto samples = shared_.logs.refusals.count(decided.refused.samples);
     if (!samples) return;
-    spdlog::warn("refused {} samples of new series since the last such line, for example {}", *samples,
-                 refused_example(*decided.first_refused, tenant, work.planning, shared_.limiter));
+    log::warn("series refused",
+              {{"samples", *samples},
+               {"example", refused_example(*decided.first_refused, tenant, work.planning, shared_.limiter)}});
 }
 
 void ingestor::count(const outgoing& made) {
@@ -132,11 +133,11 @@ void ingestor::complete(const outgoing& sent, reply& answer) {
     if (tell_sender(sent, rules, answer) != confirmation::missing) return;
     shared_.metrics.unconfirmed_requests.add();
     if (!shared_.logs.unconfirmed_told.test_and_set())
-        spdlog::error(
-            "the upstream {} took a remote write 2 request without saying what it has written: it may know only "
-            "remote write 1 and have stored nothing. Set upstream.protocol to v1, or let the senders write "
-            "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)",
-            upstream.authority);
+        log::error(
+            "the upstream took remote write 2 without saying what it has written: it may know only remote write 1 and "
+            "have stored nothing; set upstream.protocol to v1, or let the senders write version 1 (Prometheus: "
+            "protobuf_message: prometheus.WriteRequest)",
+            {{"upstream", upstream.authority}});
 }
 
 }  // namespace seriesgate

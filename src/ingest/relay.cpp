@@ -1,13 +1,11 @@
 #include "ingest/relay.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cassert>
 #include <chrono>
 #include <utility>
 
 #include "http/query.hpp"
-#include "series/text.hpp"
+#include "log/log.hpp"
 #include "upstream/headers.hpp"
 
 namespace seriesgate {
@@ -87,7 +85,7 @@ reply relay::failed(upstream_error_reason reason) {
     upstream_metrics_.upstream_errors[reason].add();
     const std::string line = describe(reason, settings_.upstream);
     if (const auto requests = logs_.upstream_failures.count(1))
-        spdlog::warn("{} ({} requests failed since the last such line)", line, *requests);
+        log::warn("the upstream has not answered", {{"requests", *requests}, {"err", line}});
     return text_reply(reason == upstream_error_reason::timeout ? 504 : 502, line);
 }
 
@@ -96,10 +94,11 @@ std::string relay::query_of(const http_request& from) {
     forwarded_query query = pick_arguments(from.query, settings_.upstream.forward_query);
     metrics_.query_arguments_dropped.add(query.left_out);
     if (query.left_out != 0 && !logs_.query_told.test_and_set())
-        spdlog::warn(
-            "a sender's query argument was left out, for example of the query {}: put them into upstream.url, or name "
-            "those that are to go on in upstream.forwardQuery. This is said once",
-            quoted(from.query.substr(0, shown_query_bytes_max)));
+        log::warn(
+            "a sender's query argument was left out: put it into upstream.url, or name it in upstream.forwardQuery; "
+            "this "
+            "is said once",
+            {{"query", from.query.substr(0, shown_query_bytes_max)}});
     return std::move(query.text);
 }
 

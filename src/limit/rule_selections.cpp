@@ -4,8 +4,8 @@
 #include <cassert>
 
 #include "core/kept_memory.hpp"
+#include "core/utf8.hpp"
 #include "limit/group_key.hpp"
-#include "series/utf8.hpp"
 
 namespace seriesgate {
 namespace {

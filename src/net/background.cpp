@@ -1,12 +1,12 @@
 #include "net/background.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
 #include <utility>
+
+#include "log/log.hpp"
 
 namespace seriesgate {
 namespace {
@@ -19,9 +19,9 @@ void log_failure(const char* failed, const std::exception_ptr& end) noexcept {
     try {
         std::rethrow_exception(end);
     } catch (const std::exception& error) {
-        spdlog::error("{}: {}", failed, error.what());
+        log::error(failed, {{"err", error.what()}});
     } catch (...) {
-        spdlog::error("{}", failed);
+        log::error(failed);
     }
 }
 

@@ -4,9 +4,9 @@
 #include <cassert>
 #include <utility>
 
+#include "core/utf8.hpp"
 #include "series/selector_parser.hpp"
 #include "series/selector_words.hpp"
-#include "series/utf8.hpp"
 
 namespace seriesgate {
 namespace {

@@ -1,6 +1,6 @@
 #include "series/text.hpp"
 
-#include "series/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace seriesgate {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "series/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace seriesgate {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/kept_memory.hpp"
+#include "core/utf8.hpp"
 #include "core/varint.hpp"
 #include "series/text.hpp"
-#include "series/utf8.hpp"
 #include "wire/symbol_refs.hpp"
 
 namespace seriesgate {

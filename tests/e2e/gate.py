@@ -10,6 +10,7 @@ from pathlib import Path
 
 import client
 import exposition
+import log_lines
 from waiting import eventually
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -54,7 +55,7 @@ class Gate:
         for reader in self._readers:
             reader.start()
         try:
-            port = eventually(self._port, "a log line `listening on 127.0.0.1:PORT`")
+            port = eventually(self._port, "a log line with listen=127.0.0.1:PORT")
         except AssertionError as error:
             self.kill()
             raise AssertionError(f"{error}\n{self.log}") from None
@@ -115,6 +116,16 @@ class Gate:
         return b"".join(self._log)
 
     @property
+    def events(self):
+        """What it has said, {key: value} each, in order. Every line has to be one event."""
+        return [log_lines.parse(line) for line in self.log.split("\n")[:-1]]
+
+    def said(self, message, **fields):
+        """The events with this message, and with these fields."""
+        return [event for event in self.events
+                if event["msg"] == message and all(event.get(key) == value for key, value in fields.items())]
+
+    @property
     def running(self):
         return self.process.poll() is None
 
@@ -141,6 +152,7 @@ class Gate:
             raise AssertionError(f"did not end on SIGTERM\n{self.log}") from None
         assert status == 0, f"exit status {status}\n{self.log}"
         assert not SANITIZER_REPORT.search(self.log), self.log
+        assert self.events
 
     def crash(self):
         """SIGKILL, as part of the test."""
@@ -160,5 +172,5 @@ class Gate:
     def _port(self):
         if self.process.poll() is not None:
             raise AssertionError(f"exited with status {self.process.returncode} before it listened")
-        found = re.search(r"listening on 127\.0\.0\.1:(\d+)", self.log)
+        found = re.search(r'listen"?[=:]"?127\.0\.0\.1:(\d+)', self.log)
         return int(found.group(1)) if found else None

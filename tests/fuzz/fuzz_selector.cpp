@@ -9,7 +9,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "series/selector.hpp"
-#include "series/utf8.hpp"
+#include "core/utf8.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

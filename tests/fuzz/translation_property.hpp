@@ -9,7 +9,7 @@
 
 #include "fuzz/walk_property_v2.hpp"
 #include "remote_write_v1.pb.h"
-#include "series/utf8.hpp"
+#include "core/utf8.hpp"
 #include "wire/translation.hpp"
 
 namespace seriesgate::testing {

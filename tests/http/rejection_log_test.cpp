@@ -21,22 +21,30 @@ TEST_CASE("of requests that were taken but for some of what they held, others te
     CHECK_FALSE(log.count(reject_reason::untranslated));
 }
 
+namespace {
+
+std::string line_of(const reply& answer, std::uint64_t requests, std::string_view peer, std::string_view tenant) {
+    const auto fields = describe_rejection(answer, requests, peer, tenant);
+    const std::string line = log::line_of(log::format::logfmt, log::level::warn, {}, "requests rejected", fields);
+    return line.substr(line.find("requests="));
+}
+
+}  // namespace
+
 TEST_CASE("the line says how many, why, who and what was answered") {
     const reply large = rejection(reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
-    CHECK(describe_rejection(large, 1, "192.0.2.7", "") ==
-          "rejected 1 request since the last such line (too_large), for example from 192.0.2.7: 400 body larger than "
-          "server.maxRequestBytes");
-    CHECK(describe_rejection(large, 7, "2001:db8::1", "shop\n\"a\"") ==
-          "rejected 7 requests since the last such line (too_large), for example from 2001:db8::1, tenant "
-          "\"shop\\x0a\\\"a\\\"\": 400 body larger than server.maxRequestBytes");
+    CHECK(line_of(large, 1, "192.0.2.7", "") ==
+          "requests=1 reason=too_large sender=192.0.2.7 tenant=\"\" status=400 "
+          "err=\"body larger than server.maxRequestBytes\"");
+    CHECK(line_of(large, 7, "2001:db8::1", "shop\n\"a\"") ==
+          "requests=7 reason=too_large sender=2001:db8::1 tenant=\"shop\\n\\\"a\\\"\" status=400 "
+          "err=\"body larger than server.maxRequestBytes\"");
     const reply lines = rejection(reject_reason::malformed, 400, "first\nsecond");
-    CHECK(describe_rejection(lines, 1, "", "") ==
-          "rejected 1 request since the last such line (malformed), for example from a sender that has gone: 400 "
-          "first");
+    CHECK(line_of(lines, 1, "", "") == "requests=1 reason=malformed sender=\"\" tenant=\"\" status=400 err=first");
 }
 
 TEST_CASE("a long tenant name is cut in the log") {
     const reply some = rejection(reject_reason::malformed, 400, "x");
-    const std::string line = describe_rejection(some, 1, "192.0.2.7", std::string(5000, 'a'));
-    CHECK(line.find(", tenant \"" + std::string(100, 'a') + "\": 400 x") != std::string::npos);
+    CHECK(line_of(some, 1, "192.0.2.7", std::string(5000, 'a')) ==
+          "requests=1 reason=malformed sender=192.0.2.7 tenant=" + std::string(100, 'a') + " status=400 err=x");
 }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "series/utf8.hpp"
+#include "core/utf8.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

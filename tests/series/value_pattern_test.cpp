@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "series/utf8.hpp"
+#include "core/utf8.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,0 +1,133 @@
+#include "log/line.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
+#include "core/utf8.hpp"
+
+namespace seriesgate::log {
+namespace {
+
+/// Whether a terminal may take the character for an order, or a reader for an end of line: C0, DEL, C1, and the
+/// separators of lines and paragraphs.
+bool is_control(std::string_view character) {
+    const auto byte = static_cast<unsigned char>(character.front());
+    if (character.size() == 1) return byte < 0x20 || byte == 0x7f;
+    if (character.size() == 2) return byte == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+    return character == "\u2028" || character == "\u2029";
+}
+
+/// The code point of a character of at most three bytes.
+unsigned code_of(std::string_view character) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned>(static_cast<unsigned char>(character[at])); };
+    if (character.size() == 1) return byte(0);
+    if (character.size() == 2) return ((byte(0) & 0x1f) << 6) | (byte(1) & 0x3f);
+    assert(character.size() == 3);
+    return ((byte(0) & 0x0f) << 12) | ((byte(1) & 0x3f) << 6) | (byte(2) & 0x3f);
+}
+
+void append_character(std::string& out, std::string_view character) {
+    if (character == "\"" || character == "\\") {
+        out.append("\\").append(character);
+    } else if (character == "\n") {
+        out += "\\n";
+    } else if (character == "\t") {
+        out += "\\t";
+    } else if (character == "\r") {
+        out += "\\r";
+    } else if (is_control(character)) {
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", code_of(character));
+    } else {
+        out += character;
+    }
+}
+
+/// As a string of JSON, with its quotes.
+void append_quoted(std::string& out, std::string_view text) {
+    out += '"';
+    while (!text.empty()) {
+        const std::size_t size = utf8_size(text);
+        if (size == 0) {
+            fmt::format_to(std::back_inserter(out), "\\\\x{:02x}", static_cast<unsigned char>(text.front()));
+        } else {
+            append_character(out, text.substr(0, size));
+        }
+        text.remove_prefix(size == 0 ? 1 : size);
+    }
+    out += '"';
+}
+
+/// Whether logfmt can do without quotes.
+bool is_plain(std::string_view text) {
+    if (text.empty()) return false;
+    for (const char c : text)
+        if (c <= ' ' || c > '~' || c == '=' || c == '"' || c == '\\') return false;
+    return true;
+}
+
+void append_text(std::string& out, format as, std::string_view text) {
+    if (as == format::logfmt && is_plain(text)) {
+        out += text;
+    } else {
+        append_quoted(out, text);
+    }
+}
+
+void append_value(std::string& out, format as, const field::value_type& value) {
+    if (const auto* text = std::get_if<std::string_view>(&value)) return append_text(out, as, *text);
+    if (const auto* number = std::get_if<double>(&value); number != nullptr && !std::isfinite(*number))
+        return append_text(out, as, fmt::to_string(*number));  // JSON has no such number
+    std::visit(
+        [&out](const auto& plain) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(plain)>, std::string_view>)
+                out += fmt::to_string(plain);
+        },
+        value);
+}
+
+void append_field(std::string& out, format as, const field& each) {
+    assert(is_plain(each.key()));
+    if (as == format::logfmt) {
+        out.append(out.empty() ? "" : " ").append(each.key()).append("=");
+    } else {
+        out.append(out.empty() ? "{\"" : ",\"").append(each.key()).append("\":");
+    }
+    append_value(out, as, each.value());
+}
+
+}  // namespace
+
+std::string_view name_of(level of) noexcept {
+    switch (of) {
+        case level::debug:
+            return "debug";
+        case level::info:
+            return "info";
+        case level::warn:
+            return "warn";
+        case level::error:
+            break;
+    }
+    return "error";
+}
+
+std::string line_of(format as, level of, time_point at, std::string_view message, std::span<const field> fields) {
+    const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(at);
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(milliseconds);
+    const std::string when =
+        fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), (milliseconds - seconds).count());
+    std::string line;
+    append_field(line, as, {"ts", when});
+    append_field(line, as, {"level", name_of(of)});
+    append_field(line, as, {"msg", message});
+    for (const field& each : fields) append_field(line, as, each);
+    if (as == format::json) line += '}';
+    return line;
+}
+
+}  // namespace seriesgate::log

@@ -1,0 +1,36 @@
+/// What the process says: one event, one line on stderr.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "log/line.hpp"
+
+/// Nothing that is said makes fail what it is said of: a line that cannot be written is lost. Threads: any.
+namespace seriesgate::log {
+
+/// From here on. Until then: logfmt, from info upwards.
+/// @param from nothing below it is written.
+void set_up(format as, level from);
+
+/// @param message the event in a few words that never change, so that it can be searched for and counted; what changes
+/// is in the fields.
+void write(level of, std::string_view message, std::span<const field> fields) noexcept;
+
+using fields = std::initializer_list<field>;
+
+inline void debug(std::string_view message, fields with = {}) noexcept {
+    write(level::debug, message, with);
+}
+inline void info(std::string_view message, fields with = {}) noexcept {
+    write(level::info, message, with);
+}
+inline void warn(std::string_view message, fields with = {}) noexcept {
+    write(level::warn, message, with);
+}
+inline void error(std::string_view message, fields with = {}) noexcept {
+    write(level::error, message, with);
+}
+
+}  // namespace seriesgate::log
