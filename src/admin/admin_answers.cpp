@@ -80,6 +80,13 @@ net::awaitable<reply> admin_answers::stats(const http_request& request) {
     co_return co_await page(*key, "application/json", request.is_head);
 }
 
+/// As plain text: browsers save what they are told is YAML.
+net::awaitable<reply> admin_answers::configuration(const http_request&) {
+    reply made = text_reply(200, "");
+    made.shared_body = shared_.in_force.text();
+    co_return made;
+}
+
 net::awaitable<reply> admin_answers::reload(const http_request&) {
     shared_.reload.requests.add();
     const std::monostate configuration;

@@ -1,6 +1,7 @@
 /// Health, readiness, figures, reload.
 #pragma once
 
+#include "admin/config_page.hpp"
 #include "admin/page.hpp"
 #include "admin/reload_desk.hpp"
 #include "admin/reload_metrics.hpp"
@@ -17,6 +18,7 @@ struct admin_shared {
     reload_metrics& reload;
     page_desk pages{};      ///< see make_pages()
     reload_desk reloads{};  ///< of the configuration
+    config_page in_force{};
 };
 
 /// The answers of one thread, each for a route of its own. Threads: the one that runs `io`.
@@ -32,6 +34,7 @@ class admin_answers {
     net::awaitable<reply> ready(const http_request& request);
     net::awaitable<reply> metrics(const http_request& request);
     net::awaitable<reply> stats(const http_request& request);
+    net::awaitable<reply> configuration(const http_request& request);
     /// POST. Waits for what comes of it.
     net::awaitable<reply> reload(const http_request& request);
 

@@ -28,10 +28,11 @@ int fail(const std::string& line) {
     return wrong_configuration;
 }
 
-int serve(const seriesgate::config& settings, std::function<seriesgate::load_outcome()> read_again) try {
+int serve(const seriesgate::config& settings, const std::string& config_file,
+          std::function<seriesgate::load_outcome()> read_again) try {
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     return_large_memory();
-    seriesgate::run(settings, std::move(read_again));
+    seriesgate::run(settings, config_file, std::move(read_again));
     return 0;
 } catch (const std::exception& error) {
     seriesgate::log::error("cannot serve", {{"err", error.what()}});
@@ -53,7 +54,8 @@ int start(int argc, const char* const* argv) {
         fmt::print("{}: ok\n", asked.config_file.value_or("command line"));
         return 0;
     }
-    return serve(loaded.value, [&asked] { return load_config(asked.config_file, asked.flags); });
+    return serve(loaded.value, asked.config_file.value_or(""),
+                 [&asked] { return load_config(asked.config_file, asked.flags); });
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ class difference {
             compare_values(name, before, after);
         else
             compare_parts(name, before, after);
-        if (told_.size() == told) told_.push_back(name + " changed");  // its secrets, or an order
+        if (told_.size() == told)
+            told_.push_back(name + (before.kind == yaml_kind::list ? ": order changed" : " changed"));
     }
     std::vector<std::string> take() { return std::move(told_); }
 

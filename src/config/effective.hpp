@@ -21,7 +21,8 @@ std::string effective_yaml(const config& settings);
 ///     limits[per-namespace] added
 ///     exempt: 'up' removed
 ///
-/// A value is shown up to 100 bytes. Where two look the same and are not, the key has "changed".
+/// A value is shown up to 100 bytes. Of what looks the same and is not, secrets for example, the key has
+/// "changed".
 std::vector<std::string> changes(const config& before, const config& after, key_effect of);
 
 }  // namespace seriesgate
