@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/wording.hpp"
+#include "core/counted.hpp"
 
 namespace seriesgate {
 namespace {
@@ -40,7 +41,7 @@ void error_report::sort_by_line() {
 std::vector<config_error> error_report::take() {
     std::vector<config_error> errors;
     for (entry& each : entries_) errors.push_back(std::move(each.error));
-    if (left_out_ != 0) errors.push_back({file_, "", std::to_string(left_out_) + " more errors are not shown"});
+    if (left_out_ != 0) errors.push_back({file_, "", counted(left_out_, "more error") + ", not shown"});
     entries_.clear();
     return errors;
 }
