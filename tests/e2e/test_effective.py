@@ -16,8 +16,8 @@ FORMS = pytest.mark.parametrize("form", ["logfmt", "json"])
 HEAD = "# The configuration in force, defaults included; <secret> stands for what is not shown."
 
 
-def log_in(form):
-    return f"log: {{format: {form}}}\n"
+def log_in(form, level="info"):
+    return f"log: {{format: {form}, level: {level}}}\n"
 
 
 def shown(gate):
@@ -77,7 +77,7 @@ log: {level: warn}
 
 
 def test_the_configuration_in_force_is_shown_and_can_be_read_again(start_gate, tmp_path):
-    # The first line stands at info, so the port is known only without log.level.
+    # What stands at info says the port, so log.level is as it was.
     gate = start_gate("--upstream.url=discard:", config=ALL.replace("level: warn", "format: json"))
     text = shown(gate)
     assert text.startswith(HEAD + f"\nlisten: 127.0.0.1:0\nupstream:\n  url: 'discard:'\n  timeout: 25s\n")
@@ -211,7 +211,7 @@ URL = f"http://127.0.0.1:1/write?extra_label=a=b&token={TOKEN}"
 def test_the_query_of_the_upstream_is_in_nothing_that_the_gate_says(start_gate, upstream, form):
     """The token is where it belongs, in what the store gets, and nowhere else."""
     mark = f"http://127.0.0.1:{upstream.port}/write?"
-    config = log_in(form) + f"upstream: {{url: '{mark}token={TOKEN}', timeout: 1s}}\nmaxHourlySeries: 1\n"
+    config = log_in(form, "debug") + f"upstream: {{url: '{mark}token={TOKEN}', timeout: 1s}}\nmaxHourlySeries: 1\n"
     gate = start_gate(config=config)
     answers = []
     bodies = [wire.pack(wire.sampled(f"m{i}", job="a")) for i in range(4)]
@@ -238,7 +238,7 @@ def test_the_query_of_the_upstream_is_in_nothing_that_the_gate_says(start_gate, 
 
 
 def test_what_a_sender_asks_in_its_query_is_not_logged(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}")
+    gate = start_gate(f"--upstream.url={upstream.url}", config="log: {level: debug}\n")
     for path in (f"/api/v1/write?token={TOKEN}&x=y", f"/api/v1/write?{TOKEN}", f"/stats?limit={TOKEN}",
                  f"/nothing?token={TOKEN}", f"/api/v1/write?token={TOKEN}%zz"):
         gate.send(wire.pack(wire.sampled("up", job="a")), path=path)
