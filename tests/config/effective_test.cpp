@@ -149,7 +149,8 @@ TEST_CASE("what cannot be seen of a change is told as a change") {
     CHECK(told(with_url("http://a/w?token=1"), with_url("http://a/w?token=2")) == lines{"upstream.url changed"});
     CHECK(told(with_url("http://a/w?token=1"), with_url("http://b/w?token=1")) ==
           lines{"upstream.url 'http://a/w?<secret>' -> 'http://b/w?<secret>'"});
-    CHECK(reloadable("limits: [{name: a}, {name: b}]", "limits: [{name: b}, {name: a}]") == lines{"limits: order changed"});
+    CHECK(reloadable("limits: [{name: a}, {name: b}]", "limits: [{name: b}, {name: a}]") ==
+          lines{"limits: order changed"});
     const std::string long_text(200, 'x');
     CHECK(reloadable("limits: [{name: a, match: '{a=\"" + long_text + "\"}'}]",
                      "limits: [{name: a, match: '{a=\"" + long_text + "y\"}'}]") == lines{"limits[a].match changed"});
