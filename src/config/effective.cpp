@@ -31,6 +31,14 @@ void put(yaml_value& root, std::string_view name, yaml_value value) {
     map->members.push_back(yaml_entry(name, std::move(value)));
 }
 
+/// In values a file has `$${` for a `${` that names no variable of the environment.
+void escape_variables(yaml_value& value) {
+    for (auto at = value.text.find("${"); at != std::string::npos; at = value.text.find("${", at + 3))
+        value.text.insert(at, 1, '$');
+    for (yaml_value& item : value.items) escape_variables(item);
+    for (yaml_member& member : value.members) escape_variables(member.value);
+}
+
 /// Cut between two characters.
 std::string cut(std::string line) {
     if (line.size() <= shown_bytes_max) return line;
@@ -141,6 +149,7 @@ class difference {
 std::string effective_yaml(const config& settings) {
     yaml_value root = yaml_map({});
     for (const config_key& key : config_keys()) put(root, key.name, key.access.show(settings));
+    escape_variables(root);
     return yaml_text(root);
 }
 

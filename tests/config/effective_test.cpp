@@ -102,6 +102,16 @@ TEST_CASE("secrets of the upstream's URL are not shown") {
     CHECK(text.find("abc") == std::string::npos);
 }
 
+TEST_CASE("what would be a variable of the environment is shown as none") {
+    config settings = loaded("");
+    settings.state.dir = "/a${b}$${c}$d";
+    settings.rules.tenants.overrides["${e}"] = {};
+    const std::string text = effective_yaml(settings);
+    CHECK(text.find("\n  dir: '/a$${b}$$${c}$d'\n") != std::string::npos);
+    CHECK(text.find("\n  overrides: {'${e}': {") != std::string::npos);
+    CHECK(changes(loaded(""), settings, key_effect::at_restart) == lines{"state.dir '' -> '/a${b}$${c}$d'"});
+}
+
 TEST_CASE("a changed value is told with what it was and what it is") {
     CHECK(reloadable("", "").empty());
     CHECK(reloadable("maxHourlySeries: 1000000", "maxHourlySeries: 2000000") ==
