@@ -24,6 +24,11 @@ std::size_t query_start(std::string_view text) {
     return text.size();
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+        text.replace(at, what.size(), by);
+}
+
 }  // namespace
 
 std::string without_secrets(std::string_view text) {
@@ -43,6 +48,19 @@ std::string without_secrets(std::string_view text) {
     shown.append(rest);
     if (query + 1 < text.size()) return shown.append("?").append(secret_mark);
     return shown.append(text.substr(query));
+}
+
+std::string without_arguments_of(const secret_text& url, std::string_view text) {
+    std::string shown{text};
+    std::string_view query = url.reveal();
+    query.remove_prefix(query_start(query));
+    while (!query.empty()) {
+        query.remove_prefix(1);  // '?' or '&'
+        const std::string_view argument = query.substr(0, query.find('&'));
+        if (!argument.empty()) replace_all(shown, argument, secret_mark);
+        query.remove_prefix(argument.size());
+    }
+    return shown;
 }
 
 }  // namespace seriesgate
