@@ -7,6 +7,8 @@ namespace seriesgate {
 namespace {
 
 constexpr std::string_view scheme_end = "://";
+/// A shorter argument is no secret, and stands in any text by accident.
+constexpr std::size_t secret_bytes_min = 4;
 
 /// Whether a query begins behind the question mark: `token=x`, and not the rest of a regular expression.
 bool looks_like_query(std::string_view text) {
@@ -57,7 +59,7 @@ std::string without_arguments_of(const secret_text& url, std::string_view text) 
     while (!query.empty()) {
         query.remove_prefix(1);  // '?' or '&'
         const std::string_view argument = query.substr(0, query.find('&'));
-        if (!argument.empty()) replace_all(shown, argument, secret_mark);
+        if (argument.size() >= secret_bytes_min) replace_all(shown, argument, secret_mark);
         query.remove_prefix(argument.size());
     }
     return shown;
