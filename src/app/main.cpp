@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -16,6 +17,9 @@ namespace {
 /// The exit status; 0 is a run that ended as it was asked to.
 constexpr int wrong_configuration = 1;
 constexpr int could_not_serve = 2;
+
+/// What the end of the process waits for who reads the log.
+constexpr std::chrono::seconds last_lines_limit{1};
 
 /// What requests give back goes back to the system. Left to itself, glibc takes the size of what was freed last, up to
 /// 32 MiB, for one that is worth to be kept, in an arena for each thread.
@@ -33,9 +37,11 @@ int serve(const seriesgate::config& settings, const std::string& config_file,
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     return_large_memory();
     seriesgate::run(settings, config_file, std::move(read_again));
+    seriesgate::log::flush(last_lines_limit);
     return 0;
 } catch (const std::exception& error) {
     seriesgate::log::error("cannot serve", {{"err", error.what()}});
+    seriesgate::log::flush(last_lines_limit);
     return could_not_serve;
 }
 

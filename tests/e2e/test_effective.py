@@ -115,7 +115,7 @@ def test_a_file_of_a_megabyte_is_shown_whole(start_gate):
     # The first of all has 0 in both windows.
     assert lines[0:2] == ["configuration reloaded", "tenants.overrides[team-00001].maxHourlySeries 1 -> 0"]
     assert (len(lines), lines[-1]) == (1002, f"and {2 * 24_999 - 1000} more")
-    event, = gate.said("configuration reloaded")
+    event, = eventually(lambda: gate.said("configuration reloaded"), "the log says so")
     assert event["changes"].endswith(f"; and {2 * 24_999 - 20} more") and event["changes"].count("; ") == 20
 
 
@@ -165,7 +165,7 @@ def test_a_reload_of_the_same_says_that_nothing_changed(limited, form):
     gate = limited(log_in(form) + BEFORE)
     reply = gate.reload(log_in(form) + BEFORE + "# a comment\n")
     assert (reply.status, reply.body) == (200, b"configuration reloaded: nothing has changed\n")
-    event, = gate.said("configuration reloaded")
+    event, = eventually(lambda: gate.said("configuration reloaded"), "the log says so")
     assert (event["changes"], event["restart_needed"]) == ("none", "none")
 
 
@@ -187,7 +187,7 @@ def test_a_reload_that_fails_leaves_what_is_shown(limited, form):
     before = shown(gate)
     reply = gate.reload(log_in(form) + AFTER.replace("200", "many"))
     assert reply.status == 400
-    event, = gate.said("configuration not reloaded")
+    event, = eventually(lambda: gate.said("configuration not reloaded"), "the log says so")
     assert (event["level"], event["err"]) == ("error", reply.first_line)
     assert shown(gate) == before
     assert not gate.said("configuration reloaded")
@@ -197,8 +197,9 @@ def test_another_way_to_log_is_a_change_and_the_line_that_says_so_has_it(limited
     gate = limited("log: {format: logfmt}\n")
     reply = gate.reload("log: {format: json}\n")
     assert reply.body.decode() == "configuration reloaded\nlog.format logfmt -> json\n"
-    last = gate.log.splitlines()[-1]
-    assert json.loads(last)["changes"] == "log.format logfmt -> json"
+    event, = eventually(lambda: gate.said("configuration reloaded"), "the log says so")
+    assert event["changes"] == "log.format logfmt -> json"
+    assert json.loads(gate.log.splitlines()[-1]) == event
 
 
 # --- secrets
