@@ -9,7 +9,7 @@
 
 #include "http/http_metrics.hpp"
 #include "http/reply.hpp"
-#include "http/sparse_log.hpp"
+#include "log/sparse_log.hpp"
 #include "log/line.hpp"
 
 namespace seriesgate {

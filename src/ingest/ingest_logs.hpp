@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "http/sparse_log.hpp"
+#include "log/sparse_log.hpp"
 
 namespace seriesgate {
 
