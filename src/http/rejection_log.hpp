@@ -9,8 +9,8 @@
 
 #include "http/http_metrics.hpp"
 #include "http/reply.hpp"
-#include "log/sparse_log.hpp"
 #include "log/line.hpp"
+#include "log/sparse_log.hpp"
 
 namespace seriesgate {
 
@@ -31,5 +31,8 @@ class rejection_log {
 /// @param tenant as the sender named it; may be empty.
 std::array<log::field, 6> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
                                              std::string_view tenant);
+
+/// As much of a tenant's name as a line shows.
+std::string_view shown_tenant(std::string_view tenant) noexcept;
 
 }  // namespace seriesgate
