@@ -95,6 +95,14 @@ def test_each_alert_has_a_case():
     assert list(CASES) == ALERTS
 
 
+@pytest.mark.text
+def test_the_document_lists_them_with_their_severities():
+    severities = dict(re.findall(r"- alert: (\w+)\n(?:(?! +- ).*\n)*? +labels: {severity: (\w+)}", TEXT))
+    assert list(severities) == ALERTS
+    rows = re.findall(r"^\| `(Seriesgate\w+)` \| (\w+) \|", (REPOSITORY / "docs/operation.md").read_text(), re.MULTILINE)
+    assert rows == list(severities.items())
+
+
 def promtool(*arguments, folder=None):
     result = subprocess.run([binary("promtool"), *arguments], cwd=folder, capture_output=True, text=True, timeout=120)
     return result.returncode, result.stdout + result.stderr
