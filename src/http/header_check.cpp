@@ -20,8 +20,9 @@ reply no_such_path(std::string_view path, const route_table& routes) {
     std::string known;
     for (const route& each : routes.all())
         if (each.kind == route_kind::ingestion) known.append(known.empty() ? "" : ", ").append(each.path);
-    return rejection(reject_reason::unknown_path, 404,
-                     fmt::format("no such path: {}; remote write goes to {}", shown_in_answer(path), known));
+    return rejection(
+        reject_reason::unknown_path, 404,
+        fmt::format("no such path: {}; remote write goes to {}; / says what there is", shown_in_answer(path), known));
 }
 
 std::optional<reply> fault_in(const request_header& header, std::optional<std::uint64_t> content_length,

@@ -23,7 +23,14 @@ class rejection_log {
     /// that were taken but for what was refused of them, or not translated: who decides that has a line of its own.
     std::optional<std::uint64_t> count(
         reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
+
+    /// Requests for this reason that nobody has been told of, if a line about them is due now.
+    std::optional<std::uint64_t> rest(
+        reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
 };
+
+/// Says how many requests there were behind the last lines, when it is due: call it now and then.
+void tell_rest(rejection_log& of);
 
 /// The fields of the line: how many, and one of them as an example. They point at what is passed.
 /// @param answer has a reason.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ingest/rejections.hpp"
+#include "ingest/tell_rest.hpp"
 #include "ingest/texts.hpp"
 #include "limit/group_key.hpp"
 #include "log/log.hpp"
@@ -23,11 +24,6 @@ constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 
 constexpr auto maintenance_interval = std::chrono::seconds{1};
 
-/// What Prometheus, and whoever runs it, can do about a store that does not confirm.
-constexpr std::string_view unconfirmed_hint =
-    "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
-    "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
-
 }  // namespace
 
 ingestor::ingestor(net::io_context& io, ingest_shared& shared)
@@ -37,7 +33,6 @@ net::awaitable<void> ingestor::maintain() {
     net::steady_timer timer{io_};
     for (;;) {
         relay_.maintain();
-        tell_unconfirmed(shared_.logs.unconfirmed.rest());
         timer.expires_after(maintenance_interval);
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
@@ -144,15 +139,7 @@ void ingestor::complete(const outgoing& sent, reply& answer) {
 
     if (tell_sender(sent, rules, answer) != confirmation::missing) return;
     shared_.metrics.unconfirmed_requests.add();
-    tell_unconfirmed(shared_.logs.unconfirmed.count(accepted - stored));
-}
-
-void ingestor::tell_unconfirmed(const std::optional<unconfirmed_log::news>& news) const {
-    if (!news) return;
-    log::error("the upstream does not confirm remote write 2", {{"requests", news->requests},
-                                                                {"samples", news->samples},
-                                                                {"upstream", shared_.settings.upstream.authority},
-                                                                {"hint", unconfirmed_hint}});
+    if (const auto news = shared_.logs.unconfirmed.count(accepted - stored)) tell_unconfirmed(*news, upstream);
 }
 
 }  // namespace seriesgate

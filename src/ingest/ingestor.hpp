@@ -1,7 +1,6 @@
 /// One worker's ingestion: the story of the product.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 #include "http/http_request.hpp"
@@ -25,8 +24,7 @@ class ingestor {
   public:
     ingestor(net::io_context& io, ingest_shared& shared);
 
-    /// Keeps the upstream's addresses and connections, and sees to it that nothing is kept from the log. Runs until the
-    /// io_context stops; spawn it once.
+    /// Keeps the upstream's addresses and connections. Runs until the io_context stops; spawn it once.
     net::awaitable<void> maintain();
 
     /// Whether requests can be sent on: there is an address of the upstream. Threads: any.
@@ -43,7 +41,6 @@ class ingestor {
     void log_refused(const plan& decided, std::string_view tenant, request_work& work);
     void count(const outgoing& made);
     void complete(const outgoing& sent, reply& answer);
-    void tell_unconfirmed(const std::optional<unconfirmed_log::news>& news) const;
 };
 
 }  // namespace seriesgate

@@ -24,6 +24,13 @@ class store_error_log {
     /// Nothing for a success.
     std::optional<std::uint64_t> count(unsigned status,
                                        sparse_log::clock::time_point now = sparse_log::clock::now()) noexcept;
+
+    /// Requests that nobody has been told of, one status after the other, where a line about them is due now.
+    template <class Tell>
+    void rest(Tell tell, sparse_log::clock::time_point now = sparse_log::clock::now()) {
+        for (unsigned status = status_min; status <= status_max; ++status)
+            if (const auto requests = logs_[status - status_min].rest(now)) tell(status, *requests);
+    }
 };
 
 /// What senders do with what is answered so: `retry`, or `drop`, and the data is lost.

@@ -26,6 +26,11 @@ std::optional<std::uint64_t> upstream_health::failed(upstream_error_reason reaso
     return line;
 }
 
+std::optional<std::uint64_t> upstream_health::rest(upstream_error_reason reason, clock::time_point now) {
+    assert(reason < upstream_error_reason::count_);
+    return outage_.lock()->lines[static_cast<std::size_t>(reason)].rest(now);
+}
+
 std::optional<upstream_health::outage> upstream_health::answered(clock::time_point now) {
     if (!is_failing_.load(std::memory_order_relaxed)) [[likely]]
         return std::nullopt;

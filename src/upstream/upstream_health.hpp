@@ -61,6 +61,9 @@ class upstream_health {
     /// @return the requests for this reason since the last line about it, if one is due.
     std::optional<std::uint64_t> failed(upstream_error_reason reason, clock::time_point now = clock::now());
 
+    /// Requests for this reason that nobody has been told of, if a line about them is due now.
+    std::optional<std::uint64_t> rest(upstream_error_reason reason, clock::time_point now = clock::now());
+
     /// A request got one.
     /// @return the outage that it ends, if that is to be told of.
     std::optional<outage> answered(clock::time_point now = clock::now());

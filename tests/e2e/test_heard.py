@@ -89,7 +89,7 @@ REJECTED = {
     "another encoding": (send(BODY, [("Content-Encoding", "gzip")]), 415, "unsupported_media",
                          r"unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip", True),
     "another path": (lambda gate: gate.send(BODY, TENANT, path="/api/v1/wrte"), 404, "unknown_path",
-                     rf"no such path: /api/v1/wrte; remote write goes to {PATHS}", False),
+                     rf"no such path: /api/v1/wrte; remote write goes to {PATHS}; / says what there is", False),
     "another method": (raw(head("PUT", headers=TENANT)), 405, "method_not_allowed",
                        r"method not allowed: this path takes POST, not PUT", True),
     "a loop": (send(BODY, [("Via", ", ".join(f"1.1 seriesgate-{n:016x}" for n in range(4)))]), 508, "loop",
@@ -268,6 +268,21 @@ def test_the_end_of_an_outage_is_said_once(start_gate, form):
         assert said == {"level": "info", "upstream": first.host, "requests": "3", "status": "204"}
     finally:
         second.stop()
+
+
+def test_an_outage_that_all_workers_see_has_one_line_and_one_end(start_gate):
+    first = Upstream()
+    gate = start_gate(config=f"upstream: {{url: '{first.url}'}}\nserver: {{threads: 4}}\n")
+    first.stop()
+    with ThreadPoolExecutor(8) as senders:
+        assert {reply.status for reply in senders.map(gate.send, [BODY] * 40)} == {502}
+        second = Upstream(port=first.port)
+        try:
+            assert {reply.status for reply in senders.map(gate.send, [BODY] * 40)} == {204}
+        finally:
+            second.stop()
+    assert len(gate.said("the upstream has not answered")) == 1
+    assert line(gate, "the upstream answers again")["requests"] == "40"
 
 
 @FORMS

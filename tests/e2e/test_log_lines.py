@@ -242,6 +242,35 @@ def a_store_that_is_back(scene):
     return gate, {"requests": "1", "upstream": scene.upstream.host, "status": "204"}
 
 
+SLOW = pytest.mark.slow  # ten seconds pass
+
+
+@line("more requests rejected", marks=SLOW)
+def a_burst_of_garbage(scene):
+    gate = scene.gate()
+    for _ in range(50):
+        gate.send(b"bad")
+    return gate, {"requests": "49", "reason": "malformed"}
+
+
+@line("more requests without an answer", marks=SLOW)
+def a_burst_to_a_store_that_is_away(scene):
+    gate = scene.gate()
+    scene.upstream.stop()
+    for _ in range(50):
+        assert gate.send(GOOD).status == 502
+    return gate, {"requests": "49", "reason": "connection_refused"}
+
+
+@line("the store rejected more requests", marks=SLOW)
+def a_burst_that_the_store_rejects(scene):
+    gate = scene.gate()
+    scene.upstream.default = Answer(503)
+    for _ in range(50):
+        assert gate.send(GOOD).status == 503
+    return gate, {"requests": "49", "status": "503", "senders": "retry"}
+
+
 @line("the store rejected requests")
 def a_store_that_says_no(scene):
     gate = scene.gate()

@@ -60,10 +60,11 @@ TEST_CASE("a path that there is not is 404, whatever the method") {
         CHECK(verdict.rejected->status == 404);
         CHECK(verdict.rejected->rejected == reject_reason::unknown_path);
         CHECK_FALSE(verdict.rejected->close);
-        CHECK(verdict.rejected->text() == "no such path: /other; remote write goes to /write\n");
+        CHECK(verdict.rejected->text() == "no such path: /other; remote write goes to /write; / says what there is\n");
     }
     const auto long_one = at.check(http::verb::get, "/" + std::string(500, 'x'));
-    CHECK(long_one.rejected->text() == "no such path: /" + std::string(99, 'x') + "...; remote write goes to /write\n");
+    CHECK(long_one.rejected->text() ==
+          "no such path: /" + std::string(99, 'x') + "...; remote write goes to /write; / says what there is\n");
 }
 
 TEST_CASE("another method than the path takes is 405, and the answer says which it takes") {

@@ -28,6 +28,23 @@ TEST_CASE("each status is told of at once, then at most every ten seconds") {
     CHECK(log.count(599, start) == 1);
 }
 
+TEST_CASE("those behind the last line are told of by status, when it is time") {
+    store_error_log log;
+    const auto start = sparse_log::clock::time_point{} + 1h;
+    for (int i = 0; i < 3; ++i) log.count(300, start);
+    for (int i = 0; i < 5; ++i) log.count(599, start + 1s);
+    std::string told;
+    const auto tell = [&told](unsigned status, std::uint64_t requests) {
+        told += std::to_string(status) + ":" + std::to_string(requests) + " ";
+    };
+    log.rest(tell, start + 10s);
+    CHECK(told == "300:2 ");
+    log.rest(tell, start + 11s);
+    CHECK(told == "300:2 599:4 ");
+    log.rest(tell, start + 1h);
+    CHECK(told == "300:2 599:4 ");
+}
+
 TEST_CASE("a success is no error") {
     store_error_log log;
     for (const unsigned status : {100u, 200u, 204u, 299u, 600u}) CHECK_FALSE(log.count(status));

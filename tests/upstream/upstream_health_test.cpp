@@ -23,6 +23,15 @@ TEST_CASE("requests without an answer are told at once, then every ten seconds, 
     CHECK(health.failed(refused, start + 10s) == 2);
 }
 
+TEST_CASE("those behind the last line are told of without a further one, when it is time") {
+    upstream_health health;
+    for (int i = 0; i < 7; ++i) health.failed(refused, start);
+    CHECK_FALSE(health.rest(refused, start + 9s));
+    CHECK_FALSE(health.rest(timeout, start + 10s));
+    CHECK(health.rest(refused, start + 10s) == 6);
+    CHECK_FALSE(health.rest(refused, start + 1h));
+}
+
 TEST_CASE("the end of an outage is told once, with how long it was and what it cost") {
     upstream_health health;
     CHECK_FALSE(health.answered(start));
