@@ -85,7 +85,10 @@ net::awaitable<reply> relay::post(const http_request& from, const upstream_reque
     auto answer = co_await upstream_.post(message);
     shared_.upstream.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
     if (!answer) co_return failed(from, answer.error());
-    co_return answered(from, std::move(*answer));
+    reply relayed = answered(std::move(*answer));
+    const bool is_data = !message.body.empty();
+    if (is_data) count_answer(from, relayed);  // a store that says no to a question has lost nothing
+    co_return relayed;
 }
 
 /// The sender keeps the data and comes again.
@@ -105,8 +108,7 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
     return text_reply(status, line);
 }
 
-reply relay::answered(const http_request& from, upstream_answer answer) {
-    shared_.upstream.upstream_responses[answer.status].add();
+reply relay::answered(upstream_answer answer) {
     if (const auto ended = shared_.health.answered())
         log::info("the upstream answers again",
                   {{"upstream", settings_.upstream.authority},
@@ -115,11 +117,11 @@ reply relay::answered(const http_request& from, upstream_answer answer) {
                    {"status", answer.status}});
     reply relayed{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
     copy_end_to_end(answer.headers, relayed.headers, settings_.tenant_header);
-    tell_store_error(from, relayed);
     return relayed;
 }
 
-void relay::tell_store_error(const http_request& from, const reply& answer) {
+void relay::count_answer(const http_request& from, const reply& answer) {
+    shared_.upstream.upstream_responses[answer.status].add();
     const auto requests = shared_.logs.store_errors.count(answer.status);
     if (!requests) return;
     const std::string_view tenant = tenant_of(from.headers, settings_.tenant_header);

@@ -37,8 +37,8 @@ class relay {
   private:
     net::awaitable<reply> post(const http_request& from, const upstream_request& message);
     reply failed(const http_request& from, const upstream_error& error);
-    reply answered(const http_request& from, upstream_answer answer);
-    void tell_store_error(const http_request& from, const reply& answer);
+    reply answered(upstream_answer answer);
+    void count_answer(const http_request& from, const reply& answer);
     std::string query_of(const http_request& from);
 };
 

@@ -17,8 +17,8 @@ void write(exposition& out, const upstream_metrics& metrics) {
                    "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
                    metrics.upstream_errors);
     write_status_counters(out, "seriesgate_upstream_responses_total",
-                          "Answers of the upstream that were passed on, by HTTP status code.",
-                          metrics.upstream_responses, usual_codes);
+                          "Answers of the upstream to data, by HTTP status code.", metrics.upstream_responses,
+                          usual_codes);
     write_histogram(out, "seriesgate_upstream_request_duration_seconds",
                     "Time from sending a request upstream to having read the answer, failures included.",
                     metrics.upstream_request_duration);

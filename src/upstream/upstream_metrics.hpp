@@ -8,10 +8,10 @@ namespace seriesgate {
 
 class exposition;
 
-/// Of each request that goes to the store, either its answer is counted or the error in its place. Threads: any.
+/// Of each request that takes data to the store, either its answer is counted or the error in its place. Threads: any.
 struct upstream_metrics {
     counter_by<upstream_error_reason> upstream_errors;
-    counter_by_status upstream_responses;                      ///< the store's own answers
+    counter_by_status upstream_responses;                      ///< the store's own answers to data
     alignas(64) duration_histogram upstream_request_duration;  ///< request sent to answer read; failures included
     counter upstream_sent_bytes;                               ///< request bodies sent upstream, compressed
     gauge upstream_connections;                                ///< open, pooled ones included

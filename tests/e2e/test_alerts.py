@@ -90,6 +90,21 @@ CASES = {
 }
 MINUTE = 8
 
+OBSERVED = TENANT.replace("enforce", "observe")
+REFUSED, SAMPLES = f'seriesgate_series_refused{{{GATE},window="daily"}}', f"seriesgate_samples_refused_total{{{GATE}}}"
+
+# More of the same: (alert, series, whether it fires).
+MORE_CASES = [
+    ("SeriesgateWouldRefuse", {f"seriesgate_tenant_series_refused{{{GATE},{OBSERVED}}}": "0x4 1x20"}, True),
+    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", SAMPLES: "0x20"}, True),
+    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", SAMPLES: "0x4 1x20"}, False),
+    ("SeriesgateLimitNear", {REFUSED.replace("refused", "max"): "100x20", REFUSED.replace("refused", "current"): "90x20"},
+     False),
+    ("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="302"}}': "0x4 1x20"}, True),
+    ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
+                                       for reason in ("unknown_path", "method_not_allowed")}, True),
+]
+
 
 def test_each_alert_has_a_case():
     assert list(CASES) == ALERTS
@@ -130,7 +145,8 @@ def run_unit_tests(folder, tests):
 
 def test_every_alert_fires_when_it_should_and_not_when_it_should_not(tmp_path):
     status, text = run_unit_tests(tmp_path, [unit_test(alert, series, fires) for alert, both in CASES.items()
-                                             for series, fires in zip(both, (True, False), strict=True)])
+                                             for series, fires in zip(both, (True, False), strict=True)]
+                                  + [unit_test(*case) for case in MORE_CASES])
     assert status == 0, text
 
 
@@ -148,7 +164,8 @@ def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited):
     gate.send(traffic.body([{"__name__": "up", "job": "x"}]), [("X-Scope-OrgID", "shop")])
     metrics = parse(gate.get("/metrics").body)
     there = {name for name, _ in metrics}
-    asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: (.*)", TEXT))))
+    asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
+    assert len(asked) == 19
     assert asked <= there, asked - there
     for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
         values = {dict(labels)[label] for family, labels in metrics if family == name}

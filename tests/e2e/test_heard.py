@@ -173,6 +173,15 @@ def test_each_status_of_the_store_has_a_line_of_its_own(start_gate, upstream):
     assert by_code == {"204": 2, "400": 2, "503": 2}
 
 
+def test_a_store_that_says_no_to_a_question_has_rejected_nothing(start_gate, upstream):
+    gate = start(start_gate, upstream.url)
+    upstream.default = Answer(400)
+    assert gate.send(b"", path="/api/v1/write?get_vm_proto_version=1").status == 400
+    assert gate.send(BODY).status == 400
+    assert gate.metric("seriesgate_upstream_responses_total", code="400") == 1
+    assert line(gate, "the store rejected requests")["requests"] == "1"
+
+
 # --- no answer
 
 def listening():
