@@ -27,7 +27,7 @@ def start(start_gate, upstream_url, form="logfmt", more="", keys="", **how):
     """A gate with one worker and small bounds. `keys`: of `upstream`; `more`: lines of the configuration."""
     return start_gate(config=f"log: {{format: {form}}}\nupstream: {{url: '{upstream_url}'{keys}}}\n"
                              "server: {threads: 1, maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB, "
-                             f"maxInflightBytes: 128KiB, readTimeout: 1s}}\n{more}", **how)
+                             f"maxInflightBytes: 128KiB, readTimeout: 2s}}\n{more}", **how)
 
 
 def line(gate, message):
@@ -95,10 +95,10 @@ REJECTED = {
     "a loop": (send(BODY, [("Via", ", ".join(f"1.1 seriesgate-{n:016x}" for n in range(4)))]), 508, "loop",
                r"loop: .* \(see its Via header\): an upstream.url leads back", True),
     "half a body": (raw(post(BODY, headers=TENANT)[:-10]), 503, "timeout",
-                    rf"request not complete within server.readTimeout \(1s\): {len(BODY) - 10} of {len(BODY)} bytes of "
+                    rf"request not complete within server.readTimeout \(2s\): {len(BODY) - 10} of {len(BODY)} bytes of "
                     r"its body have come", True),
     "half a header": (raw(head()[:-2]), 503, "timeout",
-                      r"request not complete within server.readTimeout \(1s\): its header is not complete", False),
+                      r"request not complete within server.readTimeout \(2s\): its header is not complete", False),
 }
 
 
@@ -232,7 +232,7 @@ UNANSWERED = {
     "invalid_answer": (lambda stack: answering(stack, Answer(before=b"220 mail.example ESMTP\r\n")), 502,
                        r"the answer of the upstream \S+ cannot be passed on: bad version"),
     "timeout": (silent, 504,
-                r"no answer from the upstream \S+ within upstream.timeout \(700ms\)"),
+                r"no answer from the upstream \S+ within upstream.timeout \(1s500ms\)"),
 }
 
 
@@ -250,7 +250,7 @@ def stack():
 def test_what_gets_no_answer_says_what_the_system_says(start_gate, stack, reason, form):
     make, status, text = UNANSWERED[reason]
     url = make(stack)
-    gate = start(start_gate, url, form, keys=", timeout: 700ms")
+    gate = start(start_gate, url, form, keys=", timeout: 1500ms")
     reply = gate.send(BODY, TENANT)
     assert (reply.status, bool(re.fullmatch(text, reply.first_line))) == (status, True), reply
     assert line(gate, "the upstream has not answered") == {
@@ -361,7 +361,7 @@ def accounts(gate):
 
 
 def test_every_request_is_counted_once_whatever_becomes_of_it(start_gate, upstream, stack):
-    gate = start(start_gate, upstream.url, keys=", timeout: 700ms, protocol: v1",
+    gate = start(start_gate, upstream.url, keys=", timeout: 1500ms, protocol: v1",
                  more="onLimit: reject\nmaxHourlySeries: 5\n")
     assert overloaded(gate, upstream).status == 503
     assert accounts(gate) == ({"upstream_responses 204": 1, "requests_rejected overloaded": 1}, 2)
