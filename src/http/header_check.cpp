@@ -19,7 +19,7 @@ std::optional<reply> fault_in(const request_header& header, std::optional<std::u
         made.close = true;
         return made;
     }
-    if (to == nullptr) return rejection(reject_reason::unknown_path, 404, "no such path");
+    if (to == nullptr) return rejection(reject_reason::unknown_path, 404, "no such path: / says what there is");
     if (!is_allowed(header.method_string(), to->methods)) return wrong_method(to->methods);
     if (!content_length) return std::nullopt;
     if (*content_length > bounds.body_bytes_max) return body_too_large();
