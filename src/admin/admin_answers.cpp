@@ -43,12 +43,13 @@ net::awaitable<reply> admin_answers::ready(const http_request&) {
 net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, bool is_head) {
     reply made{.status = 200, .length_unknown = is_head};
     made.headers.set(http::field::content_type, type);
+    made.headers.set("X-Content-Type-Options", "nosniff");  // names on it are of senders' choosing
     if (is_head) co_return made;
     const std::size_t ahead_max = key.is_part() ? parts_max - 1 : page_desk::orders_max - 1;
     const auto text = co_await shared_.pages.ask(key, io_, page_limit, ahead_max);
     if (!text || *text == nullptr)
         co_return come_again(
-            rejection(reject_reason::pages_held, 503, "too many earlier answers are still being read, try again"));
+            rejection(reject_reason::pages_held, 503, "too many other answers are being made or read, try again"));
     made.shared_body = *text;
     co_return made;
 }
@@ -70,7 +71,6 @@ net::awaitable<reply> admin_answers::status(const http_request& request) {
     const page_key key{.kind = page_kind::status};
     reply made = co_await page(key, "text/html; charset=utf-8", request.is_head);
     made.headers.set("Content-Security-Policy", status_policy);
-    made.headers.set("X-Content-Type-Options", "nosniff");
     made.headers.set("Referrer-Policy", "no-referrer");
     made.headers.set(http::field::cache_control, "no-store");
     co_return made;

@@ -72,6 +72,7 @@ TEST_CASE("pages are asked for at the desk, by kind and by what is to be on them
     const reply stats = at.ask(&admin_answers::stats, {});
     CHECK(stats.text() == "stats");
     CHECK(stats.headers[http::field::content_type] == "application/json");
+    for (const reply* each : {&metrics, &stats}) CHECK(each->headers["X-Content-Type-Options"] == "nosniff");
     CHECK(at.ask(&admin_answers::stats, {.query = "limit=7"}).text() == "stats 7");
     CHECK(at.ask(&admin_answers::stats, {.query = "name=paths&limit=0&tenant=%ff"}).text() ==
           "stats 0 of \\xff in paths");

@@ -65,7 +65,7 @@ TEST_CASE("a limit with many groups hides none of another's") {
 }
 
 TEST_CASE("each limit shows its groups with the most demand, as many as there is room for") {
-    std::mt19937 random{Catch::rngSeed()};
+    std::mt19937 random{7};
     for (int round = 0; round < 50; ++round) {
         limiter_figures figures;
         demands all;
@@ -83,7 +83,7 @@ TEST_CASE("each limit shows its groups with the most demand, as many as there is
         }
         std::ranges::shuffle(figures.limits, random);
         const demands got = shown(figures);
-        CAPTURE(Catch::rngSeed(), round, limits);
+        CAPTURE(round, limits);
         CHECK(total(got) <= 1000);
         CHECK(got.size() == all.size());
         std::size_t room = 0;

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+import exposition
 import recorded
 import servers
 import wire
@@ -96,6 +97,14 @@ def test_stats_count_what_was_sent(busy):
 
 def test_the_version_is_the_one_of_the_command_line(gate):
     assert gate.stats["version"] in run("--version").stdout
+
+
+def test_the_build_says_what_it_is(gate):
+    (labels, value), = exposition.samples_of(gate.metrics, "seriesgate_build_info").items()
+    labels = dict(labels)
+    assert value == 1 and set(labels) == {"version", "revision", "compiler"}
+    assert labels["version"] == gate.stats["version"]
+    assert re.match(r"(gcc|clang) \d+\.", labels["compiler"])
 
 
 # --- /metrics
