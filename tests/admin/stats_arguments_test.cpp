@@ -1,7 +1,11 @@
 #include "admin/stats_arguments.hpp"
 
+#include <fmt/format.h>
+
+#include <random>
 #include <string>
 
+#include "series/text.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -40,6 +44,17 @@ TEST_CASE("a tenant is named by its bytes, and found as /stats shows it") {
     CHECK(read("tenant=\\xff") == budget_choice{.tenant = "\\\\xff"});
     CHECK(read("tenant=caf%C3%A9") == budget_choice{.tenant = "caf\xc3\xa9"});
     CHECK(read("tenant=" + std::string(1024, 'x')).tenant == std::string(1024, 'x'));
+}
+
+TEST_CASE("a tenant of any bytes is asked for by their hexadecimal numbers") {
+    std::mt19937 random{5};
+    for (int round = 0; round < 500; ++round) {
+        std::string name(random() % 40, '\0');
+        for (char& c : name) c = static_cast<char>(random());
+        std::string query = "tenant=";
+        for (const char c : name) query += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+        CHECK(read(query).tenant == readable(name));
+    }
 }
 
 TEST_CASE("what is wrong with a question is said, and what is possible") {
