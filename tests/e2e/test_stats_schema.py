@@ -11,7 +11,7 @@ import recorded
 import wire
 import wire_v2
 from faked_clock import FakedClock, clean_up
-from gate import REPOSITORY
+from gate import REPOSITORY, sanitized
 from traffic import body, numbered, offer
 from upstream import Answer
 from waiting import eventually
@@ -133,6 +133,7 @@ def test_a_gate_that_has_been_restarted_and_reloaded(limited, upstream, tmp_path
     assert validate(second)["mode"] == "observe"
 
 
+@pytest.mark.skipif(sanitized("asan", "tsan"), reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 def test_a_clock_that_has_leapt(limited, upstream, tmp_path):
     clock = FakedClock(tmp_path, "2026-03-10 12:10:00")
     gate = limited(LIMITED, environment=clock.environment)
@@ -206,6 +207,7 @@ def keys_documented():
     return [key for row in table.splitlines()[2:] for key in re.findall(r"`([^`]+)`", row.split("|")[1])]
 
 
+@pytest.mark.text
 def test_every_key_is_documented_once_and_nothing_else_is():
     assert sorted(keys_documented()) == sorted(keys_of(SCHEMA))
 
