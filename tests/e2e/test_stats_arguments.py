@@ -1,7 +1,8 @@
 """GET /stats?limit=N&tenant=NAME&name=NAME OF A LIMIT."""
 
+import itertools
 import json
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -60,6 +61,20 @@ def test_arguments_combine(shared):
     assert shown(shared, "limit=1&tenant=team-b") == (["team-b"], [("per-job", "team-b", "x")], (1, 2))
     assert shown(shared, "tenant=team-a&name=per.path") == ([], [], (0, 0))
     assert shown(shared, "limit=0") == ([], [], (3, 9))
+
+
+def test_every_part_is_what_the_whole_says(shared):
+    whole = shared.stats
+    for tenant, name, limit in itertools.product((None, "", "team-a", "team-b", "x"), (None, "per-job", "per.path", "x"),
+                                                 (None, 0, 1, 2, 9)):
+        query = {key: value for key, value in (("tenant", tenant), ("name", name), ("limit", limit)) if value is not None}
+        part = json.loads(shared.get("/stats?" + urlencode(query)).body)
+        for key in ("tenants", "limits"):
+            expected = [entry for entry in whole[key] if tenant in (None, entry.get("tenant"))
+                        and name in (None, entry.get("name"))]
+            assert part[key + "Total"] == len(expected), query
+            assert part[key] == (expected if limit is None else expected[:limit]), query
+        assert (part["windows"], part["samples"], part["exempt"]) == (whole["windows"], whole["samples"], whole["exempt"])
 
 
 @pytest.mark.parametrize("tenant", [b"a b+c&d=e%20", b"\xff", b"\\xff", b"caf\xc3\xa9", b"#?;", b"__overflow__", b"'\"<>",
