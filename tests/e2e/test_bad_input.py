@@ -224,7 +224,8 @@ def test_an_unknown_path_is_404(served, method, path):
     served.upstream.clear()
     with served.gate.client() as client:
         reply = client.request(method, path, GOOD if method == "POST" else b"")
-    assert (reply.status, reply.body) == (404, b"no such path: / says what there is\n")
+    assert reply.status == 404
+    assert reply.body.startswith(b"no such path") and b"/ says what" in reply.body
     assert_explained(reply)
     assert served.upstream.requests == []
     served.serves()
