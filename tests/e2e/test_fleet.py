@@ -1,0 +1,419 @@
+"""Several gates behind HAProxy and behind nginx, as deploy/ has them: who goes where, and what that does to limits."""
+
+import http.client
+import subprocess
+import threading
+
+import pytest
+
+import balancers
+import servers
+import wire
+from traffic import TENANT, arrived, body, identity, numbered
+from upstream import Answer, Upstream
+from waiting import eventually
+
+GATES = 3
+TENANTS = [f"team-{n}" for n in range(60)]
+
+
+class Fleet:
+    """Gates that share nothing, each with a store of its own, so that one sees which way a request went."""
+
+    def __init__(self, start_gate, config):
+        self._start_gate, self._config = start_gate, config
+        self.stores, self.gates, self.balancer = [], [], None
+        for _ in range(GATES):
+            self.add()
+
+    @property
+    def ports(self):
+        return [gate.address[1] for gate in self.gates]
+
+    def add(self):
+        self.stores.append(Upstream())
+        self.gates.append(self._start(self.stores[-1], 0))
+
+    def restart(self, index):
+        self.gates[index] = self._start(self.stores[index], self.ports[index])
+
+    def ways(self):
+        """Which gates each tenant's requests went through: {tenant: {index}}."""
+        went = {}
+        for index, store in enumerate(self.stores):
+            for request in list(store.requests):
+                went.setdefault(request.get(TENANT), set()).add(index)
+        return went
+
+    def arrived(self, tenant):
+        """The series that came to the stores for a tenant, each as often as it came."""
+        return arrived([request for store in self.stores for request in list(store.requests)
+                        if request.get(TENANT) == tenant])
+
+    def probe(self, tenants=tuple(TENANTS)):
+        """Where each tenant goes now: {tenant: index}; each has to go to one gate only."""
+        self.clear()
+        for tenant in tenants:
+            assert self.send("probe", tenant).status == 204
+        ways = self.ways()
+        assert all(len(way) == 1 for way in ways.values()), ways
+        return {tenant: min(way) for tenant, way in ways.items()}
+
+    def send(self, name, tenant=None, **how):
+        headers = [(TENANT, tenant)] if tenant is not None else []
+        return self.balancer.send(wire.pack(wire.sampled(name)), headers, **how)
+
+    def clear(self):
+        for store in self.stores:
+            store.clear()
+
+    def stop(self):
+        if self.balancer:
+            self.balancer.stop()
+        for store in self.stores:
+            store.stop()
+
+    def _start(self, store, port):
+        return self._start_gate(f"--upstream.url={store.url}", f"--listen=127.0.0.1:{port}", config=self._config)
+
+
+@pytest.fixture(params=balancers.KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def fleet(start_gate, tmp_path, kind):
+    """fleet(configuration of each gate, edits of the balancer's file): gates behind a balancer. `again`: a fleet that is to
+    get a new balancer instead."""
+    started = []
+
+    def start(config="{}\n", edits=(), again=None):
+        made = again or Fleet(start_gate, config)
+        if again:
+            made.balancer.stop()
+        else:
+            started.append(made)
+        made.balancer = balancers.Balancer(kind, made.ports[:GATES], tmp_path, edits)
+        return made
+
+    yield start
+    for made in started:
+        made.stop()
+
+
+LAST_SERVER = {"haproxy": "    server gate-3 10.0.0.13:9201 id 3\n",
+               "nginx": "        server 10.0.0.13:9201 max_fails=1 fail_timeout=5s;\n"}
+FIRST_SERVER = {"haproxy": "    server gate-1 10.0.0.11:9201 id 1\n",
+                "nginx": "        server 10.0.0.11:9201 max_fails=1 fail_timeout=5s;\n"}
+NO_CHECKS = {"haproxy": [("check inter 2s", "check inter 1h")], "nginx": []}
+QUICK_CHECKS = {"haproxy": [("inter 2s", "inter 200ms")], "nginx": [("fail_timeout=5s", "fail_timeout=1s")]}
+ROUND_ROBIN = {"haproxy": [("balance hash var(txn.route)\n    hash-type consistent wt6", "balance roundrobin")],
+               "nginx": [("hash $route consistent;", ""), ("worker_processes auto", "worker_processes 1")]}
+
+
+# --- who goes where
+
+def test_a_tenant_has_one_gate_and_tenants_are_spread_over_all(fleet):
+    gates = fleet()
+    homes = gates.probe()
+    for _ in range(3):
+        assert gates.probe() == homes
+    shares = [list(homes.values()).count(index) for index in range(GATES)]
+    assert sum(shares) == len(TENANTS)
+    assert min(shares) >= 8, shares
+
+
+def test_without_a_tenant_a_sender_has_one_gate(fleet):
+    gates = fleet()
+    sources = [f"127.0.0.{n}" for n in range(2, 32)]
+    homes = []
+    for source in sources:
+        gates.clear()
+        for name in ("a", "b", "c"):
+            assert gates.send(name, source=source).status == 204
+        assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 3]
+        homes.append(next(index for index, store in enumerate(gates.stores) if store.requests))
+    assert set(homes) == set(range(GATES))
+
+
+def test_only_writes_pass(fleet, kind):
+    gates = fleet()
+    with gates.balancer.client() as client:
+        for method, path in (("POST", "/-/reload"), ("GET", "/stats"), ("GET", "/metrics"), ("GET", "/config")):
+            assert client.request(method, path).status == 404
+        if kind == "haproxy":
+            assert (client.get("/-/ready").status, client.get("/-/ready").body) == (200, b"OK")
+    assert all(gate.metric("seriesgate_config_reload_requests_total") == 0 for gate in gates.gates)
+
+
+def test_the_store_hears_of_the_sender_and_the_gate_of_the_balancer(fleet):
+    gates = fleet()
+    assert gates.send("up", "shop", source="127.0.0.9").status == 204
+    request, = [request for store in gates.stores for request in store.requests]
+    assert request.get("X-Forwarded-For") == "127.0.0.9"
+    assert gates.balancer.send(b"bad", [(TENANT, "shop")], source="127.0.0.9").status == 400
+    home = gates.probe(["shop"])["shop"]
+    assert "127.0.0.1" in gates.gates[home].log and "127.0.0.9" not in gates.gates[home].log
+
+
+def test_a_request_over_the_bound_is_not_sent_for_ever(fleet):
+    """400, which senders drop, and not 413, which vmagent repeats."""
+    gates = fleet()
+    reply = gates.balancer.send(bytes(32 * 1024 * 1024 + 1), [(TENANT, "shop")])
+    assert reply.status == 400
+    assert "larger than" in reply.first_line
+
+
+# --- a fleet that grows and shrinks
+
+def test_a_gate_that_is_added_takes_its_share_and_moves_nobody_else(fleet, kind):
+    gates = fleet()
+    homes = gates.probe()
+    gates.add()
+    last = LAST_SERVER[kind]
+    fourth = last.replace("10.0.0.13:9201", f"127.0.0.1:{gates.ports[3]}").replace("gate-3", "gate-4").replace("id 3", "id 4")
+    fleet(again=gates, edits=[(last, last + fourth)])
+    now = gates.probe()
+    moved = {tenant for tenant in TENANTS if now[tenant] != homes[tenant]}
+    assert {now[tenant] for tenant in moved} == {3}
+    assert 4 <= len(moved) <= 30
+
+
+def test_a_gate_that_is_taken_out_for_good_moves_its_own_tenants_only(fleet, kind):
+    gates = fleet()
+    homes = gates.probe()
+    fleet(again=gates, edits=[(FIRST_SERVER[kind], "")])
+    now = gates.probe()
+    assert {tenant for tenant in TENANTS if now[tenant] != homes[tenant]} == \
+        {tenant for tenant in TENANTS if homes[tenant] == 0}
+    assert set(now.values()) == {1, 2}
+
+
+# --- what it does to limits
+
+LIMITED = "tenants: {default: {maxHourlySeries: 10}}\n"
+
+
+def offer_one_by_one(gates, tenants, count):
+    for tenant in tenants:
+        for series in numbered(count):
+            assert gates.balancer.send(body([series]), [(TENANT, tenant)]).status == 204
+
+
+def test_the_limit_of_a_tenant_is_exact_when_tenants_have_one_gate_each(fleet):
+    gates = fleet(LIMITED)
+    offer_one_by_one(gates, TENANTS[:8], 40)
+    for tenant in TENANTS[:8]:
+        assert gates.arrived(tenant) == [identity(series) for series in numbered(10)]
+    assert len({index for way in gates.ways().values() for index in way}) > 1
+
+
+def test_limits_add_up_when_requests_go_round(fleet, kind):
+    gates = fleet(LIMITED, ROUND_ROBIN[kind])
+    offer_one_by_one(gates, TENANTS[:4], 60)
+    for tenant in TENANTS[:4]:
+        came = gates.arrived(tenant)
+        assert len(came) == len(set(came)) == GATES * 10
+    assert [gate.current() for gate in gates.gates] == [4 * 10] * GATES
+
+
+def test_a_pair_counts_once_by_tenant_and_may_count_twice_by_source(fleet):
+    gates = fleet("ignoreLabels: [replica]\n")
+    replicas = {"127.0.0.2": "a", "127.0.0.3": "b"}
+
+    def send(tenant):
+        for source, replica in replicas.items():
+            gates.balancer.send(body(numbered(10, replica=replica)), tenant, source=source)
+
+    send([(TENANT, "shop")])
+    assert sorted(gate.current() for gate in gates.gates) == [0, 0, 10]
+    apart = next(f"127.0.0.{n}" for n in range(4, 60) if home_of(gates, f"127.0.0.{n}") != home_of(gates, "127.0.0.2"))
+    replicas = {"127.0.0.2": "a", apart: "b"}
+    before = sum(gate.current() for gate in gates.gates)
+    send([])
+    assert sum(gate.current() for gate in gates.gates) == before + 2 * 10
+
+
+def home_of(gates, source):
+    """The gate of a sender without a tenant. Metadata asks, for it is no series."""
+    gates.clear()
+    assert gates.balancer.send(wire.pack(wire.metadata("asks")), source=source).status == 204
+    return next(index for index, store in enumerate(gates.stores) if store.requests)
+
+
+# --- what failures do
+
+def test_an_error_of_the_store_is_not_tried_again_on_another_gate(fleet):
+    gates = fleet()
+    for store in gates.stores:
+        store.default = Answer(503)
+    assert gates.send("up", "shop").status == 503
+    assert sum(len(store.requests) for store in gates.stores) == 1
+    assert sorted(gate.current() for gate in gates.gates) == [0, 0, 1]
+
+
+def test_a_store_that_is_down_takes_no_gate_out(fleet, kind):
+    gates = fleet(edits=QUICK_CHECKS[kind])
+    homes = gates.probe()
+    for store in gates.stores:
+        store.default = Answer(500)
+    gates.clear()
+    for tenant in TENANTS:
+        assert gates.send("up", tenant).status == 500
+    assert {tenant: min(way) for tenant, way in gates.ways().items()} == homes
+
+
+def test_a_gate_that_is_suddenly_gone_costs_its_senders_no_request(fleet, kind):
+    """Before any check has noticed."""
+    gates = fleet(edits=NO_CHECKS[kind])
+    homes = gates.probe()
+    gone = homes[TENANTS[0]]
+    gates.gates[gone].crash()
+    moved = gates.probe()
+    assert {tenant for tenant in TENANTS if moved[tenant] != homes[tenant]} == \
+        {tenant for tenant in TENANTS if homes[tenant] == gone}
+    assert set(moved.values()) == set(range(GATES)) - {gone}
+
+
+class Senders(threading.Thread):
+    """Goes round the tenants with a new series each time, on one connection, as a sender would: what has not been
+    answered with success is sent again."""
+
+    def __init__(self, balancer, tenants):
+        super().__init__(daemon=True)
+        self._balancer, self._tenants = balancer, tenants
+        self.stopped = threading.Event()
+        self.acknowledged = []  # (tenant, name of the series)
+        self.rounds = 0
+        self.failure = None
+
+    def run(self):
+        try:
+            with self._balancer.client(timeout=30) as client:
+                while not self.stopped.is_set():
+                    for tenant in self._tenants:
+                        self._deliver(client, tenant, f"round_{self.rounds}")
+                    self.rounds += 1
+        except Exception as error:  # noqa: BLE001  told to the test
+            self.failure = error
+
+    def _deliver(self, client, tenant, name):
+        for _ in range(200):
+            try:
+                status = client.write(wire.pack(wire.sampled(name)), [(TENANT, tenant)]).status
+            except (OSError, http.client.HTTPException):
+                client.close()
+                continue
+            if status == 204:
+                self.acknowledged.append((tenant, name))
+                return
+            assert status >= 500, status
+        raise AssertionError(f"{tenant} {name} never got through")
+
+    def goes_round(self, times):
+        target = self.rounds + times
+        eventually(lambda: self.failure or self.rounds >= target, f"{times} more rounds", 40)
+        assert self.failure is None, self.failure
+
+    def end(self):
+        self.stopped.set()
+        self.join(30)
+        assert self.failure is None, self.failure
+
+
+def test_a_drained_gate_gives_its_tenants_away_and_gets_them_back(fleet, kind):
+    gates = fleet(edits=QUICK_CHECKS[kind])
+    homes = gates.probe()
+    gone = homes[TENANTS[0]]
+    theirs = {tenant for tenant in TENANTS if homes[tenant] == gone}
+    gates.clear()
+
+    senders = [Senders(gates.balancer, TENANTS[n::4]) for n in range(4)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.goes_round(2)
+    gates.gates[gone].stop()
+    for sender in senders:
+        sender.goes_round(3)
+        sender.end()
+
+    # Nothing is lost, and nobody moved who did not have to.
+    acknowledged = [one for sender in senders for one in sender.acknowledged]
+    for tenant in TENANTS:
+        came = set(gates.arrived(tenant))
+        assert came >= {identity({"__name__": name}) for whose, name in acknowledged if whose == tenant}
+    ways = gates.ways()
+    assert {tenant: way for tenant, way in ways.items() if tenant not in theirs} == \
+        {tenant: {homes[tenant]} for tenant in TENANTS if tenant not in theirs}
+    moved = gates.probe()
+    assert {tenant: {gone, moved[tenant]} for tenant in theirs} == {tenant: ways[tenant] for tenant in theirs}
+    assert {moved[tenant] for tenant in theirs} == set(range(GATES)) - {gone}
+
+    gates.restart(gone)
+    eventually(lambda: gates.probe([TENANTS[0]]) == {TENANTS[0]: gone}, "the gate is used again", 20, every=0.1)
+    eventually(lambda: gates.probe() == homes, "all are where they were", 20, every=0.1)
+
+
+# --- tenants by login
+
+LOGIN = "Basic c2hvcDp3b3JkIG9mIHNob3A="  # shop, word of shop
+
+
+def by_login(kind, folder):
+    """Edits that take the file's own recipe out of its comments."""
+    hashed = subprocess.run(["openssl", "passwd", "-6", "word of shop"], check=True, capture_output=True, text=True).stdout.strip()
+    if kind == "haproxy":
+        return [("#userlist teams\n#    user shop password $6$...", f"userlist teams\n    user shop password {hashed}"),
+                ("#http-request ", "http-request ")]
+    passwords = folder / "teams"
+    passwords.write_text(f"shop:{hashed}\n")
+    return [("/etc/nginx/teams", str(passwords)), ("#auth_basic", "auth_basic"), ("#proxy_set_header", "proxy_set_header"),
+            ("map $http_x_scope_orgid", "map $remote_user"), ("default $http_x_scope_orgid", "default $remote_user")]
+
+
+def test_the_login_decides_who_the_tenant_is(fleet, kind, tmp_path):
+    gates = fleet(edits=by_login(kind, tmp_path))
+    up = wire.pack(wire.sampled("up"))
+    assert gates.balancer.send(up, [(TENANT, "shop")]).status == 401
+    assert gates.balancer.send(up, [("Authorization", "Basic c2hvcDpndWVzcw==")]).status == 401
+    for claimed in ([], [(TENANT, "infra")], [(TENANT, "data")]):
+        assert gates.balancer.send(up, [("Authorization", LOGIN), *claimed]).status == 204
+    requests = [request for store in gates.stores for request in store.requests]
+    assert [(request.all(TENANT), request.all("Authorization")) for request in requests] == [(["shop"], [])] * 3
+    assert sorted(gate.current() for gate in gates.gates) == [0, 0, 1]
+
+
+# --- real senders
+
+def prometheus_config(gates, port):
+    """With a login, and not with `headers`: those get lost in Debian's 2.42 (prometheus/prometheus#13030)."""
+    return f"""
+global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: prometheus
+    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
+remote_write:
+  - url: {gates.balancer.url}/api/v1/write
+    tls_config: {{ca_file: {gates.balancer.certificate.certificate}}}
+    basic_auth: {{username: shop, password: word of shop}}
+    queue_config: {{batch_send_deadline: 200ms}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_a_real_prometheus_writes_over_tls_to_one_gate(fleet, kind, tmp_path):
+    gates = fleet(edits=by_login(kind, tmp_path))
+    prometheus = servers.Prometheus(tmp_path, lambda port: prometheus_config(gates, port))
+    try:
+        eventually(lambda: prometheus.metric("prometheus_remote_storage_samples_total") >= 2000, "samples went", 60, every=0.2)
+        for trouble in ("failed", "retried"):
+            assert prometheus.metric(f"prometheus_remote_storage_samples_{trouble}_total") == 0
+    finally:
+        prometheus.stop()
+    assert sorted(bool(store.requests) for store in gates.stores) == [False, False, True]
+    came = set(gates.arrived("shop"))
+    assert len(came) > 300
+    assert sorted(gate.current() for gate in gates.gates) == [0, 0, len(came)]
