@@ -106,8 +106,10 @@ LAST_SERVER = {"haproxy": "    server gate-3 10.0.0.13:9201 id 3\n",
                "nginx": "        server 10.0.0.13:9201 max_fails=1 fail_timeout=5s;\n"}
 FIRST_SERVER = {"haproxy": "    server gate-1 10.0.0.11:9201 id 1\n",
                 "nginx": "        server 10.0.0.11:9201 max_fails=1 fail_timeout=5s;\n"}
-NO_CHECKS = {"haproxy": [("check inter 2s", "check inter 1h")], "nginx": []}
-QUICK_CHECKS = {"haproxy": [("inter 2s", "inter 200ms")], "nginx": [("fail_timeout=5s", "fail_timeout=1s")]}
+SPARE = {"haproxy": [("id 2\n", "id 2 backup\n"), (LAST_SERVER["haproxy"], "")],
+         "nginx": [("hash $route consistent;", ""), ("12:9201 max_fails", "12:9201 backup max_fails"), (LAST_SERVER["nginx"], "")]}
+NO_CHECKS = {"haproxy": [("inter 2s fastinter 500ms", "inter 1h")], "nginx": []}
+QUICK_CHECKS = {"haproxy": [("inter 2s fastinter 500ms", "inter 200ms")], "nginx": [("fail_timeout=5s", "fail_timeout=1s")]}
 ROUND_ROBIN = {"haproxy": [("balance hash var(txn.route)\n    hash-type consistent wt6", "balance roundrobin")],
                "nginx": [("hash $route consistent;", ""), ("worker_processes auto", "worker_processes 1")]}
 
@@ -216,6 +218,18 @@ def test_limits_add_up_when_requests_go_round(fleet, kind):
         came = gates.arrived(tenant)
         assert len(came) == len(set(came)) == GATES * 10
     assert [gate.current() for gate in gates.gates] == [4 * 10] * GATES
+
+
+def test_with_a_spare_the_limit_of_all_tenants_is_exact_too(fleet, kind):
+    gates = fleet("maxHourlySeries: 20\n", [*SPARE[kind], *QUICK_CHECKS[kind]])
+    offer_one_by_one(gates, TENANTS[:8], 5)
+    assert [gate.current() for gate in gates.gates] == [20, 0, 0]
+    gates.gates[0].stop()
+    gates.clear()
+    eventually(lambda: gates.send("m", "first").status == 204, "the spare takes over", 20, every=0.05)
+    offer_one_by_one(gates, TENANTS[:8], 5)
+    assert [gate.current() for gate in gates.gates[1:]] == [20, 0]
+    assert [len(arrived(store.requests)) for store in gates.stores] == [0, 20, 0]
 
 
 def test_a_pair_counts_once_by_tenant_and_may_count_twice_by_source(fleet):
