@@ -49,10 +49,10 @@ trap 'rm -rf "$notes"' EXIT
 # Passes the gate's log on, and keeps its address (port 0 in --listen is known only then) and why it did not start.
 watch_log() {
     trap '' INT TERM HUP
-    local line
+    local line listens='"?listen"?[=:]"?([^[:space:]"]+)'  # logfmt or JSON
     while IFS= read -r line; do
         printf '%s\n' "$line" >&2
-        if [[ $line =~ listening\ on\ ([^[:space:],]+) ]]; then echo "${BASH_REMATCH[1]}" >"$notes/address"; fi
+        if [[ $line =~ $listens ]]; then echo "${BASH_REMATCH[1]}" >"$notes/address"; fi
         if [[ $line == *"in use"* ]]; then touch "$notes/in-use"; fi
     done
 }

@@ -12,7 +12,7 @@ import pytest
 
 from bounds import within
 from gate import run, sanitized
-from test_life_cycle import one_clear_line
+from test_life_cycle import why_it_cannot_serve
 from test_state import FAILURES, SAVES, directory, kept, settled  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 from waiting import eventually
@@ -51,7 +51,7 @@ def start_line(text, tmp_path):
     """What the command line says about a gate that does not start with that configuration."""
     file = tmp_path / "second.yaml"
     file.write_text(text)
-    return one_clear_line(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
+    return why_it_cannot_serve(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
 
 
 @contextlib.contextmanager
@@ -102,7 +102,7 @@ def test_a_second_gate_in_its_place_keeps_what_is_its_own(saving, limited, upstr
             break
     assert second, "the path was never free"
     eventually(lambda: first.metric(FAILURES) >= 2, "the first one cannot save")
-    assert f"state not saved: state.dir: {directory} is in use by another process" in first.log
+    assert first.said("state not saved", err=f"state.dir: {directory} is in use by another process")
     assert len(offer(second, upstream, numbered(5, start=100))) == 5
     second.stop()
     state = (directory / "state").read_bytes()

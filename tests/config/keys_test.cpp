@@ -42,6 +42,8 @@ const std::map<std::string_view, std::string> other_values{
     {"wholeHistograms", "true"},
     {"state.dir", "/state"},
     {"state.interval", "1s"},
+    {"log.format", "json"},
+    {"log.level", "warn"},
     {"server.maxRequestBytes", "1MiB"},
     {"server.maxDecodedBytes", "64MiB"},
     {"server.maxInflightBytes", "1GiB"},
@@ -82,11 +84,11 @@ TEST_CASE("every key says whether a reload takes its value over: one that it doe
         CHECK_FALSE(key.access.same(defaults, changed));
         CHECK(key.access.same(changed, with(key.name)));
 
-        // What a reload takes over is the rules, and nothing else.
-        CHECK((changed.rules != defaults.rules) == (key.effect == key_effect::at_reload));
-        config rules_apart = changed;
-        rules_apart.rules = defaults.rules;
-        CHECK((rules_apart != defaults) == (key.effect == key_effect::at_restart));
+        // What a reload takes over is the rules and the form of the log, and nothing else.
+        config others = changed;
+        others.rules = defaults.rules;
+        others.log = defaults.log;
+        CHECK((others != defaults) == (key.effect == key_effect::at_restart));
 
         const auto named = keys_that_need_restart(defaults, changed);
         if (key.effect == key_effect::at_reload) {

@@ -126,6 +126,10 @@ class Gate:
                 if event["msg"] == message and all(event.get(key) == value for key, value in fields.items())]
 
     @property
+    def errors(self):
+        return [event for event in self.events if event["level"] == "error"]
+
+    @property
     def running(self):
         return self.process.poll() is None
 

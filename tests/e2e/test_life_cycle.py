@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import log_lines
 import recorded
 import wire
 from client import head, post, send
@@ -114,13 +115,21 @@ def one_clear_line(result):
     return lines[0]
 
 
+def why_it_cannot_serve(result):
+    """What the only line says of a run that had a good configuration."""
+    assert result.returncode == 2, result
+    line, = result.stderr.splitlines()
+    event = log_lines.parse(line)
+    assert (event["level"], event["msg"]) == ("error", "cannot serve")
+    assert len(event["err"]) > 10 and event["err"].isprintable()
+    return event["err"]
+
+
 def test_a_port_in_use_is_one_clear_line():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         result = run("--upstream.url=discard:", f"--listen={address}")
-    line = [line for line in result.stderr.splitlines() if address in line]
-    assert result.returncode == 1
-    assert len(line) == 1 and "in use" in line[0], result.stderr
+    assert why_it_cannot_serve(result) == f"cannot listen on {address}: Address already in use"
 
 
 @pytest.mark.parametrize("check", [[], ["--check-config"]])

@@ -9,7 +9,7 @@ import recorded
 import servers
 import traffic
 from gate import run
-from test_life_cycle import one_clear_line
+from test_life_cycle import why_it_cannot_serve
 from traffic import figures, limits, numbered, offer, tenants
 from waiting import eventually
 
@@ -208,7 +208,7 @@ def test_a_second_process_on_the_same_directory_is_one_clear_line(limited, upstr
     text = kept(directory, "maxHourlySeries: 5\n")
     first = limited(text)
     offer(first, upstream, numbered(3))
-    line = one_clear_line(run(f"--config.file={first.config_file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
+    line = why_it_cannot_serve(run(f"--config.file={first.config_file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
     assert str(directory) in line and "in use" in line
     assert offer(first, upstream, numbered(9)) == numbered(5)
     first.crash()
@@ -222,7 +222,7 @@ def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path, place):
     directory = place.format(tmp=tmp_path)
     file = tmp_path / "gate.yaml"
     file.write_text(kept(directory, ""))
-    line = one_clear_line(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
+    line = why_it_cannot_serve(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
     assert "state.dir" in line and directory in line
 
 
@@ -248,9 +248,9 @@ def test_a_save_that_fails_is_told_and_tried_again(limited, upstream, directory)
     obstacle.mkdir(parents=True)
     assert len(offer(gate, upstream, numbered(3))) == 3
     eventually(lambda: gate.metric(FAILURES) >= 1, "a failed save is counted")
-    eventually(lambda: "state not saved" in gate.log, "the log says so")
+    eventually(lambda: gate.said("state not saved"), "the log says so")
     assert gate.metric(SAVES) == 0
-    assert str(directory) in next(line for line in gate.log.splitlines() if "state not saved" in line)
+    assert str(directory) in gate.said("state not saved")[0]["err"]
     obstacle.rmdir()
     (directory / "state").rmdir()
     eventually(lambda: gate.metric(SAVES) == 1, "it is saved without a further request")

@@ -1,36 +1,15 @@
 #include "net/background.hpp"
 
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/post.hpp>
-#include <memory>
-#include <sstream>
 #include <stdexcept>
 
+#include "support/captured_log.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
+using seriesgate::testing::captured_log;
 
 namespace {
-
-/// What is logged while it lives.
-class captured_log {
-    std::ostringstream text_;
-    std::shared_ptr<spdlog::logger> usual_ = spdlog::default_logger();
-
-  public:
-    captured_log() {
-        auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
-        sink->set_pattern("%v");
-        spdlog::set_default_logger(std::make_shared<spdlog::logger>("captured", std::move(sink)));
-    }
-    captured_log(const captured_log&) = delete;
-    captured_log& operator=(const captured_log&) = delete;
-    ~captured_log() { spdlog::set_default_logger(usual_); }
-
-    [[nodiscard]] std::string text() const { return text_.str(); }
-};
 
 net::awaitable<void> fail(bool with_words) {
     if (with_words) throw std::runtime_error("out of everything");
@@ -54,7 +33,8 @@ TEST_CASE("an exception in a coroutine that nobody waits for is logged and ends 
     spawn(io.get_executor(), count(others, false), "a third thing failed");
     run_handlers(io);
     CHECK(others == 1);
-    CHECK(log.text() == "a thing failed: out of everything\nanother thing failed\n");
+    CHECK(log.text() ==
+          "level=error msg=\"a thing failed\" err=\"out of everything\"\nlevel=error msg=\"another thing failed\"\n");
 }
 
 TEST_CASE("what has to last is begun again after an exception, and ends when it returns") {
@@ -65,7 +45,7 @@ TEST_CASE("what has to last is begun again after an exception, and ends when it 
         io.get_executor(), [&calls] { return count(calls, true); }, "a thing failed");
     run_handlers(io);
     CHECK(calls == 2);
-    CHECK(log.text() == "a thing failed: once\n");
+    CHECK(log.text() == "level=error msg=\"a thing failed\" err=once\n");
 }
 
 TEST_CASE("a handler that throws does not end its thread") {
@@ -77,5 +57,6 @@ TEST_CASE("a handler that throws does not end its thread") {
     net::post(io, [&others] { ++others; });
     run_handlers(io);
     CHECK(others == 1);
-    CHECK(log.text() == "a handler failed: out of everything\na handler failed\n");
+    CHECK(log.text() ==
+          "level=error msg=\"a handler failed\" err=\"out of everything\"\nlevel=error msg=\"a handler failed\"\n");
 }
