@@ -21,8 +21,7 @@ namespace {
 /// interval. (On Linux the priority is the thread's own.)
 void yield_to_workers() {
     constexpr int low = 10;
-    if (::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), low) != 0)
-        log::debug("the thread that saves the state runs at normal priority");
+    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), low));
 }
 
 }  // namespace

@@ -215,6 +215,20 @@ void tell_rejection(const served_connection& peer, const exchange& current, cons
                describe_rejection(answer, *requests, sender, tenant_of(current, peer.self)));
 }
 
+constexpr std::size_t logged_path_bytes_max = 200;
+
+/// Each request has a line for who looks for one.
+void log_answer(const served_connection& peer, const exchange& current, unsigned status) {
+    if (!log::is_written(log::level::debug)) return;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - current.began;
+    log::debug("request answered", {{"sender", address_of(peer.stream)},
+                                    {"tenant", tenant_of(current, peer.self)},
+                                    {"method", std::string_view{current.header.method_string()}},
+                                    {"path", path_of(current.header.target()).substr(0, logged_path_bytes_max)},
+                                    {"status", status},
+                                    {"seconds", took.count()}});
+}
+
 /// Counts while a request is being worked on.
 class gauge_guard {
     gauge& gauge_;
@@ -242,7 +256,9 @@ net::awaitable<after> serve_one(served_connection& peer) {
     // Before the answer: a sender that comes again at once must not meet its own share.
     std::string{}.swap(current.parser.get().body());
     current.memory.release();
+    const unsigned status = answer.status;
     const bool again = co_await send(peer, current, std::move(answer));
+    log_answer(peer, current, status);
     if (current.is_ingestion()) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
     if (again) co_return after::next_request;
     co_return unread || peer.buffer.size() != 0 ? after::linger : after::close;

@@ -47,11 +47,14 @@ void set_up(format as, level from) {
     sink().set_level(spdlog_level(from));
 }
 
-void write(level of, std::string_view message, std::span<const field> fields) noexcept try {
+bool is_written(level of) noexcept {
+    return sink().should_log(spdlog_level(of));
+}
+
+void write(level of, std::string_view message, std::span<const field> with) noexcept try {
     const auto as = spdlog_level(of);
     if (!sink().should_log(as)) return;
-    sink().log(as,
-               line_of(form.load(std::memory_order_relaxed), of, std::chrono::system_clock::now(), message, fields));
+    sink().log(as, line_of(form.load(std::memory_order_relaxed), of, std::chrono::system_clock::now(), message, with));
 } catch (...) {  // no memory: the event counts, not what is said of it
 }
 

@@ -14,9 +14,12 @@ namespace seriesgate::log {
 /// @param from nothing below it is written.
 void set_up(format as, level from);
 
+/// Whether what is of this level is written, for who would have to work for its fields.
+[[nodiscard]] bool is_written(level of) noexcept;
+
 /// @param message the event in a few words that never change, so that it can be searched for and counted; what changes
 /// is in the fields.
-void write(level of, std::string_view message, std::span<const field> fields) noexcept;
+void write(level of, std::string_view message, std::span<const field> with) noexcept;
 
 using fields = std::initializer_list<field>;
 

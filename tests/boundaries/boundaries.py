@@ -12,6 +12,7 @@ from pathlib import Path
 # Bytes and numbers in, values out: no socket, no file, no thread, and the time is an argument.
 CORE = ("core", "series", "wire", "filter", "limit", "plan")
 NOT_IN_CORE = re.compile(r"boost/(asio|beast)|spdlog/|yaml-cpp/|(thread|future|fstream|filesystem|iostream)$|sys/socket\.h$")
+LOG_LIBRARY = re.compile(r"spdlog/")
 CLOCK = re.compile(r"\bnow\(\s*\)")
 
 MODULE = re.compile(r"^seriesgate_module\((.*?)\)", re.MULTILINE | re.DOTALL)
@@ -26,7 +27,7 @@ def findings(root):
     sources = read_sources(root / "src")
     includes = {file: own_includes(text) for file, text in sources.items()}
     return [*wrong_modules(uses, sources), *wrong_includes(uses, includes), *unused_declarations(uses, includes),
-            *circles_of_modules(uses), *circles_of_files(includes), *impure_core(uses, sources)]
+            *circles_of_modules(uses), *circles_of_files(includes), *impure_core(uses, sources), *other_logs(sources)]
 
 
 # --- what there is
@@ -117,6 +118,13 @@ def impure_core(uses, sources):
                     yield f"src/{file}: includes <{name}>; the core has no socket, no file, no thread, no log"
             if CLOCK.search(text):
                 yield f"src/{file}: asks a clock; in the core the time is an argument"
+
+
+def other_logs(sources):
+    """What does not go through log/ has another form, and may break out of its line."""
+    for file, text in sources.items():
+        if module_of(file) not in (*CORE, "log") and any(LOG_LIBRARY.match(name) for _, name in INCLUDE.findall(text)):
+            yield f"src/{file}: includes the library of the log; lines are written through \"log/log.hpp\""
 
 
 def circles(graph):

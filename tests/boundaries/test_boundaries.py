@@ -99,6 +99,10 @@ class MadeUpTree(unittest.TestCase):
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(f"src/core/ascii.hpp: {what}", found[0])
 
+    def test_lines_of_the_log_are_written_in_one_place(self):
+        self.assertEqual(self.found({"http/session.cpp": '#include <spdlog/spdlog.h>\n#include "wire/varint.hpp"\n'}), [
+            'src/http/session.cpp: includes the library of the log; lines are written through "log/log.hpp"'])
+
     def test_what_only_a_comment_says_is_not_there(self):
         self.assertEqual(self.found({"core/ascii.hpp": '// #include "http/session.hpp"\n/* clock::now()\n'
                                                        '#include <thread>\n#include "no.hpp" */\n#include <mutex>\n'}), [])
