@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import balancers
+import recorded
 import servers
 import wire
 from traffic import TENANT, arrived, body, identity, numbered
@@ -158,6 +159,18 @@ def test_the_store_hears_of_the_sender_and_the_gate_of_the_balancer(fleet):
     home = gates.probe(["shop"])["shop"]
     assert gates.gates[home].said("requests rejected", sender="127.0.0.1", tenant="shop")
     assert not any("127.0.0.9" in gate.log for gate in gates.gates)
+
+
+def test_requests_and_answers_pass_as_they_are(fleet):
+    gates = fleet("tenants: {default: {maxHourlySeries: 40000}, overrides: {small: {maxHourlySeries: 1}}}\n")
+    bodies = recorded.bodies()
+    with gates.balancer.client() as client:
+        for sent in bodies:
+            assert client.write(sent, [(TENANT, "shop")]).status == 204
+        reply = client.write(body(numbered(3)), [(TENANT, "small")])
+    assert (reply.status, reply.refused) == (204, (2, 2))
+    home = gates.stores[min(gates.ways()["shop"])]
+    assert [request.body for request in home.requests if request.get(TENANT) == "shop"] == bodies
 
 
 def test_a_request_over_the_bound_is_not_sent_for_ever(fleet):
