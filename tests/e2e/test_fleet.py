@@ -1,5 +1,6 @@
 """Several gates behind HAProxy and behind nginx, as deploy/ has them: who goes where, and what that does to limits."""
 
+import base64
 import http.client
 import subprocess
 import threading
@@ -109,6 +110,13 @@ FIRST_SERVER = {"haproxy": "    server gate-1 10.0.0.11:9201 id 1\n",
                 "nginx": "        server 10.0.0.11:9201 max_fails=1 fail_timeout=5s;\n"}
 SPARE = {"haproxy": [("id 2\n", "id 2 backup\n"), (LAST_SERVER["haproxy"], "")],
          "nginx": [("hash $route consistent;", ""), ("12:9201 max_fails", "12:9201 backup max_fails"), (LAST_SERVER["nginx"], "")]}
+BY_CLUSTER = {"haproxy": [("set-var(txn.route) req.fhdr(X-Scope-OrgID) if { req.fhdr(X-Scope-OrgID)",
+                           "set-var(txn.route) req.fhdr(X-Cluster) if { req.fhdr(X-Cluster)")],
+              "nginx": [("map $http_x_scope_orgid", "map $http_x_cluster"),
+                        ("default $http_x_scope_orgid", "default $http_x_cluster")]}
+BY_LOGIN = {"haproxy": [("set-var(txn.route) req.fhdr(X-Scope-OrgID) if { req.fhdr(X-Scope-OrgID)",
+                         "set-var(txn.route) http_auth_user if { http_auth_user")],
+            "nginx": [("map $http_x_scope_orgid", "map $remote_user"), ("default $http_x_scope_orgid", "default $remote_user")]}
 NO_CHECKS = {"haproxy": [("inter 2s fastinter 500ms", "inter 1h")], "nginx": []}
 QUICK_CHECKS = {"haproxy": [("inter 2s fastinter 500ms", "inter 200ms")], "nginx": [("fail_timeout=5s", "fail_timeout=1s")]}
 ROUND_ROBIN = {"haproxy": [("balance hash var(txn.route)\n    hash-type consistent wt6", "balance roundrobin")],
@@ -138,6 +146,40 @@ def test_without_a_tenant_a_sender_has_one_gate(fleet):
         assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 3]
         homes.append(next(index for index, store in enumerate(gates.stores) if store.requests))
     assert set(homes) == set(range(GATES))
+
+
+@pytest.mark.parametrize("edits, header", [(BY_CLUSTER, lambda n: ("X-Cluster", f"eu-{n}")), (BY_LOGIN, lambda n: (
+    "Authorization", "Basic " + base64.b64encode(f"team-{n}:secret".encode()).decode()))], ids=["cluster", "login"])
+def test_what_is_named_instead_of_the_tenant_has_one_gate(fleet, kind, edits, header):
+    gates = fleet(edits=edits[kind])
+    homes = set()
+    for n in range(30):
+        gates.clear()
+        for tenant in ("a", "b", "c", "d"):
+            assert gates.balancer.send(wire.pack(wire.sampled("up")), [(TENANT, tenant), header(n)]).status == 204
+        assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 4]
+        homes.add(next(index for index, store in enumerate(gates.stores) if store.requests))
+    assert homes == set(range(GATES))
+
+
+def test_who_names_two_tenants_is_routed_by_the_one_that_is_counted(fleet):
+    gates = fleet("tenants: {default: {maxHourlySeries: 10}}\n")
+    for n in range(40):
+        series = body(numbered(1, start=n))
+        assert gates.balancer.send(series, [(TENANT, "shop"), (TENANT, f"other-{n}")]).status == 204
+    requests = [request for store in gates.stores for request in store.requests]
+    assert requests and all(len(request.all(TENANT)) == 1 for request in requests)
+    assert all(len(way) == 1 for way in gates.ways().values())
+    assert len(gates.arrived("shop")) <= 10
+
+
+def test_an_empty_tenant_is_none(fleet):
+    gates = fleet()
+    for source in (f"127.0.0.{n}" for n in range(2, 14)):
+        gates.clear()
+        for tenant in (None, ""):
+            assert gates.send("up", tenant, source=source).status == 204
+        assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 2]
 
 
 def test_only_writes_pass(fleet, kind):
@@ -439,7 +481,7 @@ def by_login(kind, folder):
     passwords = folder / "teams"
     passwords.write_text(f"shop:{hashed}\n")
     return [("/etc/nginx/teams", str(passwords)), ("#auth_basic", "auth_basic"), ("#proxy_set_header", "proxy_set_header"),
-            ("map $http_x_scope_orgid", "map $remote_user"), ("default $http_x_scope_orgid", "default $remote_user")]
+            ("$http_x_scope_orgid", "$remote_user")]
 
 
 def test_the_login_decides_who_the_tenant_is(fleet, kind, tmp_path):
