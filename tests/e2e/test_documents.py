@@ -31,6 +31,13 @@ def test_there_are_examples_to_run():
     assert any(errors_shown(block) for block in YAML)
 
 
+def test_commands_can_be_pasted():
+    """Without prompts: in `bash` blocks, with what they print in an `output` block."""
+    assert documents.blocks("console") == []
+    commands = [line for steps in SESSIONS.values() for text, _ in steps for line in text.splitlines()]
+    assert [line for line in commands if line.startswith(("$ ", "> "))] == []
+
+
 @pytest.mark.parametrize("page", SESSIONS)
 def test_a_session_prints_what_it_says(page, tmp_path):
     documents.sandbox(tmp_path)
