@@ -113,6 +113,13 @@ def test_a_request_over_the_bound_is_not_sent_for_ever(fleet):
     assert "larger than" in reply.first_line
 
 
+def test_two_balancers_with_the_same_file_agree(fleet):
+    gates = fleet()
+    homes = gates.probe()
+    fleet(again=gates)
+    assert gates.probe() == homes
+
+
 # --- a fleet that grows and shrinks
 
 def test_a_gate_that_is_added_takes_its_share_and_moves_nobody_else(fleet, kind):
@@ -264,3 +271,18 @@ def test_a_real_prometheus_writes_over_tls_to_one_gate(fleet, kind, tmp_path):
     came = set(gates.arrived("shop"))
     assert len(came) > 300
     assert sorted(gate.current() for gate in gates.gates) == [0, 0, len(came)]
+
+
+@pytest.mark.slow
+def test_a_real_vmagent_writes_over_tls_to_one_gate(fleet, tmp_path):
+    gates = fleet()
+    vmagent = servers.VmAgent(tmp_path, gates.gates[0], f"-remoteWrite.headers={TENANT}: shop",
+                              f"-remoteWrite.tlsCAFile={gates.balancer.certificate.certificate}",
+                              write_to=gates.balancer.url)
+    try:
+        eventually(lambda: len(gates.arrived("shop")) > 1000, "samples went", 30, every=0.2)
+    finally:
+        vmagent.stop()
+    assert gates.ways().keys() == {"shop"}
+    assert sorted(bool(store.requests) for store in gates.stores) == [False, False, True]
+    assert sorted(gate.current() for gate in gates.gates) == [0, 0, len(set(gates.arrived("shop")))]
