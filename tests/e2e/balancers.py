@@ -38,20 +38,28 @@ class Balancer:
     """Runs a file of deploy/ until stop(). `edits`: (old, new) texts; every old one has to be there."""
 
     def __init__(self, kind, ports, folder, edits=()):
-        self.folder = folder
-        self.certificate = make_certificate(folder)
-        self.port = servers.free_port()
-        self.url = f"https://127.0.0.1:{self.port}"
-        self._log_path = folder / f"{kind}.log"
-        of_gates = [(f"10.0.0.1{n}:9201", f"127.0.0.1:{port}") for n, port in enumerate(ports, 1)]
-        its_own = self._haproxy_edits() if kind == "haproxy" else self._nginx_edits()
-        edits = [*edits, *of_gates, *its_own]
+        self.kind, self.folder = kind, folder
         self.file = folder / {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}[kind]
-        self.file.write_text(edited((DEPLOY / self.file.name).read_text(), edits))
-        arguments = ["-db", "-f", self.file] if kind == "haproxy" else ["-c", self.file, "-g", "daemon off;"]
+        self.certificate = make_certificate(folder)
+        self._log_path = folder / f"{kind}.log"
+        self._edits = [*edits, *((f"10.0.0.1{n}:9201", f"127.0.0.1:{port}") for n, port in enumerate(ports, 1))]
+        for _ in range(5):  # another process may take the free port first
+            try:
+                self._start(servers.free_port())
+                return
+            except ChildProcessError:
+                continue
+        raise AssertionError(f"{kind} does not start:\n{self.log}")
+
+    def _start(self, port):
+        self.port = port
+        self.url = f"https://127.0.0.1:{port}"
+        its_own = self._haproxy_edits() if self.kind == "haproxy" else self._nginx_edits()
+        self.file.write_text(edited((DEPLOY / self.file.name).read_text(), [*self._edits, *its_own]))
+        arguments = ["-db", "-f", self.file] if self.kind == "haproxy" else ["-c", self.file, "-g", "daemon off;"]
         with open(self._log_path, "wb") as log:
-            self.process = subprocess.Popen([program(kind), *arguments], stdout=log, stderr=log)
-        eventually(self._listens, f"{kind} listens", 20)
+            self.process = subprocess.Popen([program(self.kind), *arguments], stdout=log, stderr=log)
+        eventually(self._listens, f"{self.kind} listens", 20)
 
     def client(self, source=None, timeout=60.0):
         return SecureClient(("127.0.0.1", self.port), self.certificate.certificate, source, timeout)
@@ -74,7 +82,8 @@ class Balancer:
             self.process.wait()
 
     def _listens(self):
-        assert self.process.poll() is None, self.log
+        if self.process.poll() is not None:
+            raise ChildProcessError
         try:
             with self.client() as sender:
                 return sender.get("/nothing").status == 404
