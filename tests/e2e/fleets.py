@@ -49,7 +49,7 @@ class Fleet:
     def arrived(self, tenant):
         """The series that came to the stores for a tenant, each as often as it came."""
         return arrived([request for store in self.stores for request in list(store.requests)
-                        if request.get(TENANT) == tenant])
+                        if request.body and request.get(TENANT) == tenant])
 
     def probe(self, tenants=tuple(TENANTS)):
         """Where each tenant goes now: {tenant: index}; each has to go to one gate only."""
