@@ -1,5 +1,6 @@
 #include "app/gate_metrics.hpp"
 
+#include "log/log.hpp"
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {
@@ -21,6 +22,9 @@ void write(exposition& out, const gate_metrics& metrics) {
     write(out, metrics.upstream);
     write(out, metrics.reload);
     write(out, metrics.state);
+    out.family("seriesgate_log_lines_lost_total", "Lines of the log that could not be written in time.",
+               metric_type::counter);
+    out.sample({}, log::lost_lines());
 }
 
 }  // namespace seriesgate

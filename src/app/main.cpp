@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -17,6 +18,9 @@ namespace {
 constexpr int wrong_configuration = 1;
 constexpr int could_not_serve = 2;
 
+/// What the end of the process waits for who reads the log.
+constexpr std::chrono::seconds last_lines_limit{1};
+
 /// What requests give back goes back to the system. Left to itself, glibc takes the size of what was freed last, up to
 /// 32 MiB, for one that is worth to be kept, in an arena for each thread.
 void return_large_memory() {
@@ -32,9 +36,11 @@ int serve(const seriesgate::config& settings, std::function<seriesgate::load_out
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     return_large_memory();
     seriesgate::run(settings, std::move(read_again));
+    seriesgate::log::flush(last_lines_limit);
     return 0;
 } catch (const std::exception& error) {
     seriesgate::log::error("cannot serve", {{"err", error.what()}});
+    seriesgate::log::flush(last_lines_limit);
     return could_not_serve;
 }
 

@@ -1,61 +1,57 @@
 #include "log/log.hpp"
 
-#include <spdlog/logger.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <memory>
+#include <string>
+
+#include "log/line_writer.hpp"
 
 namespace seriesgate::log {
 namespace {
 
-spdlog::level::level_enum spdlog_level(level of) noexcept {
-    switch (of) {
-        case level::debug:
-            return spdlog::level::debug;
-        case level::info:
-            return spdlog::level::info;
-        case level::warn:
-            return spdlog::level::warn;
-        case level::error:
-            break;
-    }
-    return spdlog::level::err;
+std::atomic<format> form{format::logfmt};
+std::atomic<level> least{level::info};
+
+std::string whole_line(level of, std::string_view message, std::span<const field> with) {
+    return line_of(form.load(std::memory_order_relaxed), of, std::chrono::system_clock::now(), message, with) + '\n';
 }
 
-/// Lines are whole when they come here. stdout holds answers only: --version, --help, --check-config.
-spdlog::logger make_sink() {
-    spdlog::logger made{"", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
-    made.set_formatter(std::make_unique<spdlog::pattern_formatter>("%v"));
-    made.set_level(spdlog::level::info);
-    return made;
+std::string describe_loss(std::uint64_t lines) {
+    const field lost{"lines", lines};
+    return whole_line(level::warn, "lines of the log were lost, who reads it is too slow", {&lost, 1});
 }
 
-spdlog::logger& sink() {
-    static spdlog::logger only = make_sink();
+/// stdout holds answers only: --version, --help, --check-config.
+line_writer& writer() {
+    static line_writer only{STDERR_FILENO, describe_loss};
     return only;
 }
 
-std::atomic<format> form{format::logfmt};
-
 }  // namespace
 
-void set_up(format as, level from) {
+void set_up(format as, level from) noexcept {
     form.store(as, std::memory_order_relaxed);
-    sink().set_level(spdlog_level(from));
+    least.store(from, std::memory_order_relaxed);
 }
 
 bool is_written(level of) noexcept {
-    return sink().should_log(spdlog_level(of));
+    return of >= least.load(std::memory_order_relaxed);
 }
 
 void write(level of, std::string_view message, std::span<const field> with) noexcept try {
-    const auto as = spdlog_level(of);
-    if (!sink().should_log(as)) return;
-    sink().log(as, line_of(form.load(std::memory_order_relaxed), of, std::chrono::system_clock::now(), message, with));
+    if (is_written(of)) writer().put(whole_line(of, message, with));
 } catch (...) {  // no memory: the event counts, not what is said of it
+}
+
+void flush(std::chrono::steady_clock::duration limit) noexcept try {
+    writer().flush(limit);
+} catch (...) {  // no memory, not even for a thread that writes
+}
+
+std::uint64_t lost_lines() noexcept try { return writer().lost(); } catch (...) {
+    return 0;
 }
 
 }  // namespace seriesgate::log

@@ -1,18 +1,21 @@
 /// What the process says: one event, one line on stderr.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string_view>
 
 #include "log/line.hpp"
 
-/// Nothing that is said makes fail what it is said of: a line that cannot be written is lost. Threads: any.
+/// Nobody waits for a line to be written, see line_writer, and nothing that is said makes fail what it is said of: a
+/// line that cannot be written is lost. Threads: any.
 namespace seriesgate::log {
 
 /// From here on. Until then: logfmt, from info upwards.
 /// @param from nothing below it is written.
-void set_up(format as, level from);
+void set_up(format as, level from) noexcept;
 
 /// Whether what is of this level is written, for who would have to work for its fields.
 [[nodiscard]] bool is_written(level of) noexcept;
@@ -20,6 +23,12 @@ void set_up(format as, level from);
 /// @param message the event in a few words that never change, so that it can be searched for and counted; what changes
 /// is in the fields.
 void write(level of, std::string_view message, std::span<const field> with) noexcept;
+
+/// Waits until all is written, but no longer than that: for who is about to end the process.
+void flush(std::chrono::steady_clock::duration limit) noexcept;
+
+/// Lines that could not be written since the start.
+[[nodiscard]] std::uint64_t lost_lines() noexcept;
 
 using fields = std::initializer_list<field>;
 

@@ -1,13 +1,12 @@
 #include "admin/pages.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
 #include <thread>
 
 #include "limit/limiter.hpp"
+#include "log/log.hpp"
 #include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 
@@ -32,7 +31,7 @@ struct scene {
                       .counts = [] { return request_counts{.requests = 5}; }};
     std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, pages, from); }};
 
-    scene() { spdlog::set_level(spdlog::level::off); }
+    scene() { log::set_up(log::format::logfmt, log::level::error); }
 
     void write_own(exposition& out) const {
         if (broken) throw std::runtime_error("no memory");

@@ -12,7 +12,7 @@ from pathlib import Path
 # Bytes and numbers in, values out: no socket, no file, no thread, and the time is an argument.
 CORE = ("core", "series", "wire", "filter", "limit", "plan")
 NOT_IN_CORE = re.compile(r"boost/(asio|beast)|spdlog/|yaml-cpp/|(thread|future|fstream|filesystem|iostream)$|sys/socket\.h$")
-LOG_LIBRARY = re.compile(r"spdlog/")
+STANDARD_STREAMS = re.compile(r"iostream$|spdlog/")
 CLOCK = re.compile(r"\bnow\(\s*\)")
 
 MODULE = re.compile(r"^seriesgate_module\((.*?)\)", re.MULTILINE | re.DOTALL)
@@ -123,8 +123,8 @@ def impure_core(uses, sources):
 def other_logs(sources):
     """What does not go through log/ has another form, and may break out of its line."""
     for file, text in sources.items():
-        if module_of(file) not in (*CORE, "log") and any(LOG_LIBRARY.match(name) for _, name in INCLUDE.findall(text)):
-            yield f"src/{file}: includes the library of the log; lines are written through \"log/log.hpp\""
+        if module_of(file) not in CORE and any(STANDARD_STREAMS.match(name) for _, name in INCLUDE.findall(text)):
+            yield f"src/{file}: writes to the standard streams; the log is \"log/log.hpp\""
 
 
 def circles(graph):

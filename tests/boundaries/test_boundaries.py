@@ -100,8 +100,8 @@ class MadeUpTree(unittest.TestCase):
                 self.assertIn(f"src/core/ascii.hpp: {what}", found[0])
 
     def test_lines_of_the_log_are_written_in_one_place(self):
-        self.assertEqual(self.found({"http/session.cpp": '#include <spdlog/spdlog.h>\n#include "wire/varint.hpp"\n'}), [
-            'src/http/session.cpp: includes the library of the log; lines are written through "log/log.hpp"'])
+        self.assertEqual(self.found({"http/session.cpp": '#include <iostream>\n#include "wire/varint.hpp"\n'}), [
+            'src/http/session.cpp: writes to the standard streams; the log is "log/log.hpp"'])
 
     def test_what_only_a_comment_says_is_not_there(self):
         self.assertEqual(self.found({"core/ascii.hpp": '// #include "http/session.hpp"\n/* clock::now()\n'

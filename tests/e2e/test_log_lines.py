@@ -280,8 +280,10 @@ def test_the_document_has_all_lines_and_no_others():
         said |= set(re.findall(r'\blog::(?:debug|info|warn|error)\(\s*"((?:[^"\\]|\\.)*)"', text))
         said |= set(re.findall(r'\blog::write\(\s*log::level::\w+,\s*"((?:[^"\\]|\\.)*)"', text))
         said |= set(re.findall(r'"((?:[^"\\]|\\.)* (?:failed|was dropped))"', text))  # handed to net/background
+    said.add("lines of the log were lost, who reads it is too slow")  # by log/ itself
     assert said == table(1).keys() | table(2).keys()
 
 
 def test_each_line_of_the_document_is_provoked():
-    assert list(LINES.keys() - table(1).keys()) == list(table(1).keys() - LINES.keys()) == []
+    elsewhere = {"lines of the log were lost, who reads it is too slow"}  # tests/attacks/test_log_reader.py
+    assert LINES.keys() | elsewhere == table(1).keys()

@@ -1,7 +1,5 @@
 // Any bytes from a sender, in pieces, to a real session: it ends, whether the sender closes or not; all it took is
 // given back; and whatever it answered is HTTP.
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
@@ -20,6 +18,7 @@
 #include "fuzz/pieces.hpp"
 #include "http/session.hpp"
 #include "limit/limiter.hpp"
+#include "log/log.hpp"
 #include "net/wall_clock.hpp"
 #include "support/loopback.hpp"
 
@@ -62,7 +61,7 @@ struct gate {
         while (const auto order = shared.admin.reloads.take(stop)) order->give({.ok = true, .text = "reloaded"});
     }};
 
-    gate() { spdlog::set_level(spdlog::level::off); }
+    gate() { log::set_up(log::format::logfmt, log::level::error); }
 };
 
 /// The sender's end: sends without waiting, and keeps what comes back.

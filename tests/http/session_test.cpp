@@ -1,12 +1,11 @@
 #include "http/session.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/write.hpp>
 #include <exception>
 #include <string>
 
+#include "log/log.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
@@ -52,7 +51,7 @@ struct scene {
                                {"/reject", "POST", route_kind::ingestion, reject},
                                {"/tell", "GET, HEAD", route_kind::admin, tell}}};
 
-    scene() { spdlog::set_level(spdlog::level::off); }
+    scene() { log::set_up(log::format::logfmt, log::level::error); }
 
     /// Sends it on a new connection. @return what came back before the gate closed.
     std::string heard_after(std::string_view sent) {

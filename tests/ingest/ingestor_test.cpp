@@ -1,8 +1,6 @@
 // What a sender hears before anything goes upstream, and what is counted of it. With `discard:` there is no upstream.
 #include "ingest/ingestor.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "ingest/requests.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "log/log.hpp"
 #include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 #include "upstream/via.hpp"
@@ -46,7 +45,7 @@ struct scene {
 
     explicit scene(const limit_rules& rules = {}, std::uint64_t bytes_max = 1 << 30)
         : limiter(rules, wall_clock_now()), room(held, bytes_max, 0) {
-        spdlog::set_level(spdlog::level::off);
+        log::set_up(log::format::logfmt, log::level::error);
     }
 
     reply answer(received& from) {

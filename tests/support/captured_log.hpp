@@ -1,11 +1,14 @@
-/// What the process writes to stderr, as a test reads it.
+/// What the process writes to its log, as a test reads it.
 #pragma once
 
 #include <unistd.h>
 
 #include <cassert>
+#include <chrono>
 #include <cstdio>
 #include <string>
+
+#include "log/log.hpp"
 
 namespace seriesgate::testing {
 
@@ -13,16 +16,18 @@ namespace seriesgate::testing {
 class captured_log {
     std::FILE* kept_ = std::tmpfile();
     int usual_ = ::dup(STDERR_FILENO);
+    static constexpr auto limit = std::chrono::seconds{10};
 
   public:
     captured_log() {
         assert(kept_ != nullptr && usual_ >= 0);
-        std::fflush(stderr);
+        log::flush(limit);
         ::dup2(::fileno(kept_), STDERR_FILENO);
     }
     captured_log(const captured_log&) = delete;
     captured_log& operator=(const captured_log&) = delete;
     ~captured_log() {
+        log::flush(limit);
         ::dup2(usual_, STDERR_FILENO);
         ::close(usual_);
         std::fclose(kept_);
@@ -32,6 +37,7 @@ class captured_log {
     [[nodiscard]] std::string text() const {
         std::string text;
         char line[4096];
+        log::flush(limit);
         std::rewind(kept_);
         while (std::fgets(line, sizeof line, kept_) != nullptr) {
             const std::string whole{line};

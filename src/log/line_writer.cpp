@@ -1,0 +1,99 @@
+#include "log/line_writer.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <utility>
+
+namespace seriesgate::log {
+namespace {
+
+/// After that it is looked whether to stop.
+constexpr int patience_ms = 50;
+
+/// Who reads the log may go: then writing is an error and no signal.
+void survive_broken_pipes() {
+    sigset_t pipe;
+    ::sigemptyset(&pipe);
+    ::sigaddset(&pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+}
+
+/// Waits until PIPE_BUF bytes can be written at once: a pipe says so only then. Source: pipe(7), poll(2).
+bool wait_for_room(const std::stop_token& stop, int descriptor) {
+    pollfd asked{.fd = descriptor, .events = POLLOUT, .revents = 0};
+    while (!stop.stop_requested())
+        if (::poll(&asked, 1, patience_ms) > 0) return true;  // an error, too: writing tells which
+    return false;
+}
+
+}  // namespace
+
+line_writer::line_writer(int descriptor, loss_line describe)
+    : descriptor_(descriptor),
+      describe_(std::move(describe)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void line_writer::put(std::string line) {
+    const std::scoped_lock lock{guard_};
+    if (queued_bytes_ + line.size() > queued_bytes_max) {
+        ++lost_;
+        return;
+    }
+    if (lost_ != told_) add(describe_(lost_ - told_));
+    told_ = lost_;
+    add(std::move(line));
+    wake_.notify_one();
+}
+
+void line_writer::add(std::string line) {
+    const std::size_t bytes = line.size();
+    queue_.push_back(std::move(line));
+    queued_bytes_ += bytes;
+}
+
+void line_writer::flush(std::chrono::steady_clock::duration limit) {
+    std::unique_lock lock{guard_};
+    idle_.wait_for(lock, limit, [this] { return queue_.empty(); });
+}
+
+std::uint64_t line_writer::lost() const {
+    const std::scoped_lock lock{guard_};
+    return lost_;
+}
+
+void line_writer::run(const std::stop_token& stop) {
+    survive_broken_pipes();
+    std::unique_lock lock{guard_};
+    while (wake_.wait(lock, stop, [this] { return !queue_.empty(); })) {
+        const std::string& line = queue_.front();  // stays where it is while others are put behind it
+        lock.unlock();
+        const bool written = write_whole(stop, line);
+        lock.lock();
+        if (!written) ++lost_;
+        queued_bytes_ -= queue_.front().size();
+        queue_.pop_front();
+        if (queue_.empty()) idle_.notify_all();
+    }
+}
+
+/// In pieces that a pipe takes at once. @return false if it is to stop, or for an error.
+bool line_writer::write_whole(const std::stop_token& stop, const std::string& line) const {
+    for (std::size_t done = 0; done < line.size();) {
+        if (!wait_for_room(stop, descriptor_)) return false;
+        const std::size_t piece = std::min<std::size_t>(line.size() - done, PIPE_BUF);
+        const ::ssize_t written = ::write(descriptor_, line.data() + done, piece);
+        if (written > 0) {
+            done += static_cast<std::size_t>(written);
+        } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace seriesgate::log
