@@ -89,7 +89,7 @@ def test_the_store_hears_of_the_sender_and_the_gate_of_the_balancer(fleet):
     assert request.get("X-Forwarded-For") == "127.0.0.9"
     assert gates.balancer.send(b"bad", [(TENANT, "shop")], source="127.0.0.9").status == 400
     home = gates.probe(["shop"])["shop"]
-    assert gates.gates[home].said("requests rejected", sender="127.0.0.1", tenant="shop")
+    eventually(lambda: gates.gates[home].said("requests rejected", sender="127.0.0.1", tenant="shop"), "the log says so")
     assert not any("127.0.0.9" in gate.log for gate in gates.gates)
 
 
