@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/warnings.hpp"
 #include "config/effective.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
@@ -117,6 +118,7 @@ reload_outcome reloader::take_over() {
     log::set_up(next.log.format, next.log.level);
     in_force_ = std::move(next);
     page_.replace(std::move(page));
+    log_warnings(loaded);
     note_success();
     log::info("configuration reloaded",
               {{"changes", logged(found.made)}, {"restart_needed", logged(found.at_restart)}});

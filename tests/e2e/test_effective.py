@@ -249,6 +249,25 @@ def test_what_a_sender_asks_in_its_query_is_not_logged(start_gate, upstream):
     assert TOKEN not in gate.log
 
 
+def test_an_argument_that_is_a_value_alone_is_not_logged(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}")
+    gate.send(wire.pack(wire.sampled("up", job="a")), path=f"/api/v1/write?{TOKEN}")
+    gate.stop()
+    event, = gate.said("a sender's query argument was left out, see upstream.forwardQuery")
+    assert event["argument"] == "" and TOKEN not in gate.log
+
+
+@FORMS
+def test_a_store_that_repeats_the_url_is_logged_without_its_query(start_gate, upstream, form):
+    url = f"{upstream.url}?extra_label=a=b&token={TOKEN}"
+    gate = start_gate(config=log_in(form) + f"upstream: {{url: '{url}'}}\n")
+    upstream.default = Answer(400, [], f"bad requestURI: /api/v1/write?extra_label=a=b&token={TOKEN}; no\n".encode())
+    assert gate.send(wire.pack(wire.sampled("up", job="a"))).status == 400
+    gate.stop()
+    event, = gate.said("the store rejected requests")
+    assert event["err"] == "bad requestURI: /api/v1/write?<secret>&<secret>; no" and TOKEN not in gate.log
+
+
 WRONG_FILES = [
     f"upstream: '{URL}'\n",
     f"upstream: ['{URL}']\n",
