@@ -38,10 +38,11 @@ class random_config {
 
     /// Text that has a meaning in YAML, or in a terminal, or none at all.
     std::string text(bool with_zeros = false) {
-        static constexpr std::array<std::string_view, 36> parts{
-            "a",    "namespace", "'",  "\"",   "\\",   ": ", " #",     "{",  "}",      ",",      "[",          "]",
-            "\n",   "\t",        "\r", "\x01", "\x7f", "ä",  "\u0085", "€",  "\u2028", "\ufeff", "\U0001f600", "\xff",
-            "null", "~",         "<<", "- ",   "? ",   "|",  "&a",     "*a", "!",      "%@`",    "0",          " "};
+        static constexpr std::array<std::string_view, 39> parts{
+            "a",      "namespace", "'",          "\"",   "\\", ": ",   " #",   "{",    "}",      ",",
+            "[",      "]",         "\n",         "\t",   "\r", "\x01", "\x7f", "ä",    "\u0085", "€",
+            "\u2028", "\ufeff",    "\U0001f600", "\xff", "$",  "${A}", "${",   "null", "~",      "<<",
+            "- ",     "? ",        "|",          "&a",   "*a", "!",    "%@`",  "0",    " "};
         std::string made;
         for (std::size_t i = below(5); i > 0; --i) made += parts[below(parts.size())];
         if (with_zeros && random_.one_in(20)) made += '\0';
