@@ -35,6 +35,11 @@ std::optional<page_key> stats_key(std::string_view query) {
     return key;
 }
 
+std::string starting_text(const std::function<std::string()>& waits_for) {
+    const std::string why = waits_for ? waits_for() : std::string{};
+    return why.empty() ? "starting" : "starting: " + why;
+}
+
 }  // namespace
 
 net::awaitable<reply> admin_answers::healthy(const http_request&) {
@@ -44,7 +49,7 @@ net::awaitable<reply> admin_answers::healthy(const http_request&) {
 net::awaitable<reply> admin_answers::ready(const http_request&) {
     switch (shared_.life.stage()) {
         case life_stage::starting:
-            co_return text_reply(503, "starting");
+            co_return text_reply(503, starting_text(shared_.waits_for));
         case life_stage::draining:
             co_return text_reply(503, "draining: shutting down");
         case life_stage::ready:
