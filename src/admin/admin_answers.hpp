@@ -36,6 +36,7 @@ class admin_answers {
     net::awaitable<reply> ready(const http_request& request);
     net::awaitable<reply> metrics(const http_request& request);
     net::awaitable<reply> stats(const http_request& request);
+    net::awaitable<reply> status(const http_request& request);
     /// POST. Waits for what comes of it.
     net::awaitable<reply> reload(const http_request& request);
 

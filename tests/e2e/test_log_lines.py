@@ -130,6 +130,25 @@ def a_reload_of_many_mistakes(scene):
     return gate, {"more_mistakes": "5"}
 
 
+@line("doubtful configuration")
+def a_day_below_the_hour(scene):
+    text = "maxHourlySeries: 10\nmaxDailySeries: 9\n"
+    gate = scene.gate(text)
+    doubt = "is below maxHourlySeries, so the limit of the hour never refuses anything"
+    assert [event["warning"] for event in gate.said("doubtful configuration")] == [doubt]
+    assert gate.reload(f"log: {{format: {scene.form}}}\n{text}").status == 200
+    assert len(eventually(lambda: gate.said("doubtful configuration")[1:], "the same at the reload")) == 1
+    return gate, {"where": f"{gate.config_file}:3", "key": "maxDailySeries", "warning": doubt}
+
+
+@line("doubtful configuration, --check-config prints all warnings")
+def doubts_without_end(scene):
+    gate = scene.gate("maxHourlySeries: 10\nlimits:\n" +
+                      "".join(f"  - {{name: l{n}, maxHourlySeries: 11}}\n" for n in range(13)))
+    assert len(gate.said("doubtful configuration")) == 10
+    return gate, {"more_warnings": "3"}
+
+
 @line("series refused")
 def a_spent_limit(scene):
     gate = scene.gate("maxHourlySeries: 2\n")
