@@ -36,8 +36,8 @@ if [ "$with_unit_tests" = yes ]; then
 fi
 if [ "$with_tests" = yes ]; then
     tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind)
-    libraries+=(libclang-rt-dev ca-certificates faketime python3 python3-pytest python3-pytest-timeout python3-pytest-xdist
-                python3-snappy python3-protobuf python3-jsonschema debootstrap)
+    libraries+=(libclang-rt-dev ca-certificates faketime libnss-wrapper python3 python3-pytest python3-pytest-timeout
+                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema debootstrap)
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version

@@ -21,6 +21,11 @@ constexpr auto reload_limit = 30s;
 /// There may be any number of parts of /stats: they leave room for the whole pages, and little to wait for.
 constexpr std::size_t parts_max = 4;
 
+std::string starting_text(const std::function<std::string()>& waits_for) {
+    const std::string why = waits_for ? waits_for() : std::string{};
+    return why.empty() ? "starting" : "starting: " + why;
+}
+
 }  // namespace
 
 net::awaitable<reply> admin_answers::healthy(const http_request&) {
@@ -30,7 +35,7 @@ net::awaitable<reply> admin_answers::healthy(const http_request&) {
 net::awaitable<reply> admin_answers::ready(const http_request&) {
     switch (shared_.life.stage()) {
         case life_stage::starting:
-            co_return text_reply(503, "starting");
+            co_return text_reply(503, starting_text(shared_.waits_for));
         case life_stage::draining:
             co_return text_reply(503, "draining: shutting down");
         case life_stage::ready:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/app.hpp"
+#include "app/warnings.hpp"
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
 #include "log/log.hpp"
@@ -32,8 +33,10 @@ int fail(const std::string& line) {
     return wrong_configuration;
 }
 
-int serve(const seriesgate::config& settings, std::function<seriesgate::load_outcome()> read_again) try {
+int serve(const seriesgate::load_outcome& loaded, std::function<seriesgate::load_outcome()> read_again) try {
+    const seriesgate::config& settings = loaded.value;
     seriesgate::log::set_up(settings.log.format, settings.log.level);
+    seriesgate::log_warnings(loaded);
     return_large_memory();
     seriesgate::run(settings, std::move(read_again));
     seriesgate::log::flush(last_lines_limit);
@@ -56,10 +59,11 @@ int start(int argc, const char* const* argv) {
     for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {
+        for (const config_error& doubt : loaded.warnings) fmt::print(stderr, "{}\n", doubt.text());
         fmt::print("{}: ok\n", asked.config_file.value_or("command line"));
         return 0;
     }
-    return serve(loaded.value, [&asked] { return load_config(asked.config_file, asked.flags); });
+    return serve(loaded, [&asked] { return load_config(asked.config_file, asked.flags); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/warnings.hpp"
 #include "config/keys.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
@@ -66,6 +67,7 @@ reload_outcome reloader::take_over() {
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
     limiter_.reconfigure(loaded.value.rules);
     log::set_up(loaded.value.log.format, loaded.value.log.level);
+    log_warnings(loaded);
     note_success();
     std::string text = "configuration reloaded";
     if (const auto keys = keys_that_need_restart(running_, loaded.value); !keys.empty())

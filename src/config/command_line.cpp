@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/habits.hpp"
 #include "config/keys.hpp"
 #include "config/version.hpp"
 #include "config/wording.hpp"
@@ -20,15 +21,39 @@ constexpr std::string_view footer =
     "Flags override the file. Without a file the defaults apply and --upstream.url is needed.\n"
     "Every key of the file: docs/configuration.md.";
 
+bool is_key(std::string_view name) noexcept {
+    return std::ranges::any_of(config_keys(), [&](const config_key& key) {
+        return key.name == name || (key.name.starts_with(name) && key.name[name.size()] == '.');
+    });
+}
+
+// The flag or the key of the file that was probably meant, and where it is one.
+std::string hint_for(const CLI::App& app, std::string_view flag) {
+    const auto name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+    const auto known = key_for_habit(name);
+    const std::string ours{known.empty() ? name : known};
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+    if (std::ranges::count(names, "--" + ours) != 0) return ", did you mean --" + ours + "?";
+    if (!ours.empty() && is_key(ours)) return ", " + in_quotes(ours) + " is a key of the file only";
+    const std::vector<std::string_view> candidates{names.begin(), names.end()};
+    const auto meant = closest(flag, candidates);
+    return meant.empty() ? ", see --help" : ", did you mean " + std::string{meant} + "?";
+}
+
 std::string unknown_argument(const CLI::App& app, const std::string& argument) {
     if (!argument.starts_with("-")) return in_quotes(argument) + ": unexpected argument, see --help";
     const std::string flag = argument.substr(0, argument.find('='));
-    std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
-    const std::vector<std::string_view> candidates{names.begin(), names.end()};
-    const auto meant = closest(flag, candidates);
-    const std::string hint = meant.empty() ? ", see --help" : ", did you mean " + std::string{meant} + "?";
-    return printable(flag, 80) + ": unknown flag" + hint;
+    return printable(flag, 80) + ": unknown flag" + hint_for(app, flag);
+}
+
+// Flags of Go programs begin with one dash. Ours with one letter do, too, and `-httpListenAddr` is none of them.
+std::string single_dash(int argc, const char* const* argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument{argv[i]};
+        if (argument.size() > 2 && argument[0] == '-' && argument[1] != '-') return std::string{argument};
+    }
+    return "";
 }
 
 struct valued_option {
@@ -70,6 +95,10 @@ command_line parse(CLI::App& app, int argc, const char* const* argv) {
     command_line result;
     std::vector<valued_option> options;  // CLI11 keeps pointers into it
     add_options(app, options, result.check_config);
+    if (const auto theirs = single_dash(argc, argv); !theirs.empty()) {
+        result.error = unknown_argument(app, theirs);
+        return result;
+    }
     app.parse(argc, argv);
     if (const auto rest = app.remaining(); !rest.empty()) {
         result.error = unknown_argument(app, rest.front());

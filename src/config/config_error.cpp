@@ -4,7 +4,7 @@ namespace seriesgate {
 
 std::string config_error::text() const {
     std::string line = where;
-    for (const std::string& part : {key, message}) {
+    for (const std::string& part : {is == severity::warning ? "warning" : std::string{}, key, message}) {
         if (!line.empty() && !part.empty()) line += ": ";
         line += part;
     }

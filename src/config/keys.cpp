@@ -62,7 +62,7 @@ template <const auto& bounds, auto... path>
 constexpr key_access number = within<assign_count<std::uint64_t>, bounds, path...>;
 
 template <auto... path>
-constexpr key_access series = number<series_counts, path...>;
+constexpr key_access series = one<assign_series_count, path...>;
 
 constexpr config_key keys[]{
     {"listen",

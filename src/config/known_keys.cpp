@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "config/decimals.hpp"
+#include "config/habits.hpp"
 #include "config/wording.hpp"
 
 namespace seriesgate {
@@ -50,7 +52,7 @@ class key_matcher {
     // @param section what is to be read now, empty for the map as a whole.
     void match(const placed_value& map, const std::string& section) {
         if (map.value().kind != yaml_kind::map && map.value().kind != yaml_kind::nothing) {
-            map.fail_kind("keys below it");
+            map.fail_shape("keys below it");
             set_faulty(section);
         }
         for (const yaml_member& member : map.value().members) {
@@ -65,7 +67,7 @@ class key_matcher {
     void match_member(placed_value at, std::string_view name, const std::string& path, std::string_view section) {
         const bool is_section = std::ranges::count(sections_, path) != 0;
         const auto index = static_cast<std::size_t>(std::ranges::find(names_, path) - names_.begin());
-        if (!is_section && index == names_.size()) return at.fail(unknown_key(path, section));
+        if (!is_section && index == names_.size()) return at.fail(unknown_key(at, name, path, section));
         if (name.find('.') != std::string_view::npos) {
             set_faulty(path);
             return at.fail(misplaced_key(name));
@@ -81,14 +83,30 @@ class key_matcher {
         }
     }
 
+    std::string unknown_key(const placed_value& at, std::string_view name, std::string_view path,
+                            std::string_view section) const {
+        const auto meant = key_meant(name, path, section);
+        if (!meant.empty()) return "unknown key, did you mean " + in_quotes(meant) + "?";
+        if (is_digits(name)) return "unknown key; within { } a number is written without commas";
+        // `tenants: {team-a: {...}}`
+        const std::string overrides = std::string{section} + ".overrides";
+        const bool has_overrides = !section.empty() && std::ranges::count(names_, overrides) != 0;
+        if (!has_overrides || at.value().kind == yaml_kind::list) return "unknown key";
+        return "unknown key; the limits of a tenant stand as " + in_quotes(overrides + "." + std::string{name});
+    }
+
     // The keys of the same section come first, for the likely one is among them.
-    std::string unknown_key(std::string_view path, std::string_view section) const {
+    std::string_view key_meant(std::string_view name, std::string_view path, std::string_view section) const {
         std::vector<std::string_view> candidates{sections_.begin(), sections_.end()};
         candidates.insert(candidates.end(), names_.begin(), names_.end());
-        std::stable_partition(candidates.begin(), candidates.end(),
-                              [&](std::string_view name) { return is_below(name, section); });
-        const auto meant = closest(path, candidates);
-        return meant.empty() ? "unknown key" : "unknown key, did you mean " + in_quotes(meant) + "?";
+        for (const std::string_view theirs : {path, name}) {
+            const auto ours = key_for_habit(theirs);
+            if (std::ranges::count(candidates, ours) != 0) return ours;
+        }
+        const auto others = std::stable_partition(candidates.begin(), candidates.end(),
+                                                  [&](std::string_view each) { return is_below(each, section); });
+        const auto near = closest(name, {candidates.begin(), others});
+        return near.empty() ? closest(name, candidates) : near;
     }
 
     void set_faulty(std::string_view path) {

@@ -17,7 +17,8 @@ constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGH
 
 // A limit as it is read.
 struct limit_draft {
-    std::span<const label_limit> before;  // the limits above it
+    std::span<const label_limit> before;   // the limits above it
+    std::span<const std::string> ignored;  // ignoreLabels
     label_limit made;
     bool each_is_known = true;  // false: it has errors, so nothing can be said of what hangs on it
 };
@@ -46,11 +47,15 @@ void read_name(const placed_value& at, limit_draft& to) {
 }
 
 void read_match(const placed_value& at, limit_draft& to) {
-    if (selector match; read_selector(at, match)) to.made.match = std::move(match);
+    if (selector match; read_selector(at, to.ignored, match)) to.made.match = std::move(match);
 }
 
 void read_each(const placed_value& at, limit_draft& to) {
     to.each_is_known = read_label_names(at, each_max, to.made.each);
+    if (!to.each_is_known) return;
+    const auto items = at.items();
+    for (std::size_t i = 0; i < items.size(); ++i)
+        if (auto wrong = ignored_label(to.made.each[i], to.ignored); !wrong.empty()) items[i].fail(std::move(wrong));
 }
 
 // Whether a key that speaks of groups has some to speak of. Told if not.
@@ -89,6 +94,8 @@ void read_group(const placed_value& at, override_draft& to) {
     if (to.each.empty()) return;
     to.group_is_known = true;
     const auto values = read_labels(at, to);
+    if (at.value().kind != yaml_kind::map) to.group_is_known = false;
+    if (at.value().kind == yaml_kind::text || at.value().kind == yaml_kind::list) return;
     for (const std::string& label : to.each) {
         const auto found = values.find(label);
         if (found != values.end()) {
@@ -159,7 +166,7 @@ constexpr std::array limit_fields{
 
 void read_limits(const placed_value& at, config& target) {
     for (const placed_value& item : read_items(at, limits_max)) {
-        limit_draft draft{target.rules.limits, {}};
+        limit_draft draft{target.rules.limits, target.ignore_labels, {}};
         read_fields(item, limit_fields, draft);
         target.rules.limits.push_back(std::move(draft.made));
     }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
@@ -13,8 +14,10 @@
 #include <system_error>
 #include <utility>
 
+#include "config/doubts.hpp"
 #include "config/keys.hpp"
 #include "config/known_keys.hpp"
+#include "config/own_address.hpp"
 #include "config/units.hpp"
 #include "config/wording.hpp"
 
@@ -36,6 +39,7 @@ const config_key* find_key(std::string_view name) noexcept {
 struct origin {
     std::size_t line;
     std::string flag;
+    bool is_from_variable;
 };
 
 // One load: the configuration as it grows, and where everything in it came from.
@@ -43,23 +47,30 @@ class loader {
   public:
     explicit loader(std::string_view file) : report_(printable(file, std::string_view::npos)) {}
 
-    void read_text(std::string_view text);
+    void read_text(std::string_view text, const environment& variables);
     void read_flags(const overrides& flags);
     void check();
     void fail_file(std::string message);
-    load_outcome take() { return {std::move(value_), report_.take()}; }
+    load_outcome take() { return {std::move(value_), report_.take_errors(), report_.take_warnings()}; }
 
   private:
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
     void check_sizes();
-    void tell_at_first(std::initializer_list<std::pair<std::string_view, std::string>> places);
+    void doubt();
+    void doubt_maxima(std::string_view hourly_key, std::string_view daily_key, const series_maxima& maxima);
+
+    using places = std::initializer_list<std::pair<std::string_view, std::string>>;
+    void tell_at_first(places where, severity as = severity::error);
+    [[nodiscard]] bool is_from_variable(std::initializer_list<std::string_view> keys) const;
 
     error_report report_;
-    std::map<std::string_view, origin> set_;  // keys of one value that have been given a good one
-    std::set<std::string_view> bad_;          // keys that have been given a bad one
-    std::size_t upstream_line_ = 0;           // of the section
-    bool file_is_whole_ = true;               // no part of it is unreadable, so what is absent is absent
+    yaml_value root_;                                 // of the file, which what follows points into
+    std::map<std::string_view, origin> set_;          // keys of one value that have been given a good one
+    std::map<std::string_view, placed_value> given_;  // keys of lists and maps
+    std::set<std::string_view> bad_;                  // keys that have been given a bad one
+    std::size_t upstream_line_ = 0;                   // of the section
+    bool file_is_whole_ = true;                       // no part of it is unreadable, so what is absent is absent
     config value_;
 };
 
@@ -68,16 +79,18 @@ void loader::fail_file(std::string message) {
     report_.add(0, "", std::move(message));
 }
 
-void loader::read_text(std::string_view text) {
+void loader::read_text(std::string_view text, const environment& variables) {
     if (text.size() > file_bytes_max) return fail_file("is larger than " + format_size(file_bytes_max));
-    const yaml_tree yaml = read_yaml(text);
+    yaml_tree yaml = read_yaml(text);
+    root_ = std::move(yaml.root);
     for (const yaml_fault& fault : yaml.faults) {
         file_is_whole_ = false;
         report_.add(fault.line, "", printable(fault.message, 200));
     }
+    fill_variables(root_, variables, report_);
     std::vector<std::string_view> names;
     for (const config_key& key : config_keys()) names.push_back(key.name);
-    const known_keys known = match_keys({yaml.root, report_, "", 0}, names);
+    const known_keys known = match_keys({root_, report_, "", 0}, names);
     for (std::size_t i = 0; i < names.size(); ++i) read_key(config_keys()[i], known.keys[i]);
     if (const auto section = known.lines.find("upstream"); section != known.lines.end()) {
         upstream_line_ = section->second;
@@ -89,9 +102,12 @@ void loader::read_key(const config_key& key, const known_key& found) {
     assert((key.access.read == nullptr) != (key.access.assign == nullptr));
     if (found.faulty) bad_.insert(key.name);
     if (!found.value) return;
-    if (key.access.read != nullptr) return key.access.read(*found.value, value_);
+    if (key.access.read != nullptr) {
+        given_.emplace(key.name, *found.value);
+        return key.access.read(*found.value, value_);
+    }
     if (read_scalar(*found.value, [&](std::string_view text) { return key.access.assign(text, value_); })) {
-        set_[key.name] = {found.value->line(), ""};
+        set_[key.name] = {found.value->line(), "", !found.value->value().variables.empty()};
     } else {
         bad_.insert(key.name);
     }
@@ -104,7 +120,7 @@ void loader::read_flags(const overrides& flags) {
         const bool known = key != nullptr && key->access.assign != nullptr;
         std::string wrong = known ? key->access.assign(flag.value, value_) : "unknown flag";
         if (wrong.empty()) {
-            set_[key->name] = {0, shown};
+            set_[key->name] = {0, shown, false};
         } else {
             if (known) bad_.insert(key->name);
             report_.add({shown, "", std::move(wrong)});
@@ -115,9 +131,15 @@ void loader::read_flags(const overrides& flags) {
 void loader::check() {
     check_upstream();
     check_sizes();
+    if (!report_.has_errors()) doubt();
 }
 
 void loader::check_upstream() {
+    if (!bad_.contains("listen") && set_.contains("upstream.url") && is_own_address(value_.listen, value_.upstream)) {
+        const std::string why = "the gate would send to itself; the store listens elsewhere";
+        tell_at_first({{"upstream.url", "is the address of 'listen': " + why},
+                       {"listen", "is the address of 'upstream.url': " + why}});
+    }
     if (set_.contains("upstream.url") || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
@@ -130,32 +152,70 @@ void loader::check_sizes() {
     }
     const server_config& server = value_.server;
     const std::uint64_t request_max = server.body_bytes_max + server.decoded_bytes_max;
-    const std::string body = format_size(server.body_bytes_max);
-    const std::string decoded = format_size(server.decoded_bytes_max);
-    const std::string inflight = format_size(server.inflight_bytes_max);
-    const std::string request = format_size(request_max);
+    // What came from a variable is not repeated.
+    const auto which_is = [this](std::initializer_list<std::string_view> keys, std::uint64_t bytes) {
+        return is_from_variable(keys) ? std::string{} : ", which is " + format_size(bytes);
+    };
+    const std::string inflight = which_is({inflight_key}, server.inflight_bytes_max);
+    const std::string request = which_is({body_key, decoded_key}, request_max);
     if (server.body_bytes_max > server.decoded_bytes_max) {
-        tell_at_first({{decoded_key, "must be at least server.maxRequestBytes, which is " + body},
-                       {body_key, "must be at most server.maxDecodedBytes, which is " + decoded}});
+        tell_at_first(
+            {{decoded_key, "must be at least server.maxRequestBytes" + which_is({body_key}, server.body_bytes_max)},
+             {body_key, "must be at most server.maxDecodedBytes" + which_is({decoded_key}, server.decoded_bytes_max)}});
     } else if (request_max > server.inflight_bytes_max) {
         // A request within its own bounds has to fit, or its sender is told "503, come again" for ever.
         const std::string why = "a large request is told to come again for ever";
-        const std::string makes = " makes " + request + ", more than server.maxInflightBytes, which is " + inflight;
-        tell_at_first({{inflight_key, "must be at least server.maxRequestBytes plus server.maxDecodedBytes, which is " +
-                                          request + ", or " + why},
-                       {decoded_key, "with server.maxRequestBytes" + makes + "; " + why},
-                       {body_key, "with server.maxDecodedBytes" + makes + "; " + why}});
+        const std::string makes =
+            is_from_variable({body_key, decoded_key}) ? " makes" : " makes " + format_size(request_max) + ",";
+        const std::string more = makes + " more than server.maxInflightBytes" + inflight + "; " + why;
+        tell_at_first({{inflight_key, "must be at least server.maxRequestBytes plus server.maxDecodedBytes" + request +
+                                          ", or " + why},
+                       {decoded_key, "with server.maxRequestBytes" + more},
+                       {body_key, "with server.maxDecodedBytes" + more}});
     }
 }
 
+void loader::doubt() {
+    const limit_rules& rules = value_.rules;
+    doubt_maxima("maxHourlySeries", "maxDailySeries", rules.global);
+    doubt_maxima("tenants.default.maxHourlySeries", "tenants.default.maxDailySeries", rules.tenants.fallback);
+    constexpr std::array<std::pair<std::string_view, void (*)(const placed_value&, const config&)>, 4> doubts{
+        {{"ignoreLabels", doubt_ignore_labels},
+         {"tenants.overrides", doubt_tenant_overrides},
+         {"limits", doubt_limits},
+         {"exempt", doubt_exempt}}};
+    for (const auto& [key, doubt_value] : doubts)
+        if (const auto at = given_.find(key); at != given_.end()) doubt_value(at->second, value_);
+    report_.sort_by_line();
+}
+
+void loader::doubt_maxima(std::string_view hourly_key, std::string_view daily_key, const series_maxima& maxima) {
+    if (const std::string wrong = doubt_of_daily(maxima); !wrong.empty())
+        tell_at_first({{daily_key, wrong}}, severity::warning);
+    const series_maxima& global = value_.rules.global;
+    if (const std::string wrong = doubt_of_reach(maxima.hourly, global.hourly, "maxHourlySeries"); !wrong.empty())
+        tell_at_first({{hourly_key, wrong}}, severity::warning);
+    if (const std::string wrong = doubt_of_reach(maxima.daily, global.daily, "maxDailySeries"); !wrong.empty())
+        tell_at_first({{daily_key, wrong}}, severity::warning);
+}
+
 // Of several places where one thing could be told, the first that the user wrote.
-void loader::tell_at_first(std::initializer_list<std::pair<std::string_view, std::string>> places) {
-    for (const auto& [key, message] : places) {
+void loader::tell_at_first(places where, severity as) {
+    for (const auto& [key, message] : where) {
         const auto from = set_.find(key);
         if (from == set_.end()) continue;
-        if (from->second.flag.empty()) return report_.add(from->second.line, std::string{key}, message);
-        return report_.add({from->second.flag, "", message});
+        const auto& [line, flag, ignored] = from->second;
+        if (flag.empty() && as == severity::error) return report_.add(line, std::string{key}, message);
+        if (flag.empty()) return report_.warn(line, std::string{key}, message);
+        return as == severity::error ? report_.add({flag, "", message}) : report_.warn({flag, "", message});
     }
+}
+
+bool loader::is_from_variable(std::initializer_list<std::string_view> keys) const {
+    return std::ranges::any_of(keys, [this](std::string_view key) {
+        const auto from = set_.find(key);
+        return from != set_.end() && from->second.is_from_variable;
+    });
 }
 
 struct file_closer {
@@ -196,9 +256,10 @@ load_outcome load_config(const std::optional<std::string>& file, const overrides
     return load.take();
 }
 
-load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags) {
+load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags,
+                              const environment& variables) {
     loader load{name};
-    load.read_text(text);
+    load.read_text(text, variables);
     load.read_flags(flags);
     load.check();
     return load.take();

@@ -12,16 +12,20 @@
 /// Values of the file that know where they stand. Who reads one tells it what is wrong.
 namespace seriesgate {
 
-/// All errors of one load.
+/// All errors and warnings of one load.
 class error_report {
     struct entry {
         std::size_t line;
         config_error error;
     };
+    struct entries {
+        std::vector<entry> kept;
+        std::size_t left_out = 0;
+    };
 
     std::string file_;
-    std::vector<entry> entries_;
-    std::size_t left_out_ = 0;
+    entries errors_;
+    entries warnings_;
 
   public:
     /// An operator reads a page; a broken file of 1 MiB has hundreds of thousands.
@@ -34,12 +38,28 @@ class error_report {
     void add(std::size_t line, std::string key, std::string message);
     void add(config_error error);
 
+    /// The same for what is doubtful, and allowed.
+    void warn(std::size_t line, std::string key, std::string message);
+    void warn(config_error doubt);
+
+    [[nodiscard]] bool has_errors() const noexcept { return !errors_.kept.empty(); }
+
     /// Keys are read in the order of their table; their errors are told in the order of the file.
     void sort_by_line();
 
     /// What add() collected, with a last line for what is too much.
-    std::vector<config_error> take();
+    std::vector<config_error> take_errors();
+    /// What warn() did.
+    std::vector<config_error> take_warnings();
+
+  private:
+    [[nodiscard]] std::string place(std::size_t line) const;
+    std::vector<config_error> take(entries& from, std::string_view what) const;
 };
+
+/// How errors call what stands in a map and in a list: `tenants.overrides.team-a`, `limits[2]`.
+std::string key_below(const std::string& key, std::string_view name);
+std::string key_of_item(const std::string& key, std::size_t index);
 
 struct named_value;
 
@@ -59,11 +79,15 @@ class placed_value {
     [[nodiscard]] const std::string& key() const noexcept { return key_; }
     [[nodiscard]] std::size_t line() const noexcept { return line_; }
 
-    void fail(std::string message) const { report_->add(line_, key_, std::move(message)); }
+    /// A value that came from the environment is not repeated, even if the message does.
+    void fail(std::string message) const;
+    void warn(std::string message) const { report_->warn(line_, key_, std::move(message)); }
     /// Tells something of a key that belongs into this map and is not there.
     void fail_below(std::string_view name, std::string message) const;
     /// "expected a list, got 'x'"
     void fail_kind(std::string_view expected) const;
+    /// The same with an example of the key, if there is one.
+    void fail_shape(std::string_view expected) const;
 
     /// The one value that stands here; nothing, and told, if it is anything else.
     [[nodiscard]] std::optional<std::string_view> text() const;
@@ -74,6 +98,10 @@ class placed_value {
     [[nodiscard]] std::vector<named_value> members() const;
 
     [[nodiscard]] placed_value below(const yaml_member& member) const;
+
+  private:
+    [[nodiscard]] std::string wrong_kind(std::string_view expected) const;
+    [[nodiscard]] std::string without_value(std::string_view message) const;
 };
 
 struct named_value {

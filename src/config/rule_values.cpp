@@ -1,5 +1,6 @@
 #include "config/rule_values.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <map>
 
@@ -31,13 +32,25 @@ bool read_label_names(const placed_value& at, std::size_t count_max, std::vector
     return good;
 }
 
-bool read_selector(const placed_value& at, selector& target) {
+std::string ignored_label(std::string_view name, std::span<const std::string> ignored) {
+    if (std::ranges::count(ignored, name) == 0) return "";
+    return in_quotes(name) + " is one of ignoreLabels, which do not tell series apart";
+}
+
+bool read_selector(const placed_value& at, std::span<const std::string> ignored, selector& target) {
     // Without the quotes, {namespace=~".+"} is a map to YAML.
     if (at.value().kind == yaml_kind::map || at.value().kind == yaml_kind::list) {
         at.fail_kind("a selector in quotes, such as '{namespace=~\".+\"}'");
         return false;
     }
-    return read_scalar(at, [&](std::string_view text) { return assign_selector(text, target); });
+    if (!read_scalar(at, [&](std::string_view text) { return assign_selector(text, target); })) return false;
+    for (const label_matcher& matcher : target.matchers()) {
+        std::string wrong = ignored_label(matcher.name, ignored);
+        if (wrong.empty()) continue;
+        at.fail(std::move(wrong));
+        return false;
+    }
+    return true;
 }
 
 bool read_flag(const placed_value& at, bool& target) {
@@ -56,7 +69,7 @@ bool read_answer(const placed_value& at, std::optional<limit_answer>& target) {
 }
 
 bool read_series_count(const placed_value& at, std::uint64_t& target) {
-    return read_scalar(at, [&](std::string_view text) { return assign_count(text, series_counts, target); });
+    return read_scalar(at, [&](std::string_view text) { return assign_series_count(text, target); });
 }
 
 std::vector<placed_value> read_items(const placed_value& at, std::size_t count_max) {
@@ -88,7 +101,7 @@ void read_ignore_labels(const placed_value& at, config& target) {
 void read_exempt(const placed_value& at, config& target) {
     for (const placed_value& item : read_items(at, exempt_max)) {
         selector each;
-        if (read_selector(item, each)) target.rules.exempt.push_back(std::move(each));
+        if (read_selector(item, target.ignore_labels, each)) target.rules.exempt.push_back(std::move(each));
     }
 }
 

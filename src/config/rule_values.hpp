@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/placed_value.hpp"
@@ -21,7 +23,12 @@ inline constexpr std::size_t forward_query_max = 64;
 bool read_label_names(const placed_value& at, std::size_t count_max, std::vector<std::string>& target);
 
 /// A selector in quotes.
-bool read_selector(const placed_value& at, selector& target);
+/// @param ignored labels that it must not ask for.
+bool read_selector(const placed_value& at, std::span<const std::string> ignored, selector& target);
+
+/// What is wrong with a label that limits go by: which of the series that differ in nothing else would say? Empty if
+/// nothing is.
+std::string ignored_label(std::string_view name, std::span<const std::string> ignored);
 
 bool read_flag(const placed_value& at, bool& target);
 

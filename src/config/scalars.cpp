@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 
+#include "config/decimals.hpp"
 #include "config/units.hpp"
+#include "config/units_meant.hpp"
 #include "core/utf8.hpp"
 
 namespace seriesgate {
@@ -22,6 +25,9 @@ constexpr std::array<std::string_view, 11> headers_of_one_hop{
     "te",         "trailer",    "upgrade",          "transfer-encoding",  "content-length",
     "expect"};
 
+constexpr std::array<std::string_view, 9> words_for_no_limit{"unlimited", "infinity", "inf",   ".inf", "none",
+                                                             "no",        "off",      "false", "max"};
+
 char lowered(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -30,18 +36,22 @@ bool consists_of(std::string_view text, std::string_view characters) noexcept {
     return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-// 0.000000001, without exponent and without the zeros at the end.
-std::string format_rate(double rate) {
-    std::string text(32, '\0');
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), rate, std::chars_format::fixed).ptr;
-    text.resize(static_cast<std::size_t>(end - text.data()));
-    return text;
+// " is not a size such as 32MiB", or what to write instead, if that is known.
+std::string not_a(std::string_view what, std::string_view examples, std::string_view meant) {
+    const std::string head = std::string{" is not a "}.append(what);
+    return meant.empty() ? head + " such as " + std::string{examples} : head + advice(meant);
 }
 
 }  // namespace
 
-bool is_plain_number(std::string_view text) noexcept {
-    return consists_of(text, "0123456789") && (text.size() == 1 || !text.starts_with('0'));
+bool is_negative_count(std::string_view text) {
+    return text.starts_with('-') && parse_count(text.substr(1));
+}
+
+std::string assign_series_count(std::string_view text, std::uint64_t& target) {
+    std::string wrong = assign_count(text, series_counts, target);
+    const bool means_any = text == "-1" || std::ranges::count(words_for_no_limit, in_lower_case(text)) != 0;
+    return wrong.empty() || !means_any ? wrong : wrong + advice("0 for no limit");
 }
 
 std::string assign_rate(std::string_view text, range<double> bounds, double& target) {
@@ -49,7 +59,7 @@ std::string assign_rate(std::string_view text, range<double> bounds, double& tar
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
-        return in_quotes(text) + " is not a number such as 0.0001";
+        return in_quotes(text) + not_a("number", "0.0001", rate_meant(text));
     }
     const bool inside = error == std::errc{} && value >= bounds.min && value <= bounds.max;
     if (!inside) {
@@ -64,7 +74,8 @@ std::string assign_duration(std::string_view text, range<std::chrono::millisecon
     assert(bounds.min.count() >= 0 && bounds.min < bounds.max);
     if (text.starts_with('-') && parse_duration(text.substr(1))) return in_quotes(text) + " is negative";
     const auto value = parse_duration(text);
-    if (!value) return in_quotes(text) + " is not a duration such as 500ms, 25s, 10m or 1h30m";
+    if (!value && is_digits(text)) return in_quotes(text) + " has no unit" + advice(duration_meant(text));
+    if (!value) return in_quotes(text) + not_a("duration", "500ms, 25s, 10m or 1h30m", duration_meant(text));
     if (*value < bounds.min) return in_quotes(text) + " is too short, at least " + format_duration(bounds.min);
     if (*value > bounds.max) return in_quotes(text) + " is too long, at most " + format_duration(bounds.max);
     target = *value;
@@ -84,7 +95,7 @@ std::string assign_size(std::string_view text, range<std::uint64_t> bounds, std:
     assert(bounds.min < bounds.max);
     if (text.starts_with('-') && parse_size(text.substr(1))) return in_quotes(text) + " is negative";
     const auto value = parse_size(text);
-    if (!value) return in_quotes(text) + " is not a size such as 4096, 512KiB, 32MiB or 1GB";
+    if (!value) return in_quotes(text) + not_a("size", "4096, 512KiB, 32MiB or 1GB", size_meant(text));
     if (*value < bounds.min) return in_quotes(text) + " is too small, at least " + format_size(bounds.min);
     if (*value > bounds.max) return in_quotes(text) + " is too large, at most " + format_size(bounds.max);
     target = *value;
@@ -92,7 +103,8 @@ std::string assign_size(std::string_view text, range<std::uint64_t> bounds, std:
 }
 
 std::string assign_flag(std::string_view text, bool& target) {
-    if (text != "true" && text != "false") return in_quotes(text) + " is neither true nor false";
+    if (text != "true" && text != "false")
+        return in_quotes(text) + " is neither true nor false" + advice(flag_meant(text));
     target = text == "true";
     return "";
 }

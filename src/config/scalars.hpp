@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cassert>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "config/config.hpp"
+#include "config/counts.hpp"
 #include "config/wording.hpp"
 
 /// One value each, from text. All return what is wrong, or an empty string; then, and only then, they have written the
@@ -27,24 +26,24 @@ inline constexpr range<std::uint64_t> series_counts{0, 1'000'000'000'000};
 /// Tenants or groups with a budget of their own.
 inline constexpr range<std::uint64_t> budget_counts{1, 10'000'000};
 
-/// A whole number written in the plainest way: some YAML readers take 010 for 8, so it is none here.
-bool is_plain_number(std::string_view text) noexcept;
+/// A count behind a minus.
+bool is_negative_count(std::string_view text);
 
 template <typename Integer>
 std::string assign_count(std::string_view text, range<Integer> bounds, Integer& target) {
     assert(bounds.min < bounds.max);
-    if (text.starts_with('-') && is_plain_number(text.substr(1))) return in_quotes(text) + " is negative";
-    if (!is_plain_number(text)) return in_quotes(text) + " is not a whole number";
-    Integer value = 0;
-    const auto error = std::from_chars(text.data(), text.data() + text.size(), value).ec;
-    if (error != std::errc{} || value > bounds.max) {
-        return in_quotes(text) + " is too large, at most " + std::to_string(bounds.max);
-    }
+    if (is_negative_count(text)) return in_quotes(text) + " is negative";
+    const auto read = parse_count(text);
+    if (!read) return in_quotes(text) + " is not a whole number" + advice(count_meant(text));
+    if (*read > bounds.max) return in_quotes(text) + " is too large, at most " + std::to_string(bounds.max);
+    const auto value = static_cast<Integer>(*read);
     if (value < bounds.min) return in_quotes(text) + " is too small, at least " + std::to_string(bounds.min);
     target = value;
     return "";
 }
 
+/// How many series, 0 for any number.
+std::string assign_series_count(std::string_view text, std::uint64_t& target);
 std::string assign_rate(std::string_view text, range<double> bounds, double& target);
 std::string assign_duration(std::string_view text, range<std::chrono::milliseconds> bounds,
                             std::chrono::milliseconds& target);

@@ -25,10 +25,13 @@ constexpr std::array<unit, 5> duration_units{{
     {"ms", 1},
 }};
 
-constexpr std::array<unit, 7> size_units{{
+constexpr std::array<unit, 10> size_units{{
     {"GiB", 1ull << 30},
     {"MiB", 1ull << 20},
     {"KiB", 1ull << 10},
+    {"Gi", 1ull << 30},
+    {"Mi", 1ull << 20},
+    {"Ki", 1ull << 10},
     {"GB", 1'000'000'000},
     {"MB", 1'000'000},
     {"KB", 1'000},
@@ -112,6 +115,13 @@ std::string format_size(std::uint64_t bytes) {
         }
     }
     return std::to_string(bytes) + "B";  // not reached: every number divides by the last unit, 1
+}
+
+std::string format_rate(double rate) {
+    std::string text(32, '\0');
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), rate, std::chars_format::fixed).ptr;
+    text.resize(static_cast<std::size_t>(end - text.data()));
+    return text;
 }
 
 }  // namespace seriesgate

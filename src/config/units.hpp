@@ -13,7 +13,7 @@ namespace seriesgate {
 /// @return nothing if the text is anything else or more than 2^63 ms.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept;
 
-/// Bytes: `4096` or `4096B`; KiB, MiB, GiB count by 1024, KB, MB, GB by 1000.
+/// Bytes: `4096` or `4096B`; KiB, MiB, GiB, or Ki, Mi, Gi, count by 1024, KB, MB, GB by 1000.
 /// @return nothing if the text is anything else or more than 2^64 - 1 bytes.
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 
@@ -22,5 +22,8 @@ std::string format_duration(std::chrono::milliseconds duration);
 
 /// In the largest unit that 1024 divides evenly: parse_size(format_size(n)) == n.
 std::string format_size(std::uint64_t bytes);
+
+/// `0.000000001`: without exponent and without the zeros at the end. At most 32 characters of it.
+std::string format_rate(double rate);
 
 }  // namespace seriesgate

@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::size_t quoted_max = 80;
 
-std::string folded(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        if (c != '-' && c != '_') result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return result;
-}
-
 std::string_view last_part(std::string_view dotted) noexcept {
     return dotted.substr(dotted.rfind('.') + 1);
 }
@@ -54,6 +46,22 @@ std::string printable(std::string_view text, std::size_t shown_max) {
 
 std::string in_quotes(std::string_view text) {
     return std::string{"'"}.append(printable(text, quoted_max)).append("'");
+}
+
+std::string in_lower_case(std::string_view text) {
+    std::string lower{text};
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return lower;
+}
+
+std::string folded(std::string_view text) {
+    std::string result = in_lower_case(text);
+    std::erase_if(result, [](char c) { return c == '-' || c == '_'; });
+    return result;
+}
+
+std::string advice(std::string_view meant) {
+    return meant.empty() ? "" : std::string{": write "}.append(meant);
 }
 
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {

@@ -14,6 +14,14 @@ std::string printable(std::string_view text, std::size_t shown_max);
 /// A value or a name in single quotes, printable, cut after 80 bytes.
 std::string in_quotes(std::string_view text);
 
+std::string in_lower_case(std::string_view text);
+
+/// As names are compared: without case, '-' and '_'.
+std::string folded(std::string_view name);
+
+/// ": write 1000000", behind what is wrong; nothing if it is not known what was meant.
+std::string advice(std::string_view meant);
+
 /// The candidate that was probably meant; empty if none is near. Case, '-' and '_' do not count, and neither does what
 /// stands before the last dot, so that `timeout` finds `upstream.timeout`.
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);

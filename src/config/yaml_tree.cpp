@@ -7,6 +7,8 @@
 #include <exception>
 #include <sstream>
 
+#include "config/yaml_mistakes.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -81,12 +83,14 @@ class tree_reader {
     }
 };
 
-void read_document(const YAML::Node& document, yaml_tree& out) {
+void read_document(const YAML::Node& document, std::string_view text, yaml_tree& out) {
     tree_reader reader{out.faults};
     out.root = reader.read(document, 0);
     if (reader.is_cut()) out.faults.push_back({0, "is too large once its aliases are written out"});
     if (out.root.kind == yaml_kind::text || out.root.kind == yaml_kind::list) {
-        out.faults.push_back({out.root.line, "expected lines of 'key: value' at the top level"});
+        const auto missing = out.root.kind == yaml_kind::text ? missing_in_line(text) : "";
+        out.faults.push_back({out.root.line, "expected lines of 'key: value' at the top level" +
+                                                 (missing.empty() ? "" : "; " + missing)});
         out.root = {};
     }
 }
@@ -114,27 +118,31 @@ void check_end(const std::string& text, yaml_tree& out) {
     YAML::Parser parser{stream};
     start_finder document;
     if (!parser.HandleNextDocument(document) || !parser.HandleNextDocument(document)) return;
-    out.faults.push_back({document.line, "expected the end of the file: only one YAML document is allowed"});
+    if (const auto why = unindented_line(text, document.line); !why.empty())
+        out.faults.push_back({document.line, why});
+    else
+        out.faults.push_back({document.line, "expected the end of the file: only one YAML document is allowed"});
 }
 
-// The one mistake that this configuration invites: `url: discard:` without quotes.
-std::string explain(const YAML::Exception& error) {
-    std::string message = "not valid YAML: " + error.msg;
+// What yaml-cpp says, and the one mistake that this configuration invites: `url: discard:` without quotes.
+yaml_fault fault_of(const YAML::Exception& error, std::string_view text) {
+    std::string message = error.msg;
     if (error.msg == YAML::ErrorMsg::MAP_VALUE)
         message += " (one that holds ': ' or ends in ':' needs quotes, such as \"discard:\")";
-    return message;
+    return explain_fault(text, {line_of(error.mark), message});
 }
 
 }  // namespace
 
 yaml_tree read_yaml(std::string_view text) {
     yaml_tree out;
+    if (const auto quote = unclosed_quote(text); !quote.message.empty()) return {{}, {quote}};
     try {
         const std::string copy{text};
-        read_document(YAML::Load(copy), out);
+        read_document(YAML::Load(copy), text, out);
         check_end(copy, out);
     } catch (const YAML::Exception& error) {
-        out.faults.push_back({line_of(error.mark), explain(error)});
+        out.faults.push_back(fault_of(error, text));
     } catch (const std::exception& error) {
         out.faults.push_back({0, std::string{"not valid YAML: "} + error.what()});
     }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "config/yaml_fault.hpp"
+
 /// YAML to plain values that know their lines. Knows nothing of what the keys mean.
 namespace seriesgate {
 
@@ -24,17 +26,15 @@ struct yaml_value {
     std::string text;                  ///< of kind text
     std::vector<yaml_value> items;     ///< of kind list
     std::vector<yaml_member> members;  ///< of kind map, in the order of the text, duplicates included
+
+    std::vector<std::string> variables{};  ///< of the environment, that the text holds the values of
+    bool is_unknown = false;               ///< of kind text, but which one could not be found out; told already
 };
 
 struct yaml_member {
     std::string name;  ///< as written
     std::size_t line;  ///< of the name
     yaml_value value;
-};
-
-struct yaml_fault {
-    std::size_t line;  ///< from 1; 0 if unknown
-    std::string message;
 };
 
 struct yaml_tree {

@@ -52,7 +52,7 @@ forwarded_query pick_arguments(std::string_view query, const argument_names& nam
     forwarded_query picked;
     for_each_argument(query, [&](std::string_view bytes, const query_argument* read) {
         if (read == nullptr || !names.contains(read->name)) {
-            ++picked.left_out;
+            if (picked.left_out++ == 0) picked.left_out_example = bytes.substr(0, bytes.find('='));
             return;
         }
         if (!picked.text.empty()) picked.text += '&';

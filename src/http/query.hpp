@@ -16,14 +16,15 @@ using argument_names = std::set<std::string, std::less<>>;
 
 /// The part of a sender's query that goes on.
 struct forwarded_query {
-    std::string text;          ///< arguments with `&` between them, their bytes as they came
-    std::size_t left_out = 0;  ///< arguments
+    std::string text;                     ///< arguments with `&` between them, their bytes as they came
+    std::size_t left_out = 0;             ///< arguments
+    std::string_view left_out_example{};  ///< the name of the first, as it came
 };
 
 /// Picks the arguments with one of these names, however their letters are written (`%5F`, `+`), as often as they come.
 /// An argument that servers read in different ways goes nowhere: one with a `;`, which some take for `&`, with a `#`,
 /// or with a `%` that two hexadecimal digits do not follow. Linear in the bytes.
-/// @param query without '?'.
+/// @param query without '?'; what is returned points at it.
 forwarded_query pick_arguments(std::string_view query, const argument_names& names);
 
 /// One argument, decoded.

@@ -18,6 +18,7 @@ namespace {
 constexpr const char* lock_name = "lock";
 constexpr mode_t file_mode = 0600;
 constexpr mode_t directory_mode = 0700;
+constexpr mode_t parent_mode = 0777;  // less the umask, as mkdir -p has it
 /// O_NONBLOCK: a FIFO must not make us wait for its other end. O_NOCTTY: a terminal must not become ours.
 constexpr int wary = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
@@ -41,11 +42,25 @@ bool is_regular(int fd) noexcept {
     return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// A directory with its parents. Whether it is there in the end is seen when it is opened.
+bool is_there(const std::filesystem::path& path) noexcept {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// A directory with its parents. Throws with the name of the one that could not be made. What is there already under
+/// the directory's own name is seen when it is opened.
 void make_directory(const std::filesystem::path& path) {
-    std::error_code ignored;
-    std::filesystem::create_directories(path.parent_path(), ignored);
-    ::mkdir(path.c_str(), directory_mode);
+    std::filesystem::path made;
+    for (const std::filesystem::path& part : path) {
+        made /= part;
+        const bool is_parent = made != path;
+        if (::mkdir(made.c_str(), is_parent ? parent_mode : directory_mode) == 0) continue;
+        const int error = errno;
+        if (is_there(made)) continue;  // whatever mkdir says of it: EEXIST, or EROFS, or EACCES
+        if (!is_parent && error == EEXIST) return;
+        throw failure("state.dir: cannot make", path.string() + (is_parent ? ": " + made.string() : ""),
+                      error == EEXIST ? ENOTDIR : error);
+    }
 }
 
 /// Whether there is nothing in a directory but a lock.

@@ -63,6 +63,15 @@ TEST_CASE("readiness is 503 while starting and while draining") {
     CHECK(draining.text() == "draining: shutting down\n");
 }
 
+TEST_CASE("what keeps it from being ready is said") {
+    scene at;
+    std::string why = "no name";
+    at.shared.waits_for = [&why] { return why; };
+    CHECK(at.ask(&admin_answers::ready, {}).text() == "starting: no name\n");
+    why.clear();
+    CHECK(at.ask(&admin_answers::ready, {}).text() == "starting\n");
+}
+
 TEST_CASE("pages are asked for at the desk, by kind and by what is to be on them") {
     scene at;
     std::jthread paging{[&](const std::stop_token& stop) { give_keys(stop, at.shared.pages); }};

@@ -69,6 +69,7 @@ TEST_CASE("the example configuration loads and is the defaults") {
 TEST_CASE("the examples in the example configuration load") {
     const auto outcome = load_config_text(with_examples(text_of("config/seriesgate.yaml")), "seriesgate.yaml", {});
     for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
+    for (const config_error& doubt : outcome.warnings) FAIL_CHECK(doubt.text());
     const config& read = outcome.value;
     CHECK(read.ignore_labels == std::vector<std::string>{"prometheus_replica"});
     CHECK(read.rules.tenants.overrides.at("team-a") == series_maxima{500'000, 2'000'000});
@@ -84,7 +85,7 @@ TEST_CASE("the examples in the example configuration load") {
     CHECK(limit.per_tenant == defaults.per_tenant);
     CHECK(limit.maxima == series_maxima{20'000, 100'000});
     REQUIRE(limit.overrides.size() == 1);
-    CHECK(limit.overrides[0] == group_override{{{"namespace", "kube-system"}}, {200'000, 100'000}});
+    CHECK(limit.overrides[0] == group_override{{{"namespace", "kube-system"}}, {80'000, 100'000}});
 }
 
 TEST_CASE("every key of a limit stands in the example configuration and in docs/configuration.md") {

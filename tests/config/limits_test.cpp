@@ -164,7 +164,7 @@ TEST_CASE("the labels of a limit are names, each once, up to 16") {
 
 TEST_CASE("the values of a limit have bounds") {
     CHECK(limit_errors("  maxHourlySeries: -1\n  maxDailySeries: 1000000000001\n") ==
-          lines{"c.yaml:3: limits[0].maxHourlySeries: '-1' is negative",
+          lines{"c.yaml:3: limits[0].maxHourlySeries: '-1' is negative: write 0 for no limit",
                 "c.yaml:4: limits[0].maxDailySeries: '1000000000001' is too large, at most 1000000000000"});
     CHECK(limit_errors("  each: [b]\n  maxGroups: 0\n") ==
           lines{"c.yaml:4: limits[0].maxGroups: '0' is too small, at least 1"});
@@ -172,7 +172,7 @@ TEST_CASE("the values of a limit have bounds") {
           lines{"c.yaml:4: limits[0].maxGroups: '10000001' is too large, at most 10000000"});
     CHECK(limit_errors("  mode: off\n  perTenant: yes\n") ==
           lines{"c.yaml:3: limits[0].mode: 'off' is neither enforce nor observe",
-                "c.yaml:4: limits[0].perTenant: 'yes' is neither true nor false"});
+                "c.yaml:4: limits[0].perTenant: 'yes' is neither true nor false: write true"});
     CHECK(errors_of("mode: Observe\n") == lines{"c.yaml:1: mode: 'Observe' is neither enforce nor observe"});
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("what speaks of groups needs each") {
     // With an error in `each` nobody knows.
     CHECK(limit_errors("  each: [b, '']\n  maxGroups: 5\n  overrides:\n  - {group: {c: d}, maxDailySeries: -1}\n") ==
           lines{"c.yaml:3: limits[0].each[1]: is empty, expected the name of a label",
-                "c.yaml:6: limits[0].overrides[0].maxDailySeries: '-1' is negative"});
+                "c.yaml:6: limits[0].overrides[0].maxDailySeries: '-1' is negative: write 0 for no limit"});
     CHECK(limit_errors("  each: ['']\n  maxGroups: 5\n").size() == 1);
 }
 
@@ -289,8 +289,7 @@ TEST_CASE("state is a directory and an interval") {
     CHECK(loaded("state: {dir: ''}\n").state == state_config{});
     CHECK(errors_of("state: {dir: \"a\\0b\"}\n") == lines{"c.yaml:1: state.dir: 'a?b' is not a path"});
     CHECK(errors_of("state: {dir: , interval: 5}\n") ==
-          lines{"c.yaml:1: state.dir: has no value",
-                "c.yaml:1: state.interval: '5' is not a duration such as 500ms, 25s, 10m or 1h30m"});
+          lines{"c.yaml:1: state.dir: has no value", "c.yaml:1: state.interval: '5' has no unit: write 5s"});
     CHECK(errors_of("state: /var/lib/seriesgate\n") ==
           lines{"c.yaml:1: state: expected keys below it, got '/var/lib/seriesgate'"});
 }
@@ -303,9 +302,10 @@ TEST_CASE("errors in all sections are told in the order of the file") {
                     "tenants:\n"
                     "  overrides: {t: {x: 1}}\n"
                     "  default: {maxDailySeries: -1}\n"
-                    "mode: no\n") == lines{"c.yaml:1: exempt[0]: expected the end of the selector, found 'y' at byte 2",
-                                           "c.yaml:4: limits[0].perTenant: '1' is neither true nor false",
-                                           "c.yaml:6: tenants.overrides.t.x: unknown key",
-                                           "c.yaml:7: tenants.default.maxDailySeries: '-1' is negative",
-                                           "c.yaml:8: mode: 'no' is neither enforce nor observe"});
+                    "mode: no\n") ==
+          lines{"c.yaml:1: exempt[0]: expected the end of the selector, found 'y' at byte 2",
+                "c.yaml:4: limits[0].perTenant: '1' is neither true nor false: write true",
+                "c.yaml:6: tenants.overrides.t.x: unknown key",
+                "c.yaml:7: tenants.default.maxDailySeries: '-1' is negative: write 0 for no limit",
+                "c.yaml:8: mode: 'no' is neither enforce nor observe"});
 }

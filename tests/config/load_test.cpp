@@ -153,11 +153,12 @@ TEST_CASE("a value of the wrong kind is an error") {
     CHECK(errors_of("maxHourlySeries: null\n") == lines{"c.yaml:1: maxHourlySeries: has no value"});
     CHECK(errors_of("server: 5\n") == lines{"c.yaml:1: server: expected keys below it, got '5'"});
     CHECK(errors_of("upstream: http://a/b\n", {}) ==
-          lines{"c.yaml:1: upstream: expected keys below it, got 'http://a/b'"});
+          lines{"c.yaml:1: upstream: expected keys below it, got one value"});
     CHECK(errors_of("tenants: {default: 5}\n") == lines{"c.yaml:1: tenants.default: expected keys below it, got '5'"});
     CHECK(errors_of("server: [threads]\n") == lines{"c.yaml:1: server: expected keys below it, got a list"});
     CHECK(errors_of("- listen\n") == lines{"c.yaml:1: expected lines of 'key: value' at the top level"});
-    CHECK(errors_of("\nlisten=:9201\n") == lines{"c.yaml:2: expected lines of 'key: value' at the top level"});
+    CHECK(errors_of("\nlisten=:9201\n") == lines{"c.yaml:2: expected lines of 'key: value' at the top level; behind "
+                                                 "'listen' a colon and a space are missing"});
 }
 
 TEST_CASE("a count that is none is an error") {
@@ -165,9 +166,7 @@ TEST_CASE("a count that is none is an error") {
     const std::string at = "c.yaml:1: maxDailySeries: ";
     CHECK(error_of("abc") == lines{at + "'abc' is not a whole number"});
     CHECK(error_of("1.5") == lines{at + "'1.5' is not a whole number"});
-    CHECK(error_of("1e6") == lines{at + "'1e6' is not a whole number"});
-    CHECK(error_of("1_000") == lines{at + "'1_000' is not a whole number"});
-    CHECK(error_of("010") == lines{at + "'010' is not a whole number"});
+    CHECK(error_of("010") == lines{at + "'010' is not a whole number: write 10"});
     CHECK(error_of("0x10") == lines{at + "'0x10' is not a whole number"});
     CHECK(error_of("''") == lines{at + "'' is not a whole number"});
     CHECK(error_of("-5") == lines{at + "'-5' is negative"});
@@ -184,22 +183,26 @@ TEST_CASE("a false-positive rate out of bounds is an error") {
     for (const std::string value : {"0", "-0.1", "0.51", "1", "1e-10", "1e-999", "nan", "inf", "1e999"}) {
         CHECK(error_of(value) == lines{at + "'" + value + "' is not between 0.000000001 and 0.5"});
     }
-    for (const std::string value : {"abc", "0.01%", "1/100", "0,01", "''"}) {
+    for (const std::string value : {"abc", "1/100", "''"}) {
         const std::string shown = value == "''" ? "" : value;
         CHECK(error_of(value) == lines{at + "'" + shown + "' is not a number such as 0.0001"});
     }
+    CHECK(error_of("0.01%") == lines{at + "'0.01%' is not a number: write 0.0001"});
+    CHECK(error_of("0,01") == lines{at + "'0,01' is not a number: write 0.01"});
     CHECK(error_of("0.5").empty());
     CHECK(error_of("1e-9").empty());
     CHECK(error_of(".25").empty());
 }
 
 TEST_CASE("a duration out of bounds or without a unit is an error") {
-    const std::string form = "is not a duration such as 500ms, 25s, 10m or 1h30m";
     CHECK(errors_of("state: {interval: 99ms}\n") ==
           lines{"c.yaml:1: state.interval: '99ms' is too short, at least 100ms"});
     CHECK(errors_of("state: {interval: 61m}\n") == lines{"c.yaml:1: state.interval: '61m' is too long, at most 1h"});
-    CHECK(errors_of("upstream: {timeout: 25}\n") == lines{"c.yaml:1: upstream.timeout: '25' " + form});
-    CHECK(errors_of("upstream: {timeout: 25 s}\n") == lines{"c.yaml:1: upstream.timeout: '25 s' " + form});
+    CHECK(errors_of("upstream: {timeout: 25}\n") == lines{"c.yaml:1: upstream.timeout: '25' has no unit: write 25s"});
+    CHECK(errors_of("upstream: {timeout: 25 s}\n") ==
+          lines{"c.yaml:1: upstream.timeout: '25 s' is not a duration: write 25s"});
+    CHECK(errors_of("upstream: {timeout: soon}\n") ==
+          lines{"c.yaml:1: upstream.timeout: 'soon' is not a duration such as 500ms, 25s, 10m or 1h30m"});
     CHECK(errors_of("upstream: {timeout: -5s}\n") == lines{"c.yaml:1: upstream.timeout: '-5s' is negative"});
     for (const std::string key : {"readTimeout", "idleTimeout", "drainTimeout"}) {
         CHECK(errors_of("server: {" + key + ": 0s}\n") ==
@@ -214,12 +217,15 @@ TEST_CASE("a duration out of bounds or without a unit is an error") {
     CHECK(loaded("incumbentGrace: 0\n").rules.incumbent_grace == 0s);
     CHECK(loaded("incumbentGrace: 1h\n").rules.incumbent_grace == 1h);
     CHECK_FALSE(loaded("wholeHistograms: false\n").rules.whole_histograms);
-    CHECK(errors_of("wholeHistograms: yes\n") == lines{"c.yaml:1: wholeHistograms: 'yes' is neither true nor false"});
+    CHECK(errors_of("wholeHistograms: yes\n") ==
+          lines{"c.yaml:1: wholeHistograms: 'yes' is neither true nor false: write true"});
 }
 
 TEST_CASE("a size out of bounds or in a strange unit is an error") {
-    const std::string form = "is not a size such as 4096, 512KiB, 32MiB or 1GB";
-    CHECK(errors_of("server: {maxRequestBytes: 32M}\n") == lines{"c.yaml:1: server.maxRequestBytes: '32M' " + form});
+    CHECK(errors_of("server: {maxRequestBytes: much}\n") ==
+          lines{"c.yaml:1: server.maxRequestBytes: 'much' is not a size such as 4096, 512KiB, 32MiB or 1GB"});
+    CHECK(errors_of("server: {maxRequestBytes: 32M}\n") ==
+          lines{"c.yaml:1: server.maxRequestBytes: '32M' is not a size: write 32MiB or 32MB"});
     CHECK(errors_of("server: {maxRequestBytes: -1}\n") == lines{"c.yaml:1: server.maxRequestBytes: '-1' is negative"});
     CHECK(errors_of("server: {maxRequestBytes: 0}\n") ==
           lines{"c.yaml:1: server.maxRequestBytes: '0' is too small, at least 1B"});
@@ -266,18 +272,20 @@ TEST_CASE("a bad flag is told by its name") {
     flags.push_back({"listen", "here"});
     flags.push_back({"speed", "high"});
     flags.push_back({"limits", "[]"});
-    CHECK(errors_of("", flags) == lines{"--maxHourlySeries: '-1' is negative",
+    CHECK(errors_of("", flags) == lines{"--maxHourlySeries: '-1' is negative: write 0 for no limit",
                                         "--listen: 'here' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
                                         "--speed: unknown flag", "--limits: unknown flag"});
 }
 
 TEST_CASE("text that is not YAML is told with its line, and nothing is said of what is then missing") {
     CHECK(errors_of("listen: :1\nserver: [\n", {}) ==
-          lines{"c.yaml:3: not valid YAML: end of sequence flow not found"});
+          lines{"c.yaml:2: not valid YAML: the [ that opens here is never closed"});
     CHECK(errors_of("listen: :1\n\tthreads: 1\n", {}).size() == 1);
-    const auto unknown_anchor = errors_of("a: *nowhere\n", {});
-    REQUIRE(unknown_anchor.size() == 1);
-    CHECK(unknown_anchor[0].starts_with("c.yaml:1: not valid YAML: the referenced anchor is not defined"));
+    CHECK(
+        errors_of("a: *nowhere\n", {}) ==
+        lines{
+            "c.yaml:1: not valid YAML: a value that begins with * and has no quotes is an alias, and there is no such "
+            "anchor"});
     CHECK(errors_of("upstream:\n  url: discard:\n", {}) ==
           lines{"c.yaml:2: not valid YAML: illegal map value (one that holds ': ' or ends in ':' needs quotes, such as "
                 "\"discard:\")"});
@@ -299,7 +307,7 @@ TEST_CASE("all errors are told, in the order of the file, then the flags") {
           lines{"c.yaml:1: listen: '9201' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
                 "c.yaml:3: upstream.timout: unknown key, did you mean 'upstream.timeout'?",
                 "c.yaml:4: maxHourlySeries: '-3' is negative",
-                "c.yaml:6: server.readTimeout: '25' is not a duration such as 500ms, 25s, 10m or 1h30m",
+                "c.yaml:6: server.readTimeout: '25' has no unit: write 25s",
                 "--maxDailySeries: 'many' is not a whole number",
                 "c.yaml:2: upstream.url: is required, in the file or as --upstream.url=URL: "
                 "http://host:port/path, or discard: to only count"});

@@ -53,6 +53,9 @@ TEST_CASE("sizes are read in their units") {
     CHECK(parse_size("1KiB") == 1024u);
     CHECK(parse_size("32MiB") == 33'554'432u);
     CHECK(parse_size("2GiB") == 2'147'483'648u);
+    CHECK(parse_size("3Ki") == 3'072u);
+    CHECK(parse_size("32Mi") == 33'554'432u);
+    CHECK(parse_size("2Gi") == 2'147'483'648u);
     CHECK(parse_size("1KB") == 1'000u);
     CHECK(parse_size("5MB") == 5'000'000u);
     CHECK(parse_size("1GB") == 1'000'000'000u);
@@ -60,7 +63,7 @@ TEST_CASE("sizes are read in their units") {
 
 TEST_CASE("what is no size is not read") {
     const auto text = GENERATE(as<std::string_view>{}, "", " ", "MiB", "-1", "+1", "1.5MiB", "32 MiB", "32mib", "32M",
-                               "32Mi", "1kb", "1TiB", " 1", "1 ", "1B2B", "0x10", "1e6");
+                               "32mi", "1kb", "1TiB", " 1", "1 ", "1B2B", "0x10", "1e6");
     CAPTURE(text);
     CHECK_FALSE(parse_size(text));
 }

@@ -51,6 +51,7 @@ def test_a_yaml_example_is_valid(block, tmp_path):
     else:
         missing = [] if "upstream:" in block.text else ["--upstream.url=discard:"]
         checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *missing)
+        assert checked.stderr == ""  # no warnings either
     assert checked.returncode == 0, checked
 
 

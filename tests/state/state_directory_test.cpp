@@ -92,7 +92,12 @@ TEST_CASE("a directory that cannot be used says why") {
     write_file(path, "");
     CHECK_THROWS_WITH(state_directory{path}, "state.dir: cannot open " + path.string() + ": Not a directory");
     CHECK_THROWS_WITH(state_directory{path / "d"},
-                      "state.dir: cannot open " + (path / "d").string() + ": Not a directory");
+                      "state.dir: cannot make " + (path / "d").string() + ": " + path.string() + ": Not a directory");
+    const auto long_name = path.parent_path() / std::string(300, 'x');
+    CHECK_THROWS_WITH(state_directory{long_name},
+                      "state.dir: cannot make " + long_name.string() + ": File name too long");
+    CHECK_THROWS_WITH(state_directory{std::filesystem::path{"/proc/seriesgate"}},
+                      "state.dir: cannot make /proc/seriesgate: No such file or directory");
 }
 
 TEST_CASE("a directory may be reached by a link") {

@@ -1,0 +1,68 @@
+#include "config/shapes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace seriesgate {
+namespace {
+
+struct shape {
+    std::string_view key;  ///< without the numbers of items; `*` is a tenant
+    std::string_view example;
+};
+
+constexpr std::array<shape, 25> shapes{{
+    {"listen", "listen: 0.0.0.0:9201"},
+    {"upstream", "upstream: {url: \"http://127.0.0.1:8428/api/v1/write\"}"},
+    {"upstream.url", "url: http://127.0.0.1:8428/api/v1/write"},
+    {"upstream.forwardQuery", "forwardQuery: [extra_label]"},
+    {"maxHourlySeries", "maxHourlySeries: 1000000"},
+    {"maxDailySeries", "maxDailySeries: 5000000"},
+    {"ignoreLabels", "ignoreLabels: [prometheus_replica]"},
+    {"fingerprint", "fingerprint: {secretFile: /etc/seriesgate/secret}"},
+    {"incumbentGrace", "incumbentGrace: 10m"},
+    {"tenants", "tenants: {default: {maxHourlySeries: 100000}}"},
+    {"tenants.default", "default: {maxHourlySeries: 100000}"},
+    {"tenants.overrides", "overrides: {team-a: {maxHourlySeries: 500000}}"},
+    {"tenants.overrides.*", "team-a: {maxHourlySeries: 500000}"},
+    {"limits", "limits: [{name: per-job, each: [job], maxHourlySeries: 20000}]"},
+    {"limits[]", "- {name: per-job, each: [job], maxHourlySeries: 20000}"},
+    {"limits[].name", "name: per-job"},
+    {"limits[].each", "each: [job]"},
+    {"limits[].overrides", "overrides: [{group: {job: node}, maxHourlySeries: 200000}]"},
+    {"limits[].overrides[]", "- {group: {job: node}, maxHourlySeries: 200000}"},
+    {"limits[].overrides[].group", "group: {job: node}"},
+    {"exempt", "exempt: ['{__name__=~\"up|ALERTS.*\"}']"},
+    {"state", "state: {dir: /var/lib/seriesgate}"},
+    {"state.dir", "dir: /var/lib/seriesgate"},
+    {"log", "log: {format: json}"},
+    {"server", "server: {threads: 4}"},
+}};
+
+/// `limits[2].overrides[0]` as `limits[].overrides[]`.
+std::string without_numbers(std::string_view key) {
+    std::string pattern;
+    bool in_brackets = false;
+    for (const char c : key) {
+        if (c == ']') in_brackets = false;
+        if (!in_brackets) pattern += c;
+        if (c == '[') in_brackets = true;
+    }
+    return pattern;
+}
+
+constexpr std::string_view overrides = "tenants.overrides.";
+
+}  // namespace
+
+std::string_view shape_of(std::string_view key) {
+    std::string pattern = key.starts_with(overrides) ? std::string{overrides} + "*" : without_numbers(key);
+    // Wherever they stand.
+    for (const std::string_view count : {".maxHourlySeries", ".maxDailySeries"})
+        if (key.ends_with(count)) pattern = count.substr(1);
+    const auto found = std::ranges::find(shapes, pattern, &shape::key);
+    return found == shapes.end() ? std::string_view{} : found->example;
+}
+
+}  // namespace seriesgate
