@@ -1,5 +1,7 @@
 #include "admin/stats.hpp"
 
+#include <fmt/format.h>
+
 #include <initializer_list>
 #include <string>
 
@@ -95,8 +97,7 @@ std::string whole(std::string_view tenants, std::string_view limits) {
 }
 
 std::string list(std::string_view name, int total, std::initializer_list<std::string_view> entries) {
-    std::string text =
-        "\"" + std::string{name} + "Total\":" + std::to_string(total) + ",\"" + std::string{name} + "\":[";
+    std::string text = fmt::format(R"("{}Total":{},"{}":[)", name, total, name);
     for (const auto entry : entries) text.append(text.ends_with('[') ? "" : ",").append(entry);
     return text + "]";
 }
