@@ -31,6 +31,8 @@ MISTAKES = [
      [':2: not valid YAML: the [ that opens here is never closed']),
     ('a brace that is never closed', 'server: {threads: 1\nmode: observe\n',
      [':1: not valid YAML: the { that opens here is never closed']),
+    ('a bracket that is never closed, found further down', "exempt: [up\nlimits:\n  - {name: a, match: '{a=\"b\"}'}\n",
+     [':1: not valid YAML: the [ that opens here is never closed']),
     ('a bracket too many', 'exempt: [up]]\n',
      [':1: not valid YAML: a ] or } that nothing opens']),
     ('a value that ends in a colon', 'upstream:\n  url: discard:\n',
