@@ -14,13 +14,14 @@
 #
 # From the environment:
 #   SERIESGATE_BIN      the gate (build/release/seriesgate)
-#   SERIESGATE_SERVERS  the folder with vmagent (build/servers/usr/bin, then the PATH)
+#   VMAGENT             the vmagent to compare with, if it is to be another than Debian's
+#   SERIESGATE_SERVERS  the folder with Debian's (build/servers/usr/bin, then the PATH)
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 for argument in "$@"; do
     case $argument in
-        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" | sed '$d'; exit 0 ;;
+        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     esac
 done
 
@@ -36,8 +37,12 @@ find_tool() { # WHAT HINT CANDIDATE...: sets `tool` to the first candidate that 
 find_tool seriesgate 'cmake --preset release && cmake --build build/release --target seriesgate' \
     "${SERIESGATE_BIN:-$root/build/release/seriesgate}"
 gate=$tool
-find_tool vmagent 'scripts/fetch-servers.sh, or the Debian package victoria-metrics' \
-    "${SERIESGATE_SERVERS:-$root/build/servers/usr/bin}/vmagent" vmagent
+if [ -n "${VMAGENT:-}" ]; then
+    find_tool vmagent "VMAGENT=$VMAGENT is not a program" "$VMAGENT"
+else
+    find_tool vmagent 'scripts/fetch-servers.sh, or the Debian package victoria-metrics' \
+        "${SERIESGATE_SERVERS:-$root/build/servers/usr/bin}/vmagent" vmagent
+fi
 vmagent=$tool
 find_tool nginx 'the Debian package nginx-light' nginx /usr/sbin/nginx
 nginx=$tool

@@ -3,8 +3,9 @@
 # tests need.
 #
 # Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
-# alone: on a prepared machine this neither calls apt-get nor needs a network. No service is installed or started;
-# the Prometheus and VictoriaMetrics of the tests are only unpacked under build/ (see fetch-servers.sh).
+# alone: on a prepared machine this neither calls apt-get nor needs a network. No service is started or enabled: the
+# Prometheus and VictoriaMetrics of the tests are only unpacked under build/ (see fetch-servers.sh), and of HAProxy and
+# nginx the tests use the programs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -36,8 +37,8 @@ if [ "$with_unit_tests" = yes ]; then
 fi
 if [ "$with_tests" = yes ]; then
     tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind)
-    libraries+=(libclang-rt-dev ca-certificates faketime python3 python3-pytest python3-pytest-timeout python3-pytest-xdist
-                python3-snappy python3-protobuf debootstrap)
+    libraries+=(libclang-rt-dev ca-certificates faketime libnss-wrapper python3 python3-pytest python3-pytest-timeout
+                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema debootstrap haproxy nginx openssl)
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version
@@ -81,7 +82,12 @@ if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
         fi
     fi
     log=$(mktemp)
-    trap 'rm -f "$log"' EXIT
+    policy='' # the file that keeps services from being started, while it is ours
+    clean_up() {
+        rm -f "$log"
+        if [ -n "$policy" ]; then "${as_root[@]}" rm -f "$policy"; fi
+    }
+    trap clean_up EXIT
     echo "install-deps: reading the package lists ..."
     "${as_root[@]}" apt-get update >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 
@@ -101,6 +107,14 @@ if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
     fi
 
     echo "install-deps: installing ${missing[*]}"
+    services=()
+    for service in haproxy nginx; do
+        if [[ " ${missing[*]} " == *" $service "* ]]; then services+=("$service"); fi
+    done
+    if [ ${#services[@]} -gt 0 ] && [ ! -e /usr/sbin/policy-rc.d ]; then
+        policy=/usr/sbin/policy-rc.d
+        printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
+    fi
     # --no-remove: Debian 12's default Boost headers exclude the newer ones, and throwing out what somebody
     # installed is not ours to decide.
     if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -110,6 +124,9 @@ if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
             echo "install-deps: an installed package is in the way (often libboost1.74-dev); remove it first" >&2
         fi
         exit 1
+    fi
+    if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
+        "${as_root[@]}" systemctl disable --quiet "${services[@]}" >>"$log" 2>&1 || true # not at the next start either
     fi
 fi
 

@@ -39,6 +39,10 @@ json_indent() {
                     else if (c == "\\") escaped = 1
                     else if (c == "\"") in_string = 0
                 } else if (c == "\"") { in_string = 1; printf "%s", c }
+                else if (match(substr($0, at), /^(\[[ \t\r]*\]|\{[ \t\r]*\})/)) {
+                    printf "%s", c == "[" ? "[]" : "{}"
+                    at += RLENGTH - 1
+                }
                 else if (c == "{" || c == "[") { depth++; printf "%s", c; newline() }
                 else if (c == "}" || c == "]") { depth--; newline(); printf "%s", c }
                 else if (c == ",") { printf "%s", c; newline() }

@@ -1,15 +1,13 @@
 #include "admin/admin_answers.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <variant>
 
-#include "http/query.hpp"
+#include "admin/stats_arguments.hpp"
+#include "admin/status_page.hpp"
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {
@@ -20,19 +18,12 @@ using namespace std::chrono_literals;
 /// Far longer than a page takes; a reload may have to wait for the one before.
 constexpr auto page_limit = 10s;
 constexpr auto reload_limit = 30s;
-/// There may be any number of lists of different lengths: they leave room for the two whole pages, and little to wait
-/// for.
-constexpr std::size_t cut_lists_max = 4;
+/// There may be any number of parts of /stats: they leave room for the whole pages, and little to wait for.
+constexpr std::size_t parts_max = 4;
 
-/// The key that `?limit=` asks for; nothing if that is no number.
-std::optional<page_key> stats_key(std::string_view query) {
-    page_key key{.kind = page_kind::stats};
-    const auto values = argument_values(query, "limit");
-    if (values.empty()) return key;
-    const std::string& text = values.front();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), key.shown_max);
-    if (values.size() > 1 || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return key;
+std::string starting_text(const std::function<std::string()>& waits_for) {
+    const std::string why = waits_for ? waits_for() : std::string{};
+    return why.empty() ? "starting" : "starting: " + why;
 }
 
 }  // namespace
@@ -44,7 +35,7 @@ net::awaitable<reply> admin_answers::healthy(const http_request&) {
 net::awaitable<reply> admin_answers::ready(const http_request&) {
     switch (shared_.life.stage()) {
         case life_stage::starting:
-            co_return text_reply(503, "starting");
+            co_return text_reply(503, starting_text(shared_.waits_for));
         case life_stage::draining:
             co_return text_reply(503, "draining: shutting down");
         case life_stage::ready:
@@ -57,12 +48,13 @@ net::awaitable<reply> admin_answers::ready(const http_request&) {
 net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, bool is_head) {
     reply made{.status = 200, .length_unknown = is_head};
     made.headers.set(http::field::content_type, type);
+    made.headers.set("X-Content-Type-Options", "nosniff");  // names on it are of senders' choosing
     if (is_head) co_return made;
-    const std::size_t ahead_max = key.is_cut() ? cut_lists_max - 1 : page_desk::orders_max - 1;
+    const std::size_t ahead_max = key.is_part() ? parts_max - 1 : page_desk::orders_max - 1;
     const auto text = co_await shared_.pages.ask(key, io_, page_limit, ahead_max);
     if (!text || *text == nullptr)
         co_return come_again(
-            rejection(reject_reason::pages_held, 503, "too many earlier answers are still being read, try again"));
+            rejection(reject_reason::pages_held, 503, "too many other answers are being made or read, try again"));
     made.shared_body = *text;
     co_return made;
 }
@@ -73,11 +65,20 @@ net::awaitable<reply> admin_answers::metrics(const http_request& request) {
 }
 
 net::awaitable<reply> admin_answers::stats(const http_request& request) {
-    const auto key = stats_key(request.query);
-    if (!key)
-        co_return rejection(reject_reason::bad_argument, 400,
-                            "limit: expected one whole number, how many entries the lists may have");
-    co_return co_await page(*key, "application/json", request.is_head);
+    const auto shown = read_stats_arguments(request.query);
+    if (!shown) co_return rejection(reject_reason::bad_argument, 400, shown.error());
+    const page_key key{.kind = page_kind::stats, .shown = *shown};
+    co_return co_await page(key, "application/json", request.is_head);
+}
+
+/// It shows names that senders have chosen: nothing of it is to run, to load, or to be framed.
+net::awaitable<reply> admin_answers::status(const http_request& request) {
+    const page_key key{.kind = page_kind::status};
+    reply made = co_await page(key, "text/html; charset=utf-8", request.is_head);
+    made.headers.set("Content-Security-Policy", status_policy);
+    made.headers.set("Referrer-Policy", "no-referrer");
+    made.headers.set(http::field::cache_control, "no-store");
+    co_return made;
 }
 
 net::awaitable<reply> admin_answers::reload(const http_request&) {

@@ -1,6 +1,9 @@
 /// Health, readiness, figures, reload.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "admin/page.hpp"
 #include "admin/reload_desk.hpp"
 #include "admin/reload_metrics.hpp"
@@ -15,8 +18,9 @@ namespace seriesgate {
 struct admin_shared {
     const process_life& life;
     reload_metrics& reload;
-    page_desk pages{};      ///< see make_pages()
-    reload_desk reloads{};  ///< of the configuration
+    std::function<std::string()> waits_for{};  ///< what keeps it from being ready; empty: nothing in particular
+    page_desk pages{};                         ///< see make_pages()
+    reload_desk reloads{};                     ///< of the configuration
 };
 
 /// The answers of one thread, each for a route of its own. Threads: the one that runs `io`.
@@ -32,6 +36,7 @@ class admin_answers {
     net::awaitable<reply> ready(const http_request& request);
     net::awaitable<reply> metrics(const http_request& request);
     net::awaitable<reply> stats(const http_request& request);
+    net::awaitable<reply> status(const http_request& request);
     /// POST. Waits for what comes of it.
     net::awaitable<reply> reload(const http_request& request);
 

@@ -1,7 +1,10 @@
 #include "admin/limit_metrics.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "admin/by_demand.hpp"
@@ -20,7 +23,9 @@ void write_windows(exposition& out, std::string_view name, std::string_view help
     out.sample({{"window", "daily"}}, figures.daily.*figure);
 }
 
-constexpr std::size_t budgets_shown_max = 100;
+constexpr std::size_t tenants_shown_max = 100;
+constexpr std::size_t groups_shown_max = 100;    // of one limit
+constexpr std::size_t budgets_shown_max = 1000;  // of all limits
 
 /// @param readable its backslashes are escapes already, see readable().
 void append_escaped(std::string& out, std::string_view readable) {
@@ -45,36 +50,94 @@ std::string group_text(const budget_name& name) {
     return text;
 }
 
-std::uint64_t demand(const budget_figures& of) {
-    return of.hourly.series_current + of.hourly.series_refused;
+budget_list shown_tenants(const std::vector<budget_figures>& all) {
+    budget_list shown = by_demand(all, hourly_demand);
+    if (shown.size() > tenants_shown_max) shown.resize(tenants_shown_max);
+    return shown;
 }
 
-/// Three families for `kind` "tenant" or "limit".
-void write_budgets(exposition& out, std::string_view kind, const std::vector<budget_figures>& all) {
-    const auto budgets = by_demand(all, budgets_shown_max, demand);
-    const auto family = [&](std::string_view what, std::string_view help,
-                            std::uint64_t budget_window_figures::*figure) {
-        out.family("seriesgate_" + std::string{kind} + "_series_" + std::string{what}, help, metric_type::gauge);
-        for (const budget_figures* each : budgets)
-            for (const auto& [window, of] : {std::pair{"hourly", &each->hourly}, std::pair{"daily", &each->daily}}) {
-                const std::uint64_t value = of->*figure;
-                const budget_name& name = each->name;
-                if (kind == "tenant")
-                    out.sample({{"tenant", name.tenant}, {"mode", to_text(each->mode)}, {"window", window}}, value);
-                else
-                    out.sample({{"limit", name.limit},
-                                {"group", group_text(name)},
-                                {"tenant", name.tenant},
-                                {"mode", to_text(each->mode)},
-                                {"window", window}},
-                               value);
-            }
+using counts_by_limit = std::map<std::string_view, std::size_t>;
+
+/// How many budgets of each limit there is room for, if each gets as many: so those of a limit with few are never cut
+/// for one with many.
+std::size_t room_for_each(const counts_by_limit& counts) {
+    const auto taken = [&](std::size_t each_max) {
+        std::size_t sum = 0;
+        for (const auto& [limit, count] : counts) sum += std::min(count, each_max);
+        return sum;
     };
-    family("max", "Series that the budget may admit in the window; 0 is not limited. The 100 with the most demand.",
-           &budget_window_figures::series_max);
-    family("current", "Series admitted in the current window.", &budget_window_figures::series_current);
-    family("refused", "Distinct series that found no room in the current window; with mode observe they were admitted.",
-           &budget_window_figures::series_refused);
+    std::size_t room = groups_shown_max;
+    while (room > 1 && taken(room) > budgets_shown_max) --room;
+    return room;
+}
+
+/// Of each limit those with the most demand.
+budget_list shown_groups(const std::vector<budget_figures>& all) {
+    counts_by_limit counts;
+    for (const budget_figures& each : all) ++counts[each.name.limit];
+    const std::size_t room = room_for_each(counts);
+    counts_by_limit taken;
+    budget_list shown;
+    for (const budget_figures* each : by_demand(all, hourly_demand))
+        if (taken[each->name.limit]++ < room) shown.push_back(each);
+    return shown;
+}
+
+void write_tenant(exposition& out, const budget_figures& of, std::string_view window, std::uint64_t value) {
+    out.sample({{"tenant", of.name.tenant}, {"mode", to_text(of.mode)}, {"window", window}}, value);
+}
+
+void write_group(exposition& out, const budget_figures& of, std::string_view window, std::uint64_t value) {
+    out.sample({{"limit", of.name.limit},
+                {"group", group_text(of.name)},
+                {"tenant", of.name.tenant},
+                {"mode", to_text(of.mode)},
+                {"window", window}},
+               value);
+}
+
+/// One family with a sample for each budget and window.
+struct budget_family {
+    std::string_view name;
+    std::string_view help;
+    std::uint64_t budget_window_figures::*figure;
+};
+
+void write_budgets(exposition& out, const budget_family& family, const budget_list& budgets,
+                   void (*write_one)(exposition&, const budget_figures&, std::string_view, std::uint64_t)) {
+    out.family(family.name, family.help, metric_type::gauge);
+    for (const budget_figures* each : budgets) {
+        write_one(out, *each, "hourly", each->hourly.*family.figure);
+        write_one(out, *each, "daily", each->daily.*family.figure);
+    }
+}
+
+constexpr std::string_view current_help = "Series admitted in the current window.";
+constexpr std::string_view refused_help =
+    "Distinct series that found no room in the current window; with mode observe they were admitted.";
+
+void write_tenants(exposition& out, const std::vector<budget_figures>& all) {
+    const budget_list shown = shown_tenants(all);
+    for (const budget_family& each :
+         {budget_family{"seriesgate_tenant_series_max",
+                        "Series that the budget may admit in the window; 0 is not limited. The 100 tenants with the "
+                        "most demand.",
+                        &budget_window_figures::series_max},
+          budget_family{"seriesgate_tenant_series_current", current_help, &budget_window_figures::series_current},
+          budget_family{"seriesgate_tenant_series_refused", refused_help, &budget_window_figures::series_refused}})
+        write_budgets(out, each, shown, write_tenant);
+}
+
+void write_groups(exposition& out, const std::vector<budget_figures>& all) {
+    const budget_list shown = shown_groups(all);
+    for (const budget_family& each :
+         {budget_family{"seriesgate_limit_series_max",
+                        "Series that the budget may admit in the window; 0 is not limited. Of each limit the 100 "
+                        "groups with the most demand, of all limits 1000.",
+                        &budget_window_figures::series_max},
+          budget_family{"seriesgate_limit_series_current", current_help, &budget_window_figures::series_current},
+          budget_family{"seriesgate_limit_series_refused", refused_help, &budget_window_figures::series_refused}})
+        write_budgets(out, each, shown, write_group);
 }
 
 }  // namespace
@@ -105,8 +168,8 @@ void write(exposition& out, const limiter_figures& figures) {
     out.family("seriesgate_series_exempt", "Series admitted by exemption in the current window, in no limit.", gauge);
     out.sample({{"window", "hourly"}}, figures.exempt_hourly);
     out.sample({{"window", "daily"}}, figures.exempt_daily);
-    write_budgets(out, "tenant", figures.tenants);
-    write_budgets(out, "limit", figures.limits);
+    write_tenants(out, figures.tenants);
+    write_groups(out, figures.limits);
     out.family("seriesgate_commits_total", "Requests that held new series and went through the commit lock.",
                metric_type::counter);
     out.sample({}, figures.commits);

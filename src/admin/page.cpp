@@ -1,8 +1,18 @@
 #include "admin/page.hpp"
 
 #include <numeric>
+#include <optional>
+#include <string>
 
 namespace seriesgate {
+namespace {
+
+std::size_t bytes_of(const page_key& key) {
+    const auto bytes = [](const std::optional<std::string>& text) { return text ? text->capacity() : 0; };
+    return sizeof key + bytes(key.shown.tenant) + bytes(key.shown.limit);
+}
+
+}  // namespace
 
 bool page_shelf::has_room() {
     std::erase_if(entries_, [](const entry& each) { return each.text.expired(); });
@@ -20,7 +30,7 @@ page_text page_shelf::newest(const page_key& key, time_point now) const {
 }
 
 void page_shelf::put(const page_key& key, const page_text& text, time_point now) {
-    entries_.push_back({.key = key, .text = text, .bytes = text->capacity(), .made = now});
+    entries_.push_back({.key = key, .text = text, .bytes = text->capacity() + bytes_of(key), .made = now});
 }
 
 }  // namespace seriesgate

@@ -1,26 +1,26 @@
-/// What /stats and /metrics answer.
+/// What /, /stats and /metrics answer.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "admin/budget_choice.hpp"
 #include "admin/desk.hpp"
 
 namespace seriesgate {
 
-enum class page_kind : std::uint8_t { metrics, stats };
+enum class page_kind : std::uint8_t { metrics, stats, status };
 
 /// Two requests with the same key get the same text.
 struct page_key {
     page_kind kind = page_kind::metrics;
-    std::uint64_t shown_max = std::numeric_limits<std::uint64_t>::max();  ///< entries in each list of /stats
+    budget_choice shown{};  ///< on /stats
 
-    [[nodiscard]] bool is_cut() const noexcept { return shown_max != page_key{}.shown_max; }
+    [[nodiscard]] bool is_part() const { return shown != budget_choice{}; }
     bool operator==(const page_key&) const = default;
 };
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <string>
 
 #include "admin/limit_metrics.hpp"
 #include "admin/stats.hpp"
+#include "admin/status_page.hpp"
 #include "config/version.hpp"
 #include "limit/figures.hpp"
 #include "log/log.hpp"
@@ -25,29 +27,45 @@ constexpr clock::duration rest_max = 1s;
 
 std::string metrics_page(const page_sources& from) {
     exposition out;
-    out.family("seriesgate_build_info", "A constant 1, labelled with the version.", metric_type::gauge);
-    out.sample({{"version", version()}}, 1);
+    out.family("seriesgate_build_info",
+               "A constant 1, labelled with the version, the revision of the source if the build was told, and the "
+               "compiler.",
+               metric_type::gauge);
+    out.sample({{"version", version()}, {"revision", revision()}, {"compiler", compiler()}}, 1);
     write(out, figures_of(from.limiter));
     from.write_metrics(out);
     write(out, read_process_stats());
     return out.take();
 }
 
-std::string stats_page(const page_sources& from, std::uint64_t shown_max) {
-    const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - from.started);
-    return stats_json(version(), uptime, from.counts(), figures_of(from.limiter), shown_max) + "\n";
+process_facts facts_of(const page_sources& from) {
+    return {.version = version(),
+            .uptime = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - from.started)};
 }
 
-page_text make_page(const page_key& key, const page_sources& from) {
-    return std::make_shared<const std::string>(key.kind == page_kind::metrics ? metrics_page(from)
-                                                                              : stats_page(from, key.shown_max));
+std::string text_of(const page_key& key, const page_sources& from) {
+    switch (key.kind) {
+        case page_kind::metrics:
+            return metrics_page(from);
+        case page_kind::stats:
+            return stats_json(facts_of(from), from.counts(), figures_of(from.limiter), key.shown) + "\n";
+        case page_kind::status:
+            break;
+    }
+    return status_html(facts_of(from), figures_of(from.limiter));
+}
+
+/// So that no sort is held up by the readers of another.
+constexpr std::size_t shelves_count = 4;
+std::size_t shelf_of(const page_key& key) {
+    return key.is_part() ? shelves_count - 1 : static_cast<std::size_t>(key.kind);
 }
 
 /// A text of the moment if the shelf has room for it, else the newest that is held.
 page_text find_page(const page_key& key, page_shelf& shelf, const page_sources& from) {
     const auto now = clock::now();
     if (!shelf.has_room()) return shelf.newest(key, now);
-    page_text text = make_page(key, from);
+    auto text = std::make_shared<const std::string>(text_of(key, from));
     shelf.put(key, text, now);
     return text;
 }
@@ -55,10 +73,10 @@ page_text find_page(const page_key& key, page_shelf& shelf, const page_sources& 
 }  // namespace
 
 void make_pages(const std::stop_token& stop, page_desk& asked, const page_sources& from) {
-    std::array<page_shelf, 3> shelves;  // so that no sort is held up by the readers of another
+    std::array<page_shelf, shelves_count> shelves;
     while (const auto order = asked.take(stop)) {
         const page_key& key = order->key;
-        page_shelf& shelf = shelves[key.kind == page_kind::metrics ? 0 : key.is_cut() ? 1 : 2];
+        page_shelf& shelf = shelves[shelf_of(key)];
         const auto began = clock::now();
         try {
             order->give(find_page(key, shelf, from));

@@ -1,12 +1,12 @@
-/// The thread that makes what /stats and /metrics answer.
+/// The thread that makes what /, /stats and /metrics answer.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <stop_token>
 
+#include "admin/gate_counts.hpp"
 #include "admin/page.hpp"
-#include "admin/stats.hpp"
 #include "limit/figures.hpp"
 #include "metrics/exposition.hpp"
 
@@ -17,7 +17,7 @@ struct page_sources {
     const series_limiter& limiter;
     std::chrono::steady_clock::time_point started;
     std::function<void(exposition&)> write_metrics;  ///< the families of all others. Threads: any
-    std::function<request_counts()> counts;          ///< Threads: any
+    std::function<gate_counts()> counts;             ///< Threads: any
 };
 
 /// Makes the pages that are asked for until it is told to stop, and rests after each for three times as long as it

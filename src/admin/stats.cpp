@@ -40,7 +40,10 @@ json::object to_json(const budget_window_figures& window) {
 }
 
 json::object tenant_json(const budget_figures& budget) {
-    return {{"tenant", budget.name.tenant}, {"hourly", to_json(budget.hourly)}, {"daily", to_json(budget.daily)}};
+    return {{"tenant", budget.name.tenant},
+            {"mode", to_text(budget.mode)},
+            {"hourly", to_json(budget.hourly)},
+            {"daily", to_json(budget.daily)}};
 }
 
 json::object limit_json(const budget_figures& budget) {
@@ -55,47 +58,82 @@ json::object limit_json(const budget_figures& budget) {
     return made;
 }
 
-std::uint64_t demand(const budget_figures& of) {
-    return of.hourly.series_current + of.hourly.series_refused + of.daily.series_refused;
-}
-
 /// `"names": [...]` with those that have the most demand first, so that the head of a long list is what matters. Each
 /// is serialized by itself: a tree of all of them would take ten times the memory of the text.
 template <class ToJson>
 void append_list(std::string& text, std::string_view name, const std::vector<budget_figures>& budgets,
-                 std::uint64_t shown_max, ToJson to_object) {
-    fmt::format_to(std::back_inserter(text), R"(,"{}Total":{},"{}":[)", name, budgets.size(), name);
+                 const budget_choice& shown, ToJson to_object) {
+    auto chosen = by_demand(budgets, whole_demand, [&](const budget_name& each) { return shown.takes(each); });
+    fmt::format_to(std::back_inserter(text), R"(,"{}Total":{},"{}":[)", name, chosen.size(), name);
+    if (chosen.size() > shown.shown_max) chosen.resize(shown.shown_max);
     const char* separator = "";
-    for (const budget_figures* each : by_demand(budgets, shown_max, demand)) {
+    for (const budget_figures* each : chosen) {
         text += std::exchange(separator, ",");
         text += json::serialize(to_object(*each));
     }
     text += ']';
 }
 
+json::object to_json(const named_counts& counts) {
+    json::object made;
+    for (const auto& [name, count] : counts) made[name] = count;
+    return made;
+}
+
+json::object to_json(const request_counts& requests) {
+    return {{"total", requests.total},
+            {"rejected", requests.rejected},
+            {"upstreamErrors", requests.upstream_errors},
+            {"unconfirmed", requests.unconfirmed},
+            {"byStatus", to_json(requests.by_status)},
+            {"rejectedByReason", to_json(requests.rejected_by_reason)},
+            {"upstreamErrorsByReason", to_json(requests.upstream_errors_by_reason)}};
+}
+
+json::object to_json(const sample_counts& samples) {
+    return {{"received", samples.received},
+            {"accepted", samples.accepted},
+            {"refused", samples.refused},
+            {"stored", samples.stored},
+            {"failed", samples.failed}};
+}
+
+json::object to_json(const dropped_counts& dropped) {
+    return {{"unknownEntries", dropped.unknown_entries},
+            {"untranslatedSeries", dropped.untranslated_series},
+            {"untranslatedHistograms", dropped.untranslated_histograms}};
+}
+
+json::object to_json(const connection_counts& connections) {
+    return {{"open", connections.open},
+            {"accepted", connections.accepted},
+            {"givenUpByReason", to_json(connections.given_up_by_reason)},
+            {"turnedAwayByReason", to_json(connections.turned_away_by_reason)}};
+}
+
+/// All but the lists.
+json::object head_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures) {
+    return {{"schemaVersion", 1},
+            {"version", process.version},
+            {"uptimeSeconds", process.uptime.count()},
+            {"mode", to_text(figures.mode)},
+            {"clockInDoubt", figures.clock_in_doubt},
+            {"requests", to_json(counts.requests)},
+            {"samples", to_json(counts.samples)},
+            {"dropped", to_json(counts.dropped)},
+            {"connections", to_json(counts.connections)},
+            {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}},
+            {"exempt", {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}}}};
+}
+
 }  // namespace
 
-std::string stats_json(std::string_view version, std::chrono::seconds uptime, const request_counts& counts,
-                       const limiter_figures& figures, std::uint64_t shown_max) {
-    const json::object head{
-        {"version", version},
-        {"uptimeSeconds", uptime.count()},
-        {"mode", to_text(figures.mode)},
-        {"clockInDoubt", figures.clock_in_doubt},
-        {"requests",
-         {{"total", counts.requests}, {"rejected", counts.rejected}, {"upstreamErrors", counts.upstream_errors}}},
-        {"samples",
-         {{"received", counts.samples_received},
-          {"accepted", counts.samples_accepted},
-          {"refused", counts.samples_refused},
-          {"stored", counts.samples_stored},
-          {"failed", counts.samples_failed}}},
-        {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}},
-        {"exempt", {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}}}};
-    std::string text = json::serialize(head);
+std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
+                       const budget_choice& shown) {
+    std::string text = json::serialize(head_json(process, counts, figures));
     text.pop_back();  // its closing brace
-    append_list(text, "tenants", figures.tenants, shown_max, tenant_json);
-    append_list(text, "limits", figures.limits, shown_max, limit_json);
+    append_list(text, "tenants", figures.tenants, shown, tenant_json);
+    append_list(text, "limits", figures.limits, shown, limit_json);
     text += '}';
     return text;
 }

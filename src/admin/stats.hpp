@@ -2,31 +2,24 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "admin/budget_choice.hpp"
+#include "admin/gate_counts.hpp"
 #include "limit/figures.hpp"
 
 namespace seriesgate {
 
-/// What has become of requests and samples since the start.
-struct request_counts {
-    std::uint64_t requests = 0;         ///< of ingestion, answered with any status
-    std::uint64_t rejected = 0;         ///< of these, answered by the gate itself with 4xx
-    std::uint64_t upstream_errors = 0;  ///< of these, answered by the gate itself with 502 or 504
-
-    std::uint64_t samples_received = 0;  ///< native histograms are samples, too
-    std::uint64_t samples_accepted = 0;
-    std::uint64_t samples_refused = 0;
-    std::uint64_t samples_stored = 0;
-    std::uint64_t samples_failed = 0;
+/// The process that tells of itself.
+struct process_facts {
+    std::string_view version;
+    std::chrono::seconds uptime{};
 };
 
-/// JSON with the keys of docs/operation.md.
-/// @param shown_max entries in each list of budgets: those with the most demand.
+/// JSON with the keys of docs/stats.md, which docs/stats.schema.json has, too.
 /// Threads: any.
-std::string stats_json(std::string_view version, std::chrono::seconds uptime, const request_counts& counts,
-                       const limiter_figures& figures, std::uint64_t shown_max);
+std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
+                       const budget_choice& shown);
 
 }  // namespace seriesgate

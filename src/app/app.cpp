@@ -22,7 +22,9 @@
 #include "config/version.hpp"
 #include "http/connections.hpp"
 #include "http/descriptors.hpp"
+#include "http/rejection_log.hpp"
 #include "http/server.hpp"
+#include "ingest/tell_rest.hpp"
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
 #include "log/log.hpp"
@@ -36,6 +38,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto ready_poll_interval = 5ms;
+constexpr auto rest_interval = 1s;
 
 descriptor_use descriptors_besides(const server_config& settings) {
     return {.workers = worker_count(settings), .idle_upstream_max = connection_pool::idle_max};
@@ -60,6 +63,18 @@ net::awaitable<void> announce_ready(const worker_threads& workers, process_life&
         co_await timer.async_wait(no_throw);
     }
     life.become_ready();
+}
+
+/// Nothing that has happened is kept from the log for long, for want of a next time.
+net::awaitable<void> tell_rests(serving_shared& of) {
+    net::steady_timer timer{co_await net::this_coro::executor};
+    for (;;) {
+        tell_rest(of.http.rejections);
+        tell_rest(of.ingest);
+        timer.expires_after(rest_interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
 }
 
 void log_start(const config& settings, const server& listener, std::size_t workers) {
@@ -142,6 +157,7 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
         spawn_lasting(control.get_executor(), std::move(make), failed);
     };
     go_on([&] { return announce_ready(workers, shared.http.life); }, "getting ready failed");
+    go_on([&] { return tell_rests(shared); }, "telling of the rest failed");
     go_on([&] { return listener.accept(); }, "accepting connections failed");
     go_on([&] { return reload_on_signal(reload_signals, shared.admin); }, "reloading failed");
     go_on([&] { return drain_on_signal(signals, listener, front_desk, workers); }, "draining failed");

@@ -1,19 +1,75 @@
 #include "app/gate_metrics.hpp"
 
+#include <cstddef>
+#include <string>
+#include <utility>
+
 #include "log/log.hpp"
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {
+namespace {
 
-request_counts gate_metrics::counts() const noexcept {
-    return {.requests = http.requests.total(),
-            .rejected = http.rejected_4xx(),
-            .upstream_errors = upstream.upstream_errors.total(),
-            .samples_received = ingest.samples_received.value(),
-            .samples_accepted = ingest.samples_accepted.value(),
-            .samples_refused = ingest.samples_refused.value(),
-            .samples_stored = ingest.samples_stored.value(),
-            .samples_failed = ingest.samples_failed.value()};
+/// All of them, zeroes too.
+template <class Enum>
+named_counts by_name(const counter_by<Enum>& counters) {
+    named_counts made;
+    for (std::size_t i = 0; i < counters.size; ++i) {
+        const auto key = static_cast<Enum>(i);
+        made.emplace_back(name_of(key), counters[key].value());
+    }
+    return made;
+}
+
+/// Those that have been answered.
+named_counts by_status(const counter_by_status& counters) {
+    named_counts made;
+    const auto add = [&](std::string name, unsigned code) {
+        if (const auto value = counters[code].value(); value != 0) made.emplace_back(std::move(name), value);
+    };
+    for (unsigned code = counters.code_min; code <= counters.code_max; ++code) add(std::to_string(code), code);
+    add("other", counters.other);
+    return made;
+}
+
+request_counts count_requests(const gate_metrics& of) {
+    return {.total = of.http.requests.total(),
+            .rejected = of.http.rejected_4xx(),
+            .upstream_errors = of.upstream.upstream_errors.total(),
+            .unconfirmed = of.ingest.unconfirmed_requests.value(),
+            .by_status = by_status(of.http.requests),
+            .rejected_by_reason = by_name(of.http.requests_rejected),
+            .upstream_errors_by_reason = by_name(of.upstream.upstream_errors)};
+}
+
+sample_counts count_samples(const ingest_metrics& of) {
+    return {.received = of.samples_received.value(),
+            .accepted = of.samples_accepted.value(),
+            .refused = of.samples_refused.value(),
+            .stored = of.samples_stored.value(),
+            .failed = of.samples_failed.value()};
+}
+
+dropped_counts count_dropped(const ingest_metrics& of) {
+    return {.unknown_entries = of.unknown_dropped.value(),
+            .untranslated_series = of.untranslated_series.value(),
+            .untranslated_histograms = of.untranslated_histograms.value()};
+}
+
+connection_counts count_connections(const http_metrics& of) {
+    return {.open = of.connections.value(),
+            .accepted = of.connections_accepted.value(),
+            .given_up_by_reason = by_name(of.connections_given_up),
+            .turned_away_by_reason = by_name(of.connections_turned_away)};
+}
+
+}  // namespace
+
+gate_counts gate_metrics::counts() const {
+    return {.requests = count_requests(*this),
+            .samples = count_samples(ingest),
+            .dropped = count_dropped(ingest),
+            .connections = count_connections(http)};
 }
 
 void write(exposition& out, const gate_metrics& metrics) {

@@ -1,8 +1,8 @@
 /// All figures of the process but the limiter's own and those of the kernel.
 #pragma once
 
+#include "admin/gate_counts.hpp"
 #include "admin/reload_metrics.hpp"
-#include "admin/stats.hpp"
 #include "app/state_metrics.hpp"
 #include "http/http_metrics.hpp"
 #include "ingest/ingest_metrics.hpp"
@@ -21,7 +21,7 @@ struct gate_metrics {
     state_metrics state;
 
     /// What /stats says of them.
-    [[nodiscard]] request_counts counts() const noexcept;
+    [[nodiscard]] gate_counts counts() const;
 };
 
 /// The families of all.

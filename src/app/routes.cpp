@@ -30,6 +30,7 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest) {
             {"/api/v1/push", write_only, senders, ingest},
             {"/api/prom/push", write_only, senders, ingest},
             {"/api/v1/receive", write_only, senders, ingest},
+            {"/", read_only, people, by(&admin_answers::status)},
             {"/health", read_only, people, by(&admin_answers::healthy)},
             {"/-/healthy", read_only, people, by(&admin_answers::healthy)},
             {"/-/ready", read_only, people, by(&admin_answers::ready)},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
 #include <thread>
 
 #include "app/routes.hpp"
@@ -14,6 +15,13 @@ request_handler ingestion_by(std::optional<ingestor>& ingest) {
     return [&by = *ingest](http_request& request) { return by.answer(request); };
 }
 
+/// Nothing but the name of the upstream keeps a gate from being ready.
+std::string what_keeps(ingest_shared& shared) {
+    const std::string fault = shared.health.name_fault();
+    return fault.empty() ? fault
+                         : "the upstream's name does not resolve: " + shared.settings.upstream.host + ": " + fault;
+}
+
 }  // namespace
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
@@ -24,7 +32,7 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
              .key = key,
              .metrics = metrics.ingest,
              .upstream = metrics.upstream},
-      admin{.life = http.life, .reload = metrics.reload} {}
+      admin{.life = http.life, .reload = metrics.reload, .waits_for = [this] { return what_keeps(ingest); }} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {

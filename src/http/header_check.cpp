@@ -1,15 +1,28 @@
 #include "http/header_check.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace seriesgate {
 namespace {
 
-reply wrong_method(std::string_view allowed) {
-    reply made = rejection(reject_reason::method_not_allowed, 405,
-                           std::string{"method not allowed: this path takes "}.append(allowed));
+reply wrong_method(std::string_view method, std::string_view allowed) {
+    reply made =
+        rejection(reject_reason::method_not_allowed, 405,
+                  fmt::format("method not allowed: this path takes {}, not {}", allowed, shown_in_answer(method)));
     made.headers.set(http::field::allow, allowed);
     return made;
+}
+
+/// Names the paths that senders may have meant.
+reply no_such_path(std::string_view path, const route_table& routes) {
+    std::string known;
+    for (const route& each : routes.all())
+        if (each.kind == route_kind::ingestion) known.append(known.empty() ? "" : ", ").append(each.path);
+    return rejection(
+        reject_reason::unknown_path, 404,
+        fmt::format("no such path: {}; remote write goes to {}; / says what there is", shown_in_answer(path), known));
 }
 
 std::optional<reply> fault_in(const request_header& header, std::optional<std::uint64_t> content_length,
@@ -19,12 +32,12 @@ std::optional<reply> fault_in(const request_header& header, std::optional<std::u
         made.close = true;
         return made;
     }
-    if (to == nullptr) return rejection(reject_reason::unknown_path, 404, "no such path");
-    if (!is_allowed(header.method_string(), to->methods)) return wrong_method(to->methods);
+    if (to == nullptr) return no_such_path(path_of(header.target()), bounds.routes);
+    if (!is_allowed(header.method_string(), to->methods)) return wrong_method(header.method_string(), to->methods);
     if (!content_length) return std::nullopt;
-    if (*content_length > bounds.body_bytes_max) return body_too_large();
+    if (*content_length > bounds.body_bytes_max) return body_too_large(bounds.body_bytes_max, content_length);
     // Only what has come is taken: announced bytes that never come must not keep others out.
-    if (!bounds.memory.has_room(*content_length)) return overloaded();
+    if (!bounds.memory.has_room(*content_length)) return overloaded(bounds.memory.use());
     return std::nullopt;
 }
 
@@ -40,8 +53,10 @@ reply malformed_http(std::string_view fault) {
     return rejection(reject_reason::malformed, 400, std::string{"malformed HTTP: "}.append(fault));
 }
 
-reply body_too_large() {
-    return rejection(reject_reason::too_large, 400, "body larger than server.maxRequestBytes");
+reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {
+    const std::string size = announced ? fmt::format("{} bytes", *announced) : std::string{"it goes on"};
+    return rejection(reject_reason::too_large, 400,
+                     fmt::format("body larger than server.maxRequestBytes: {}, at most {} bytes", size, bytes_max));
 }
 
 }  // namespace seriesgate

@@ -32,6 +32,7 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
 reply malformed_http(std::string_view fault);
 
 /// The answer to a body that is longer than it may be.
-reply body_too_large();
+/// @param announced its length, if that is known.
+reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced = std::nullopt);
 
 }  // namespace seriesgate

@@ -23,7 +23,7 @@ enum class reject_reason : std::uint8_t {
     untranslated,        ///< 400: the rest is stored, but not what remote write 1 has no words for
     loop,                ///< 508: has been here before
     bad_argument,        ///< 400: of a question to the gate itself
-    pages_held,          ///< 503: /stats or /metrics while too many answers are still being read
+    pages_held,          ///< 503: a page while too many others are being made or read
     count_
 };
 /// The value of the label `reason`.

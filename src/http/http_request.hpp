@@ -14,8 +14,15 @@ struct http_request {
     const http::fields& headers;  ///< as they were before the body: no trailer is among them
     std::string_view query;       ///< without '?'
     bool is_head = false;
-    std::string body;        ///< the handler may take it
-    inflight_lease& memory;  ///< what the body takes of server.maxInflightBytes
+    std::string body;           ///< the handler may take it
+    inflight_lease& memory;     ///< what the body takes of server.maxInflightBytes
+    std::string_view sender{};  ///< its address; empty if that is none of IP
 };
+
+/// The tenant that the headers name; the empty one without the header.
+inline std::string_view tenant_of(const http::fields& headers, std::string_view tenant_header) {
+    const auto found = headers.find(tenant_header);
+    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
+}
 
 }  // namespace seriesgate

@@ -9,6 +9,14 @@
 
 namespace seriesgate {
 
+/// What is held of maxInflightBytes at a moment.
+struct inflight_use {
+    std::int64_t held = 0;
+    std::int64_t held_max = 0;
+    std::int64_t bodies = 0;  ///< of it
+    std::int64_t bodies_max = 0;
+};
+
 /// What maxInflightBytes bounds, for all requests. Bodies may not take all of it: as much as one body may come to
 /// decoded stays free of them, so that there is always one that can go on. Threads: any.
 class inflight_room {
@@ -84,6 +92,14 @@ class inflight_lease {
             return now == own || now + more <= limit;
         };
         return fits(room_.all_, room_.limit_, bodies_ + work_) && fits(room_.bodies_, room_.bodies_max_, bodies_);
+    }
+
+    /// What all requests hold now.
+    [[nodiscard]] inflight_use use() const noexcept {
+        return {.held = room_.all_.load(std::memory_order_relaxed),
+                .held_max = room_.limit_,
+                .bodies = room_.bodies_.load(std::memory_order_relaxed),
+                .bodies_max = room_.bodies_max_};
     }
 
     /// Takes `bytes` more for a body. @return false if there is no room for them; nothing has been taken then.

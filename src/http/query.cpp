@@ -1,6 +1,5 @@
 #include "http/query.hpp"
 
-#include <algorithm>
 #include <optional>
 
 namespace seriesgate {
@@ -31,15 +30,10 @@ bool decode(std::string_view text, std::string& decoded) {
     return true;
 }
 
-struct argument {
-    std::string name;
-    std::string value;
-};
-
 /// Hands every argument to `visit`: its bytes, and what they say, or null if that is not sure.
 template <class Visit>
 void for_each_argument(std::string_view query, Visit visit) {
-    argument read;
+    query_argument read;
     while (!query.empty()) {
         const std::string_view bytes = query.substr(0, query.find('&'));
         query.remove_prefix(bytes.size() + (bytes.size() < query.size() ? 1 : 0));
@@ -56,9 +50,9 @@ void for_each_argument(std::string_view query, Visit visit) {
 
 forwarded_query pick_arguments(std::string_view query, const argument_names& names) {
     forwarded_query picked;
-    for_each_argument(query, [&](std::string_view bytes, const argument* read) {
+    for_each_argument(query, [&](std::string_view bytes, const query_argument* read) {
         if (read == nullptr || !names.contains(read->name)) {
-            ++picked.left_out;
+            if (picked.left_out++ == 0) picked.left_out_example = bytes.substr(0, bytes.find('='));
             return;
         }
         if (!picked.text.empty()) picked.text += '&';
@@ -67,17 +61,23 @@ forwarded_query pick_arguments(std::string_view query, const argument_names& nam
     return picked;
 }
 
-std::vector<std::string> argument_values(std::string_view query, std::string_view name) {
-    std::vector<std::string> values;
-    for_each_argument(query, [&](std::string_view, const argument* read) {
-        if (read != nullptr && read->name == name) values.push_back(read->value);
+std::optional<std::vector<query_argument>> read_arguments(std::string_view query) {
+    std::vector<query_argument> all;
+    bool good = true;
+    for_each_argument(query, [&](std::string_view, const query_argument* read) {
+        good = good && read != nullptr;
+        if (good) all.push_back(*read);
     });
-    return values;
+    if (!good) return std::nullopt;
+    return all;
 }
 
 bool has_argument(std::string_view query, std::string_view name, std::string_view value) {
-    const auto values = argument_values(query, name);
-    return std::ranges::find(values, value) != values.end();
+    bool found = false;
+    for_each_argument(query, [&](std::string_view, const query_argument* read) {
+        found = found || (read != nullptr && read->name == name && read->value == value);
+    });
+    return found;
 }
 
 }  // namespace seriesgate

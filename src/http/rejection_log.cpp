@@ -3,6 +3,8 @@
 #include <cassert>
 #include <cstddef>
 
+#include "log/log.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -17,13 +19,31 @@ std::optional<std::uint64_t> rejection_log::count(reject_reason reason,
     return logs_[static_cast<std::size_t>(reason)].count(1, now);
 }
 
+std::optional<std::uint64_t> rejection_log::rest(reject_reason reason,
+                                                 std::chrono::steady_clock::time_point now) noexcept {
+    assert(reason < reject_reason::count_);
+    return logs_[static_cast<std::size_t>(reason)].rest(now);
+}
+
+void tell_rest(rejection_log& of) {
+    for (std::size_t i = 0; i < counter_by<reject_reason>::size; ++i) {
+        const auto reason = static_cast<reject_reason>(i);
+        if (const auto requests = of.rest(reason))
+            log::warn("more requests rejected", {{"requests", *requests}, {"reason", name_of(reason)}});
+    }
+}
+
+std::string_view shown_tenant(std::string_view tenant) noexcept {
+    return tenant.substr(0, tenant_bytes_max);
+}
+
 std::array<log::field, 6> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
                                              std::string_view tenant) {
     assert(answer.rejected && requests != 0);
     return {{{"requests", requests},
              {"reason", name_of(*answer.rejected)},
              {"sender", peer},
-             {"tenant", tenant.substr(0, tenant_bytes_max)},
+             {"tenant", shown_tenant(tenant)},
              {"status", answer.status},
              {"err", std::string_view{answer.body}.substr(0, answer.body.find('\n'))}}};
 }

@@ -9,8 +9,8 @@
 
 #include "http/http_metrics.hpp"
 #include "http/reply.hpp"
-#include "http/sparse_log.hpp"
 #include "log/line.hpp"
+#include "log/sparse_log.hpp"
 
 namespace seriesgate {
 
@@ -23,7 +23,14 @@ class rejection_log {
     /// that were taken but for what was refused of them, or not translated: who decides that has a line of its own.
     std::optional<std::uint64_t> count(
         reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
+
+    /// Requests for this reason that nobody has been told of, if a line about them is due now.
+    std::optional<std::uint64_t> rest(
+        reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
 };
+
+/// Says how many requests there were behind the last lines, when it is due: call it now and then.
+void tell_rest(rejection_log& of);
 
 /// The fields of the line: how many, and one of them as an example. They point at what is passed.
 /// @param answer has a reason.
@@ -31,5 +38,8 @@ class rejection_log {
 /// @param tenant as the sender named it; may be empty.
 std::array<log::field, 6> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
                                              std::string_view tenant);
+
+/// As much of a tenant's name as a line shows.
+std::string_view shown_tenant(std::string_view tenant) noexcept;
 
 }  // namespace seriesgate

@@ -1,8 +1,23 @@
 #include "http/reply.hpp"
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <utility>
 
 namespace seriesgate {
+namespace {
+
+constexpr std::size_t shown_bytes_max = 100;
+
+}  // namespace
+
+std::string shown_in_answer(std::string_view text) {
+    std::string made{text.substr(0, shown_bytes_max)};
+    for (char& c : made)
+        if (c < ' ' || c > '~') c = '?';
+    return made + (text.size() > shown_bytes_max ? "..." : "");
+}
 
 reply text_reply(unsigned status, std::string_view line) {
     reply made{.status = status, .headers = {}, .body = std::string{line} + "\n"};
@@ -22,9 +37,15 @@ reply come_again(reply made) {
     return made;
 }
 
-reply overloaded() {
-    return come_again(rejection(reject_reason::overloaded, 503,
-                                "over server.maxInflightBytes: too much is being worked on, try again"));
+reply overloaded(const inflight_use& now) {
+    return come_again(
+        rejection(reject_reason::overloaded, 503,
+                  fmt::format("over server.maxInflightBytes: {} of {} bytes are held, {} of {} for bodies; try again",
+                              now.held, now.held_max, now.bodies, now.bodies_max)));
+}
+
+reply out_of_memory() {
+    return come_again(rejection(reject_reason::overloaded, 503, "out of memory, try again"));
 }
 
 }  // namespace seriesgate

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "http/http_metrics.hpp"
+#include "http/inflight.hpp"
 #include "net/http_fields.hpp"
 
 namespace seriesgate {
@@ -32,6 +33,9 @@ struct reply {
 /// @param line without a line end; senders log only the first line, at most 1 KiB.
 reply text_reply(unsigned status, std::string_view line);
 
+/// What a sender wrote, as an answer may show it: of one line, in ASCII, and not long.
+std::string shown_in_answer(std::string_view text);
+
 /// An answer to a request that is rejected.
 reply rejection(reject_reason reason, unsigned status, std::string_view line);
 
@@ -39,6 +43,9 @@ reply rejection(reject_reason reason, unsigned status, std::string_view line);
 reply come_again(reply made);
 
 /// The answer when maxInflightBytes is reached: the sender keeps the data and comes again.
-reply overloaded();
+reply overloaded(const inflight_use& now);
+
+/// The same when the process gets no more memory.
+reply out_of_memory();
 
 }  // namespace seriesgate

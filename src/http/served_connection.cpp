@@ -15,10 +15,19 @@ using namespace std::chrono_literals;
 constexpr auto linger_limit = 2s;
 constexpr std::size_t linger_bytes_max = 64 << 20;
 
+std::string address_of(const timed_stream& peer) {
+    const auto where = ip_address_of(peer.peer());
+    return where ? where->to_string() : std::string{};
+}
+
 }  // namespace
 
 served_connection::served_connection(sender_connection from, service& of)
-    : stream(std::move(from.socket)), offered(of), self(of.self), lease(std::move(from.lease)) {
+    : stream(std::move(from.socket)),
+      sender(address_of(stream)),
+      offered(of),
+      self(of.self),
+      lease(std::move(from.lease)) {
     buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
     self.senders.enter(stream);  // last: only what is made is destroyed, and leaves
 }

@@ -1,6 +1,8 @@
 /// A connection in the hands of the thread that serves it.
 #pragma once
 
+#include <string>
+
 #include "http/connections.hpp"
 #include "http/service.hpp"
 #include "net/message_reading.hpp"
@@ -11,6 +13,7 @@ namespace seriesgate {
 struct served_connection {
     timed_stream stream;
     flat_buffer buffer{read_buffer_bytes_max};
+    const std::string sender;  ///< its address; empty if that is none of IP
     service& offered;
     worker& self;
     connection_lease lease;  // after the stream, so that it goes before the socket is closed

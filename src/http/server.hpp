@@ -9,7 +9,7 @@
 #include "http/connections.hpp"
 #include "http/descriptors.hpp"
 #include "http/service.hpp"
-#include "http/sparse_log.hpp"
+#include "log/sparse_log.hpp"
 #include "net/socket.hpp"
 
 namespace seriesgate {

@@ -1,5 +1,7 @@
 #include "http/session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
@@ -13,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "config/units.hpp"
 #include "http/header_check.hpp"
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
@@ -53,12 +56,24 @@ reply too_many_connections(served_connection& peer) {
     return made;
 }
 
+/// How far a request has come.
+std::string progress_of(const exchange& current) {
+    if (!current.parser.is_header_done()) return "its header is not complete";
+    const std::size_t bytes = current.parser.get().body().size();
+    const auto announced = current.parser.content_length();
+    return announced ? fmt::format("{} of {} bytes of its body have come", bytes, *announced)
+                     : fmt::format("{} bytes of its body have come", bytes);
+}
+
 /// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
 /// answered with 408.
-reply too_slow(worker& self) {
+reply too_slow(worker& self, const exchange& current) {
+    const std::string progress = progress_of(current);
     return rejection(reject_reason::timeout, 503,
-                     self.senders.hurried() ? "shutting down: request not complete"
-                                            : "request not complete within server.readTimeout");
+                     self.senders.hurried()
+                         ? "shutting down: request not complete, " + progress
+                         : fmt::format("request not complete within server.readTimeout ({}): {}",
+                                       format_duration(self.shared.settings.read_timeout), progress));
 }
 
 /// The sender has closed or the network failed: nobody to answer to.
@@ -67,9 +82,9 @@ reply gone() {
 }
 
 /// What to answer to a request that could not be read.
-reply unreadable(worker& self, error_code error) {
-    if (error == boost::beast::error::timeout) return too_slow(self);
-    if (error == net::error::no_memory) return overloaded();
+reply unreadable(worker& self, const exchange& current, error_code error) {
+    if (error == boost::beast::error::timeout) return too_slow(self, current);
+    if (error == net::error::no_memory) return overloaded(current.memory.use());
     const bool is_senders_fault = error.category() == http::make_error_code(http::error::bad_method).category() &&
                                   error != http::error::end_of_stream && error != http::error::partial_message;
     return is_senders_fault ? malformed_http(error.message()) : gone();
@@ -95,7 +110,7 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchan
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
     if (error == http::error::header_limit)
         co_return rejection(reject_reason::too_large, 431, "header larger than 64 KiB or 100 lines");
-    if (error) co_return unreadable(peer.self, error);
+    if (error) co_return unreadable(peer.self, current, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());
     co_return std::nullopt;
@@ -131,12 +146,13 @@ net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
         const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
-        if (error) co_return unreadable(peer.self, error);
-        if (body.size() > bounds.body_bytes_max) co_return body_too_large();
+        if (error) co_return unreadable(peer.self, current, error);
+        if (body.size() > bounds.body_bytes_max) co_return body_too_large(bounds.body_bytes_max);
         if (!current.memory.grow(body.size() - counted)) {
+            reply rejected = overloaded(current.memory.use());
             std::string{}.swap(current.parser.get().body());
             current.memory.release();
-            co_return overloaded();
+            co_return rejected;
         }
         counted = body.size();
     }
@@ -170,7 +186,8 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
                          .query = query_of(current.header.target()),
                          .is_head = current.is_head(),
                          .body = std::move(current.parser.get().body()),
-                         .memory = current.memory};
+                         .memory = current.memory,
+                         .sender = peer.sender};
     co_return co_await current.to->answer(request);
 }
 
@@ -192,17 +209,6 @@ net::awaitable<bool> send(served_connection& peer, const exchange& current, repl
     co_return !error && message.keep_alive();
 }
 
-/// The tenant that the request names, as far as its header has been read.
-std::string_view tenant_of(const exchange& current, const worker& self) {
-    const auto found = current.header.find(self.shared.tenant_header);
-    return found == current.header.end() ? std::string_view{} : std::string_view{found->value()};
-}
-
-std::string address_of(const timed_stream& peer) {
-    const auto where = ip_address_of(peer.peer());
-    return where ? where->to_string() : std::string{};
-}
-
 /// Counts what the gate itself answers with an error, and says so now and then.
 void tell_rejection(const served_connection& peer, const exchange& current, const reply& answer) {
     if (!answer.rejected) return;
@@ -210,9 +216,8 @@ void tell_rejection(const served_connection& peer, const exchange& current, cons
     shared.metrics.requests_rejected[*answer.rejected].add();
     const auto requests = shared.rejections.count(*answer.rejected);
     if (!requests) return;
-    const std::string sender = address_of(peer.stream);
     log::write(log::level::warn, "requests rejected",
-               describe_rejection(answer, *requests, sender, tenant_of(current, peer.self)));
+               describe_rejection(answer, *requests, peer.sender, tenant_of(current.header, shared.tenant_header)));
 }
 
 constexpr std::size_t logged_path_bytes_max = 200;
@@ -221,8 +226,8 @@ constexpr std::size_t logged_path_bytes_max = 200;
 void log_answer(const served_connection& peer, const exchange& current, unsigned status) {
     if (!log::is_written(log::level::debug)) return;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - current.began;
-    log::debug("request answered", {{"sender", address_of(peer.stream)},
-                                    {"tenant", tenant_of(current, peer.self)},
+    log::debug("request answered", {{"sender", peer.sender},
+                                    {"tenant", tenant_of(current.header, peer.self.shared.tenant_header)},
                                     {"method", std::string_view{current.header.method_string()}},
                                     {"path", path_of(current.header.target()).substr(0, logged_path_bytes_max)},
                                     {"status", status},

@@ -1,18 +1,20 @@
-/// What ingestion says in the log now and then, or once, whichever worker comes upon it.
+/// What ingestion says in the log now and then, whichever worker comes upon it.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 
-#include "http/sparse_log.hpp"
+#include "ingest/store_error_log.hpp"
+#include "ingest/unconfirmed_log.hpp"
+#include "log/sparse_log.hpp"
 
 namespace seriesgate {
 
 /// Threads: any.
 struct ingest_logs {
     sparse_log refusals{};
-    sparse_log upstream_failures{};
-    std::atomic_flag unconfirmed_told{};
-    std::atomic_flag query_told{};
+    store_error_log store_errors{};
+    unconfirmed_log unconfirmed{};
+    sparse_log query{std::chrono::hours{1}};  ///< arguments left out: somebody's mistake, until somebody mends it
 };
 
 }  // namespace seriesgate

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/steady_timer.hpp>
 #include <cassert>
+#include <chrono>
 #include <new>
 #include <utility>
 
 #include "ingest/rejections.hpp"
+#include "ingest/tell_rest.hpp"
 #include "ingest/texts.hpp"
 #include "limit/group_key.hpp"
 #include "log/log.hpp"
@@ -19,18 +22,22 @@ namespace {
 /// No tenant has a longer name; that of each is kept in memory.
 constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 
-/// The tenant that a request belongs to; the empty one without the header.
-std::string_view tenant_of(const http_request& request, std::string_view tenant_header) {
-    const auto found = request.headers.find(tenant_header);
-    return found == request.headers.end() ? std::string_view{} : std::string_view{found->value()};
-}
+constexpr auto maintenance_interval = std::chrono::seconds{1};
 
 }  // namespace
 
 ingestor::ingestor(net::io_context& io, ingest_shared& shared)
-    : shared_(shared),
-      pool_(shared.settings, shared.key),
-      relay_(io, shared.settings, shared.metrics, shared.upstream, shared.logs) {}
+    : io_(io), shared_(shared), pool_(shared.settings, shared.key), relay_(io, shared) {}
+
+net::awaitable<void> ingestor::maintain() {
+    net::steady_timer timer{io_};
+    for (;;) {
+        relay_.maintain();
+        timer.expires_after(maintenance_interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
+}
 
 net::awaitable<reply> ingestor::answer(http_request& request) {
     shared_.metrics.received_bytes.add(request.body.size());
@@ -55,42 +62,42 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
 /// that waits for the upstream holds any.
 /// @return what is to be sent, or the answer that rejects the request.
 result<outgoing, reply> ingestor::prepare(http_request& request, const media& kind) try {
-    const std::string_view tenant = tenant_of(request, shared_.settings.tenant_header);
+    const std::string_view tenant = tenant_of(request.headers, shared_.settings.tenant_header);
     if (tenant.size() > tenant_bytes_max)
         return rejection(reject_reason::too_large, 400,
-                         fmt::format("tenant name of more than {} bytes", tenant_bytes_max));
+                         fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
     const work_pool::lease work = pool_.take(request.memory);
     const auto decoded = decode(request, kind, *work);
     if (!decoded) return decoded.error();
-    const auto decided = decide(*decoded, kind.version, tenant, *work);
+    const auto decided = decide(*decoded, kind.version, tenant, request.memory, *work);
     if (!decided) return decided.error();
 
     const decided_request whole{
         .from = request, .kind = kind, .tenant = tenant, .decoded = *decoded, .decided = *decided};
     auto made = make_outgoing(whole, *work, shared_.limiter, shared_.settings.upstream);
-    if (!made) return overloaded();
+    if (!made) return overloaded(request.memory.use());
     log_refused(*decided, tenant, *work);
     return std::move(*made);
 } catch (const std::bad_alloc&) {
-    return overloaded();
+    return out_of_memory();
 }
 
 result<bytes_view, reply> ingestor::decode(const http_request& request, const media& kind, request_work& work) {
     const std::uint64_t decoded_max = shared_.settings.server.decoded_bytes_max;
     const auto size = body_codec::decoded_size(kind.coding, request.body, decoded_max);
-    if (!size) return malformed(size.error());
-    if (!work.memory->grow(*size)) return overloaded();
+    if (!size) return undecodable(size.error(), decoded_max);
+    if (!work.memory->grow(*size)) return overloaded(request.memory.use());
     const auto decoded = work.codec.decode(kind.coding, request.body, decoded_max, work.decoding);
-    if (!decoded) return malformed(decoded.error());
+    if (!decoded) return undecodable(decoded.error(), decoded_max);
     shared_.metrics.decoded_bytes.add(decoded->size());
     return *decoded;
 }
 
 result<plan, reply> ingestor::decide(bytes_view decoded, protocol version, std::string_view tenant,
-                                     request_work& work) {
+                                     const inflight_lease& body, request_work& work) {
     const wire_error wrong = work.planning.read(decoded, tenant, version);
     if (wrong.code != wire_errc::none) return malformed(wrong);
-    if (!work.memory->grow(work.planning.bytes())) return overloaded();
+    if (!work.memory->grow(work.planning.bytes())) return overloaded(body.use());
     const auto decided = work.planning.decide(shared_.limiter, wall_clock_now(), tenant);
     if (!decided) return malformed(decided.error());
     return *decided;
@@ -132,12 +139,7 @@ void ingestor::complete(const outgoing& sent, reply& answer) {
 
     if (tell_sender(sent, rules, answer) != confirmation::missing) return;
     shared_.metrics.unconfirmed_requests.add();
-    if (!shared_.logs.unconfirmed_told.test_and_set())
-        log::error(
-            "the upstream took remote write 2 without saying what it has written: it may know only remote write 1 and "
-            "have stored nothing; set upstream.protocol to v1, or let the senders write version 1 (Prometheus: "
-            "protobuf_message: prometheus.WriteRequest)",
-            {{"upstream", upstream.authority}});
+    if (const auto news = shared_.logs.unconfirmed.count(accepted - stored)) tell_unconfirmed(*news, upstream);
 }
 
 }  // namespace seriesgate

@@ -1,37 +1,22 @@
 /// One worker's ingestion: the story of the product.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
-#include "config/config.hpp"
 #include "http/http_request.hpp"
 #include "http/reply.hpp"
-#include "ingest/ingest_logs.hpp"
-#include "ingest/ingest_metrics.hpp"
+#include "ingest/ingest_shared.hpp"
 #include "ingest/media.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/relay.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/work_pool.hpp"
-#include "series/hash_key.hpp"
 
 namespace seriesgate {
 
-class series_limiter;
-
-/// What the ingestors of all workers have in common. Outlives them; any thread may use it at any time.
-struct ingest_shared {
-    const config& settings;
-    series_limiter& limiter;
-    const hash_key& key;  ///< of this installation
-    ingest_metrics& metrics;
-    upstream_metrics& upstream;
-    ingest_logs logs{};
-};
-
 /// Threads: the worker's.
 class ingestor {
+    net::io_context& io_;
     ingest_shared& shared_;
     work_pool pool_;
     relay relay_;
@@ -40,9 +25,9 @@ class ingestor {
     ingestor(net::io_context& io, ingest_shared& shared);
 
     /// Keeps the upstream's addresses and connections. Runs until the io_context stops; spawn it once.
-    net::awaitable<void> maintain() { return relay_.maintain(); }
+    net::awaitable<void> maintain();
 
-    /// Whether requests can be answered without waiting for a name to be looked up first. Threads: any.
+    /// Whether requests can be sent on: there is an address of the upstream. Threads: any.
     [[nodiscard]] bool ready() const noexcept { return relay_.ready(); }
 
     /// Checks, decodes, plans, sends and answers. Takes the body. Never throws for what a sender or the upstream does.
@@ -51,7 +36,8 @@ class ingestor {
   private:
     result<outgoing, reply> prepare(http_request& request, const media& kind);
     result<bytes_view, reply> decode(const http_request& request, const media& kind, request_work& work);
-    result<plan, reply> decide(bytes_view decoded, protocol version, std::string_view tenant, request_work& work);
+    result<plan, reply> decide(bytes_view decoded, protocol version, std::string_view tenant,
+                               const inflight_lease& body, request_work& work);
     void log_refused(const plan& decided, std::string_view tenant, request_work& work);
     void count(const outgoing& made);
     void complete(const outgoing& sent, reply& answer);

@@ -1,6 +1,7 @@
 #include "ingest/media.hpp"
 
 #include "core/ascii.hpp"
+#include "http/reply.hpp"
 #include "net/field_text.hpp"
 
 namespace seriesgate {
@@ -25,7 +26,8 @@ constexpr std::string_view v2_message = "io.prometheus.write.v2.Request";
 void read_type(std::string_view type, media& found) {
     std::string_view parameters = type;
     if (!equal_ignoring_case(take_until(parameters, ';'), "application/x-protobuf")) {
-        found.fault = "unsupported Content-Type: remote write wants application/x-protobuf";
+        found.fault =
+            "unsupported Content-Type: remote write wants application/x-protobuf, not " + shown_in_answer(type);
         return;
     }
     unsigned messages = 0;
@@ -40,7 +42,8 @@ void read_type(std::string_view type, media& found) {
         } else if (message != v1_message) {
             found.fault =
                 "unsupported protobuf message in Content-Type: remote write is prometheus.WriteRequest or "
-                "io.prometheus.write.v2.Request";
+                "io.prometheus.write.v2.Request, not " +
+                shown_in_answer(message);
         }
     }
     if (found.version == protocol::v2 && type.find(";proto=io.prometheus.write.v2.Request") == std::string_view::npos)
@@ -62,7 +65,7 @@ media media_of(const http::fields& headers) {
     if (equal_ignoring_case(name, "zstd"))
         found.coding = compression::zstd;
     else if (!equal_ignoring_case(name, "snappy"))
-        found.fault = "unsupported Content-Encoding: remote write wants snappy, or zstd";
+        found.fault = "unsupported Content-Encoding: remote write wants snappy, or zstd, not " + shown_in_answer(name);
     return found;
 }
 

@@ -1,7 +1,7 @@
 /// What a request body is, by its Content-Type and Content-Encoding.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "net/http_fields.hpp"
 #include "wire/compression.hpp"
@@ -13,7 +13,7 @@ struct media {
     protocol version = protocol::v1;
     compression coding = compression::snappy;
     /// What is wrong, as one line; empty for a body that can be read.
-    std::string_view fault{};
+    std::string fault{};
 };
 
 /// Readable: `application/x-protobuf`, alone or with `proto=prometheus.WriteRequest` (remote write 1) or

@@ -1,5 +1,9 @@
 #include "ingest/rejections.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+
 namespace seriesgate {
 namespace {
 
@@ -27,13 +31,21 @@ reply malformed(const wire_error& error) {
     return rejection(reason, 400, to_string(error));
 }
 
+reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max) {
+    if (error.code != wire_errc::declared_size_over_limit) return malformed(error);
+    const std::string size = error.size != 0 ? fmt::format("{} bytes", error.size) : std::string{"it goes on"};
+    return rejection(reject_reason::too_large, 400,
+                     fmt::format("{}: {}, at most {} bytes", to_string(error), size, decoded_bytes_max));
+}
+
 reply unsupported_media(std::string_view fault) {
     return rejection(reject_reason::unsupported_media, 415, fault);
 }
 
 reply looped() {
     return rejection(reject_reason::loop, 508,
-                     "loop: the request has been here before, or has passed too many gates (see its Via header)");
+                     "loop: the request has been here before, or has passed too many gates (see its Via header): an "
+                     "upstream.url leads back");
 }
 
 }  // namespace seriesgate

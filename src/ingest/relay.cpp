@@ -1,10 +1,16 @@
 #include "ingest/relay.hpp"
 
+#include <fmt/format.h>
+
 #include <cassert>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
+#include "config/units.hpp"
 #include "http/query.hpp"
+#include "http/rejection_log.hpp"
+#include "ingest/store_error_log.hpp"
 #include "log/log.hpp"
 #include "upstream/headers.hpp"
 
@@ -15,16 +21,19 @@ namespace {
 /// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
 constexpr std::string_view zstd_question = "get_vm_proto_version=1";
 
-constexpr std::size_t shown_query_bytes_max = 256;
+constexpr std::size_t shown_argument_bytes_max = 100;
 
-std::string describe(upstream_error_reason reason, const upstream_config& upstream) {
-    switch (reason) {
-        case upstream_error_reason::unreachable:
-            return "cannot reach the upstream " + upstream.authority;
+std::string describe(const upstream_error& error, const upstream_config& upstream) {
+    switch (error.reason) {
         case upstream_error_reason::timeout:
-            return "no answer from the upstream " + upstream.authority + " within upstream.timeout";
+            return fmt::format("no answer from the upstream {} within upstream.timeout ({})", upstream.authority,
+                               format_duration(upstream.timeout));
+        case upstream_error_reason::connection_lost:
+            return fmt::format("the upstream {} broke off: {}", upstream.authority, error.text);
+        case upstream_error_reason::invalid_answer:
+            return fmt::format("the answer of the upstream {} cannot be passed on: {}", upstream.authority, error.text);
         default:
-            return "the upstream " + upstream.authority + " broke off";
+            return fmt::format("cannot reach the upstream {}: {}", upstream.authority, error.text);
     }
 }
 
@@ -34,18 +43,19 @@ bool asks_for_zstd(const http_request& request) {
     return request.body.empty() && has_argument(request.query, "get_vm_proto_version", "1");
 }
 
-relay::relay(net::io_context& io, const config& settings, ingest_metrics& metrics, upstream_metrics& upstream,
-             ingest_logs& logs)
-    : settings_(settings),
-      metrics_(metrics),
-      upstream_metrics_(upstream),
-      logs_(logs),
-      upstream_(io, settings.upstream, upstream) {}
+relay::relay(net::io_context& io, ingest_shared& shared)
+    : shared_(shared),
+      settings_(shared.settings),
+      upstream_(io, shared.settings.upstream, shared.upstream, shared.health) {}
+
+void relay::maintain() {
+    if (!settings_.upstream.discard) upstream_.maintain();
+}
 
 net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent) {
     assert(sent.body && !sent.body->empty());
     if (settings_.upstream.discard) {
-        metrics_.requests_discarded.add();
+        shared_.metrics.requests_discarded.add();
         reply taken{.status = 204};
         co_return taken;
     }
@@ -57,7 +67,7 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
                                    .body_changed = is_rewritten(sent.forward),
                                    .translated = sent.forward == forwarding::translated,
                                    .body_owner = sent.body};
-    co_return co_await post(message);
+    co_return co_await post(from, message);
 }
 
 net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
@@ -67,38 +77,70 @@ net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
     }
     const upstream_request question{
         .headers = from.headers, .tenant_header = settings_.tenant_header, .query = zstd_question, .body = {}};
-    co_return co_await post(question);
+    co_return co_await post(from, question);
 }
 
-net::awaitable<reply> relay::post(const upstream_request& message) {
+net::awaitable<reply> relay::post(const http_request& from, const upstream_request& message) {
     const auto begin = std::chrono::steady_clock::now();
     auto answer = co_await upstream_.post(message);
-    upstream_metrics_.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
-    if (!answer) co_return failed(answer.error());
-    reply relayed{.status = answer->status, .headers = {}, .body = std::move(answer->body)};
-    copy_end_to_end(answer->headers, relayed.headers, settings_.tenant_header);
+    shared_.upstream.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
+    if (!answer) co_return failed(from, answer.error());
+    reply relayed = answered(std::move(*answer));
+    const bool is_data = !message.body.empty();
+    if (is_data) count_answer(from, relayed);  // a store that says no to a question has lost nothing
     co_return relayed;
 }
 
 /// The sender keeps the data and comes again.
-reply relay::failed(upstream_error_reason reason) {
-    upstream_metrics_.upstream_errors[reason].add();
-    const std::string line = describe(reason, settings_.upstream);
-    if (const auto requests = logs_.upstream_failures.count(1))
-        log::warn("the upstream has not answered", {{"requests", *requests}, {"err", line}});
-    return text_reply(reason == upstream_error_reason::timeout ? 504 : 502, line);
+reply relay::failed(const http_request& from, const upstream_error& error) {
+    shared_.upstream.upstream_errors[error.reason].add();
+    const unsigned status = error.reason == upstream_error_reason::timeout ? 504 : 502;
+    const std::string line = describe(error, settings_.upstream);
+    if (const auto requests = shared_.health.failed(error.reason))
+        log::warn("the upstream has not answered",
+                  {{"requests", *requests},
+                   {"reason", name_of(error.reason)},
+                   {"upstream", settings_.upstream.authority},
+                   {"sender", from.sender},
+                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))},
+                   {"status", status},
+                   {"err", line}});
+    return text_reply(status, line);
 }
 
-/// What the sender asks in its query is not the store's to hear, but for what is configured.
+reply relay::answered(upstream_answer answer) {
+    if (const auto ended = shared_.health.answered())
+        log::info("the upstream answers again",
+                  {{"upstream", settings_.upstream.authority},
+                   {"outage_seconds", std::chrono::duration<double>(ended->lasted).count()},
+                   {"requests", ended->requests},
+                   {"status", answer.status}});
+    reply relayed{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
+    copy_end_to_end(answer.headers, relayed.headers, settings_.tenant_header);
+    return relayed;
+}
+
+void relay::count_answer(const http_request& from, const reply& answer) {
+    shared_.upstream.upstream_responses[answer.status].add();
+    const auto requests = shared_.logs.store_errors.count(answer.status);
+    if (!requests) return;
+    const std::string_view tenant = tenant_of(from.headers, settings_.tenant_header);
+    log::write(log::level::warn, "the store rejected requests",
+               describe_store_error(answer, *requests, from.sender, tenant));
+}
+
+/// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest
+/// are names: values may be secrets.
 std::string relay::query_of(const http_request& from) {
     forwarded_query query = pick_arguments(from.query, settings_.upstream.forward_query);
-    metrics_.query_arguments_dropped.add(query.left_out);
-    if (query.left_out != 0 && !logs_.query_told.test_and_set())
-        log::warn(
-            "a sender's query argument was left out: put it into upstream.url, or name it in upstream.forwardQuery; "
-            "this "
-            "is said once",
-            {{"query", from.query.substr(0, shown_query_bytes_max)}});
+    if (query.left_out == 0) return std::move(query.text);
+    shared_.metrics.query_arguments_dropped.add(query.left_out);
+    if (const auto arguments = shared_.logs.query.count(query.left_out))
+        log::warn("a sender's query argument was left out, see upstream.forwardQuery",
+                  {{"arguments", *arguments},
+                   {"argument", query.left_out_example.substr(0, shown_argument_bytes_max)},
+                   {"sender", from.sender},
+                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))}});
     return std::move(query.text);
 }
 

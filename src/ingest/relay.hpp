@@ -1,32 +1,30 @@
 /// Between a request and the upstream: what of it goes there, and what comes back.
 #pragma once
 
+#include <string>
+
 #include "config/config.hpp"
 #include "http/http_request.hpp"
 #include "http/reply.hpp"
-#include "ingest/ingest_logs.hpp"
-#include "ingest/ingest_metrics.hpp"
+#include "ingest/ingest_shared.hpp"
 #include "ingest/outgoing.hpp"
 #include "net/asio.hpp"
 #include "upstream/client.hpp"
-#include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
 
 /// Threads: the worker's.
 class relay {
+    ingest_shared& shared_;
     const config& settings_;
-    ingest_metrics& metrics_;
-    upstream_metrics& upstream_metrics_;
-    ingest_logs& logs_;
     upstream_client upstream_;
 
   public:
-    relay(net::io_context& io, const config& settings, ingest_metrics& metrics, upstream_metrics& upstream,
-          ingest_logs& logs);
+    relay(net::io_context& io, ingest_shared& shared);
 
+    /// Call it every second.
+    void maintain();
     /// See ingestor.
-    net::awaitable<void> maintain() { return upstream_.maintain(); }
     [[nodiscard]] bool ready() const noexcept { return settings_.upstream.discard || upstream_.started(); }
 
     /// @return the upstream's answer, or what is said in its place; with `discard:` a success.
@@ -37,8 +35,10 @@ class relay {
     net::awaitable<reply> ask_for_zstd(const http_request& from);
 
   private:
-    net::awaitable<reply> post(const upstream_request& message);
-    reply failed(upstream_error_reason reason);
+    net::awaitable<reply> post(const http_request& from, const upstream_request& message);
+    reply failed(const http_request& from, const upstream_error& error);
+    reply answered(upstream_answer answer);
+    void count_answer(const http_request& from, const reply& answer);
     std::string query_of(const http_request& from);
 };
 

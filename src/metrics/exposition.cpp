@@ -1,5 +1,6 @@
 #include "metrics/exposition.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -143,12 +144,12 @@ void write_histogram(exposition& out, std::string_view name, std::string_view he
 }
 
 void write_status_counters(exposition& out, std::string_view name, std::string_view help,
-                           const counter_by_status& values) {
+                           const counter_by_status& values, std::span<const unsigned> always) {
     out.family(name, help, metric_type::counter);
     for (unsigned code = values.code_min; code <= values.code_max; ++code) {
-        if (const auto value = values[code].value(); value != 0) {
-            out.sample({{"code", std::to_string(code)}}, value);
-        }
+        const auto value = values[code].value();
+        const bool is_shown = value != 0 || std::find(always.begin(), always.end(), code) != always.end();
+        if (is_shown) out.sample({{"code", std::to_string(code)}}, value);
     }
     if (const auto value = values[values.other].value(); value != 0) out.sample({{"code", "other"}}, value);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -79,7 +80,8 @@ void write_counters(exposition& out, std::string_view name, std::string_view hel
 }
 
 /// A family with a sample for each status code that has been counted, in the label `code`.
+/// @param always codes that are there before they are counted, so that rate() sees the first.
 void write_status_counters(exposition& out, std::string_view name, std::string_view help,
-                           const counter_by_status& values);
+                           const counter_by_status& values, std::span<const unsigned> always = {});
 
 }  // namespace seriesgate

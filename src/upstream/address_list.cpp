@@ -6,7 +6,8 @@
 namespace seriesgate {
 
 address_list::address_list(endpoints fixed)
-    : due_(clock::time_point::max()), looked_up_(true), known_(std::move(fixed)) {
+    : due_(clock::time_point::max()), looked_up_(true), has_any_(true), known_(std::move(fixed)) {
+    assert(!known_.empty());
     now_ = clock::now;
 }
 
@@ -28,7 +29,10 @@ void address_list::take(error_code error, endpoints found) {
     asking_ = false;
     looked_up_ = true;
     due_ = now_() + (error ? retry_interval : refresh_interval);
-    if (!error) known_ = std::move(found);
+    failure_ = error;
+    if (error) return;
+    known_ = std::move(found);
+    has_any_ = !known_.empty();
 }
 
 }  // namespace seriesgate

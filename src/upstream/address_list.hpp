@@ -30,6 +30,8 @@ class address_list {
     clock::time_point due_{};
     bool asking_ = false;
     std::atomic<bool> looked_up_{false};
+    std::atomic<bool> has_any_{false};
+    error_code failure_;
     endpoints known_;
 
   public:
@@ -46,6 +48,10 @@ class address_list {
     [[nodiscard]] const endpoints& known() const noexcept { return known_; }
     /// Whether the first outcome is there, good or bad. Threads: any.
     [[nodiscard]] bool looked_up() const noexcept { return looked_up_; }
+    /// Whether there are addresses. Threads: any.
+    [[nodiscard]] bool has_any() const noexcept { return has_any_; }
+    /// Why the last look came to nothing, if it did.
+    [[nodiscard]] error_code failure() const noexcept { return failure_; }
 
   private:
     void take(error_code error, endpoints found);

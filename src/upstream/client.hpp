@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include "config/config.hpp"
 #include "core/result.hpp"
@@ -10,6 +11,7 @@
 #include "upstream/address_list.hpp"
 #include "upstream/pool.hpp"
 #include "upstream/request.hpp"
+#include "upstream/upstream_health.hpp"
 #include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
@@ -20,25 +22,27 @@ struct upstream_message;
 /// several of these. Threads: the one of its io_context.
 class upstream_client {
     using time_limit = std::chrono::steady_clock::time_point;
-    using outcome = result<upstream_answer, upstream_error_reason>;
+    using outcome = result<upstream_answer, upstream_error>;
 
     net::io_context& io_;
     const upstream_config& settings_;
     upstream_metrics& metrics_;
+    upstream_health& health_;
     name_resolver resolver_;
     address_list addresses_;
     connection_pool pool_;
 
   public:
-    /// @param settings and metrics must outlive it.
-    upstream_client(net::io_context& io, const upstream_config& settings, upstream_metrics& metrics);
+    /// @param health of the upstream, as all workers see it. What is passed must outlive it.
+    upstream_client(net::io_context& io, const upstream_config& settings, upstream_metrics& metrics,
+                    upstream_health& health);
 
-    /// Looks the upstream's name up now and then, and clears the pool of connections that nobody uses. Runs until the
-    /// io_context stops; spawn it once.
-    net::awaitable<void> maintain();
+    /// Looks the upstream's name up if it is time to, and clears the pool of connections that nobody uses. Call it
+    /// every second.
+    void maintain();
 
-    /// Whether the upstream's name has been looked up, with or without success. Threads: any.
-    [[nodiscard]] bool started() const noexcept { return addresses_.looked_up(); }
+    /// Whether there is an address to connect to: the upstream's name has been looked up with success. Threads: any.
+    [[nodiscard]] bool started() const noexcept { return addresses_.has_any(); }
 
     /// One exchange, at most settings.timeout long. See retry.hpp for the one case in which it is tried again. Nothing
     /// of the request but its body is needed once this has returned what to wait for.
@@ -48,7 +52,9 @@ class upstream_client {
     address_list make_addresses();
     net::awaitable<outcome> send(upstream_message message);
     net::awaitable<void> wait_for_addresses(time_limit limit);
-    net::awaitable<bool> connect(timed_stream& stream, time_limit limit);
+    net::awaitable<std::optional<upstream_error>> connect(timed_stream& stream, time_limit limit);
+    void tell_of_lookup(error_code error);
+    [[nodiscard]] upstream_error unresolved() const;
 };
 
 }  // namespace seriesgate

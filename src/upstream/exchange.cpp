@@ -41,16 +41,37 @@ bool is_final(unsigned status) noexcept {
     return status >= 200 && status <= 599;
 }
 
+/// Whether what came is at fault, and not the connection.
+bool is_invalid(error_code error) {
+    return error.category() == http::make_error_code(http::error::bad_method).category() &&
+           error != http::error::end_of_stream && error != http::error::partial_message;
+}
+
 attempt_end end_of(error_code error, bool answer_began) {
     if (error == boost::beast::error::timeout) return attempt_end::timed_out;
+    if (is_invalid(error)) return attempt_end::invalid;
     return answer_began ? attempt_end::broken_amid : attempt_end::unanswered;
+}
+
+std::string text_of(error_code error) {
+    if (error == boost::beast::error::timeout) return {};
+    const bool is_end =
+        error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message;
+    return is_end ? "it closed the connection" : error.message();
+}
+
+attempt failed(error_code error, bool answer_began) {
+    return {.end = end_of(error, answer_began), .why = text_of(error), .answer = {}};
+}
+
+attempt no_answer(std::string why) {
+    return {.end = attempt_end::invalid, .why = std::move(why), .answer = {}};
 }
 
 }  // namespace
 
 net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& message,
                                  std::chrono::steady_clock::time_point limit) {
-    attempt made;
     stream.expires_at(limit);
     auto [write_error, written] = co_await http::async_write(stream, message.http, no_throw);
     static_cast<void>(written);
@@ -61,26 +82,23 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
     for (unsigned interim = 0; interim <= interim_answers_max; ++interim) {
         answer_parser parser;
         header_meter meter;
-        const error_code failed = co_await read_header(stream, buffer, parser, meter);
+        const error_code error = co_await read_header(stream, buffer, parser, meter);
         answer_began = answer_began || meter.bytes() != 0;
-        made.end = end_of(failed, answer_began);
-        if (failed) co_return made;
+        if (error) co_return failed(error, answer_began);
         // What follows the header is not part of it: neither of what it says, nor of what goes on to the sender.
         upstream_answer answer{
             .status = parser.get().result_int(), .headers = std::move(parser.get().base()), .body = {}};
         const bool keeps_alive = parser.keep_alive();
         if (is_interim(answer.status)) continue;  // the answer is still to come
-        if (!is_final(answer.status)) co_return made;
+        if (!is_final(answer.status)) co_return no_answer("status " + std::to_string(answer.status));
 
         const error_code broken = co_await read_body(stream, buffer, parser, answer.body);
-        made.end = end_of(broken, answer_began);
-        if (broken) co_return made;
-        made.end = attempt_end::answered;
+        if (broken) co_return failed(broken, answer_began);
+        attempt made{.end = attempt_end::answered, .why = {}, .answer = std::move(answer)};
         made.reusable = parser.is_done() && keeps_alive && !write_error && buffer.size() == 0;
-        made.answer = std::move(answer);
         co_return made;
     }
-    co_return made;
+    co_return no_answer("more than " + std::to_string(interim_answers_max) + " interim answers");
 }
 
 }  // namespace seriesgate

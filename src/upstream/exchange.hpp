@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 #include "net/timed_stream.hpp"
 #include "upstream/message.hpp"
@@ -12,6 +13,7 @@ namespace seriesgate {
 
 struct attempt {
     attempt_end end = attempt_end::unanswered;
+    std::string why;         ///< it is not answered: what the system says, or what came; empty if its time was over
     upstream_answer answer;  ///< if it is answered
     bool reusable = false;   ///< the connection, for another request
 };

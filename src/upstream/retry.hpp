@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "upstream/upstream_metrics.hpp"
+#include "upstream/upstream_error.hpp"
 
 namespace seriesgate {
 
@@ -15,7 +15,8 @@ enum class attempt_end : std::uint8_t {
     answered,     ///< with a full answer
     timed_out,    ///< whether or not an answer had begun
     unanswered,   ///< the connection broke before the first byte of an answer
-    broken_amid,  ///< the connection broke amid an answer, or this was none
+    broken_amid,  ///< the connection broke amid an answer
+    invalid,      ///< something came that is no answer
 };
 
 /// A connection out of the pool may have been closed while nobody looked: the upstream has not seen the request. Only
@@ -26,12 +27,15 @@ constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end
     switch (end) {
         case attempt_end::timed_out:
             return upstream_error_reason::timeout;
+        case attempt_end::invalid:
+            return upstream_error_reason::invalid_answer;
         case attempt_end::unanswered:
             if (origin == connection_origin::pooled) return std::nullopt;
-            return upstream_error_reason::broken;
+            break;
         default:
-            return upstream_error_reason::broken;
+            break;
     }
+    return upstream_error_reason::connection_lost;
 }
 
 }  // namespace seriesgate

@@ -1,28 +1,24 @@
 #include "upstream/upstream_metrics.hpp"
 
 #include <array>
-#include <cassert>
-#include <cstddef>
 
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {
 namespace {
 
-constexpr std::array<std::string_view, counter_by<upstream_error_reason>::size> reason_names{"unreachable", "timeout",
-                                                                                             "broken"};
+/// What stores answer with.
+constexpr std::array usual_codes{200u, 204u, 400u, 401u, 403u, 404u, 409u, 413u, 415u, 429u, 500u, 502u, 503u, 504u};
 
 }  // namespace
-
-std::string_view name_of(upstream_error_reason reason) noexcept {
-    assert(reason < upstream_error_reason::count_);
-    return reason_names[static_cast<std::size_t>(reason)];
-}
 
 void write(exposition& out, const upstream_metrics& metrics) {
     write_counters(out, "seriesgate_upstream_errors_total",
                    "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
                    metrics.upstream_errors);
+    write_status_counters(out, "seriesgate_upstream_responses_total",
+                          "Answers of the upstream to data, by HTTP status code.", metrics.upstream_responses,
+                          usual_codes);
     write_histogram(out, "seriesgate_upstream_request_duration_seconds",
                     "Time from sending a request upstream to having read the answer, failures included.",
                     metrics.upstream_request_duration);

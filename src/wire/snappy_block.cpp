@@ -25,7 +25,7 @@ result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::
     const char* const end = compressed.data() + compressed.size();
     if (read_varint(compressed.data(), end, declared) == nullptr) return wire_error{wire_errc::snappy_corrupt, 0};
     if (declared > std::min(decoded_bytes_max, decoded_bytes_limit))
-        return wire_error{wire_errc::declared_size_over_limit, 0};
+        return wire_error{wire_errc::declared_size_over_limit, 0, declared};
     if (declared > ratio_max * compressed.size()) return wire_error{wire_errc::declared_size_implausible, 0};
     return static_cast<std::size_t>(declared);
 }

@@ -25,7 +25,7 @@ std::string reason(wire_errc code) {
         case wire_errc::zstd_corrupt:
             return "not a valid zstd frame";
         case wire_errc::declared_size_over_limit:
-            return "decompresses to more than maxDecodedBytes";
+            return "decompresses to more than server.maxDecodedBytes";
         case wire_errc::declared_size_implausible:
             return "declares more bytes than compressed data of this size can hold";
         case wire_errc::truncated:

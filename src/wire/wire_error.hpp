@@ -44,6 +44,7 @@ enum class wire_errc : std::uint8_t {
 struct wire_error {
     wire_errc code = wire_errc::none;
     std::uint64_t offset = 0;
+    std::uint64_t size = 0;  ///< of declared_size_over_limit: what was declared, if it was
 };
 
 /// One readable line without a line end, for the sender and the log: "truncated field at byte 17".

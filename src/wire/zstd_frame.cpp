@@ -22,6 +22,11 @@ wire_error corrupt() {
     return {wire_errc::zstd_corrupt, 0};
 }
 
+/// The sum, or the largest number if it is larger than that.
+std::uint64_t over(std::uint64_t sum, std::uint64_t more) {
+    return more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
+}
+
 }  // namespace
 
 void zstd_codec::release::operator()(ZSTD_CCtx_s* context) const noexcept {
@@ -45,7 +50,8 @@ result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::ui
         if (declared == ZSTD_CONTENTSIZE_UNKNOWN) {
             possible_sum += possible;
         } else {
-            if (declared > limit - declared_sum) return wire_error{wire_errc::declared_size_over_limit, 0};
+            if (declared > limit - declared_sum)
+                return wire_error{wire_errc::declared_size_over_limit, 0, over(declared_sum, declared)};
             if (declared > possible) return wire_error{wire_errc::declared_size_implausible, 0};
             declared_sum += declared;
         }

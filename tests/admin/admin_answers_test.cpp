@@ -1,5 +1,7 @@
 #include "admin/admin_answers.hpp"
 
+#include <array>
+#include <string>
 #include <thread>
 
 #include "support/answers.hpp"
@@ -25,13 +27,18 @@ struct scene {
     }
 };
 
+std::string text_of(const page_key& key) {
+    constexpr std::array<const char*, 3> kinds{"metrics", "stats", "status"};
+    std::string text = kinds.at(static_cast<std::size_t>(key.kind));
+    if (key.shown.shown_max != budget_choice{}.shown_max) text.append(" ").append(std::to_string(key.shown.shown_max));
+    if (key.shown.tenant) text.append(" of ").append(*key.shown.tenant);
+    if (key.shown.limit) text.append(" in ").append(*key.shown.limit);
+    return text;
+}
+
 /// Gives everyone who asks for a page its key.
 void give_keys(const std::stop_token& stop, page_desk& pages) {
-    while (const auto order = pages.take(stop)) {
-        std::string text = order->key.kind == page_kind::stats ? "stats" : "metrics";
-        if (order->key.is_cut()) text.append(" ").append(std::to_string(order->key.shown_max));
-        order->give(std::make_shared<const std::string>(std::move(text)));
-    }
+    while (const auto order = pages.take(stop)) order->give(std::make_shared<const std::string>(text_of(order->key)));
 }
 
 }  // namespace
@@ -56,7 +63,16 @@ TEST_CASE("readiness is 503 while starting and while draining") {
     CHECK(draining.text() == "draining: shutting down\n");
 }
 
-TEST_CASE("pages are asked for at the desk, by kind and length") {
+TEST_CASE("what keeps it from being ready is said") {
+    scene at;
+    std::string why = "no name";
+    at.shared.waits_for = [&why] { return why; };
+    CHECK(at.ask(&admin_answers::ready, {}).text() == "starting: no name\n");
+    why.clear();
+    CHECK(at.ask(&admin_answers::ready, {}).text() == "starting\n");
+}
+
+TEST_CASE("pages are asked for at the desk, by kind and by what is to be on them") {
     scene at;
     std::jthread paging{[&](const std::stop_token& stop) { give_keys(stop, at.shared.pages); }};
     const reply metrics = at.ask(&admin_answers::metrics, {});
@@ -65,8 +81,28 @@ TEST_CASE("pages are asked for at the desk, by kind and length") {
     const reply stats = at.ask(&admin_answers::stats, {});
     CHECK(stats.text() == "stats");
     CHECK(stats.headers[http::field::content_type] == "application/json");
+    for (const reply* each : {&metrics, &stats}) CHECK(each->headers["X-Content-Type-Options"] == "nosniff");
     CHECK(at.ask(&admin_answers::stats, {.query = "limit=7"}).text() == "stats 7");
-    CHECK(at.ask(&admin_answers::stats, {.query = "limit=0&x=1"}).text() == "stats 0");
+    CHECK(at.ask(&admin_answers::stats, {.query = "name=paths&limit=0&tenant=%ff"}).text() ==
+          "stats 0 of \\xff in paths");
+    CHECK(at.ask(&admin_answers::status, {.query = "x=1"}).text() == "status");
+}
+
+TEST_CASE("the status page may run, load and be framed by nothing, for HEAD and for an error, too") {
+    scene at;
+    std::jthread paging{[&](const std::stop_token& stop) {
+        while (const auto order = at.shared.pages.take(stop)) order->give(nullptr);
+    }};
+    for (const bool is_head : {true, false}) {
+        const reply made = at.ask(&admin_answers::status, {.is_head = is_head});
+        CHECK(made.status == (is_head ? 200 : 503));
+        CHECK(made.headers[http::field::content_type] ==
+              (is_head ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"));
+        CHECK(made.headers["Content-Security-Policy"].starts_with("default-src 'none'; style-src 'sha256-"));
+        CHECK(made.headers["X-Content-Type-Options"] == "nosniff");
+        CHECK(made.headers["Referrer-Policy"] == "no-referrer");
+        CHECK(made.headers["Cache-Control"] == "no-store");
+    }
 }
 
 TEST_CASE("HEAD has no page made, and no length") {
@@ -77,12 +113,10 @@ TEST_CASE("HEAD has no page made, and no length") {
     CHECK(made.text().empty());
 }
 
-TEST_CASE("a limit that is no whole number is 400") {
+TEST_CASE("a question that cannot be understood is 400, with HEAD as well") {
     scene at;
-    for (const auto* query :
-         {"limit=", "limit=-1", "limit=1.5", "limit=x", "limit=1&limit=2", "limit=99999999999999999999"}) {
-        CAPTURE(query);
-        const reply made = at.ask(&admin_answers::stats, {.query = query});
+    for (const bool is_head : {true, false}) {
+        const reply made = at.ask(&admin_answers::stats, {.query = "limit=x", .is_head = is_head});
         CHECK(made.status == 400);
         CHECK(made.rejected == reject_reason::bad_argument);
     }

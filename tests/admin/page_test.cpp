@@ -1,5 +1,6 @@
 #include "admin/page.hpp"
 
+#include <string>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -9,8 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr page_key whole{.kind = page_kind::stats};
-constexpr page_key cut{.kind = page_kind::stats, .shown_max = 5};
+const page_key whole{.kind = page_kind::stats};
+const page_key cut{.kind = page_kind::stats, .shown = {.shown_max = 5}};
 const auto start = std::chrono::steady_clock::time_point{} + 1h;
 
 page_text text_of(std::size_t bytes) {
@@ -54,7 +55,7 @@ TEST_CASE("the newest text with the same key is shared, if it is young enough an
     shelf.put(cut, other, start + 11s);
     CHECK(shelf.newest(whole, start + 12s) == second);
     CHECK(shelf.newest(cut, start + 12s) == other);
-    CHECK(shelf.newest({.kind = page_kind::stats, .shown_max = 6}, start + 12s) == nullptr);
+    CHECK(shelf.newest({.kind = page_kind::stats, .shown = {.shown_max = 6}}, start + 12s) == nullptr);
     CHECK(shelf.newest({.kind = page_kind::metrics}, start + 12s) == nullptr);
     second = nullptr;
     CHECK(shelf.newest(whole, start + 12s) == first);
@@ -63,8 +64,25 @@ TEST_CASE("the newest text with the same key is shared, if it is young enough an
     CHECK(shelf.newest(cut, start + page_shelf::age_max + 1s) == other);
 }
 
-TEST_CASE("a list of so many is another page than the whole") {
-    CHECK(cut.is_cut());
-    CHECK_FALSE(whole.is_cut());
-    CHECK_FALSE(page_key{.kind = page_kind::metrics}.is_cut());
+TEST_CASE("a part is another page than the whole, and than other parts") {
+    CHECK(cut.is_part());
+    const page_key of_tenant{.kind = page_kind::stats, .shown = {.tenant = "5"}};
+    const page_key of_limit{.kind = page_kind::stats, .shown = {.limit = "5"}};
+    CHECK((of_tenant.is_part() && of_limit.is_part()));
+    CHECK((of_tenant != of_limit && of_tenant != cut && of_limit != cut));
+    CHECK(page_key{.kind = page_kind::stats, .shown = {.tenant = ""}}.is_part());
+    CHECK_FALSE(whole.is_part());
+    CHECK_FALSE(page_key{.kind = page_kind::metrics}.is_part());
+}
+
+TEST_CASE("a name that is asked for takes its share of what may be held") {
+    page_shelf shelf;
+    std::vector<page_text> held;
+    const page_key long_name{.kind = page_kind::stats, .shown = {.tenant = std::string(4096, 'x')}};
+    while (shelf.has_room()) {
+        REQUIRE(held.size() < 10'000);
+        held.push_back(text_of(1));
+        shelf.put(long_name, held.back(), start);
+    }
+    CHECK(held.size() > 7'000);  // 32 MiB of names
 }

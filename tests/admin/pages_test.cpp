@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "config/version.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "net/wall_clock.hpp"
@@ -28,7 +29,7 @@ struct scene {
     page_sources from{.limiter = limiter,
                       .started = std::chrono::steady_clock::now() - 7s,
                       .write_metrics = [this](exposition& out) { write_own(out); },
-                      .counts = [] { return request_counts{.requests = 5}; }};
+                      .counts = [] { return gate_counts{.requests = {.total = 5}}; }};
     std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, pages, from); }};
 
     scene() { log::set_up(log::format::logfmt, log::level::error); }
@@ -53,9 +54,12 @@ TEST_CASE("the metrics page has the limiter's families, the process' and those o
     scene at;
     const page_text text = at.page({.kind = page_kind::metrics});
     REQUIRE(text);
-    for (const auto* line : {"seriesgate_build_info{version=", "seriesgate_series_max{window=\"hourly\"} 3\n",
-                             "own_total 11\n", "process_threads "})
+    for (const auto* line : {"seriesgate_series_max{window=\"hourly\"} 3\n", "own_total 11\n", "process_threads "})
         CHECK(text->find(line) != std::string::npos);
+    exposition build;
+    build.family("seriesgate_build_info", "", metric_type::gauge);
+    build.sample({{"version", version()}, {"revision", revision()}, {"compiler", compiler()}}, 1);
+    CHECK(text->find(build.text().substr(build.text().rfind("seriesgate_build_info{"))) != std::string::npos);
 }
 
 TEST_CASE("the stats page has the counts and the limiter's figures") {
@@ -66,6 +70,15 @@ TEST_CASE("the stats page has the counts and the limiter's figures") {
     CHECK(text->find(R"("requests":{"total":5,)") != std::string::npos);
     CHECK(text->find(R"("maxSeries":3,)") != std::string::npos);
     CHECK(text->ends_with("}\n"));
+}
+
+TEST_CASE("the status page says the same to people") {
+    scene at;
+    const page_text text = at.page({.kind = page_kind::status});
+    REQUIRE(text);
+    CHECK(text->find("<p>Up for 7 s, mode: enforce.</p>") != std::string::npos);
+    CHECK(text->find("<tr><td>hour</td><td>0</td><td>3</td><td>0</td>") != std::string::npos);
+    CHECK(text->ends_with("</html>\n"));
 }
 
 TEST_CASE("a page that cannot be made ends nothing") {

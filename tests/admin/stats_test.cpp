@@ -1,20 +1,19 @@
 #include "admin/stats.hpp"
 
+#include <initializer_list>
+#include <string>
+
 #include "limit/figures.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
-TEST_CASE("stats have the documented keys, in order") {
-    const request_counts counts{.requests = 9,
-                                .rejected = 2,
-                                .upstream_errors = 3,
-                                .samples_received = 9,
-                                .samples_accepted = 8,
-                                .samples_refused = 1,
-                                .samples_stored = 7,
-                                .samples_failed = 1};
+namespace {
+
+const process_facts process{.version = "1.2.3", .uptime = 12s};
+
+limiter_figures figures_of_three() {
     const auto start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1} + 10h;
     limiter_figures figures;
     figures.hourly = {.span = {start, start + 1h},
@@ -29,7 +28,7 @@ TEST_CASE("stats have the documented keys, in order") {
     figures.exempt_hourly = 3;
     figures.exempt_daily = 4;
     figures.tenants.push_back({.name = {.limit = {}, .tenant = "a", .has_tenant = true, .group = {}},
-                               .mode = limit_mode::enforce,
+                               .mode = limit_mode::observe,
                                .hourly = {.series_max = 5, .series_current = 3, .series_refused = 1},
                                .daily = {}});
     figures.limits.push_back({.name = {.limit = "paths", .tenant = "a", .has_tenant = true, .group = {}},
@@ -40,28 +39,85 @@ TEST_CASE("stats have the documented keys, in order") {
                               .mode = limit_mode::observe,
                               .hourly = {.series_max = 2, .series_current = 2, .series_refused = 9},
                               .daily = {.series_max = 0, .series_current = 11, .series_refused = 0}});
-    const std::string all = stats_json("1.2.3", 12s, counts, figures, 100);
-    CHECK(all ==
-          R"({"version":"1.2.3","uptimeSeconds":12,"mode":"enforce","clockInDoubt":false,)"
-          R"("requests":{"total":9,"rejected":2,"upstreamErrors":3},)"
-          R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"
-          R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
-          R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"overLimitSeries":6,)"
-          R"("falsePositiveRate":5E-1,"filterBytes":65536},)"
-          R"("daily":{"start":"2026-01-01T00:00:00Z","end":"2026-01-02T00:00:00Z","maxSeries":0,)"
-          R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"overLimitSeries":0,)"
-          R"("falsePositiveRate":0E0,"filterBytes":0}},)"
-          R"("exempt":{"hourlySeries":3,"dailySeries":4},)"
-          R"("tenantsTotal":1,"tenants":[{"tenant":"a","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1},)"
-          R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}],)"
-          R"("limitsTotal":2,"limits":[{"name":"per-namespace","group":{"namespace":"x\""},"mode":"observe",)"
-          R"("hourly":{"maxSeries":2,"currentSeries":2,"refusedSeries":9},)"
-          R"("daily":{"maxSeries":0,"currentSeries":11,"refusedSeries":0}},)"
-          R"({"name":"paths","tenant":"a","group":{},"mode":"enforce",)"
-          R"("hourly":{"maxSeries":0,"currentSeries":0,"refusedSeries":0},)"
-          R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}}]})");
-    const std::string head = all.substr(0, all.find(R"("tenantsTotal")"));
-    CHECK(stats_json("1.2.3", 12s, counts, figures, 0) ==
-          head + R"("tenantsTotal":1,"tenants":[],"limitsTotal":2,"limits":[]})");
-    CHECK(stats_json("1.2.3", 12s, counts, figures, 1) == all.substr(0, all.find(R"(,{"name":"paths")")) + "]}");
+    return figures;
+}
+
+gate_counts some_counts() {
+    return {.requests = {.total = 9,
+                         .rejected = 2,
+                         .upstream_errors = 3,
+                         .unconfirmed = 1,
+                         .by_status = {{"204", 6}, {"other", 3}},
+                         .rejected_by_reason = {{"malformed", 2}, {"loop", 0}},
+                         .upstream_errors_by_reason = {{"timeout", 3}}},
+            .samples = {.received = 9, .accepted = 8, .refused = 1, .stored = 7, .failed = 1},
+            .dropped = {.unknown_entries = 4, .untranslated_series = 5, .untranslated_histograms = 6},
+            .connections = {.open = 2,
+                            .accepted = 3,
+                            .given_up_by_reason = {{"max_connections", 1}},
+                            .turned_away_by_reason = {{"max_connections", 0}}}};
+}
+
+std::string stats(const budget_choice& shown) {
+    return stats_json(process, some_counts(), figures_of_three(), shown);
+}
+
+constexpr std::string_view head_text =
+    R"({"schemaVersion":1,"version":"1.2.3","uptimeSeconds":12,"mode":"enforce","clockInDoubt":false,)"
+    R"("requests":{"total":9,"rejected":2,"upstreamErrors":3,"unconfirmed":1,"byStatus":{"204":6,"other":3},)"
+    R"("rejectedByReason":{"malformed":2,"loop":0},"upstreamErrorsByReason":{"timeout":3}},)"
+    R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"
+    R"("dropped":{"unknownEntries":4,"untranslatedSeries":5,"untranslatedHistograms":6},)"
+    R"("connections":{"open":2,"accepted":3,"givenUpByReason":{"max_connections":1},)"
+    R"("turnedAwayByReason":{"max_connections":0}},)"
+    R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
+    R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"overLimitSeries":6,)"
+    R"("falsePositiveRate":5E-1,"filterBytes":65536},)"
+    R"("daily":{"start":"2026-01-01T00:00:00Z","end":"2026-01-02T00:00:00Z","maxSeries":0,)"
+    R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"overLimitSeries":0,)"
+    R"("falsePositiveRate":0E0,"filterBytes":0}},)"
+    R"("exempt":{"hourlySeries":3,"dailySeries":4},)";
+
+constexpr std::string_view tenant_text =
+    R"({"tenant":"a","mode":"observe","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1},)"
+    R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}})";
+constexpr std::string_view namespace_text = R"({"name":"per-namespace","group":{"namespace":"x\""},"mode":"observe",)"
+                                            R"("hourly":{"maxSeries":2,"currentSeries":2,"refusedSeries":9},)"
+                                            R"("daily":{"maxSeries":0,"currentSeries":11,"refusedSeries":0}})";
+constexpr std::string_view paths_text = R"({"name":"paths","tenant":"a","group":{},"mode":"enforce",)"
+                                        R"("hourly":{"maxSeries":0,"currentSeries":0,"refusedSeries":0},)"
+                                        R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}})";
+
+std::string whole(std::string_view tenants, std::string_view limits) {
+    return std::string{head_text}.append(tenants).append(",").append(limits).append("}");
+}
+
+std::string list(std::string_view name, int total, std::initializer_list<std::string_view> entries) {
+    std::string text =
+        "\"" + std::string{name} + "Total\":" + std::to_string(total) + ",\"" + std::string{name} + "\":[";
+    for (const auto entry : entries) text.append(text.ends_with('[') ? "" : ",").append(entry);
+    return text + "]";
+}
+
+}  // namespace
+
+TEST_CASE("stats have the documented keys, in order, and those with the most demand first") {
+    const std::string tenants = list("tenants", 1, {tenant_text});
+    CHECK(stats({}) == whole(tenants, list("limits", 2, {namespace_text, paths_text})));
+    CHECK(stats({.shown_max = 1}) == whole(tenants, list("limits", 2, {namespace_text})));
+    CHECK(stats({.shown_max = 0}) == whole(list("tenants", 1, {}), list("limits", 2, {})));
+}
+
+TEST_CASE("stats of a tenant have its own budget and those that limits have for it") {
+    CHECK(stats({.tenant = "a"}) == whole(list("tenants", 1, {tenant_text}), list("limits", 1, {paths_text})));
+    CHECK(stats({.shown_max = 0, .tenant = "a"}) == whole(list("tenants", 1, {}), list("limits", 1, {})));
+    CHECK(stats({.tenant = "b"}) == whole(list("tenants", 0, {}), list("limits", 0, {})));
+    // A limit for all tenants together has no tenant, which is not the tenant without a name.
+    CHECK(stats({.tenant = ""}) == whole(list("tenants", 0, {}), list("limits", 0, {})));
+}
+
+TEST_CASE("stats of a limit have its budgets alone") {
+    CHECK(stats({.limit = "per-namespace"}) == whole(list("tenants", 0, {}), list("limits", 1, {namespace_text})));
+    CHECK(stats({.tenant = "a", .limit = "paths"}) == whole(list("tenants", 0, {}), list("limits", 1, {paths_text})));
+    CHECK(stats({.tenant = "a", .limit = "per-namespace"}) == whole(list("tenants", 0, {}), list("limits", 0, {})));
 }

@@ -10,6 +10,17 @@
 
 using namespace seriesgate;
 
+namespace {
+
+std::uint64_t count_of(const named_counts& counts, std::string_view name) {
+    for (const auto& [each, count] : counts)
+        if (each == name) return count;
+    FAIL("no " << name);
+    return 0;
+}
+
+}  // namespace
+
 TEST_CASE("the metrics of all owners are written family by family") {
     const auto metrics = std::make_unique<gate_metrics>();
     metrics->http.requests[204].add(9);
@@ -25,6 +36,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->ingest.untranslated_histograms.add(26);
     metrics->ingest.untranslated_series.add(27);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(7);
+    metrics->upstream.upstream_responses[400].add(3);
+    metrics->upstream.upstream_responses[418].add(4);
     metrics->ingest.samples_received.add(32000);
     metrics->ingest.samples_accepted.add(31000);
     metrics->ingest.samples_refused.add(1000);
@@ -103,9 +116,29 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_metadata_received_total 13\n"
           "seriesgate_received_bytes_total 14\n"
           "seriesgate_decoded_bytes_total 15\n"
-          "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"dns\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connection_refused\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connect_timeout\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"no_route\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connect_failed\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connection_lost\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"invalid_answer\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
-          "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"200\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"204\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"400\"} 3\n"
+          "seriesgate_upstream_responses_total{code=\"401\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"403\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"404\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"409\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"413\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"415\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"418\"} 4\n"
+          "seriesgate_upstream_responses_total{code=\"429\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"500\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"502\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"503\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"504\"} 0\n"
           "seriesgate_upstream_sent_bytes_total 16\n"
           "seriesgate_upstream_connections 21\n"
           "seriesgate_config_reload_requests_total 29\n"
@@ -137,7 +170,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 39);
+    CHECK(helped.size() == 40);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {
@@ -145,21 +178,44 @@ TEST_CASE("the counts of /stats are those of all owners") {
     metrics->http.requests[204].add(5);
     metrics->http.requests[400].add(2);
     metrics->http.requests_rejected[reject_reason::malformed].add(2);
-    metrics->upstream.upstream_errors[upstream_error_reason::unreachable].add(1);
+    metrics->upstream.upstream_errors[upstream_error_reason::dns].add(1);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(2);
-    metrics->upstream.upstream_errors[upstream_error_reason::broken].add(4);
+    metrics->upstream.upstream_errors[upstream_error_reason::connection_lost].add(4);
     metrics->ingest.samples_received.add(10);
     metrics->ingest.samples_accepted.add(8);
     metrics->ingest.samples_refused.add(2);
     metrics->ingest.samples_stored.add(7);
     metrics->ingest.samples_failed.add(1);
-    const request_counts counts = metrics->counts();
-    CHECK(counts.requests == 7);
-    CHECK(counts.rejected == 2);
-    CHECK(counts.upstream_errors == 7);
-    CHECK(counts.samples_received == 10);
-    CHECK(counts.samples_accepted == 8);
-    CHECK(counts.samples_refused == 2);
-    CHECK(counts.samples_stored == 7);
-    CHECK(counts.samples_failed == 1);
+    metrics->http.requests[42].add(3);
+    metrics->http.connections.add(3);
+    metrics->http.connections_accepted.add(4);
+    metrics->http.connections_given_up[connection_bound::per_peer].add(5);
+    metrics->http.connections_turned_away[connection_bound::total].add(6);
+    metrics->ingest.unconfirmed_requests.add(9);
+    metrics->ingest.unknown_dropped.add(11);
+    metrics->ingest.untranslated_series.add(12);
+    metrics->ingest.untranslated_histograms.add(13);
+    const gate_counts counts = metrics->counts();
+    CHECK(counts.requests.total == 10);
+    CHECK(counts.requests.rejected == 2);
+    CHECK(counts.requests.upstream_errors == 7);
+    CHECK(counts.requests.unconfirmed == 9);
+    CHECK(counts.requests.by_status == named_counts{{"204", 5}, {"400", 2}, {"other", 3}});
+    CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 2);
+    CHECK(counts.requests.rejected_by_reason.size() == counter_by<reject_reason>::size);
+    CHECK(count_of(counts.requests.upstream_errors_by_reason, "timeout") == 2);
+    CHECK(counts.requests.upstream_errors_by_reason.size() == counter_by<upstream_error_reason>::size);
+    CHECK(counts.samples.received == 10);
+    CHECK(counts.samples.accepted == 8);
+    CHECK(counts.samples.refused == 2);
+    CHECK(counts.samples.stored == 7);
+    CHECK(counts.samples.failed == 1);
+    CHECK(counts.dropped.unknown_entries == 11);
+    CHECK(counts.dropped.untranslated_series == 12);
+    CHECK(counts.dropped.untranslated_histograms == 13);
+    CHECK(counts.connections.open == 3);
+    CHECK(counts.connections.accepted == 4);
+    CHECK(counts.connections.given_up_by_reason ==
+          named_counts{{"max_connections", 0}, {"max_connections_per_peer", 5}, {"descriptors", 0}});
+    CHECK(count_of(counts.connections.turned_away_by_reason, "max_connections") == 6);
 }

@@ -1,7 +1,7 @@
 """The examples of README.md and docs/: fenced blocks, console sessions, and running them; and what all pages refer to.
 
-The console blocks of a page are one session, in one shell. A YAML block between them that begins with `# build/NAME` is
-that file from there on.
+The `bash` blocks of a page are one session, in one shell; an `output` block after one is what it prints. A YAML block between
+them that begins with `# build/NAME` is that file from there on. (`sh` blocks are not run.)
 """
 
 import os
@@ -13,7 +13,7 @@ from gate import BINARY, REPOSITORY
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-NAMED_FILE = re.compile(r"`((?:bench|config|docker|docs|proto|scripts|src|tests)/[\w./-]*\w/?)`")
+NAMED_FILE = re.compile(r"`((?:bench|config|deploy|docker|docs|proto|scripts|src|tests)/[\w./-]*\w/?)`")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMENT = re.compile(r"(^|\s)#.*")
 FILE_NAME = re.compile(r"# (build/\S+)\n")
@@ -41,14 +41,14 @@ def blocks(language):
 
 
 def sessions():
-    """The text of each page's console session, by the page's name."""
-    return {name: "".join(block.text if block.language == "console" else _as_commands(block) for block in page)
-            for name, page in pages().items() if any(block.language == "console" for block in page)}
+    """Each page's session, by the page's name: (commands, expected output) for each of its blocks."""
+    return {name: [step for block in page if (step := _as_step(block))]
+            for name, page in pages().items() if any(block.language == "bash" for block in page)}
 
 
 def everything():
     """Every page that there is, by its name: {name: its text}."""
-    files = [*REPOSITORY.glob("*.md"), *(file for folder in ("bench", "docs", "src", "tests")
+    files = [*REPOSITORY.glob("*.md"), *(file for folder in ("bench", "deploy", "docs", "src", "tests")
                                          for file in (REPOSITORY / folder).rglob("*.md"))]
     return {str(file.relative_to(REPOSITORY)): file.read_text() for file in sorted(files)}
 
@@ -84,30 +84,20 @@ def _blocks_of(file):
     return found
 
 
-def _as_commands(block):
-    """What writes a block that is a file; nothing for any other."""
+def _as_step(block):
+    """What a block makes the session do: its commands, or write the file that it is; None for any other."""
+    if block.language == "bash":
+        shown = block.following and block.following.language == "output"
+        return block.text.rstrip("\n"), block.following.text.splitlines() if shown else []
     name = FILE_NAME.match(block.text)
-    if block.language != "yaml" or not name:
-        return ""
-    return f"$ cat >{name[1]} <<'END'\n" + "".join(f"> {line}\n" for line in [*block.text.splitlines(), "END"])
-
-
-def session(text):
-    """A console session as (command, expected output) pairs: `$ ` begins a command, `> ` goes on with it."""
-    steps = []
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            steps.append((line[2:], []))
-        elif line.startswith("> "):
-            steps[-1] = (steps[-1][0] + "\n" + line[2:], steps[-1][1])
-        else:
-            steps[-1][1].append(line)
-    return steps
+    if block.language == "yaml" and name:
+        return f"cat >{name[1]} <<'END'\n{block.text}END", []
+    return None
 
 
 def sandbox(folder):
     """Makes the folder look like the repository to a reader who has built it and has the binary in the PATH."""
-    for name in ("config", "docs", "scripts", "tests"):
+    for name in ("config", "deploy", "docs", "scripts", "tests"):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "seriesgate.yaml").symlink_to(REPOSITORY / "config/seriesgate.yaml")
     for name in ("build/release", "bin"):

@@ -124,9 +124,9 @@ class Prometheus(Server):
 
 
 class VmAgent(Server):
-    """Scrapes itself and the gate every second, and writes to the gate."""
+    """Scrapes itself and the gate every second, and writes to the gate, or to `write_to`, the address before it."""
 
-    def __init__(self, folder, gate):
+    def __init__(self, folder, gate, *flags, write_to=None):
         file = Path(folder) / "vmagent.yml"
 
         def flags_for(port):
@@ -139,8 +139,8 @@ scrape_configs:
     static_configs: [{{targets: ['127.0.0.1:{gate.address[1]}']}}]
 """)
             return [f"-promscrape.config={file}", f"-httpListenAddr=127.0.0.1:{port}",
-                    f"-remoteWrite.tmpDataPath={folder}/vmagent", f"-remoteWrite.url={gate.url}/api/v1/write",
-                    "-remoteWrite.flushInterval=200ms", "-memory.allowedBytes=268435456"]
+                    f"-remoteWrite.tmpDataPath={folder}/vmagent", f"-remoteWrite.url={write_to or gate.url}/api/v1/write",
+                    "-remoteWrite.flushInterval=200ms", "-memory.allowedBytes=268435456", *flags]
 
         super().__init__("vmagent", flags_for, folder, "/health")
 

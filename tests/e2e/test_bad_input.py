@@ -207,17 +207,17 @@ def test_another_method_on_an_ingestion_path_is_405(served, method, path):
     served.serves()
 
 
-@pytest.mark.parametrize("path", ["/health", "/-/healthy", "/-/ready", "/stats", "/metrics"])
+@pytest.mark.parametrize("path", ["/", "/health", "/-/healthy", "/-/ready", "/stats", "/metrics"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_another_method_on_an_admin_path_is_405(served, method, path):
     with served.gate.client() as client:
         reply = client.request(method, path)
     assert reply.status == 405
-    assert "GET" in reply.get("Allow").replace(" ", "").split(",")
+    assert reply.get("Allow") == "GET, HEAD" and b"this path takes GET, HEAD" in reply.body
     served.serves()
 
 
-@pytest.mark.parametrize("path", ["/", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
+@pytest.mark.parametrize("path", ["//", "/index.html", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
                                   "/api/v1/query", "//api/v1/write", "/API/V1/WRITE"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_path_is_404(served, method, path):
@@ -225,6 +225,7 @@ def test_an_unknown_path_is_404(served, method, path):
     with served.gate.client() as client:
         reply = client.request(method, path, GOOD if method == "POST" else b"")
     assert reply.status == 404
+    assert reply.body.startswith(b"no such path") and b"/ says what" in reply.body
     assert_explained(reply)
     assert served.upstream.requests == []
     served.serves()

@@ -306,3 +306,17 @@ def test_a_restart_with_the_clock_a_little_behind_stays_in_the_hour(timed, clock
     assert (spans(gate)[0], counts(gate)) == ("2026-03-10T13:00:00Z", (8, 8))
     assert len(offer(gate, upstream, explosion(job="a"))) == 2
     assert offer(gate, upstream, numbered(8, job="a")) == numbered(8, job="a")
+
+
+@pytest.mark.parametrize("maximum, left", [(15, 5), (30, 10)])
+def test_a_tenant_that_moves_here_early_in_an_hour_gets_what_the_incumbents_leave(timed, clock, upstream, maximum, left):
+    """As when another gate of a fleet has failed: its own budget is empty, the gate's is kept for those of the hour before."""
+    gate = timed(f"maxHourlySeries: {maximum}\ntenants: {{default: {{maxHourlySeries: 10}}}}\n")
+    own, moved = numbered(10, name="own"), numbered(20, name="moved")
+    assert offer(gate, upstream, own, "shop") == own
+    clock.set("2026-03-10 13:02:00")
+    comes_to(gate, "2026-03-10T13:00:00Z", "2026-03-10T00:00:00Z")
+    assert offer(gate, upstream, moved, "data") == moved[:left]
+    assert offer(gate, upstream, own, "shop") == own
+    clock.set("2026-03-10 13:11:00")
+    assert offer(gate, upstream, moved, "data") == moved[:min(10, maximum - 10)]

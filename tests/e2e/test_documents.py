@@ -27,14 +27,22 @@ def seriesgate(folder, *flags):
 
 
 def test_there_are_examples_to_run():
-    assert "README.md" in SESSIONS
+    assert {"README.md", "docs/limits.md", "docs/operation.md"} <= SESSIONS.keys()
     assert any(errors_shown(block) for block in YAML)
 
 
+def test_commands_can_be_pasted():
+    """Without prompts: in `bash` blocks, with what they print in an `output` block."""
+    assert documents.blocks("console") == []
+    commands = [line for steps in SESSIONS.values() for text, _ in steps for line in text.splitlines()]
+    assert [line for line in commands if line.startswith(("$ ", "> "))] == []
+
+
 @pytest.mark.parametrize("page", SESSIONS)
-def test_a_console_session_prints_what_it_says(page, tmp_path):
+def test_a_session_prints_what_it_says(page, tmp_path):
     documents.sandbox(tmp_path)
-    steps = documents.session(SESSIONS[page].replace("127.0.0.1:9201", f"127.0.0.1:{servers.free_port()}"))
+    port = servers.free_port()
+    steps = [(commands.replace("127.0.0.1:9201", f"127.0.0.1:{port}"), expected) for commands, expected in SESSIONS[page]]
     for (command, expected), actual in zip(steps, documents.run(steps, tmp_path), strict=True):
         assert documents.matches(expected, actual), (command, expected, actual)
 
@@ -86,7 +94,7 @@ def test_a_command_names_what_there_is(name, command):
     for word, following in zip(words, [*words[1:], ""]):
         if word == "--preset":
             assert following in presets
-        elif re.match(r"(bench|config|docs|scripts|src|tests)/", word):
+        elif re.match(r"(bench|config|deploy|docs|scripts|src|tests)/", word):
             assert (REPOSITORY / word).exists(), word
         elif program := re.fullmatch(r"build/\w+/(\w+)_tests", word):
             sources = "".join(file.read_text() for file in (REPOSITORY / "tests" / program[1]).glob("*_test.cpp"))

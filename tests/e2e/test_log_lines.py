@@ -14,10 +14,11 @@ import wire
 import wire_v2
 from client import WRITE, post
 from faked_clock import FakedClock
+from faked_names import FakedNames
 from gate import REPOSITORY, run, sanitized
 from log_lines import parse
 from traffic import numbered, offer
-from upstream import Answer
+from upstream import Answer, Upstream
 from waiting import eventually
 
 DOCUMENT = (REPOSITORY / "docs/logs.md").read_text()
@@ -39,13 +40,13 @@ class Scene:
     """A gate that logs in one form."""
 
     def __init__(self, form, start_gate, upstream, folder):
-        self.form, self.upstream, self.folder, self._start = form, upstream, folder, start_gate
+        self.form, self.upstream, self.folder, self.start = form, upstream, folder, start_gate
         self.state = folder / "state"
         self.held = []  # connections that stay open
 
     def gate(self, text="", *flags, level="info", **how):
         text = f"log: {{format: {self.form}, level: {level}}}\n{text}"
-        return self._start(f"--upstream.url={self.upstream.url}", *flags, config=text, **how)
+        return self.start(f"--upstream.url={self.upstream.url}", *flags, config=text, **how)
 
     def keeping(self, interval="1h"):
         return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n")
@@ -182,6 +183,7 @@ def without_descriptors(scene):
     return gate
 
 
+NO_SANITIZER = pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="its runtime wants to be loaded first")
 NO_UBSAN = pytest.mark.skipif(sanitized("ubsan"), reason="UBSan asks with a pipe whether an object may be read")
 
 
@@ -245,24 +247,88 @@ def a_store_that_is_away(scene):
     gate = scene.gate()
     scene.upstream.stop()
     assert gate.send(GOOD).status == 502
-    return gate, {"requests": "1"}
+    return gate, {"requests": "1", "reason": "connection_refused", "upstream": scene.upstream.host, "status": "502"}
 
 
-@line("the upstream took remote write 2 without saying what it has written: it may know only remote write 1 and have "
-      "stored nothing; set upstream.protocol to v1, or let the senders write version 1 (Prometheus: protobuf_message: "
-      "prometheus.WriteRequest)")
+@line("the upstream answers again")
+def a_store_that_is_back(scene):
+    gate = scene.gate()
+    scene.upstream.stop()
+    assert gate.send(GOOD).status == 502
+    again = Upstream(port=scene.upstream.port)
+    assert gate.send(GOOD).status == 204
+    again.stop()
+    return gate, {"requests": "1", "upstream": scene.upstream.host, "status": "204"}
+
+
+SLOW = pytest.mark.slow  # ten seconds pass
+
+
+@line("more requests rejected", marks=SLOW)
+def a_burst_of_garbage(scene):
+    gate = scene.gate()
+    for _ in range(50):
+        gate.send(b"bad")
+    return gate, {"requests": "49", "reason": "malformed"}
+
+
+@line("more requests without an answer", marks=SLOW)
+def a_burst_to_a_store_that_is_away(scene):
+    gate = scene.gate()
+    scene.upstream.stop()
+    for _ in range(50):
+        assert gate.send(GOOD).status == 502
+    return gate, {"requests": "49", "reason": "connection_refused"}
+
+
+@line("the store rejected more requests", marks=SLOW)
+def a_burst_that_the_store_rejects(scene):
+    gate = scene.gate()
+    scene.upstream.default = Answer(503)
+    for _ in range(50):
+        assert gate.send(GOOD).status == 503
+    return gate, {"requests": "49", "status": "503", "senders": "retry"}
+
+
+@line("the store rejected requests")
+def a_store_that_says_no(scene):
+    gate = scene.gate()
+    scene.upstream.default = Answer(400, [], b"out of order\nfor 7 days\n")
+    assert gate.send(GOOD).status == 400
+    return gate, {"requests": "1", "status": "400", "senders": "drop", "err": "out of order"}
+
+
+def elsewhere(scene, names):
+    text = f"log: {{format: {scene.form}}}\nupstream: {{url: 'http://store.test:{scene.upstream.port}/w'}}\n"
+    return scene.start(config=text, environment=names.environment)
+
+
+@line("the upstream's name does not resolve", marks=NO_SANITIZER)
+def a_name_that_nobody_knows(scene):
+    return elsewhere(scene, FakedNames(scene.folder)), {"upstream": "store.test", "addresses_kept": "0"}
+
+
+@line("the upstream's name resolves again", marks=NO_SANITIZER)
+def a_name_that_comes_late(scene):
+    names = FakedNames(scene.folder)
+    gate = elsewhere(scene, names)
+    eventually(lambda: gate.said("the upstream's name does not resolve"), "it does not")
+    names.set(**{"store.test": "127.0.0.1"})
+    return gate, {"upstream": "store.test"}
+
+
+@line("the upstream does not confirm remote write 2")
 def a_store_that_confirms_nothing(scene):
     gate = scene.gate()
     gate.send(wire.pack(wire_v2.request({"__name__": "up"})), wire_v2.HEADERS)
-    return gate, {"upstream": scene.upstream.host}
+    return gate, {"requests": "1", "samples": "1", "upstream": scene.upstream.host}
 
 
-@line("a sender's query argument was left out: put it into upstream.url, or name it in upstream.forwardQuery; this is said "
-      "once")
+@line("a sender's query argument was left out, see upstream.forwardQuery")
 def an_argument_that_does_not_go_on(scene):
     gate = scene.gate()
     gate.send(wire.pack(wire.sampled("up")), path=f"{WRITE}?extra_label=a")
-    return gate, {}
+    return gate, {"arguments": "1", "argument": "extra_label"}
 
 
 # --- the tests

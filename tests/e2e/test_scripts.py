@@ -91,3 +91,16 @@ def test_run_with_a_limit_shows_refusals(script):
     assert re.search(r"32000 samples of 10000 distinct series, 2\d{4} samples refused", output())
     process.send_signal(signal.SIGINT)
     assert process.wait(40) == 0, output()
+
+
+def test_compare_takes_the_vmagent_that_it_is_told(tmp_path):
+    def compare(vmagent, *arguments):
+        return subprocess.run([REPOSITORY / "bench/compare.sh", *arguments], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "VMAGENT": str(vmagent), "SERIESGATE_BIN": "/nowhere/seriesgate"})
+
+    missing = compare(tmp_path / "vmagent")
+    assert missing.returncode == 1
+    assert f"missing vmagent: VMAGENT={tmp_path}/vmagent is not a program" in missing.stderr
+    (tmp_path / "vmagent").touch(mode=0o755)
+    assert "vmagent" not in compare(tmp_path / "vmagent").stderr
+    assert "SERIESGATE_SERVERS" in compare("", "--help").stdout.splitlines()[-1]

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto end_limit = 20s;
-using outcome = result<upstream_answer, upstream_error_reason>;
+using outcome = result<upstream_answer, upstream_error>;
 
 /// A client and the upstream that it knows, in one thread: ours.
 struct scene {
@@ -27,6 +27,7 @@ struct scene {
     stream_acceptor acceptor = listen_on_loopback(io);
     upstream_config settings;
     upstream_metrics metrics;
+    upstream_health health;
     std::optional<upstream_client> client;
 
     scene() {
@@ -36,7 +37,7 @@ struct scene {
         settings.target = "/api/v1/write";
         settings.authority = "upstream";
         settings.timeout = 3ms;
-        client.emplace(io, settings, metrics);
+        client.emplace(io, settings, metrics, health);
     }
 };
 
@@ -72,7 +73,9 @@ net::awaitable<void> ask(upstream_client& client, const http::fields& headers, s
 }
 
 void require_sound(const outcome& got) {
-    if (!got) return;
+    if (!got)
+        return require(!got.error().text.empty() || got.error().reason == upstream_error_reason::timeout,
+                       "an error without a word");
     require(got->status >= 200 && got->status <= 599, "an answer without status");
     require(got->body.size() <= response_bytes_max + 16384, "an answer's body is too large");
     require(std::distance(got->headers.begin(), got->headers.end()) <= 100, "an answer has too many headers");

@@ -60,7 +60,11 @@ TEST_CASE("a path that there is not is 404, whatever the method") {
         CHECK(verdict.rejected->status == 404);
         CHECK(verdict.rejected->rejected == reject_reason::unknown_path);
         CHECK_FALSE(verdict.rejected->close);
+        CHECK(verdict.rejected->text() == "no such path: /other; remote write goes to /write; / says what there is\n");
     }
+    const auto long_one = at.check(http::verb::get, "/" + std::string(500, 'x'));
+    CHECK(long_one.rejected->text() ==
+          "no such path: /" + std::string(99, 'x') + "...; remote write goes to /write; / says what there is\n");
 }
 
 TEST_CASE("another method than the path takes is 405, and the answer says which it takes") {
@@ -71,7 +75,7 @@ TEST_CASE("another method than the path takes is 405, and the answer says which 
     CHECK(read.rejected->status == 405);
     CHECK(read.rejected->rejected == reject_reason::method_not_allowed);
     CHECK(read.rejected->headers[http::field::allow] == "POST");
-    CHECK(read.rejected->text() == "method not allowed: this path takes POST\n");
+    CHECK(read.rejected->text() == "method not allowed: this path takes POST, not GET\n");
     const auto written = at.check(http::verb::post, "/tell");
     REQUIRE(written.rejected);
     CHECK(written.rejected->headers[http::field::allow] == "GET, HEAD");
@@ -97,6 +101,7 @@ TEST_CASE("a body is rejected by its announced length: over the bound 400, witho
     CHECK(large.rejected->status == 400);
     CHECK(large.rejected->rejected == reject_reason::too_large);
     CHECK(large.rejected->headers.count(http::field::retry_after) == 0);
+    CHECK(large.rejected->text() == "body larger than server.maxRequestBytes: 501 bytes, at most 500 bytes\n");
 
     inflight_lease other{at.room};
     REQUIRE(other.grow(600));
@@ -106,5 +111,7 @@ TEST_CASE("a body is rejected by its announced length: over the bound 400, witho
     CHECK(crowded.rejected->status == 503);
     CHECK(crowded.rejected->rejected == reject_reason::overloaded);
     CHECK(crowded.rejected->headers[http::field::retry_after] == "1");
+    CHECK(crowded.rejected->text() ==
+          "over server.maxInflightBytes: 600 of 2000 bytes are held, 600 of 1000 for bodies; try again\n");
     CHECK(at.held.value() == 600);  // nothing has been taken
 }

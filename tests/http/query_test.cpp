@@ -30,6 +30,7 @@ TEST_CASE("arguments are picked by their decoded names and go on as they came") 
         CHECK(picked.left_out == left_out);
     }
     CHECK(pick_arguments("extra_label=1", {}).left_out == 1);
+    CHECK(pick_arguments("a=1&extra%5flabel=2&b", {"a"}).left_out_example == "extra%5flabel");
 }
 
 TEST_CASE("an argument is one by name and value, not by the look of the query") {
@@ -37,4 +38,14 @@ TEST_CASE("an argument is one by name and value, not by the look of the query") 
     CHECK(has_argument("a&b=c&%76=%31", "v", "1"));
     for (const auto* query : {"", "v", "v=", "v=11", "v=1=", "xv=1", "x=v=1", "v=1;", "V=1", "v=1 ", "v%00=1"})
         CHECK_FALSE(has_argument(query, "v", "1"));
+}
+
+TEST_CASE("all arguments are read, in their order, or none") {
+    const auto read = read_arguments("b=1&&a+%62=%ff&b&=x&b=1=2");
+    REQUIRE(read);
+    std::string all;
+    for (const auto& [name, value] : *read) all += name + ":" + value + "\n";
+    CHECK(all == "b:1\na b:\xff\nb:\n:x\nb:1=2\n");
+    CHECK(read_arguments("")->empty());
+    for (const auto* query : {"a=1&b=%", "%zz=1&a=1", "a=1;b=2", "a=1#"}) CHECK_FALSE(read_arguments(query));
 }

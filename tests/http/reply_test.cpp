@@ -17,7 +17,7 @@ TEST_CASE("a rejection knows its reason, and only who may come again is told so"
     const reply made = rejection(reject_reason::malformed, 400, "no");
     CHECK(made.rejected == reject_reason::malformed);
     CHECK(made.headers.count(http::field::retry_after) == 0);
-    const reply later = overloaded();
+    const reply later = GENERATE(overloaded({}), out_of_memory());
     CHECK(later.status == 503);
     CHECK(later.rejected == reject_reason::overloaded);
     CHECK(later.headers[http::field::retry_after] == "1");
@@ -28,4 +28,10 @@ TEST_CASE("a shared text takes the place of the body") {
     CHECK(made.text() == "own");
     made.shared_body = std::make_shared<const std::string>("shared");
     CHECK(made.text() == "shared");
+}
+
+TEST_CASE("what a sender wrote is shown in one line of ASCII, and not whole") {
+    CHECK(shown_in_answer("text/plain") == "text/plain");
+    CHECK(shown_in_answer("a\nb\x7f\xc3\xa9") == "a?b???");
+    CHECK(shown_in_answer(std::string(101, 'x')) == std::string(100, 'x') + "...");
 }

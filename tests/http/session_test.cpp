@@ -156,11 +156,12 @@ TEST_CASE("a body over the bound is rejected, whether its length is announced or
     const std::string body(1001, 'x');
     const std::string announced = at.heard_after(last("POST /write", "", body));
     CHECK(announced.starts_with("HTTP/1.1 400 "));
-    CHECK(body_of(announced) == "body larger than server.maxRequestBytes\n");
+    CHECK(body_of(announced) == "body larger than server.maxRequestBytes: 1001 bytes, at most 1000 bytes\n");
     const std::string chunked = at.heard_after(
         "POST /write HTTP/1.1\r\nHost: gate\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n" + body +
         "\r\n0\r\n\r\n");
     CHECK(chunked.starts_with("HTTP/1.1 400 "));
+    CHECK(body_of(chunked) == "body larger than server.maxRequestBytes: it goes on, at most 1000 bytes\n");
     CHECK(at.metrics.requests_rejected[reject_reason::too_large].value() == 2);
 }
 

@@ -108,21 +108,25 @@ TEST_CASE("what is no request is rejected, and nothing of it is counted") {
         CHECK(at.metrics.decoded_bytes.value() != 0);
     }
     SECTION("it is larger than it may be") {
-        CHECK(rejected(at.answer(std::string((1 << 20) + 1, 'x'))) == "400 too_large");
+        const reply answer = at.answer(std::string((1 << 20) + 1, 'x'));
+        CHECK(rejected(answer) == "400 too_large");
+        CHECK(answer.body ==
+              "decompresses to more than server.maxDecodedBytes: 1048577 bytes, at most 1048576 bytes\n");
         CHECK(at.metrics.decoded_bytes.value() == 0);
     }
     SECTION("its tenant has too long a name") {
         sound.headers.set("X-Scope-OrgID", std::string(1025, 't'));
-        check(sound, "400 too_large", "tenant name of more than 1024 bytes");
+        check(sound, "400 too_large", "tenant name of more than 1024 bytes: 1025");
     }
     SECTION("it is of another kind") {
         sound.headers.set(http::field::content_encoding, "gzip");
-        check(sound, "415 unsupported_media", "unsupported Content-Encoding: remote write wants snappy, or zstd");
+        check(sound, "415 unsupported_media", "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
     }
     SECTION("it has been here before") {
         sound.headers.set(http::field::via, own_via());
         check(sound, "508 loop",
-              "loop: the request has been here before, or has passed too many gates (see its Via header)");
+              "loop: the request has been here before, or has passed too many gates (see its Via header): an "
+              "upstream.url leads back");
     }
 }
 

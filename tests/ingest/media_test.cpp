@@ -86,3 +86,16 @@ TEST_CASE("two statements about one body are a fault, even if they agree") {
     encodings.insert(http::field::content_encoding, "zstd");
     CHECK(media_of(encodings).fault == "more than one Content-Encoding");
 }
+
+TEST_CASE("a fault says what was there") {
+    http::fields headers;
+    headers.set(http::field::content_encoding, "gzip");
+    CHECK(media_of(headers).fault == "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
+    headers.set(http::field::content_type, "application/x-protobuf;proto=a.B");
+    CHECK(media_of(headers).fault ==
+          "unsupported protobuf message in Content-Type: remote write is prometheus.WriteRequest or "
+          "io.prometheus.write.v2.Request, not a.B");
+    headers.set(http::field::content_type, "text/plain");
+    CHECK(media_of(headers).fault ==
+          "unsupported Content-Type: remote write wants application/x-protobuf, not text/plain");
+}

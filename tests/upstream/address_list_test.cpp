@@ -43,9 +43,11 @@ TEST_CASE("a name is looked up at the first refresh, and nobody asks twice at on
     with.refresh_after(1h);
     CHECK(with.asked.size() == 1);
     CHECK_FALSE(with.addresses.looked_up());
+    CHECK_FALSE(with.addresses.has_any());
     CHECK(with.addresses.known().empty());
     with.asked.back()({}, {at(1), at(2)});
     CHECK(with.addresses.looked_up());
+    CHECK(with.addresses.has_any());
     CHECK(with.addresses.known() == address_list::endpoints{at(1), at(2)});
 }
 
@@ -81,12 +83,19 @@ TEST_CASE("a failure is an outcome, and what was known before stays") {
     SECTION("the first") {
         with.asked.back()(net::error::host_not_found, {});
         CHECK(with.addresses.looked_up());
+        CHECK_FALSE(with.addresses.has_any());
         CHECK(with.addresses.known().empty());
+        CHECK((with.addresses.failure() == net::error::host_not_found));
+        with.refresh_after(1s);
+        with.asked.back()({}, {at(1)});
+        CHECK(with.addresses.has_any());
+        CHECK_FALSE(with.addresses.failure());
     }
     SECTION("a later one") {
         with.asked.back()({}, {at(1)});
         with.refresh_after(30s);
         with.asked.back()(net::error::host_not_found_try_again, {});
+        CHECK(with.addresses.has_any());
         CHECK(with.addresses.known() == address_list::endpoints{at(1)});
     }
 }

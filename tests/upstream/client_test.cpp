@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using outcome = result<upstream_answer, upstream_error_reason>;
+using outcome = result<upstream_answer, upstream_error>;
 constexpr auto close_then = scripted_answer::then::close;
 
 upstream_config settings_for(const stream_acceptor& store, std::chrono::milliseconds timeout) {
@@ -37,11 +37,12 @@ struct scene {
     scripted_store store{io};
     upstream_config settings;
     upstream_metrics metrics;
+    upstream_health health;
     upstream_client client;
     http::fields headers;
 
     explicit scene(std::chrono::milliseconds timeout = 10s)
-        : settings(settings_for(store.acceptor, timeout)), client(io, settings, metrics) {
+        : settings(settings_for(store.acceptor, timeout)), client(io, settings, metrics, health) {
         headers.set("X-Scope-OrgID", "team-a");
         net::co_spawn(io, serve_all(store), net::detached);
     }
@@ -63,7 +64,9 @@ struct scene {
         return std::move(*got);
     }
     /// Whether an outcome is the reason.
-    static bool failed(const outcome& got, upstream_error_reason reason) { return !got && got.error() == reason; }
+    static bool failed(const outcome& got, upstream_error_reason reason) {
+        return !got && got.error().reason == reason;
+    }
 };
 
 const std::string no_content = "HTTP/1.1 204 No Content\r\n\r\n";
@@ -130,16 +133,19 @@ TEST_CASE("a pooled connection that was closed before an answer began is replace
     }
     SECTION("the next one does no better") {
         with.will_answer("", close_then);
-        CHECK(with.failed(with.post(), upstream_error_reason::broken));
+        CHECK(with.failed(with.post(), upstream_error_reason::connection_lost));
     }
     CHECK(with.store.accepted == 2);
     CHECK(with.metrics.upstream_sent_bytes.value() == 27);
 }
 
-TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again") {
+TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again, and says how it broke") {
     scene with;
+    auto reason = upstream_error_reason::connection_lost;
+    std::string text = "amid its answer, it closed the connection";
     SECTION("before an answer") {
         with.will_answer("", close_then);
+        text = "before its answer, it closed the connection";
     }
     SECTION("amid a header") {
         with.will_answer("HTTP/1.1 204 No Con", close_then);
@@ -149,16 +155,22 @@ TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again
     }
     SECTION("by what is not HTTP") {
         with.will_answer("220 ready for mail\r\n\r\n");
+        reason = upstream_error_reason::invalid_answer;
+        text = "bad version";
     }
     SECTION("by another protocol") {
         with.will_answer("HTTP/1.1 101 Switching Protocols\r\n\r\n");
+        reason = upstream_error_reason::invalid_answer;
+        text = "status 101";
     }
     SECTION("amid an answer on a pooled connection") {
         with.will_answer(no_content);
         REQUIRE(with.post().has_value());
         with.will_answer("HTTP", close_then);
     }
-    CHECK(with.failed(with.post(), upstream_error_reason::broken));
+    const auto got = with.post();
+    REQUIRE(scene::failed(got, reason));
+    CHECK(got.error().text == text);
     CHECK(with.store.accepted == 1);
     CHECK(with.metrics.upstream_connections.value() == 0);
 }
@@ -177,7 +189,9 @@ TEST_CASE("interim answers are waited out, a few of them") {
     SECTION("seventeen") {
         for (int i = 0; i < 17; ++i) several += early_hints;
         with.will_answer(several + no_content);
-        CHECK(with.failed(with.post(), upstream_error_reason::broken));
+        const auto got = with.post();
+        REQUIRE(scene::failed(got, upstream_error_reason::invalid_answer));
+        CHECK(got.error().text == "more than 16 interim answers");
     }
 }
 
@@ -234,12 +248,48 @@ TEST_CASE("an upstream that is too slow is not asked again") {
     CHECK(with.metrics.upstream_connections.value() == 0);
 }
 
-TEST_CASE("an upstream that nobody listens for is unreachable") {
+TEST_CASE("an upstream that nobody listens for refuses the connection, and where is said") {
     scene with;
+    const std::string where = to_text(with.store.acceptor.local_endpoint());
     with.store.acceptor.close();
-    CHECK(with.failed(with.post(), upstream_error_reason::unreachable));
+    const auto got = with.post();
+    REQUIRE(scene::failed(got, upstream_error_reason::connection_refused));
+    CHECK(got.error().text == "connecting to " + where + ": Connection refused");
     CHECK(with.metrics.upstream_connections.value() == 0);
     CHECK(with.metrics.upstream_sent_bytes.value() == 0);
+}
+
+TEST_CASE("a connection that is reset is lost") {
+    scene with;
+    with.will_answer("", scripted_answer::then::reset);
+    const auto got = with.post();
+    REQUIRE(scene::failed(got, upstream_error_reason::connection_lost));
+    CHECK(got.error().text == "before its answer, Connection reset by peer");
+}
+
+TEST_CASE("a name that does not resolve is a reason of its own, and no address is no start") {
+    scene with;
+    with.settings.host = "no-such-host.invalid";
+    upstream_client client{with.io, with.settings, with.metrics, with.health};
+    const http::fields headers;
+    const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
+    client.maintain();
+    const auto got = with.await(client.post(request));
+    REQUIRE(scene::failed(got, upstream_error_reason::dns));
+    CHECK(got.error().text == "no-such-host.invalid does not resolve: " + with.health.name_fault());
+    CHECK_FALSE(with.health.name_fault().empty());
+    CHECK_FALSE(client.started());
+}
+
+TEST_CASE("a name that nobody has looked up in time does not resolve") {
+    scene with{50ms};
+    with.settings.host = "localhost";
+    upstream_client client{with.io, with.settings, with.metrics, with.health};
+    const http::fields headers;
+    const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
+    const auto got = with.await(client.post(request));
+    REQUIRE(scene::failed(got, upstream_error_reason::dns));
+    CHECK(got.error().text == "localhost has not been looked up in time");
 }
 
 TEST_CASE("a name is looked up before the first request goes") {
@@ -249,13 +299,14 @@ TEST_CASE("a name is looked up before the first request goes") {
     upstream_config settings = settings_for(store.acceptor, 10s);
     settings.host = "localhost";
     upstream_metrics metrics;
-    upstream_client client{io, settings, metrics};
+    upstream_health health;
+    upstream_client client{io, settings, metrics, health};
     CHECK_FALSE(client.started());
+    client.maintain();
     const http::fields headers;
     const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
     std::optional<outcome> got;
     net::co_spawn(io, serve_all(store), net::detached);
-    net::co_spawn(io, client.maintain(), net::detached);
     net::co_spawn(io, keep(client.post(request), got), net::detached);
     while (!got && io.run_one_for(10s) != 0) continue;
     REQUIRE(got.has_value());

@@ -14,9 +14,11 @@ TEST_CASE("a request is tried again only if a pooled connection broke before an 
     };
     const auto [end, origin, gives_up] = GENERATE(values<row>({
         {unanswered, pooled, std::nullopt},
-        {unanswered, opened, upstream_error_reason::broken},
-        {broken_amid, pooled, upstream_error_reason::broken},
-        {broken_amid, opened, upstream_error_reason::broken},
+        {unanswered, opened, upstream_error_reason::connection_lost},
+        {broken_amid, pooled, upstream_error_reason::connection_lost},
+        {broken_amid, opened, upstream_error_reason::connection_lost},
+        {invalid, pooled, upstream_error_reason::invalid_answer},
+        {invalid, opened, upstream_error_reason::invalid_answer},
         {timed_out, pooled, upstream_error_reason::timeout},
         {timed_out, opened, upstream_error_reason::timeout},
     }));

@@ -22,7 +22,7 @@ namespace seriesgate::testing {
 /// What is made of one request.
 struct scripted_answer {
     enum class when { after_body, before_body };
-    enum class then { keep, close };
+    enum class then { keep, close, reset };
 
     std::string text;  ///< as it is sent; may be anything, or nothing
     when sent = when::after_body;
@@ -59,6 +59,11 @@ inline net::awaitable<bool> serve_one(scripted_store& store, stream_socket& sock
     if (missing != 0) co_await net::async_read(socket, buffer, all_of_it, no_throw);
     store.requests.push_back(text);
     if (answer.sent == scripted_answer::when::after_body) co_await net::async_write(socket, answering, no_throw);
+    if (answer.afterwards == scripted_answer::then::reset) {
+        error_code ignored;
+        socket.set_option(net::socket_base::linger{true, 0}, ignored);
+        socket.close(ignored);
+    }
     co_return answer.afterwards == scripted_answer::then::keep;
 }
 

@@ -11,6 +11,8 @@ using namespace seriesgate;
 TEST_CASE("what is counted about the upstream is written family by family") {
     upstream_metrics metrics;
     metrics.upstream_errors[upstream_error_reason::timeout].add(7);
+    metrics.upstream_responses[400].add(3);
+    metrics.upstream_responses[418].add(4);
     metrics.upstream_request_duration.observe(std::chrono::milliseconds{3});
     metrics.upstream_sent_bytes.add(16);
     metrics.upstream_connections.add(21);
@@ -22,9 +24,29 @@ TEST_CASE("what is counted about the upstream is written family by family") {
         if (!line.starts_with('#') && line.find("_bucket") == std::string::npos) samples += line + '\n';
     }
     CHECK(samples ==
-          "seriesgate_upstream_errors_total{reason=\"unreachable\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"dns\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connection_refused\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connect_timeout\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"no_route\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connect_failed\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"connection_lost\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"invalid_answer\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
-          "seriesgate_upstream_errors_total{reason=\"broken\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"200\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"204\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"400\"} 3\n"
+          "seriesgate_upstream_responses_total{code=\"401\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"403\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"404\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"409\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"413\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"415\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"418\"} 4\n"
+          "seriesgate_upstream_responses_total{code=\"429\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"500\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"502\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"503\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"504\"} 0\n"
           "seriesgate_upstream_request_duration_seconds_sum 0.003\n"
           "seriesgate_upstream_request_duration_seconds_count 1\n"
           "seriesgate_upstream_sent_bytes_total 16\n"

@@ -63,7 +63,7 @@ TEST_CASE("frames after one another are one body, as for every zstd decoder") {
     CHECK(decoded(encoded(one) + encoded(two)) == one + two);
     CHECK(decoded(streamed(one) + encoded(two)) == one + two);
     CHECK(decoded(streamed(one) + encoded(two), 75'000) == one + two);
-    CHECK(decoded(streamed(one) + encoded(two), 74'999) == "decompresses to more than maxDecodedBytes");
+    CHECK(decoded(streamed(one) + encoded(two), 74'999) == "decompresses to more than server.maxDecodedBytes");
     const std::string skippable{"\x50\x2a\x4d\x18\x03\0\0\0abc", 11};
     CHECK(decoded(skippable + encoded(one)) == one);
 }
@@ -85,11 +85,11 @@ TEST_CASE("a zstd body is refused before it takes memory") {
     const std::string raw = random_text(100'000);
     CHECK(decoded("") == "empty body: not compressed");
     CHECK(decoded("x") == "not a valid zstd frame");
-    CHECK(decoded(encoded(raw), 99'999) == "decompresses to more than maxDecodedBytes");
+    CHECK(decoded(encoded(raw), 99'999) == "decompresses to more than server.maxDecodedBytes");
     CHECK(decoded(encoded(raw), 100'000) == raw);
-    CHECK(decoded(streamed(raw), 99'999) == "decompresses to more than maxDecodedBytes");
+    CHECK(decoded(streamed(raw), 99'999) == "decompresses to more than server.maxDecodedBytes");
     CHECK(decoded(streamed(raw), 100'000) == raw);
-    CHECK(decoded(encoded(raw) + encoded(raw), 199'999) == "decompresses to more than maxDecodedBytes");
+    CHECK(decoded(encoded(raw) + encoded(raw), 199'999) == "decompresses to more than server.maxDecodedBytes");
 
     decode_buffer buffer;
     zstd_codec codec;

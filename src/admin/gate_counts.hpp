@@ -1,0 +1,54 @@
+/// What the gate has counted since its start, as far as /stats says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace seriesgate {
+
+/// What has a reason or a status, by its name. Bounded: one for each that there is.
+using named_counts = std::vector<std::pair<std::string, std::uint64_t>>;
+
+struct request_counts {
+    std::uint64_t total = 0;            ///< of ingestion, answered with any status
+    std::uint64_t rejected = 0;         ///< of these, answered by the gate itself with 4xx
+    std::uint64_t upstream_errors = 0;  ///< of these, answered by the gate itself with 502 or 504
+    std::uint64_t unconfirmed = 0;      ///< of remote write 2: the store's 2xx did not say what was written
+    named_counts by_status{};           ///< of `total`
+    named_counts rejected_by_reason{};  ///< all errors of the gate's own, on any path
+    named_counts upstream_errors_by_reason{};
+};
+
+/// Native histograms are samples, too.
+struct sample_counts {
+    std::uint64_t received = 0;
+    std::uint64_t accepted = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t stored = 0;
+    std::uint64_t failed = 0;
+};
+
+/// What was left out of requests, though no limit refused it.
+struct dropped_counts {
+    std::uint64_t unknown_entries = 0;  ///< stale markers and exemplars of series that are not known
+    std::uint64_t untranslated_series = 0;
+    std::uint64_t untranslated_histograms = 0;
+};
+
+struct connection_counts {
+    std::int64_t open = 0;
+    std::uint64_t accepted = 0;
+    named_counts given_up_by_reason{};
+    named_counts turned_away_by_reason{};
+};
+
+struct gate_counts {
+    request_counts requests{};
+    sample_counts samples{};
+    dropped_counts dropped{};
+    connection_counts connections{};
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,26 @@
+/// What the ingestors of all workers have in common.
+#pragma once
+
+#include "config/config.hpp"
+#include "ingest/ingest_logs.hpp"
+#include "ingest/ingest_metrics.hpp"
+#include "series/hash_key.hpp"
+#include "upstream/upstream_health.hpp"
+#include "upstream/upstream_metrics.hpp"
+
+namespace seriesgate {
+
+class series_limiter;
+
+/// Outlives them; any thread may use it at any time.
+struct ingest_shared {
+    const config& settings;
+    series_limiter& limiter;
+    const hash_key& key;  ///< of this installation
+    ingest_metrics& metrics;
+    upstream_metrics& upstream;
+    ingest_logs logs{};
+    upstream_health health{};
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,42 @@
+#include "ingest/tell_rest.hpp"
+
+#include <cstddef>
+#include <string_view>
+
+#include "log/log.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// What whoever runs the senders or the store can do about it.
+constexpr std::string_view unconfirmed_hint =
+    "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
+    "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
+
+void tell_unanswered(upstream_health& of) {
+    for (std::size_t i = 0; i < counter_by<upstream_error_reason>::size; ++i) {
+        const auto reason = static_cast<upstream_error_reason>(i);
+        if (const auto requests = of.rest(reason))
+            log::warn("more requests without an answer", {{"requests", *requests}, {"reason", name_of(reason)}});
+    }
+}
+
+}  // namespace
+
+void tell_unconfirmed(const unconfirmed_log::news& news, const upstream_config& upstream) {
+    log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
+                                                                {"samples", news.samples},
+                                                                {"upstream", upstream.authority},
+                                                                {"hint", unconfirmed_hint}});
+}
+
+void tell_rest(ingest_shared& of) {
+    tell_unanswered(of.health);
+    of.logs.store_errors.rest([](unsigned status, std::uint64_t requests) {
+        log::warn("the store rejected more requests",
+                  {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});
+    });
+    if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,15 @@
+/// What happened behind the last lines of the log.
+#pragma once
+
+#include "ingest/ingest_shared.hpp"
+
+namespace seriesgate {
+
+/// Says how many requests there were that no line has counted so far, where that is due: of a burst the first alone
+/// would be told. Call it every second. Threads: any.
+void tell_rest(ingest_shared& of);
+
+/// The line about what the upstream does not confirm.
+void tell_unconfirmed(const unconfirmed_log::news& news, const upstream_config& upstream);
+
+}  // namespace seriesgate

@@ -1,0 +1,126 @@
+#include "admin/limit_metrics.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+budget_figures budget(std::string limit, int group, std::uint64_t current, std::uint64_t refused = 0) {
+    return {.name = {.limit = std::move(limit), .tenant = {}, .group = {{"g", std::to_string(group)}}},
+            .mode = limit_mode::enforce,
+            .hourly = {.series_max = 0, .series_current = current, .series_refused = refused},
+            .daily = {}};
+}
+
+/// The hourly demand of each group that is shown, by limit.
+using demands = std::map<std::string, std::vector<std::uint64_t>>;
+
+demands shown(const limiter_figures& figures) {
+    exposition out;
+    write(out, figures);
+    std::istringstream lines{out.take()};
+    std::map<std::string, std::map<std::string, std::uint64_t>> sums;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("window=\"hourly\"") == std::string::npos) continue;
+        if (!line.starts_with("seriesgate_limit_series_current{") &&
+            !line.starts_with("seriesgate_limit_series_refused{"))
+            continue;
+        const auto begin = line.find("limit=\"") + 7;
+        const std::string limit = line.substr(begin, line.find('"', begin) - begin);
+        const std::string labels = line.substr(line.find('{'), line.rfind('}') - line.find('{'));
+        sums[limit][labels] += std::stoull(line.substr(line.rfind(' ') + 1));
+    }
+    demands made;
+    for (const auto& [limit, groups] : sums) {
+        for (const auto& [labels, demand] : groups) made[limit].push_back(demand);
+        std::ranges::sort(made[limit], std::greater{});
+    }
+    return made;
+}
+
+std::size_t total(const demands& of) {
+    std::size_t sum = 0;
+    for (const auto& [limit, groups] : of) sum += groups.size();
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a limit with many groups hides none of another's") {
+    limiter_figures figures;
+    for (int group = 0; group < 5'000; ++group) figures.limits.push_back(budget("many", group, 1'000'000));
+    figures.limits.push_back(budget("few", 1, 3));
+    figures.limits.push_back(budget("few", 2, 0, 4));
+    const demands got = shown(figures);
+    CHECK(got.at("many").size() == 100);
+    CHECK(got.at("few") == std::vector<std::uint64_t>{4, 3});
+}
+
+TEST_CASE("each limit shows its groups with the most demand, as many as there is room for") {
+    std::mt19937 random{7};
+    for (int round = 0; round < 50; ++round) {
+        limiter_figures figures;
+        demands all;
+        const int limits = std::uniform_int_distribution{0, 64}(random);
+        for (int limit = 0; limit < limits; ++limit) {
+            const std::string name = std::to_string(limit);
+            const int groups = std::uniform_int_distribution{1, limit % 3 == 0 ? 400 : 20}(random);
+            for (int group = 0; group < groups; ++group) {
+                const std::uint64_t demand = random() % 50;
+                const std::uint64_t refused = random() % (demand + 1);
+                figures.limits.push_back(budget(name, group, demand - refused, refused));
+                all[name].push_back(demand);
+            }
+            std::ranges::sort(all[name], std::greater{});
+        }
+        std::ranges::shuffle(figures.limits, random);
+        const demands got = shown(figures);
+        CAPTURE(round, limits);
+        CHECK(total(got) <= 1000);
+        CHECK(got.size() == all.size());
+        std::size_t room = 0;
+        for (const auto& [name, groups] : got) room = std::max(room, groups.size());
+        for (auto& [name, demand] : all) {
+            const std::size_t least = std::min({demand.size(), std::size_t{100}, std::size_t{1000} / all.size()});
+            CHECK(got.at(name).size() >= least);
+            CHECK(got.at(name).size() == std::min(demand.size(), room));  // nobody has more than another who needs it
+            demand.resize(got.at(name).size());
+            CHECK(got.at(name) == demand);
+        }
+    }
+}
+
+TEST_CASE("sixty-four limits with many groups show fifteen each") {
+    limiter_figures figures;
+    for (int limit = 0; limit < 64; ++limit)
+        for (int group = 0; group < 200; ++group) figures.limits.push_back(budget(std::to_string(limit), group, 1));
+    const demands got = shown(figures);
+    for (const auto& [name, groups] : got) CHECK(groups.size() == 15);
+    CHECK(total(got) == 960);
+}
+
+TEST_CASE("tenants are shown with their mode, the hundred with the most demand") {
+    limiter_figures figures;
+    for (int tenant = 0; tenant < 150; ++tenant)
+        figures.tenants.push_back(
+            {.name = {.limit = {}, .tenant = std::to_string(tenant), .has_tenant = true, .group = {}},
+             .mode = tenant % 2 == 0 ? limit_mode::enforce : limit_mode::observe,
+             .hourly = {.series_max = 0, .series_current = static_cast<std::uint64_t>(tenant), .series_refused = 0},
+             .daily = {}});
+    exposition out;
+    write(out, figures);
+    const std::string text = out.take();
+    CHECK(text.find("seriesgate_tenant_series_current{tenant=\"149\",mode=\"observe\",window=\"hourly\"} 149\n") !=
+          std::string::npos);
+    CHECK(text.find("seriesgate_tenant_series_current{tenant=\"50\",mode=\"enforce\",window=\"hourly\"} 50\n") !=
+          std::string::npos);
+    CHECK(text.find("{tenant=\"49\",") == std::string::npos);
+}

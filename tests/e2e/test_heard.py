@@ -1,0 +1,397 @@
+"""Whatever is turned away is heard of: a line of the log, the answer to its sender, and a counter, each exactly once."""
+
+import random
+import re
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import wire
+import wire_v2
+from client import RawConnection, head, post
+from exposition import samples_of
+from faked_names import FakedNames
+from gate import sanitized
+from test_upstream_failures import unused_port
+from upstream import Answer, Upstream
+from waiting import eventually
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+TENANT = [("X-Scope-OrgID", "shop")]
+FORMS = pytest.mark.parametrize("form", ["logfmt", "json"])
+
+
+def start(start_gate, upstream_url, form="logfmt", more="", keys="", **how):
+    """A gate with one worker and small bounds. `keys`: of `upstream`; `more`: lines of the configuration."""
+    return start_gate(config=f"log: {{format: {form}}}\nupstream: {{url: '{upstream_url}'{keys}}}\n"
+                             "server: {threads: 1, maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB, "
+                             f"maxInflightBytes: 128KiB, readTimeout: 2s}}\n{more}", **how)
+
+
+def line(gate, message):
+    """The only event with this message, its values as text."""
+    eventually(lambda: gate.said(message), message)
+    event, = gate.said(message)
+    return {key: str(value) for key, value in event.items() if key not in ("ts", "msg")}
+
+
+# --- rejected by the gate
+
+def noise(size, seed=0):
+    """A request that is no smaller when it is compressed."""
+    return wire.pack(wire.series({"__name__": "up", "noise": random.Random(seed).randbytes(size)},
+                                 wire.field(wire.SAMPLES, wire.sample(1.0, 1))))
+
+
+def send(body, headers=()):
+    return lambda gate: gate.send(body, [*TENANT, *headers])
+
+
+def raw(data):
+    def exchange(gate):
+        with RawConnection(gate.address) as connection:
+            connection.send_what_it_takes(data)
+            return connection.reply()
+
+    return exchange
+
+
+def chunked(size):
+    headers = [("X-Scope-OrgID", "shop"), ("Transfer-Encoding", "chunked")]
+    return head(headers=headers) + b"%x\r\n" % size + bytes(size) + b"\r\n0\r\n\r\n"
+
+
+PATHS = "/api/v1/write, /api/v1/push, /api/prom/push, /api/v1/receive"
+
+# What is sent: (how, status, reason, what is said, whether its path is known by then).
+REJECTED = {
+    "no snappy": (send(b"\x04bad"), 400, "malformed", r"not a valid snappy block", True),
+    "no protobuf": (send(wire.pack(b"\x0a\x7f")), 400, "malformed",
+                    r"malformed protobuf: field runs past the end of its message at byte \d+", True),
+    "no HTTP": (raw(b"POST / HTPP\r\n\r\n"), 400, "malformed", r"malformed HTTP: bad version", False),
+    "no Host": (raw(b"POST /api/v1/write HTTP/1.1\r\nX-Scope-OrgID: shop\r\n\r\n"), 400, "malformed",
+                r"malformed HTTP: HTTP/1.1 without Host", True),
+    "large": (send(bytes(70_000)), 400, "too_large",
+              r"body larger than server.maxRequestBytes: 70000 bytes, at most 65536 bytes", True),
+    "large, and nobody knows how": (raw(chunked(70_000)), 400, "too_large",
+                                    r"body larger than server.maxRequestBytes: it goes on, at most 65536 bytes", True),
+    "large when decompressed": (
+        send(wire.pack(bytes(70_000))), 400, "too_large",
+        r"decompresses to more than server.maxDecodedBytes: 70000 bytes, at most 65536 bytes", True),
+    "a long name of a tenant": (lambda gate: gate.send(BODY, [("X-Scope-OrgID", "s" * 1030)]), 400, "too_large",
+                                r"tenant name of more than 1024 bytes: 1030", True),
+    "a long header": (raw(post(BODY, headers=[("X-Scope-OrgID", "shop"), *((f"X-{n}", "") for n in range(200))])), 431,
+                      "too_large", r"header larger than 64 KiB or 100 lines", False),
+    "another type": (send(BODY, [("Content-Type", "text/plain")]), 415, "unsupported_media",
+                     r"unsupported Content-Type: remote write wants application/x-protobuf, not text/plain", True),
+    "another encoding": (send(BODY, [("Content-Encoding", "gzip")]), 415, "unsupported_media",
+                         r"unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip", True),
+    "another path": (lambda gate: gate.send(BODY, TENANT, path="/api/v1/wrte"), 404, "unknown_path",
+                     rf"no such path: /api/v1/wrte; remote write goes to {PATHS}; / says what there is", False),
+    "another method": (raw(head("PUT", headers=TENANT)), 405, "method_not_allowed",
+                       r"method not allowed: this path takes POST, not PUT", True),
+    "a loop": (send(BODY, [("Via", ", ".join(f"1.1 seriesgate-{n:016x}" for n in range(4)))]), 508, "loop",
+               r"loop: .* \(see its Via header\): an upstream.url leads back", True),
+    "half a body": (raw(post(BODY, headers=TENANT)[:-10]), 503, "timeout",
+                    rf"request not complete within server.readTimeout \(2s\): {len(BODY) - 10} of {len(BODY)} bytes of "
+                    r"its body have come", True),
+    "half a header": (raw(head()[:-2]), 503, "timeout",
+                      r"request not complete within server.readTimeout \(2s\): its header is not complete", False),
+}
+
+
+@FORMS
+@pytest.mark.parametrize("kind", REJECTED)
+def test_what_is_rejected_is_said_with_its_sender_and_why(start_gate, upstream, kind, form):
+    how, status, reason, text, is_known = REJECTED[kind]
+    gate = start(start_gate, upstream.url, form)
+    reply = how(gate)
+    assert (reply.status, bool(re.fullmatch(text, reply.first_line))) == (status, True), reply
+    said = line(gate, "requests rejected")
+    tenant = {"no HTTP": "", "a long header": "", "half a header": "", "a long name of a tenant": "s" * 100}
+    assert said == {"level": "warn", "requests": "1", "reason": reason, "sender": "127.0.0.1",
+                    "tenant": tenant.get(kind, "shop"), "status": str(status), "err": reply.first_line}
+    assert gate.metric("seriesgate_requests_rejected_total", reason=reason) == 1
+    assert gate.stats["requests"]["total"] == is_known
+    assert upstream.requests == []
+
+
+def overloaded(gate, upstream):
+    """@return the answer to what finds no room, while another request is being sent on."""
+    upstream.default = Answer(hold=threading.Event())
+    with ThreadPoolExecutor() as senders:
+        first = senders.submit(gate.send, noise(40_000))
+        eventually(lambda: upstream.requests, "it has come to the store")
+        reply = gate.send(noise(40_000, seed=1), TENANT)
+        upstream.default.hold.set()
+        assert first.result().status == 204
+    return reply
+
+
+@FORMS
+def test_what_finds_no_room_says_how_much_is_held(start_gate, upstream, form):
+    gate = start(start_gate, upstream.url, form)
+    reply = overloaded(gate, upstream)
+    assert (reply.status, reply.get("Retry-After")) == (503, "1")
+    found = re.fullmatch(r"over server.maxInflightBytes: (\d+) of 131072 bytes are held, (\d+) of 65536 for bodies; "
+                         r"try again", reply.first_line)
+    assert found, reply.first_line
+    assert 40_000 < int(found[2]) <= int(found[1]) < 60_000
+    assert line(gate, "requests rejected") == {
+        "level": "warn", "requests": "1", "reason": "overloaded", "sender": "127.0.0.1", "tenant": "shop",
+        "status": "503", "err": reply.first_line}
+
+
+# --- rejected by the store
+
+@FORMS
+@pytest.mark.parametrize("status, senders", [(302, "drop"), (400, "drop"), (401, "drop"), (413, "drop"),
+                                             (429, "retry"), (500, "retry"), (503, "retry")])
+def test_what_the_store_rejects_is_said_with_its_words(start_gate, upstream, status, senders, form):
+    gate = start(start_gate, upstream.url, form)
+    upstream.default = Answer(status, [("Retry-After", "7")], b"out of \x1border\xff\nand more")
+    for _ in range(3):
+        assert gate.send(BODY, TENANT).status == status
+    assert line(gate, "the store rejected requests") == {
+        "level": "warn", "requests": "1", "status": str(status), "senders": senders, "retry_after": "7",
+        "sender": "127.0.0.1", "tenant": "shop", "err": "out of \x1border\\xff"}
+    assert "\x1b" not in gate.log
+    assert gate.metric("seriesgate_upstream_responses_total", code=str(status)) == 3
+    assert gate.metric("seriesgate_samples_failed_total") == 3
+
+
+def test_each_status_of_the_store_has_a_line_of_its_own(start_gate, upstream):
+    gate = start(start_gate, upstream.url)
+    for status in (400, 503, 204, 400, 503, 204):
+        upstream.default = Answer(status)
+        assert gate.send(BODY).status == status
+    assert [event["status"] for event in gate.said("the store rejected requests")] == ["400", "503"]
+    by_code = {next(iter(labels))[1]: int(value)
+               for labels, value in samples_of(gate.metrics, "seriesgate_upstream_responses_total").items() if value}
+    assert by_code == {"204": 2, "400": 2, "503": 2}
+
+
+def test_a_store_that_says_no_to_a_question_has_rejected_nothing(start_gate, upstream):
+    gate = start(start_gate, upstream.url)
+    upstream.default = Answer(400)
+    assert gate.send(b"", path="/api/v1/write?get_vm_proto_version=1").status == 400
+    assert gate.send(BODY).status == 400
+    assert gate.metric("seriesgate_upstream_responses_total", code="400") == 1
+    assert line(gate, "the store rejected requests")["requests"] == "1"
+
+
+# --- no answer
+
+def listening():
+    return socket.create_server(("127.0.0.1", 0))
+
+
+def refused(stack):
+    holder, port = unused_port()
+    stack.append(holder.close)
+    return f"http://127.0.0.1:{port}/w"
+
+
+def full(stack):
+    """A listener whose queue is full: attempts to connect get no answer at all."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+    stack.append(listener.close)
+    for _ in range(8):
+        filler = socket.socket()
+        filler.setblocking(False)
+        filler.connect_ex(listener.getsockname())
+        stack.append(filler.close)
+    return f"http://127.0.0.1:{listener.getsockname()[1]}/w"
+
+
+def answering(stack, answer):
+    store = Upstream()
+    store.default = answer
+    stack.append(store.stop)
+    return store.url
+
+
+def silent(stack):
+    held = threading.Event()
+    stack.append(held.set)
+    return answering(stack, Answer(hold=held))
+
+
+# (the store, status, what is said)
+UNANSWERED = {
+    "dns": (lambda stack: "http://no-such-host.invalid/w", 502,
+            r"cannot reach the upstream no-such-host.invalid: no-such-host.invalid does not resolve: \w.*"),
+    "connection_refused": (refused, 502, r"cannot reach the upstream (\S+): connecting to \1: Connection refused"),
+    "connect_timeout": (full, 502, r"cannot reach the upstream (\S+): connecting to \1: no answer in time"),
+    "no_route": (lambda stack: "http://255.255.255.255:9/w", 502,
+                 r"cannot reach the upstream (\S+): connecting to \1: Network is unreachable"),
+    "connection_lost": (lambda stack: answering(stack, Answer(cut=0)), 502,
+                        r"the upstream \S+ broke off: before its answer, it closed the connection"),
+    "invalid_answer": (lambda stack: answering(stack, Answer(before=b"220 mail.example ESMTP\r\n")), 502,
+                       r"the answer of the upstream \S+ cannot be passed on: bad version"),
+    "timeout": (silent, 504,
+                r"no answer from the upstream \S+ within upstream.timeout \(1s500ms\)"),
+}
+
+
+@pytest.fixture
+def stack():
+    """What a test has to undo."""
+    undo = []
+    yield undo
+    for each in reversed(undo):
+        each()
+
+
+@FORMS
+@pytest.mark.parametrize("reason", UNANSWERED)
+def test_what_gets_no_answer_says_what_the_system_says(start_gate, stack, reason, form):
+    make, status, text = UNANSWERED[reason]
+    url = make(stack)
+    gate = start(start_gate, url, form, keys=", timeout: 1500ms")
+    reply = gate.send(BODY, TENANT)
+    assert (reply.status, bool(re.fullmatch(text, reply.first_line))) == (status, True), reply
+    assert line(gate, "the upstream has not answered") == {
+        "level": "warn", "requests": "1", "reason": reason, "upstream": url.split("/")[2], "sender": "127.0.0.1",
+        "tenant": "shop", "status": str(status), "err": reply.first_line}
+    counted = samples_of(gate.metrics, "seriesgate_upstream_errors_total")
+    assert {next(iter(labels))[1]: int(value) for labels, value in counted.items() if value} == {reason: 1}
+
+
+@FORMS
+def test_the_end_of_an_outage_is_said_once(start_gate, form):
+    first = Upstream()
+    gate = start(start_gate, first.url, form)
+    assert gate.send(BODY).status == 204
+    first.stop()
+    for _ in range(3):
+        assert gate.send(BODY).status == 502
+    second = Upstream(port=first.port)
+    try:
+        for _ in range(3):
+            assert gate.send(BODY).status == 204
+        said = line(gate, "the upstream answers again")
+        assert 0 < float(said.pop("outage_seconds")) < 60
+        assert said == {"level": "info", "upstream": first.host, "requests": "3", "status": "204"}
+    finally:
+        second.stop()
+
+
+def test_an_outage_that_all_workers_see_has_one_line_and_one_end(start_gate):
+    first = Upstream()
+    gate = start_gate(config=f"upstream: {{url: '{first.url}'}}\nserver: {{threads: 4}}\n")
+    first.stop()
+    with ThreadPoolExecutor(8) as senders:
+        assert {reply.status for reply in senders.map(gate.send, [BODY] * 40)} == {502}
+        second = Upstream(port=first.port)
+        try:
+            assert {reply.status for reply in senders.map(gate.send, [BODY] * 40)} == {204}
+        finally:
+            second.stop()
+    assert len(gate.said("the upstream has not answered")) == 1
+    assert line(gate, "the upstream answers again")["requests"] == "40"
+
+
+@FORMS
+@pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="a sanitizer's runtime wants to be loaded first")
+def test_a_name_that_does_not_resolve_at_the_start_is_not_ready_until_it_does(start_gate, upstream, tmp_path, form):
+    names = FakedNames(tmp_path)
+    gate = start(start_gate, f"http://store.test:{upstream.port}/w", form, environment=names.environment)
+    said = line(gate, "the upstream's name does not resolve")
+    why = said.pop("err")
+    assert why
+    assert said == {"level": "warn", "upstream": "store.test", "addresses_kept": "0"}
+    reply = gate.get("/-/ready")
+    assert (reply.status, reply.first_line) == \
+        (503, f"starting: the upstream's name does not resolve: store.test: {why}")
+    assert gate.get("/health").status == 200
+    assert gate.send(BODY).status == 502
+    names.set(**{"store.test": "127.0.0.1"})
+    eventually(lambda: gate.get("/-/ready").status == 200, "ready")
+    assert gate.send(BODY).status == 204
+    said = line(gate, "the upstream's name resolves again")
+    assert 0 < float(said.pop("outage_seconds")) < 60
+    assert said == {"level": "info", "upstream": "store.test"}
+
+
+# --- not confirmed
+
+@FORMS
+def test_what_the_store_does_not_confirm_is_said_with_requests_and_samples(start_gate, upstream, form):
+    """The next line comes after a minute: tests/ingest/unconfirmed_log_test.cpp has the clock for that."""
+    gate = start(start_gate, upstream.url, form)
+    labels = [{"__name__": "up", "job": job} for job in "abc"]
+    for _ in range(5):
+        assert gate.send(wire.pack(wire_v2.request(*labels)), wire_v2.HEADERS).status == 204
+    said = line(gate, "the upstream does not confirm remote write 2")
+    assert said.pop("hint").startswith("it may know only remote write 1 and have stored nothing: set upstream.protocol")
+    assert said == {"level": "error", "requests": "1", "samples": "3", "upstream": upstream.host}
+    assert gate.metric("seriesgate_unconfirmed_requests_total") == 5
+    assert gate.metric("seriesgate_samples_failed_total") == 15
+
+
+# --- the query
+
+@FORMS
+def test_an_argument_that_is_left_out_is_named_without_its_value(start_gate, upstream, form):
+    gate = start(start_gate, upstream.url, form)
+    for _ in range(3):
+        gate.send(BODY, TENANT, path="/api/v1/write?token=secret&x=1")
+    assert line(gate, "a sender's query argument was left out, see upstream.forwardQuery") == {
+        "level": "warn", "arguments": "2", "argument": "token", "sender": "127.0.0.1", "tenant": "shop"}
+    assert "secret" not in gate.log
+
+
+# --- all of it adds up
+
+def accounts(gate):
+    """What requests were counted as, and how many there were."""
+    metrics = gate.metrics
+
+    def by(name, label):
+        return {f"{name} {dict(labels)[label]}": int(value) for labels, value in
+                samples_of(metrics, f"seriesgate_{name}_total").items() if value}
+
+    counted = {**by("requests_rejected", "reason"), **by("upstream_errors", "reason"), **by("upstream_responses", "code")}
+    if nothing_left := by("requests_forwarded", "kind").get("requests_forwarded none"):
+        counted["nothing left to forward"] = nothing_left
+    return counted, int(sum(samples_of(metrics, "seriesgate_requests_total").values()))
+
+
+def test_every_request_is_counted_once_whatever_becomes_of_it(start_gate, upstream, stack):
+    gate = start(start_gate, upstream.url, keys=", timeout: 1500ms, protocol: v1",
+                 more="onLimit: reject\nmaxHourlySeries: 5\n")
+    assert overloaded(gate, upstream).status == 503
+    assert accounts(gate) == ({"upstream_responses 204": 1, "requests_rejected overloaded": 1}, 2)
+    upstream.default = Answer(204)
+    held = threading.Event()
+    stack.append(held.set)
+    outcomes = [(answer, send(BODY), (counted,)) for answer, counted in [
+        (Answer(204), "upstream_responses 204"), (Answer(400), "upstream_responses 400"),
+        (Answer(503), "upstream_responses 503"), (Answer(cut=5), "upstream_errors connection_lost"),
+        (Answer(before=b"220 mail\r\n"), "upstream_errors invalid_answer"),
+        (Answer(hold=held), "upstream_errors timeout")]]
+    outcomes += [(None, how, (f"requests_rejected {reason}",), is_known)
+                 for how, _, reason, _, is_known in REJECTED.values()]
+    some = wire.pack(b"".join(wire.sampled("up", job=job) for job in "abcdefg"))
+    outcomes += [
+        (Answer(204), send(some), ("upstream_responses 204", "requests_rejected refused")),
+        (None, send(wire.pack(wire.sampled("up", job="z"))), ("nothing left to forward", "requests_rejected refused")),
+    ]
+    for answer, how, counted, *known in outcomes:
+        before, total = accounts(gate)
+        if answer:
+            upstream.answers.append(answer)
+        how(gate)
+        after, total_now = accounts(gate)
+        more = {key: value - before.get(key, 0) for key, value in after.items() if value != before.get(key, 0)}
+        assert more == dict.fromkeys(counted, 1), counted
+        assert total_now - total == all(known), counted
+    counted, total = accounts(gate)
+    outside = sum(not is_known for *_, is_known in REJECTED.values())
+    assert sum(counted.values()) - counted["requests_rejected refused"] == total + outside
+    upstream.stop()
+    assert send(BODY)(gate).status == 502
+    assert accounts(gate)[0] == {**counted, "upstream_errors connection_refused": 1}

@@ -1,0 +1,142 @@
+"""GET /stats?limit=N&tenant=NAME&name=NAME OF A LIMIT."""
+
+import itertools
+import json
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from traffic import figures, numbered, offer
+
+POSSIBLE = b"; /stats takes limit=N, tenant=NAME and name=NAME of a limit, each once at most and percent-encoded\n"
+
+LIMITS = """
+tenants: {default: {maxHourlySeries: 100}}
+limits:
+  - {name: per-job, each: [job], perTenant: true, maxHourlySeries: 50}
+  - {name: per.path, each: [path]}
+"""
+
+
+@pytest.fixture
+def shared(limited, upstream):
+    """A gate that two teams and one without a name have written to."""
+    gate = limited(LIMITS)
+    for tenant, count in (("team-a", 3), ("team-b", 5), (None, 2)):
+        for job in ("x", "y"):
+            series = numbered(count, job=job, path=f"/{tenant}")
+            assert offer(gate, upstream, series, tenant) == series
+    return gate
+
+
+def shown(gate, query):
+    """What is on the lists: (tenants, (limit, tenant or None, value of the group)), and what they say they would be."""
+    reply = gate.get("/stats?" + query)
+    assert reply.status == 200, reply
+    stats = json.loads(reply.body)
+    found = [(entry["name"], entry.get("tenant"), *entry["group"].values()) for entry in stats["limits"]]
+    return [entry["tenant"] for entry in stats["tenants"]], found, (stats["tenantsTotal"], stats["limitsTotal"])
+
+
+def test_a_tenant_has_its_own_budget_and_those_that_limits_have_for_it(shared):
+    assert shown(shared, "tenant=team-b") == (
+        ["team-b"], [("per-job", "team-b", "x"), ("per-job", "team-b", "y")], (1, 2))
+    assert shown(shared, "tenant=") == ([""], [("per-job", "", "x"), ("per-job", "", "y")], (1, 2))
+    assert shown(shared, "tenant=nobody") == ([], [], (0, 0))
+    stats = json.loads(shared.get("/stats?tenant=team-b").body)
+    assert figures(stats["tenants"][0]) == (100, 10, 0)
+    assert figures(stats["windows"]) == (0, 20, 0)  # the whole gate's, whoever is asked for
+
+
+def test_a_limit_has_its_budgets_and_no_tenant_has(shared):
+    assert shown(shared, "name=per.path") == (
+        [], [("per.path", None, "/team-b"), ("per.path", None, "/team-a"), ("per.path", None, "/None")], (0, 3))
+    assert shown(shared, "name=per-path") == ([], [], (0, 0))
+
+
+def test_arguments_combine(shared):
+    assert shown(shared, "tenant=team-a&name=per-job") == (
+        [], [("per-job", "team-a", "x"), ("per-job", "team-a", "y")], (0, 2))
+    assert shown(shared, "name=per-job&limit=1&tenant=team-a") == ([], [("per-job", "team-a", "x")], (0, 2))
+    assert shown(shared, "limit=1&tenant=team-b") == (["team-b"], [("per-job", "team-b", "x")], (1, 2))
+    assert shown(shared, "tenant=team-a&name=per.path") == ([], [], (0, 0))
+    assert shown(shared, "limit=0") == ([], [], (3, 9))
+
+
+def test_every_part_is_what_the_whole_says(shared):
+    whole = shared.stats
+    for tenant, name, limit in itertools.product((None, "", "team-a", "team-b", "x"), (None, "per-job", "per.path", "x"),
+                                                 (None, 0, 1, 2, 9)):
+        query = {key: value for key, value in (("tenant", tenant), ("name", name), ("limit", limit)) if value is not None}
+        part = json.loads(shared.get("/stats?" + urlencode(query)).body)
+        for key in ("tenants", "limits"):
+            expected = [entry for entry in whole[key] if tenant in (None, entry.get("tenant"))
+                        and name in (None, entry.get("name"))]
+            assert part[key + "Total"] == len(expected), query
+            assert part[key] == (expected if limit is None else expected[:limit]), query
+        assert (part["windows"], part["samples"], part["exempt"]) == (whole["windows"], whole["samples"], whole["exempt"])
+
+
+@pytest.mark.parametrize("tenant", [b"a b+c&d=e%20", b"\xff", b"\\xff", b"caf\xc3\xa9", b"#?;", b"__overflow__", b"'\"<>",
+                                    b"x" * 1024])
+def test_a_tenant_of_any_bytes_is_found(limited, upstream, tenant):
+    gate = limited(LIMITS)
+    others = [b"\xfe", b"\\\\xff", b"a b c&d=e%20", b"x" * 900]
+    for name in [tenant, *others]:
+        offer(gate, upstream, numbered(2, job="x"), name)
+    found = gate.get("/stats?tenant=" + quote(tenant, safe=""))
+    stats = json.loads(found.body)
+    has_group = len(tenant) < 1000  # tenant and job make a key of 1024 bytes at most, or they share the overflow
+    assert (stats["tenantsTotal"], stats["limitsTotal"]) == (1, has_group)
+    whole = {entry["tenant"]: entry for entry in gate.stats["tenants"]}
+    assert len(whole) == 5
+    assert stats["tenants"][0] == whole[stats["tenants"][0]["tenant"]]
+
+
+def test_the_overflow_is_found_by_its_name(limited, upstream):
+    gate = limited("tenants: {maxTenants: 1}\n")
+    for tenant in ("one", "two", "three"):
+        offer(gate, upstream, numbered(2), tenant)
+    assert shown(gate, "tenant=__overflow__") == (["__overflow__"], [], (1, 0))
+    assert shown(gate, "tenant=two") == ([], [], (0, 0))
+
+
+def test_who_observes_is_told_by_the_mode(limited, upstream):
+    text = "tenants: {mode: observe, default: {maxHourlySeries: 1}}\nlimits: [{name: all, perTenant: true}]\n"
+    gate = limited(text)
+    offer(gate, upstream, numbered(3), "team-a")
+
+    def modes():
+        stats = gate.stats
+        labels = [dict(labels) for (name, labels) in gate.metrics if name.endswith("_series_refused") and labels]
+        in_metrics = {label: {each["mode"] for each in labels if label in each and ("limit" in each) == (label == "limit")}
+                      for label in ("tenant", "limit")}
+        return stats["mode"], stats["tenants"][0]["mode"], stats["limits"][0]["mode"], in_metrics
+
+    assert modes() == ("enforce", "observe", "enforce", {"tenant": {"observe"}, "limit": {"enforce"}})
+    gate.reload(text.replace("observe", "enforce"))
+    assert modes() == ("enforce", "enforce", "enforce", {"tenant": {"enforce"}, "limit": {"enforce"}})
+    gate.reload(text.replace("mode: observe, ", "") + "mode: observe\n")
+    assert modes() == ("observe", "observe", "observe", {"tenant": {"observe"}, "limit": {"observe"}})
+
+
+@pytest.mark.parametrize("query, fault", [
+    *((query, "limit: expected a whole number, how many entries each list may have")
+      for query in ("limit=", "limit", "limit=-1", "limit=x", "limit=1.5", "limit=99999999999999999999")),
+    ("limit=1&limit=2", "limit: comes twice"),
+    ("tenant=a&tenant=a", "tenant: comes twice"),
+    ("other=1", 'unknown argument "other"'),
+    ("limit=1&Tenant=a", 'unknown argument "Tenant"'),
+    ("%0a%1b%ff=", r'unknown argument "\x0a\x1b\xff"'),
+    ("name=", "name: expected the name of one of limits, of at most 100 bytes"),
+    ("tenant=" + "x" * 1025, "tenant: expected a name of at most 1024 bytes"),
+    ("tenant=%", "the query has a ';', a '#', or a '%' without two hexadecimal digits behind it"),
+    ("limit=1;tenant=a", "the query has a ';', a '#', or a '%' without two hexadecimal digits behind it"),
+])
+def test_what_cannot_be_understood_is_400_and_says_what_can(gate, query, fault):
+    for method in ("GET", "HEAD"):
+        with gate.client() as client:
+            reply = client.request(method, "/stats?" + query)
+        assert (reply.status, reply.body) == (400, fault.encode() + POSSIBLE if method == "GET" else b"")
+    assert gate.metric("seriesgate_requests_rejected_total", reason="bad_argument") == 2
+    assert gate.stats["requests"]["rejected"] == 0  # that is about senders

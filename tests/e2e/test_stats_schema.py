@@ -1,0 +1,230 @@
+"""/stats is what docs/stats.schema.json and docs/stats.md say, whatever the gate has been through."""
+
+import copy
+import json
+import re
+
+import jsonschema
+import pytest
+
+import recorded
+import wire
+import wire_v2
+from faked_clock import FakedClock, clean_up
+from gate import REPOSITORY, sanitized
+from traffic import body, numbered, offer
+from upstream import Answer
+from waiting import eventually
+
+SCHEMA = json.loads((REPOSITORY / "docs/stats.schema.json").read_text())
+PAGE = (REPOSITORY / "docs/stats.md").read_text()
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+LIMITED = """
+maxHourlySeries: 20
+tenants: {default: {maxHourlySeries: 12}, overrides: {team-a: {maxDailySeries: 5}}}
+exempt: ['{job="always"}']
+limits:
+  - {name: per-job, each: [job], perTenant: true, maxHourlySeries: 5}
+  - {name: watched, each: [n], maxGroups: 3, mode: observe, maxHourlySeries: 1}
+  - {name: plain, maxDailySeries: 15}
+"""
+
+
+def validate(gate):
+    """All of it, and every kind of part. @return all of it"""
+    for query in ("", "?limit=0", "?limit=2", "?tenant=team-a", "?tenant=nobody", "?name=per-job", "?name=nothing",
+                  "?limit=1&tenant=&name=per-job"):
+        reply = gate.get("/stats" + query)
+        assert (reply.status, reply.get("Content-Type")) == (200, "application/json")
+        VALIDATOR.validate(json.loads(reply.body))
+    return gate.stats
+
+
+# --- the states of a gate
+
+def test_a_fresh_gate(gate):
+    stats = validate(gate)
+    assert (stats["schemaVersion"], stats["tenants"], stats["limits"]) == (1, [], [])
+
+
+@pytest.mark.parametrize("also", ["", "mode: observe\n", "onLimit: reject\n", "wholeHistograms: true\n"])
+def test_a_gate_whose_limits_are_spent(limited, upstream, also):
+    gate = limited(LIMITED + also)
+    for tenant in ("team-a", "team-b", None):
+        for job in ("x", "y", "always"):
+            gate.send(body(numbered(9, job=job)), [("X-Scope-OrgID", tenant)] if tenant else [])
+    stats = validate(gate)
+    # The third finds no room in `plain`, and what is refused leaves no budget behind.
+    assert len(stats["tenants"]) == (3 if "observe" in also else 2)
+    assert {entry["name"] for entry in stats["limits"]} == {"per-job", "watched", "plain"}
+    assert all(("tenant" in entry) == (entry["name"] == "per-job") for entry in stats["limits"])
+
+
+def test_a_gate_that_rejects_everything(limited, upstream):
+    gate = limited(LIMITED + "server: {maxRequestBytes: 1000}\n")
+    assert gate.send(b"no snappy").status == 400
+    assert gate.send(b"x" * 2000).status == 400
+    assert gate.send(b"", [("Content-Type", "text/plain")]).status == 415
+    assert gate.get("/api/v1/write").status == 405
+    assert gate.get("/nowhere").status == 404
+    assert gate.get("/stats?x=1").status == 400
+    requests = validate(gate)["requests"]
+    assert {reason: count for reason, count in requests["rejectedByReason"].items() if count} == {
+        "malformed": 1, "too_large": 1, "unsupported_media": 1, "method_not_allowed": 1, "unknown_path": 1,
+        "bad_argument": 1}
+    assert requests["byStatus"] == {"400": 2, "405": 1, "415": 1}
+    assert (requests["total"], requests["rejected"]) == (4, 4)
+
+
+@pytest.mark.parametrize("status", [200, 204, 301, 404, 429, 500, 503, 599])
+def test_a_store_that_answers_anything(gate, upstream, status):
+    upstream.default = Answer(status=status)
+    gate.send(body(numbered(3)))
+    requests = eventually(lambda: (found := validate(gate)["requests"])["total"] and found, "it is counted")
+    assert requests["byStatus"] == {str(status): 1}
+    assert set(requests["upstreamErrorsByReason"].values()) == set(requests["rejectedByReason"].values()) == {0}
+
+
+def test_a_store_that_is_gone(gate, upstream):
+    upstream.stop()
+    for _ in range(3):
+        assert gate.send(body(numbered(3))).status == 502
+    requests = eventually(lambda: (found := validate(gate)["requests"])["total"] == 3 and found, "they are counted")
+    assert (requests["byStatus"], requests["upstreamErrors"]) == ({"502": 3}, 3)
+    assert sum(requests["upstreamErrorsByReason"].values()) == 3
+
+
+def test_a_store_that_confirms_nothing(gate, upstream):
+    message = wire.pack(wire_v2.request({"__name__": "up"}))
+    assert gate.send(message, wire_v2.HEADERS).status == 204
+    stats = validate(gate)
+    assert (stats["requests"]["unconfirmed"], stats["samples"]["failed"]) == (1, 1)
+
+
+def test_what_is_left_out_is_counted(limited, upstream):
+    gate = limited("maxHourlySeries: 10\nupstream: {protocol: v1}\n")
+    stale = wire.series({"__name__": "m"}, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1)))
+    assert gate.send(wire.pack(stale)).status == 204
+    no_name = wire.pack(wire_v2.request({"__name__": "up"}, {"job": "no name"}))
+    assert gate.send(no_name, wire_v2.HEADERS).status == 400
+    assert validate(gate)["dropped"] == {"unknownEntries": 1, "untranslatedSeries": 1, "untranslatedHistograms": 0}
+
+
+def test_connections_are_counted(limited, upstream):
+    gate = limited("server: {maxConnections: 1, maxConnectionsPerPeer: 1}\n")
+    with gate.client() as first:
+        first.write(body(numbered(1)))
+        with gate.client() as second:
+            second.write(body(numbered(1)))
+        connections = validate(gate)["connections"]
+    assert sum(connections["givenUpByReason"].values()) >= 1
+    assert connections["accepted"] >= 3
+
+
+def test_a_gate_that_has_been_restarted_and_reloaded(limited, upstream, tmp_path):
+    text = LIMITED + f"state: {{dir: {tmp_path / 'state'}}}\n"
+    first = limited(text)
+    offer(first, upstream, numbered(3, job="x"), "team-a")
+    first.stop()
+    second = limited(text)
+    assert validate(second)["windows"]["hourly"]["currentSeries"] == 3
+    assert second.reload(text.replace("perTenant: true", "perTenant: false") + "mode: observe\n").status == 200
+    assert validate(second)["mode"] == "observe"
+
+
+@pytest.mark.skipif(sanitized("asan", "tsan"), reason="a sanitizer's runtime and libfaketime both want to be loaded first")
+def test_a_clock_that_has_leapt(limited, upstream, tmp_path):
+    clock = FakedClock(tmp_path, "2026-03-10 12:10:00")
+    gate = limited(LIMITED, environment=clock.environment)
+    try:
+        clock.set("2026-03-10 20:10:00")
+        eventually(lambda: validate(gate)["clockInDoubt"] is True, "the clock is in doubt")
+        gate.stop()
+    finally:
+        clean_up(gate.process)
+
+
+def test_names_of_all_bytes(limited, upstream):
+    gate = limited(LIMITED)
+    for name in (b"\xff", b'"},{"', b"\\u0000", b"\xe2\x80\xae", b"x" * 1024):
+        assert gate.send(body(numbered(2, job=name)), [("X-Scope-OrgID", name.decode("latin-1"))]).status == 204
+    assert validate(gate)["tenantsTotal"] == 5
+
+
+# --- the schema itself
+
+def objects_in(value, path=()):
+    """Every object of /stats with keys of its own; those that are tables by reason, status or label are none."""
+    if isinstance(value, dict) and not (path and (path[-1].startswith("by") or "By" in path[-1] or path[-1] == "group")):
+        yield value
+        for key, inner in value.items():
+            yield from objects_in(inner, (*path, key))
+    if isinstance(value, list):
+        for inner in value:
+            yield from objects_in(inner, path)
+
+
+def test_the_schema_takes_no_other_key_and_needs_each(limited, upstream):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    gate = limited(LIMITED)
+    offer(gate, upstream, numbered(3, job="x"), "team-a")
+    stats = gate.stats
+    VALIDATOR.validate(stats)
+    places = len(list(objects_in(stats)))
+    assert places > 15
+    for place in range(places):
+        more = copy.deepcopy(stats)
+        list(objects_in(more))[place]["another"] = 0
+        assert not VALIDATOR.is_valid(more), place
+        for key in list(objects_in(stats))[place]:
+            less = copy.deepcopy(stats)
+            there = list(objects_in(less))[place]
+            del there[key]
+            assert not VALIDATOR.is_valid(less) or (key == "tenant" and "name" in there), key
+    for table in ("byStatus", "rejectedByReason"):
+        more = copy.deepcopy(stats)
+        more["requests"][table]["Ärger"] = 1
+        assert not VALIDATOR.is_valid(more)
+
+
+# --- the documentation
+
+def keys_of(schema, path=""):
+    """Every key that is no object with keys of its own, as the table has it: `windows.*.start`, `tenants[].mode`."""
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+    if "items" in schema:
+        return keys_of(schema["items"], path + "[]")
+    if "properties" not in schema:
+        return {path}
+    return {key for name, inner in schema["properties"].items()
+            for key in keys_of(inner, f"{path}.{'*' if name in ('hourly', 'daily') else name}".lstrip("."))}
+
+
+def keys_documented():
+    table = PAGE[PAGE.index("| key |"):].split("\n\n")[0]
+    return [key for row in table.splitlines()[2:] for key in re.findall(r"`([^`]+)`", row.split("|")[1])]
+
+
+@pytest.mark.text
+def test_every_key_is_documented_once_and_nothing_else_is():
+    assert sorted(keys_documented()) == sorted(keys_of(SCHEMA))
+
+
+def test_every_reason_is_documented(gate):
+    stats = gate.stats
+    for table in (stats["requests"]["rejectedByReason"], stats["requests"]["upstreamErrorsByReason"],
+                  stats["connections"]["givenUpByReason"], stats["connections"]["turnedAwayByReason"]):
+        assert table
+        for reason in table:
+            assert f"| `{reason}` |" in PAGE, reason
+
+
+def test_every_family_of_metrics_is_documented(limited, upstream):
+    gate = limited(LIMITED)
+    for series in recorded.bodies()[:1], [body(numbered(9, job="x"))]:
+        gate.send(series[0], [("X-Scope-OrgID", "team-a")])
+    families = re.findall(r"^# TYPE (seriesgate_\w+) ", gate.get("/metrics").body.decode(), re.MULTILINE)
+    assert len(families) > 50
+    assert [family for family in families if f"`{family}`" not in PAGE] == []

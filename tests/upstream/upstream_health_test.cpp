@@ -1,0 +1,91 @@
+#include "upstream/upstream_health.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto start = upstream_health::clock::time_point{} + 1h;
+constexpr auto refused = upstream_error_reason::connection_refused;
+constexpr auto timeout = upstream_error_reason::timeout;
+
+}  // namespace
+
+TEST_CASE("requests without an answer are told at once, then every ten seconds, each reason by itself") {
+    upstream_health health;
+    CHECK(health.failed(refused, start) == 1);
+    CHECK(health.failed(timeout, start) == 1);
+    CHECK_FALSE(health.failed(refused, start + 9s));
+    CHECK(health.failed(refused, start + 10s) == 2);
+}
+
+TEST_CASE("those behind the last line are told of without a further one, when it is time") {
+    upstream_health health;
+    for (int i = 0; i < 7; ++i) health.failed(refused, start);
+    CHECK_FALSE(health.rest(refused, start + 9s));
+    CHECK_FALSE(health.rest(timeout, start + 10s));
+    CHECK(health.rest(refused, start + 10s) == 6);
+    CHECK_FALSE(health.rest(refused, start + 1h));
+}
+
+TEST_CASE("the end of an outage is told once, with how long it was and what it cost") {
+    upstream_health health;
+    CHECK_FALSE(health.answered(start));
+    health.failed(refused, start);
+    health.failed(refused, start + 1s);
+    health.failed(timeout, start + 2s);
+    const auto ended = health.answered(start + 62'500ms);
+    REQUIRE(ended);
+    CHECK(ended->lasted == 62'500ms);
+    CHECK(ended->requests == 3);
+    CHECK_FALSE(health.answered(start + 62'501ms));
+}
+
+TEST_CASE("of an outage that nobody was told of no end is told, and the next one begins anew") {
+    upstream_health health;
+    health.failed(refused, start);
+    CHECK(health.answered(start + 1s));
+    CHECK_FALSE(health.failed(refused, start + 2s));
+    CHECK_FALSE(health.answered(start + 3s));
+    CHECK_FALSE(health.failed(refused, start + 9s));
+    CHECK(health.failed(refused, start + 12s) == 3);  // with those that were not told of
+    const auto ended = health.answered(start + 13s);
+    REQUIRE(ended);
+    CHECK(ended->lasted == 4s);
+    CHECK(ended->requests == 2);
+}
+
+TEST_CASE("a name that does not resolve is told at once, then every minute, and that it resolves again once") {
+    upstream_health health;
+    CHECK_FALSE(health.looked_up({}, start));
+    CHECK(health.name_fault().empty());
+    const auto begun = health.looked_up(net::error::host_not_found, start);
+    REQUIRE(begun);
+    CHECK_FALSE(begun->resolves);
+    CHECK(health.name_fault() == error_code{net::error::host_not_found}.message());
+    CHECK_FALSE(health.looked_up(net::error::host_not_found, start + 59s));
+    CHECK(health.looked_up(net::error::host_not_found, start + 60s));
+    const auto ended = health.looked_up({}, start + 90s);
+    REQUIRE(ended);
+    CHECK(ended->resolves);
+    CHECK(ended->lasted == 90s);
+    CHECK(health.name_fault().empty());
+    CHECK_FALSE(health.looked_up({}, start + 91s));  // the next worker's
+}
+
+TEST_CASE("a name that fails again within the minute is told of when it is over, and its end only then") {
+    upstream_health health;
+    CHECK(health.looked_up(net::error::host_not_found, start));
+    CHECK(health.looked_up({}, start + 1s));
+    CHECK_FALSE(health.looked_up(net::error::host_not_found, start + 2s));
+    CHECK_FALSE(health.looked_up({}, start + 3s));
+    CHECK_FALSE(health.looked_up(net::error::host_not_found, start + 30s));
+    CHECK(health.looked_up(net::error::host_not_found, start + 60s));
+    const auto ended = health.looked_up({}, start + 61s);
+    REQUIRE(ended);
+    CHECK(ended->lasted == 31s);
+}
