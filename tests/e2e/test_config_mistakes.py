@@ -372,8 +372,9 @@ def test_what_an_upstream_mistake_says_holds_no_password(file):
 
 @pytest.mark.parametrize("text", [b"\xef\xbb\xbfmaxHourlySeries: 5\n", b"maxHourlySeries: 5\r\nmode: observe\r\n", b"",
                                   b"# nothing\n", b"---\nmaxHourlySeries: 1M\n", b'{"maxHourlySeries": 2.5e3}',
-                                  b"limits:\n- name: a\n  match: '{a=\"b\",\n    c=\"d\"}'\n"],
-                         ids=["BOM", "CRLF", "empty", "comment", "document", "JSON", "folded"])
+                                  b"limits:\n- name: a\n  match: '{a=\"b\",\n    c=\"d\"}'\n",
+                                  b"incumbentGrace: 0\nserver: {maxRequestBytes: 32Mi, idleTimeout: 1d, readTimeout: 1m30s}\n"],
+                         ids=["BOM", "CRLF", "empty", "comment", "document", "JSON", "folded", "units"])
 def test_what_is_no_mistake(file, text):
     file.write_bytes(text)
     assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == (0, f"{file}: ok\n", [])
