@@ -82,7 +82,7 @@ def test_a_store_that_answers_anything(gate, upstream, status):
     upstream.default = Answer(status=status)
     gate.send(body(numbered(3)))
     requests = eventually(lambda: (found := validate(gate)["requests"])["total"] and found, "it is counted")
-    assert requests["byStatus"] == {str(status): 1}
+    assert requests["byStatus"] == requests["upstreamByStatus"] == {str(status): 1}
     assert set(requests["upstreamErrorsByReason"].values()) == set(requests["rejectedByReason"].values()) == {0}
 
 
@@ -91,8 +91,8 @@ def test_a_store_that_is_gone(gate, upstream):
     for _ in range(3):
         assert gate.send(body(numbered(3))).status == 502
     requests = eventually(lambda: (found := validate(gate)["requests"])["total"] == 3 and found, "they are counted")
-    assert (requests["byStatus"], requests["upstreamErrors"]) == ({"502": 3}, 3)
-    assert sum(requests["upstreamErrorsByReason"].values()) == 3
+    assert (requests["byStatus"], requests["upstreamByStatus"], requests["upstreamErrors"]) == ({"502": 3}, {}, 3)
+    assert {reason: count for reason, count in requests["upstreamErrorsByReason"].items() if count} == {"connection_refused": 3}
 
 
 def test_a_store_that_confirms_nothing(gate, upstream):
