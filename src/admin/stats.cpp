@@ -87,6 +87,7 @@ json::object to_json(const request_counts& requests) {
             {"unconfirmed", requests.unconfirmed},
             {"byStatus", to_json(requests.by_status)},
             {"rejectedByReason", to_json(requests.rejected_by_reason)},
+            {"upstreamByStatus", to_json(requests.upstream_by_status)},
             {"upstreamErrorsByReason", to_json(requests.upstream_errors_by_reason)}};
 }
 

@@ -49,6 +49,7 @@ gate_counts some_counts() {
                          .unconfirmed = 1,
                          .by_status = {{"204", 6}, {"other", 3}},
                          .rejected_by_reason = {{"malformed", 2}, {"loop", 0}},
+                         .upstream_by_status = {{"400", 1}},
                          .upstream_errors_by_reason = {{"timeout", 3}}},
             .samples = {.received = 9, .accepted = 8, .refused = 1, .stored = 7, .failed = 1},
             .dropped = {.unknown_entries = 4, .untranslated_series = 5, .untranslated_histograms = 6},
@@ -65,7 +66,8 @@ std::string stats(const budget_choice& shown) {
 constexpr std::string_view head_text =
     R"({"schemaVersion":1,"version":"1.2.3","uptimeSeconds":12,"mode":"enforce","clockInDoubt":false,)"
     R"("requests":{"total":9,"rejected":2,"upstreamErrors":3,"unconfirmed":1,"byStatus":{"204":6,"other":3},)"
-    R"("rejectedByReason":{"malformed":2,"loop":0},"upstreamErrorsByReason":{"timeout":3}},)"
+    R"("rejectedByReason":{"malformed":2,"loop":0},"upstreamByStatus":{"400":1},)"
+    R"("upstreamErrorsByReason":{"timeout":3}},)"
     R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"
     R"("dropped":{"unknownEntries":4,"untranslatedSeries":5,"untranslatedHistograms":6},)"
     R"("connections":{"open":2,"accepted":3,"givenUpByReason":{"max_connections":1},)"

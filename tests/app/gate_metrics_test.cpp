@@ -195,11 +195,13 @@ TEST_CASE("the counts of /stats are those of all owners") {
     metrics->ingest.unknown_dropped.add(11);
     metrics->ingest.untranslated_series.add(12);
     metrics->ingest.untranslated_histograms.add(13);
+    metrics->upstream.upstream_responses[503].add(14);
     const gate_counts counts = metrics->counts();
     CHECK(counts.requests.total == 10);
     CHECK(counts.requests.rejected == 2);
     CHECK(counts.requests.upstream_errors == 7);
     CHECK(counts.requests.unconfirmed == 9);
+    CHECK(counts.requests.upstream_by_status == named_counts{{"503", 14}});
     CHECK(counts.requests.by_status == named_counts{{"204", 5}, {"400", 2}, {"other", 3}});
     CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 2);
     CHECK(counts.requests.rejected_by_reason.size() == counter_by<reject_reason>::size);

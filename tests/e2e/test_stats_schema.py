@@ -74,6 +74,7 @@ def test_a_gate_that_rejects_everything(limited, upstream):
         "malformed": 1, "too_large": 1, "unsupported_media": 1, "method_not_allowed": 1, "unknown_path": 1,
         "bad_argument": 1}
     assert requests["byStatus"] == {"400": 2, "405": 1, "415": 1}
+    assert requests["upstreamByStatus"] == {}
     assert (requests["total"], requests["rejected"]) == (4, 4)
 
 
@@ -82,7 +83,7 @@ def test_a_store_that_answers_anything(gate, upstream, status):
     upstream.default = Answer(status=status)
     gate.send(body(numbered(3)))
     requests = eventually(lambda: (found := validate(gate)["requests"])["total"] and found, "it is counted")
-    assert requests["byStatus"] == {str(status): 1}
+    assert requests["byStatus"] == requests["upstreamByStatus"] == {str(status): 1}
     assert set(requests["upstreamErrorsByReason"].values()) == set(requests["rejectedByReason"].values()) == {0}
 
 
@@ -182,7 +183,7 @@ def test_the_schema_takes_no_other_key_and_needs_each(limited, upstream):
             there = list(objects_in(less))[place]
             del there[key]
             assert not VALIDATOR.is_valid(less) or (key == "tenant" and "name" in there), key
-    for table in ("byStatus", "rejectedByReason"):
+    for table in ("byStatus", "upstreamByStatus", "rejectedByReason"):
         more = copy.deepcopy(stats)
         more["requests"][table]["Ärger"] = 1
         assert not VALIDATOR.is_valid(more)
