@@ -113,7 +113,7 @@ started prometheus "http://$prometheus/-/ready"
 echo
 show() { printf '  %-16s %-46s %s\n' "$@"; }
 show Prometheus "http://$prometheus/targets" "scrapes itself and the gate, writes to the gate"
-show seriesgate "http://$gate/stats" "admits $limit series an hour, forwards to VictoriaMetrics"
+show seriesgate "http://$gate/" "admits $limit series an hour, forwards to VictoriaMetrics"
 show VictoriaMetrics "http://$store/vmui" "what arrived; it stores no NaN, so series of nothing else are not counted"
 echo
 if [ "$seconds" = 0 ]; then echo "Ctrl-C stops all three."; fi

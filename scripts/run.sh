@@ -126,6 +126,6 @@ if wait_ready "http://$address/-/ready" "$gate" 30 && [ -d "$recorded" ]; then
     fi
 fi
 if [ "$asked_to_stop" = no ]; then
-    echo "run: up. Send remote write to http://$address/api/v1/write, look at http://$address/stats; Ctrl-C stops."
+    echo "run: up. Send remote write to http://$address/api/v1/write, open http://$address/ in a browser; Ctrl-C stops."
 fi
 wait_for_gate

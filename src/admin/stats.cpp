@@ -86,8 +86,8 @@ json::object to_json(const request_counts& requests) {
             {"upstreamErrors", requests.upstream_errors},
             {"unconfirmed", requests.unconfirmed},
             {"byStatus", to_json(requests.by_status)},
-            {"rejectedByReason", to_json(requests.rejected_by_reason)},
             {"upstreamByStatus", to_json(requests.upstream_by_status)},
+            {"rejectedByReason", to_json(requests.rejected_by_reason)},
             {"upstreamErrorsByReason", to_json(requests.upstream_errors_by_reason)}};
 }
 

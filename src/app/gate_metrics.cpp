@@ -38,8 +38,8 @@ request_counts count_requests(const gate_metrics& of) {
             .upstream_errors = of.upstream.upstream_errors.total(),
             .unconfirmed = of.ingest.unconfirmed_requests.value(),
             .by_status = by_status(of.http.requests),
-            .rejected_by_reason = by_name(of.http.requests_rejected),
             .upstream_by_status = by_status(of.upstream.upstream_responses),
+            .rejected_by_reason = by_name(of.http.requests_rejected),
             .upstream_errors_by_reason = by_name(of.upstream.upstream_errors)};
 }
 

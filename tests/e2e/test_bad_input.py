@@ -225,7 +225,7 @@ def test_an_unknown_path_is_404(served, method, path):
     with served.gate.client() as client:
         reply = client.request(method, path, GOOD if method == "POST" else b"")
     assert reply.status == 404
-    assert reply.body.startswith(b"no such path") and b"/ says what" in reply.body
+    assert reply.body.startswith(b"no such path") and reply.body.endswith(b"; / says what there is\n")
     assert_explained(reply)
     assert served.upstream.requests == []
     served.serves()

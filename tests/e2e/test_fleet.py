@@ -75,7 +75,7 @@ def test_an_empty_tenant_is_none(fleet):
 def test_only_writes_pass(fleet, kind):
     gates = fleet()
     with gates.balancer.client() as client:
-        for method, path in (("POST", "/-/reload"), ("GET", "/stats"), ("GET", "/metrics"), ("GET", "/config")):
+        for method, path in (("POST", "/-/reload"), ("GET", "/stats"), ("GET", "/metrics"), ("GET", "/config"), ("GET", "/")):
             assert client.request(method, path).status == 404
         if kind == "haproxy":
             assert (client.get("/-/ready").status, client.get("/-/ready").body) == (200, b"OK")
