@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/counted.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -54,9 +56,10 @@ reply malformed_http(std::string_view fault) {
 }
 
 reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {
-    const std::string size = announced ? fmt::format("{} bytes", *announced) : std::string{"it goes on"};
-    return rejection(reject_reason::too_large, 400,
-                     fmt::format("body larger than server.maxRequestBytes: {}, at most {} bytes", size, bytes_max));
+    const std::string size = announced ? counted(*announced, "byte") : std::string{"it goes on"};
+    return rejection(
+        reject_reason::too_large, 400,
+        fmt::format("body larger than server.maxRequestBytes: {}, at most {}", size, counted(bytes_max, "byte")));
 }
 
 }  // namespace seriesgate

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "config/units.hpp"
+#include "core/counted.hpp"
 #include "http/header_check.hpp"
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
@@ -61,8 +62,8 @@ std::string progress_of(const exchange& current) {
     if (!current.parser.is_header_done()) return "its header is not complete";
     const std::size_t bytes = current.parser.get().body().size();
     const auto announced = current.parser.content_length();
-    return announced ? fmt::format("{} of {} bytes of its body have come", bytes, *announced)
-                     : fmt::format("{} bytes of its body have come", bytes);
+    return announced ? fmt::format("{} of {} of its body came", bytes, counted(*announced, "byte"))
+                     : fmt::format("{} of its body came", counted(bytes, "byte"));
 }
 
 /// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is

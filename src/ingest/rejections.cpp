@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/counted.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -33,9 +35,9 @@ reply malformed(const wire_error& error) {
 
 reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max) {
     if (error.code != wire_errc::declared_size_over_limit) return malformed(error);
-    const std::string size = error.size != 0 ? fmt::format("{} bytes", error.size) : std::string{"it goes on"};
+    const std::string size = error.size != 0 ? counted(error.size, "byte") : std::string{"it goes on"};
     return rejection(reject_reason::too_large, 400,
-                     fmt::format("{}: {}, at most {} bytes", to_string(error), size, decoded_bytes_max));
+                     fmt::format("{}: {}, at most {}", to_string(error), size, counted(decoded_bytes_max, "byte")));
 }
 
 reply unsupported_media(std::string_view fault) {

@@ -312,3 +312,12 @@ def test_what_is_wrong_with_a_command_line_is_told_without_secrets(flags):
     done = run(*flags)
     assert done.returncode != 0
     assert done.stderr and TOKEN not in done.stdout + done.stderr
+
+
+def test_one_is_one(limited, upstream):
+    gate = limited("server: {maxRequestBytes: 1B, readTimeout: 1s}\n")
+    reply = gate.send(b"ab")
+    assert reply.first_line == "body larger than server.maxRequestBytes: 2 bytes, at most 1 byte"
+    with gate.raw() as connection:
+        connection.send(b"POST /api/v1/write HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n")
+        assert b"0 of 1 byte of its body came" in connection.reply().body

@@ -96,7 +96,7 @@ REJECTED = {
                r"loop: .* \(see its Via header\): an upstream.url leads back", True),
     "half a body": (raw(post(BODY, headers=TENANT)[:-10]), 503, "timeout",
                     rf"request not complete within server.readTimeout \(2s\): {len(BODY) - 10} of {len(BODY)} bytes of "
-                    r"its body have come", True),
+                    r"its body came", True),
     "half a header": (raw(head()[:-2]), 503, "timeout",
                       r"request not complete within server.readTimeout \(2s\): its header is not complete", False),
 }
