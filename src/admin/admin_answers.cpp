@@ -81,6 +81,13 @@ net::awaitable<reply> admin_answers::status(const http_request& request) {
     co_return made;
 }
 
+/// As plain text: browsers save what they are told is YAML.
+net::awaitable<reply> admin_answers::configuration(const http_request&) {
+    reply made = text_reply(200, "");
+    made.shared_body = shared_.in_force.text();
+    co_return made;
+}
+
 net::awaitable<reply> admin_answers::reload(const http_request&) {
     shared_.reload.requests.add();
     const std::monostate configuration;

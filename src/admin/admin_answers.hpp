@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "admin/config_page.hpp"
 #include "admin/page.hpp"
 #include "admin/reload_desk.hpp"
 #include "admin/reload_metrics.hpp"
@@ -21,6 +22,7 @@ struct admin_shared {
     std::function<std::string()> waits_for{};  ///< what keeps it from being ready; empty: nothing in particular
     page_desk pages{};                         ///< see make_pages()
     reload_desk reloads{};                     ///< of the configuration
+    config_page in_force{};
 };
 
 /// The answers of one thread, each for a route of its own. Threads: the one that runs `io`.
@@ -37,6 +39,7 @@ class admin_answers {
     net::awaitable<reply> metrics(const http_request& request);
     net::awaitable<reply> stats(const http_request& request);
     net::awaitable<reply> status(const http_request& request);
+    net::awaitable<reply> configuration(const http_request& request);
     /// POST. Waits for what comes of it.
     net::awaitable<reply> reload(const http_request& request);
 

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <optional>
 #include <stop_token>
-#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,8 +18,8 @@
 #include "app/reload.hpp"
 #include "app/serving.hpp"
 #include "app/signals.hpp"
+#include "app/start_line.hpp"
 #include "app/state.hpp"
-#include "config/version.hpp"
 #include "http/connections.hpp"
 #include "http/descriptors.hpp"
 #include "http/rejection_log.hpp"
@@ -77,15 +77,6 @@ net::awaitable<void> tell_rests(serving_shared& of) {
     }
 }
 
-void log_start(const config& settings, const server& listener, std::size_t workers) {
-    log::info("seriesgate is up", {{"version", version()},
-                                   {"listen", listener.address()},
-                                   {"upstream", settings.upstream.authority},
-                                   {"max_hourly_series", settings.rules.global.hourly},
-                                   {"max_daily_series", settings.rules.global.daily},
-                                   {"threads", workers}});
-}
-
 /// The workers at work, on a thread each.
 class running_workers {
     const worker_threads& workers_;
@@ -122,14 +113,14 @@ class running_workers {
 
 }  // namespace
 
-void run(const config& settings, std::function<load_outcome()> read_again) {
+void run(const config& settings, std::string_view config_file, std::function<load_outcome()> read_again) {
     const installation installed{settings};
     const hash_key key{installed.secret};
     series_limiter limiter{settings.rules, wall_clock_now(), key};
     gate_metrics metrics;
     connection_registry connections{connection_bounds_of(settings.server), metrics.http};
-    reloader reload{settings, std::move(read_again), limiter, metrics.reload};
     serving_shared shared{settings, limiter, key, metrics};
+    reloader reload{settings, std::move(read_again), limiter, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
                                .write_metrics = [&metrics](exposition& out) { write(out, metrics); },
@@ -161,7 +152,7 @@ void run(const config& settings, std::function<load_outcome()> read_again) {
     go_on([&] { return listener.accept(); }, "accepting connections failed");
     go_on([&] { return reload_on_signal(reload_signals, shared.admin); }, "reloading failed");
     go_on([&] { return drain_on_signal(signals, listener, front_desk, workers); }, "draining failed");
-    log_start(settings, listener, workers.size());
+    log_start(settings, listener.address(), workers.size(), config_file);
     run_handlers(control);  // until it has drained
 
     serving.stop();

@@ -33,12 +33,13 @@ int fail(const std::string& line) {
     return wrong_configuration;
 }
 
-int serve(const seriesgate::load_outcome& loaded, std::function<seriesgate::load_outcome()> read_again) try {
+int serve(const seriesgate::load_outcome& loaded, const std::string& config_file,
+          std::function<seriesgate::load_outcome()> read_again) try {
     const seriesgate::config& settings = loaded.value;
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     seriesgate::log_warnings(loaded);
     return_large_memory();
-    seriesgate::run(settings, std::move(read_again));
+    seriesgate::run(settings, config_file, std::move(read_again));
     seriesgate::log::flush(last_lines_limit);
     return 0;
 } catch (const std::exception& error) {
@@ -63,7 +64,8 @@ int start(int argc, const char* const* argv) {
         fmt::print("{}: ok\n", asked.config_file.value_or("command line"));
         return 0;
     }
-    return serve(loaded, [&asked] { return load_config(asked.config_file, asked.flags); });
+    return serve(loaded, asked.config_file.value_or(""),
+                 [&asked] { return load_config(asked.config_file, asked.flags); });
 }
 
 }  // namespace

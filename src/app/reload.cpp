@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/warnings.hpp"
-#include "config/keys.hpp"
+#include "config/effective.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 
@@ -19,12 +22,49 @@ namespace {
 constexpr auto reload_interval = std::chrono::seconds{1};
 /// Of one file; the answer to POST /-/reload has all.
 constexpr std::size_t logged_mistakes_max = 10;
+constexpr std::size_t logged_changes_max = 20;
+constexpr std::size_t answered_changes_max = 1000;
+
+/// What a file that was read means for the process: what takes effect, and what would at a restart.
+struct differences {
+    std::vector<std::string> made;
+    std::vector<std::string> at_restart;
+};
+
+/// At most so many of them, with a last one for the rest.
+std::vector<std::string> bounded(std::span<const std::string> all, std::size_t max) {
+    std::vector<std::string> shown{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), max))};
+    if (all.size() > max) shown.push_back(fmt::format("and {} more", all.size() - max));
+    return shown;
+}
+
+std::string logged(std::span<const std::string> all) {
+    return all.empty() ? "none" : fmt::format("{}", fmt::join(bounded(all, logged_changes_max), "; "));
+}
+
+/// A line for each.
+std::string answer_of(const differences& found) {
+    std::string text = "configuration reloaded";
+    if (found.made.empty()) text += ": nothing has changed";
+    for (const std::string& each : bounded(found.made, answered_changes_max)) text.append("\n").append(each);
+    for (const std::string& each : bounded(found.at_restart, answered_changes_max))
+        text.append("\na restart is needed for: ").append(each);
+    return text;
+}
+
+page_text page_of(const config& in_force, std::span<const std::string> at_restart) {
+    std::string text = "# The configuration in force, defaults included; <secret> stands for what is not shown.\n";
+    for (const std::string& each : bounded(at_restart, answered_changes_max))
+        text.append("# A restart is needed for: ").append(each).append("\n");
+    return std::make_shared<const std::string>(text + effective_yaml(in_force));
+}
 
 }  // namespace
 
 reloader::reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
-                   reload_metrics& metrics)
-    : running_(running), read_again_(std::move(read_again)), limiter_(limiter), metrics_(metrics) {
+                   reload_metrics& metrics, config_page& page)
+    : in_force_(running), read_again_(std::move(read_again)), limiter_(limiter), metrics_(metrics), page_(page) {
+    page_.replace(page_of(in_force_, {}));
     note_success();  // of the start
 }
 
@@ -63,17 +103,26 @@ reload_outcome reloader::reload() {
 }
 
 reload_outcome reloader::take_over() {
-    const load_outcome loaded = read_again_();
+    load_outcome loaded = read_again_();
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
-    limiter_.reconfigure(loaded.value.rules);
-    log::set_up(loaded.value.log.format, loaded.value.log.level);
+    // All that can fail comes first.
+    const differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
+                            .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
+    reload_outcome outcome{.ok = true, .text = answer_of(found)};
+    config next = in_force_;
+    next.rules = std::move(loaded.value.rules);
+    next.log = loaded.value.log;
+    page_text page = page_of(next, found.at_restart);
+
+    limiter_.reconfigure(next.rules);
+    log::set_up(next.log.format, next.log.level);
+    in_force_ = std::move(next);
+    page_.replace(std::move(page));
     log_warnings(loaded);
     note_success();
-    std::string text = "configuration reloaded";
-    if (const auto keys = keys_that_need_restart(running_, loaded.value); !keys.empty())
-        text += fmt::format("; a restart is needed for: {}", fmt::join(keys, ", "));
-    log::info(text);
-    return {.ok = true, .text = text};
+    log::info("configuration reloaded",
+              {{"changes", logged(found.made)}, {"restart_needed", logged(found.at_restart)}});
+    return outcome;
 }
 
 }  // namespace seriesgate

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "admin/config_page.hpp"
 #include "admin/reload_desk.hpp"
 #include "admin/reload_metrics.hpp"
 #include "config/load.hpp"
@@ -13,18 +14,21 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// Reads the configuration again and hands the limits to the limiter. Everything else (addresses, timeouts, sizes,
-/// ignoreLabels, the tenant header, state) is fixed at the start: a change of it is told, not made.
+/// Knows the configuration in force. Reads it again and hands the limits to the limiter, and to the log how to write.
+/// Everything else (addresses, timeouts, sizes, ignoreLabels, the tenant header, state) is fixed at the start: a change
+/// of it is told, not made.
 /// Threads: one, its own: files and patterns take a while, and no request is to wait for them.
 class reloader {
-    const config& running_;
+    config in_force_;
     const std::function<load_outcome()> read_again_;
     series_limiter& limiter_;
     reload_metrics& metrics_;
+    config_page& page_;
 
   public:
+    /// @param page shows what is in force, from now on.
     reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
-             reload_metrics& metrics);
+             reload_metrics& metrics, config_page& page);
 
     /// Reloads when it is asked for, until it is time to stop: once a second at most, for all who have asked before.
     void run(const std::stop_token& stop, reload_desk& asked);

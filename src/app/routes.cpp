@@ -36,6 +36,7 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest) {
             {"/-/ready", read_only, people, by(&admin_answers::ready)},
             {"/stats", read_only, people, by(&admin_answers::stats)},
             {"/metrics", read_only, people, by(&admin_answers::metrics)},
+            {"/config", read_only, people, by(&admin_answers::configuration)},
             {"/-/reload", write_only, people, by(&admin_answers::reload)}};
 }
 

@@ -91,20 +91,20 @@ std::string missing_value(const std::vector<valued_option>& options) {
     return "";
 }
 
+/// @return what is wrong with the flags; their values are another matter.
+std::string parse_flags(CLI::App& app, int argc, const char* const* argv) {
+    if (const auto theirs = single_dash(argc, argv); !theirs.empty()) return unknown_argument(app, theirs);
+    app.parse(argc, argv);
+    const auto rest = app.remaining();
+    return rest.empty() ? "" : unknown_argument(app, rest.front());
+}
+
 command_line parse(CLI::App& app, int argc, const char* const* argv) {
     command_line result;
     std::vector<valued_option> options;  // CLI11 keeps pointers into it
     add_options(app, options, result.check_config);
-    if (const auto theirs = single_dash(argc, argv); !theirs.empty()) {
-        result.error = unknown_argument(app, theirs);
-        return result;
-    }
-    app.parse(argc, argv);
-    if (const auto rest = app.remaining(); !rest.empty()) {
-        result.error = unknown_argument(app, rest.front());
-        return result;
-    }
-    result.error = missing_value(options);
+    result.error = parse_flags(app, argc, argv);
+    if (result.error.empty()) result.error = missing_value(options);
     for (const valued_option& option : options) {
         if (!*option.option) continue;
         if (option.name == "config.file") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/secret_text.hpp"
 #include "limit/rules.hpp"
 #include "log/line.hpp"
 
@@ -34,11 +35,11 @@ enum class upstream_host : std::uint8_t {
 };
 
 struct upstream_config {
-    std::string url;         ///< as written; the rest is read from it
+    secret_text url;         ///< as written; the rest is read from it
     bool discard = false;    ///< `discard:`: accept and count, forward nothing; host to authority are then empty
     std::string host;        ///< IPv4 or IPv6 address (without brackets) or a name
     std::uint16_t port = 0;  ///< 80 when the URL names none
-    std::string target;      ///< path and query as they go into the request line; starts with '/', may hold one '?'
+    secret_text target;      ///< path and query as they go into the request line; starts with '/', may hold one '?'
     std::string authority;   ///< the Host header: as in the URL
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
     upstream_protocol protocol = upstream_protocol::passthrough;

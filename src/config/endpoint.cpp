@@ -104,7 +104,8 @@ std::string parse_upstream_url(std::string_view text, upstream_config& target) {
         target.url = text;
         target.discard = true;
         target.port = 0;
-        for (std::string* part : {&target.host, &target.target, &target.authority}) part->clear();
+        target.target = {};
+        for (std::string* part : {&target.host, &target.authority}) part->clear();
         return "";
     }
     // The messages do not repeat the URL: it may hold credentials.
@@ -130,7 +131,7 @@ std::string parse_upstream_url(std::string_view text, upstream_config& target) {
     target.port = *port;
     target.target = to_std(url->encoded_target());
     target.authority = to_std(url->encoded_host());
-    assert(target.target.starts_with('/') && !target.authority.empty());
+    assert(target.target.reveal().starts_with('/') && !target.authority.empty());
     if (!port_text.empty()) target.authority.append(":").append(port_text);
     return "";
 }

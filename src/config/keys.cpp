@@ -4,6 +4,8 @@
 #include "config/member_path.hpp"
 #include "config/rule_keys.hpp"
 #include "config/scalars.hpp"
+#include "config/shown.hpp"
+#include "config/yaml_text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -42,21 +44,38 @@ bool same(const config& one, const config& other) {
     return member<path...>(one) == member<path...>(other);
 }
 
+template <auto... path>
+yaml_value show(const config& from) {
+    return yaml_scalar(shown(member<path...>(from)));
+}
+
+template <auto... path>
+yaml_value show_size(const config& from) {
+    return yaml_scalar(shown_size(member<path...>(from)));
+}
+
 /// One value, which `assign` reads into the member at the end of `path`.
 template <auto assign, auto... path>
-constexpr key_access one{.same = same<path...>, .assign = [](std::string_view text, config& target) {
-                             return assign(text, member<path...>(target));
-                         }};
+constexpr key_access one{
+    .same = same<path...>, .show = show<path...>, .assign = [](std::string_view text, config& target) {
+        return assign(text, member<path...>(target));
+    }};
 
 /// The same with bounds.
 template <auto assign, const auto& bounds, auto... path>
-constexpr key_access within{.same = same<path...>, .assign = [](std::string_view text, config& target) {
-                                return assign(text, bounds, member<path...>(target));
-                            }};
+constexpr key_access within{
+    .same = same<path...>, .show = show<path...>, .assign = [](std::string_view text, config& target) {
+        return assign(text, bounds, member<path...>(target));
+    }};
 
-/// Lists and maps, which `read_into` knows where to put. @param path of a member that holds them all.
-template <auto read_into, auto... path>
-constexpr key_access many{.same = same<path...>, .read = read_into};
+template <const auto& bounds, auto... path>
+constexpr key_access size{
+    .same = same<path...>, .show = show_size<path...>, .assign = within<assign_size, bounds, path...>.assign};
+
+/// Lists and maps, which `read_into` knows where to put, and `shown_from` where from. @param path of a member that
+/// holds them all.
+template <auto read_into, auto shown_from, auto... path>
+constexpr key_access many{.same = same<path...>, .show = shown_from, .read = read_into};
 
 template <const auto& bounds, auto... path>
 constexpr key_access number = within<assign_count<std::uint64_t>, bounds, path...>;
@@ -72,12 +91,15 @@ constexpr config_key keys[]{
     // What else is made of the URL follows from its text.
     {"upstream.url",
      at_restart,
-     {same<upstream, &upstream_config::url>, one<parse_upstream_url, upstream>.assign},
+     {.same = same<upstream, &upstream_config::url>,
+      .show = show<upstream, &upstream_config::url>,
+      .assign = [](std::string_view text, config& target) { return parse_upstream_url(text, target.upstream); }},
      {"URL", "where accepted samples go: http://host:port/path, or discard: to only count"}},
     {"upstream.timeout", at_restart, within<assign_duration, timeouts, upstream, &upstream_config::timeout>},
     {"upstream.protocol", at_restart, one<assign_protocol, upstream, &upstream_config::protocol>},
     {"upstream.hostHeader", at_restart, one<assign_host_header, upstream, &upstream_config::host_header>},
-    {"upstream.forwardQuery", at_restart, many<read_forward_query, upstream, &upstream_config::forward_query>},
+    {"upstream.forwardQuery", at_restart,
+     many<read_forward_query, show_forward_query, upstream, &upstream_config::forward_query>},
     {"maxHourlySeries",
      at_reload,
      series<rules, global, hourly>,
@@ -87,7 +109,7 @@ constexpr config_key keys[]{
      series<rules, global, daily>,
      {"N", "new series admitted in one day (UTC); 0: no limit"}},
     {"falsePositiveRate", at_reload, within<assign_rate, rates, rules, &limit_rules::false_positive_rate>},
-    {"ignoreLabels", at_restart, many<read_ignore_labels, &config::ignore_labels>},
+    {"ignoreLabels", at_restart, many<read_ignore_labels, show_ignore_labels, &config::ignore_labels>},
     {"fingerprint.secretFile", at_restart, one<assign_path, &config::secret_file>},
     {"incumbentGrace", at_reload, within<assign_seconds, graces, rules, &limit_rules::incumbent_grace>},
     {"mode", at_reload, one<assign_mode, rules, &limit_rules::mode>},
@@ -99,19 +121,18 @@ constexpr config_key keys[]{
     {"tenants.onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>},
     {"tenants.default.maxHourlySeries", at_reload, series<rules, tenants, fallback, hourly>},
     {"tenants.default.maxDailySeries", at_reload, series<rules, tenants, fallback, daily>},
-    {"tenants.overrides", at_reload, many<read_tenant_overrides, rules, tenants>},
+    {"tenants.overrides", at_reload, many<read_tenant_overrides, show_tenant_overrides, rules, tenants>},
     {"tenants.maxTenants", at_reload, number<budget_counts, rules, tenants, &tenant_limits::tenants_max>},
-    {"limits", at_reload, many<read_limits, rules, &limit_rules::limits>},
-    {"exempt", at_reload, many<read_exempt, rules, &limit_rules::exempt>},
+    {"limits", at_reload, many<read_limits, show_limits, rules, &limit_rules::limits>},
+    {"exempt", at_reload, many<read_exempt, show_exempt, rules, &limit_rules::exempt>},
     {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
     {"state.dir", at_restart, one<assign_path, state, &state_config::dir>},
     {"state.interval", at_restart, within<assign_duration, snapshot_intervals, state, &state_config::interval>},
     {"log.format", at_reload, one<assign_log_format, logging, &log_config::format>},
     {"log.level", at_reload, one<assign_log_level, logging, &log_config::level>},
-    {"server.maxRequestBytes", at_restart, within<assign_size, body_sizes, server, &server_config::body_bytes_max>},
-    {"server.maxDecodedBytes", at_restart, within<assign_size, body_sizes, server, &server_config::decoded_bytes_max>},
-    {"server.maxInflightBytes", at_restart,
-     within<assign_size, inflight_sizes, server, &server_config::inflight_bytes_max>},
+    {"server.maxRequestBytes", at_restart, size<body_sizes, server, &server_config::body_bytes_max>},
+    {"server.maxDecodedBytes", at_restart, size<body_sizes, server, &server_config::decoded_bytes_max>},
+    {"server.maxInflightBytes", at_restart, size<inflight_sizes, server, &server_config::inflight_bytes_max>},
     {"server.maxConnections", at_restart, number<connection_counts, server, &server_config::connections_max>},
     {"server.maxConnectionsPerPeer", at_restart,
      number<connection_counts_per_peer, server, &server_config::connections_per_peer_max>},
@@ -133,13 +154,6 @@ static_assert(names_differ(keys));
 
 std::span<const config_key> config_keys() noexcept {
     return keys;
-}
-
-std::vector<std::string_view> keys_that_need_restart(const config& running, const config& wanted) {
-    std::vector<std::string_view> names;
-    for (const config_key& key : keys)
-        if (key.effect == at_restart && !key.access.same(running, wanted)) names.push_back(key.name);
-    return names;
 }
 
 }  // namespace seriesgate

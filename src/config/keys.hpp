@@ -29,6 +29,9 @@ struct key_access {
     /// Whether two configurations have the same there.
     bool (*same)(const config& one, const config& other);
 
+    /// What would have to stand in a file for the configuration to have what it has there; secrets are left out.
+    yaml_value (*show)(const config& from);
+
     /// For a key of one value: checks the text and writes it into the configuration.
     /// @return what is wrong, or an empty string.
     std::string (*assign)(std::string_view text, config& target) = nullptr;
@@ -49,8 +52,5 @@ struct config_key {
 /// loader, the command line, the reload and the tests of the documentation go by this table: a new key is a line here,
 /// one in the example file and one in docs/configuration.md. Keys within `limits` and the like: see rule_keys.hpp.
 std::span<const config_key> config_keys() noexcept;
-
-/// The names of the keys whose values differ and that a reload does not take over.
-std::vector<std::string_view> keys_that_need_restart(const config& running, const config& wanted);
 
 }  // namespace seriesgate

@@ -92,10 +92,9 @@ std::map<std::string, std::string, std::less<>> read_labels(const placed_value& 
 
 void read_group(const placed_value& at, override_draft& to) {
     if (to.each.empty()) return;
+    if (at.value().kind == yaml_kind::text || at.value().kind == yaml_kind::list) return at.fail_shape("keys below it");
     to.group_is_known = true;
     const auto values = read_labels(at, to);
-    if (at.value().kind != yaml_kind::map) to.group_is_known = false;
-    if (at.value().kind == yaml_kind::text || at.value().kind == yaml_kind::list) return;
     for (const std::string& label : to.each) {
         const auto found = values.find(label);
         if (found != values.end()) {

@@ -42,6 +42,10 @@ struct origin {
     bool is_from_variable;
 };
 
+std::string which_is(const std::string& size) {
+    return size.empty() ? "" : ", which is " + size;
+}
+
 // One load: the configuration as it grows, and where everything in it came from.
 class loader {
   public:
@@ -57,12 +61,13 @@ class loader {
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
     void check_sizes();
+    void tell_request_too_large(const server_config& server);
     void doubt();
     void doubt_maxima(std::string_view hourly_key, std::string_view daily_key, const series_maxima& maxima);
 
     using places = std::initializer_list<std::pair<std::string_view, std::string>>;
     void tell_at_first(places where, severity as = severity::error);
-    [[nodiscard]] bool is_from_variable(std::initializer_list<std::string_view> keys) const;
+    [[nodiscard]] std::string shown(std::initializer_list<std::string_view> keys, std::uint64_t bytes) const;
 
     error_report report_;
     yaml_value root_;                                 // of the file, which what follows points into
@@ -151,28 +156,36 @@ void loader::check_sizes() {
         if (bad_.contains(key)) return;
     }
     const server_config& server = value_.server;
-    const std::uint64_t request_max = server.body_bytes_max + server.decoded_bytes_max;
-    // What came from a variable is not repeated.
-    const auto which_is = [this](std::initializer_list<std::string_view> keys, std::uint64_t bytes) {
-        return is_from_variable(keys) ? std::string{} : ", which is " + format_size(bytes);
-    };
-    const std::string inflight = which_is({inflight_key}, server.inflight_bytes_max);
-    const std::string request = which_is({body_key, decoded_key}, request_max);
     if (server.body_bytes_max > server.decoded_bytes_max) {
-        tell_at_first(
-            {{decoded_key, "must be at least server.maxRequestBytes" + which_is({body_key}, server.body_bytes_max)},
-             {body_key, "must be at most server.maxDecodedBytes" + which_is({decoded_key}, server.decoded_bytes_max)}});
-    } else if (request_max > server.inflight_bytes_max) {
-        // A request within its own bounds has to fit, or its sender is told "503, come again" for ever.
-        const std::string why = "a large request is told to come again for ever";
-        const std::string makes =
-            is_from_variable({body_key, decoded_key}) ? " makes" : " makes " + format_size(request_max) + ",";
-        const std::string more = makes + " more than server.maxInflightBytes" + inflight + "; " + why;
-        tell_at_first({{inflight_key, "must be at least server.maxRequestBytes plus server.maxDecodedBytes" + request +
-                                          ", or " + why},
-                       {decoded_key, "with server.maxRequestBytes" + more},
-                       {body_key, "with server.maxDecodedBytes" + more}});
+        const std::string body = which_is(shown({body_key}, server.body_bytes_max));
+        const std::string decoded = which_is(shown({decoded_key}, server.decoded_bytes_max));
+        tell_at_first({{decoded_key, "must be at least server.maxRequestBytes" + body},
+                       {body_key, "must be at most server.maxDecodedBytes" + decoded}});
+    } else if (server.body_bytes_max + server.decoded_bytes_max > server.inflight_bytes_max) {
+        tell_request_too_large(server);
     }
+}
+
+// A request within its own bounds has to fit, or its sender is told "503, come again" for ever.
+void loader::tell_request_too_large(const server_config& server) {
+    const std::string why = "a large request is told to come again for ever";
+    const std::string bytes = shown({body_key, decoded_key}, server.body_bytes_max + server.decoded_bytes_max);
+    const std::string inflight = which_is(shown({inflight_key}, server.inflight_bytes_max));
+    const std::string makes = bytes.empty() ? " makes" : " makes " + bytes + ",";
+    const std::string more = makes + " more than server.maxInflightBytes" + inflight + "; " + why;
+    tell_at_first({{inflight_key, "must be at least server.maxRequestBytes plus server.maxDecodedBytes" +
+                                      which_is(bytes) + ", or " + why},
+                   {decoded_key, "with server.maxRequestBytes" + more},
+                   {body_key, "with server.maxDecodedBytes" + more}});
+}
+
+// Empty if it came from a variable, and is not to be repeated.
+std::string loader::shown(std::initializer_list<std::string_view> keys, std::uint64_t bytes) const {
+    const bool is_from_variable = std::ranges::any_of(keys, [this](std::string_view key) {
+        const auto from = set_.find(key);
+        return from != set_.end() && from->second.is_from_variable;
+    });
+    return is_from_variable ? "" : format_size(bytes);
 }
 
 void loader::doubt() {
@@ -209,13 +222,6 @@ void loader::tell_at_first(places where, severity as) {
         if (flag.empty()) return report_.warn(line, std::string{key}, message);
         return as == severity::error ? report_.add({flag, "", message}) : report_.warn({flag, "", message});
     }
-}
-
-bool loader::is_from_variable(std::initializer_list<std::string_view> keys) const {
-    return std::ranges::any_of(keys, [this](std::string_view key) {
-        const auto from = set_.find(key);
-        return from != set_.end() && from->second.is_from_variable;
-    });
 }
 
 struct file_closer {

@@ -8,6 +8,7 @@
 
 #include "config/shapes.hpp"
 #include "config/wording.hpp"
+#include "core/counted.hpp"
 
 namespace seriesgate {
 namespace {
@@ -78,19 +79,17 @@ void error_report::sort_by_line() {
 std::vector<config_error> error_report::take(entries& from, std::string_view what) const {
     std::vector<config_error> taken;
     for (entry& each : from.kept) taken.push_back(std::move(each.error));
-    if (from.left_out != 0)
-        taken.push_back(
-            {file_, "", std::to_string(from.left_out).append(" more ").append(what).append(" are not shown")});
+    if (from.left_out != 0) taken.push_back({file_, "", counted(from.left_out, what) + ", not shown"});
     from = {};
     return taken;
 }
 
 std::vector<config_error> error_report::take_errors() {
-    return take(errors_, "errors");
+    return take(errors_, "more error");
 }
 
 std::vector<config_error> error_report::take_warnings() {
-    auto taken = take(warnings_, "warnings");
+    auto taken = take(warnings_, "more warning");
     for (config_error& each : taken) each.is = severity::warning;
     return taken;
 }

@@ -13,4 +13,11 @@ void read_tenant_overrides(const placed_value& at, config& target);
 void read_limits(const placed_value& at, config& target);
 void read_exempt(const placed_value& at, config& target);
 
+/// The way back: the lists and maps that are read to the same.
+yaml_value show_forward_query(const config& from);
+yaml_value show_ignore_labels(const config& from);
+yaml_value show_tenant_overrides(const config& from);
+yaml_value show_limits(const config& from);
+yaml_value show_exempt(const config& from);
+
 }  // namespace seriesgate

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "config/secret_text.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -36,11 +38,12 @@ std::size_t distance(std::string_view from, std::string_view to, std::size_t eno
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t shown_max) {
-    std::string result{text.substr(0, shown_max)};
+    const std::string whole = without_secrets(text);
+    std::string result = whole.substr(0, shown_max);
     for (char& c : result) {
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
     }
-    if (text.size() > shown_max) result += "...";
+    if (whole.size() > shown_max) result += "...";
     return result;
 }
 

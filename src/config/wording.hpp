@@ -8,7 +8,8 @@
 /// How error messages speak of what the user wrote.
 namespace seriesgate {
 
-/// Fit for one line of a log: control characters become '?', and what is longer than `shown_max` bytes is cut.
+/// Fit for one line of a log: control characters become '?', what is longer than `shown_max` bytes is cut, and URLs
+/// lose their secrets (see secret_text.hpp).
 std::string printable(std::string_view text, std::size_t shown_max);
 
 /// A value or a name in single quotes, printable, cut after 80 bytes.

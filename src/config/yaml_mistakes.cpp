@@ -59,7 +59,7 @@ std::string quote_mistake(const yaml_quote& quote) {
 
 /// A value that begins with, or holds, what is a sign to YAML.
 std::string sign_mistake(std::string_view value) {
-    if (value.empty()) return "";
+    if (value.empty() || value.find_first_of("'\"") == 0) return "";
     if (std::string_view{"@`%"}.find(value[0]) != std::string_view::npos)
         return std::string{"a value that begins with "} + value[0] + " needs quotes";
     if (value[0] == '*') return "a value that begins with * and has no quotes is an alias, and there is no such anchor";
@@ -67,7 +67,7 @@ std::string sign_mistake(std::string_view value) {
     const auto inside = value.substr(is_list ? 1 : 0);
     if (inside.find("${") != std::string_view::npos && is_list)
         return "a value with ${ needs quotes within [ ] and { }: \"${NAME}\"";
-    if (inside.find('{') != std::string_view::npos && inside.find('=') != std::string_view::npos)
+    if (inside.find('{') < inside.find_first_of("'\"") && inside.find('=') != std::string_view::npos)
         return "a selector needs quotes, such as '{namespace=~\".+\"}'";
     if (is_list && value.find_last_of("]}") + 1 < value.find_last_not_of(spaces) + 1)
         return std::string{"a value that begins with "} + value[0] + " needs quotes, such as \"[::1]:9201\"";
@@ -109,8 +109,15 @@ yaml_fault fault_at(std::size_t line, std::string_view message) {
     return {line, std::string{not_yaml}.append(message)};
 }
 
-yaml_fault tab_at(std::size_t line) {
-    return fault_at(line, "a tab indents this line; YAML takes only spaces for that");
+yaml_fault bracket_fault(const yaml_bracket& open) {
+    return fault_at(open.line, std::string{"the "} + open.sign + " that opens here is never closed");
+}
+
+/// Parsers give up there or a line later. @return 0 if no tab is to blame.
+std::size_t line_with_tab(const std::vector<std::string_view>& lines, const yaml_fault& given) {
+    for (const std::size_t line : {given.line - 1, given.line})
+        if (line > 0 && line <= lines.size() && is_indented_by_tab(lines[line - 1])) return line;
+    return given.message.find("illegal tab") == std::string::npos ? 0 : given.line;
 }
 
 }  // namespace
@@ -124,20 +131,17 @@ yaml_fault unclosed_quote(std::string_view text) {
 yaml_fault explain_fault(std::string_view text, const yaml_fault& given) {
     if (text.find('\0') != std::string_view::npos) return fault_at(0, "the file holds null bytes and is no text");
     const auto lines = lines_of(text);
-    for (const std::size_t line : {given.line - 1, given.line})
-        if (line > 0 && line <= lines.size() && is_indented_by_tab(lines[line - 1])) return tab_at(line);
-    if (given.message.find("illegal tab") != std::string::npos) return tab_at(given.line);
+    if (const std::size_t line = line_with_tab(lines, given); line != 0)
+        return fault_at(line, "a tab indents this line; YAML takes only spaces for that");
     const yaml_scan scan = scan_yaml(text);
     if (!scan.odd_quotes.empty()) return fault_at(scan.odd_quotes[0].line, quote_mistake(scan.odd_quotes[0]));
+    const auto& open = scan.open_brackets;
+    if (!open.empty() && open.back().line < given.line) return bracket_fault(open.back());
     if (given.message == "illegal flow end") return fault_at(given.line, "a ] or } that nothing opens");
     if (given.line > 0 && given.line <= lines.size())
         if (const auto found = mistake_in_line(lines, given.line - 1); !found.empty())
             return fault_at(given.line, found);
-    if (!scan.open_brackets.empty()) {
-        const auto& [sign, line] = scan.open_brackets.back();
-        return fault_at(line, std::string{"the "} + sign + " that opens here is never closed");
-    }
-    return fault_at(given.line, given.message);
+    return open.empty() ? fault_at(given.line, given.message) : bracket_fault(open.back());
 }
 
 std::string missing_in_line(std::string_view text) {

@@ -15,6 +15,8 @@ class yaml_scanner {
     std::size_t at_ = 0;
     std::size_t line_ = 1;
     bool value_may_begin_ = true;  // a quote or a bracket has its meaning only there
+    bool in_plain_ = false;        // amid a value without quotes, which may go on in the next line
+    std::size_t indent_ = 0;       // of the line that the value began in
     yaml_scan found_;
 
   public:
@@ -31,31 +33,40 @@ class yaml_scanner {
 
     void step() {
         const char c = text_[at_];
-        const bool is_last = is_space(next()) || next() == '\n';
         if (c == '\n') return begin_line();
         if (c == '#' && (at_ == 0 || is_space(text_[at_ - 1]) || text_[at_ - 1] == '\n')) return skip_line();
         if (value_may_begin_ && (c == '\'' || c == '"')) return read_quote(c);
         if (value_may_begin_ && (c == '|' || c == '>') && !in_brackets()) return skip_block();
         if (value_may_begin_ && (c == '&' || c == '!')) return skip_word();
+        take_sign(c);
+        ++at_;
+    }
+
+    void take_sign(char c) {
+        const bool is_last = is_space(next()) || next() == '\n';
         if (value_may_begin_ && (c == '[' || c == '{')) {
             found_.open_brackets.push_back({c, line_});
         } else if (in_brackets() && (c == ']' || c == '}')) {
             found_.open_brackets.pop_back();
-            value_may_begin_ = false;
-        } else if (c == ':' && is_last) {
+            value_may_begin_ = in_plain_ = false;
+        } else if ((c == ':' && is_last) || (c == ',' && in_brackets())) {
             value_may_begin_ = true;
-        } else if (in_brackets() && c == ',') {
-            value_may_begin_ = true;
+            in_plain_ = false;
         } else if (!is_space(c) && !((c == '-' || c == '?') && is_last && value_may_begin_)) {
             value_may_begin_ = false;
+            in_plain_ = true;
         }
-        ++at_;
     }
 
     void begin_line() {
         ++at_;
         ++line_;
+        const std::size_t indent = indent_at(at_);
+        const bool is_blank = at_ + indent == text_.size() || text_[at_ + indent] == '\n';
+        if (in_plain_ && (is_blank || in_brackets() || indent > indent_)) return;
         value_may_begin_ = true;
+        in_plain_ = false;
+        indent_ = indent;
     }
 
     void skip_line() { at_ = std::min(text_.find('\n', at_), text_.size()); }

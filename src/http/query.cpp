@@ -46,13 +46,19 @@ void for_each_argument(std::string_view query, Visit visit) {
     }
 }
 
+/// Nothing for an argument without a value: it may be one that has lost its name.
+std::string_view name_in(std::string_view argument) {
+    const auto equals = argument.find('=');
+    return equals == std::string_view::npos ? std::string_view{} : argument.substr(0, equals);
+}
+
 }  // namespace
 
 forwarded_query pick_arguments(std::string_view query, const argument_names& names) {
     forwarded_query picked;
     for_each_argument(query, [&](std::string_view bytes, const query_argument* read) {
         if (read == nullptr || !names.contains(read->name)) {
-            if (picked.left_out++ == 0) picked.left_out_example = bytes.substr(0, bytes.find('='));
+            if (picked.left_out++ == 0) picked.left_out_example = name_in(bytes);
             return;
         }
         if (!picked.text.empty()) picked.text += '&';

@@ -18,7 +18,7 @@ using argument_names = std::set<std::string, std::less<>>;
 struct forwarded_query {
     std::string text;                     ///< arguments with `&` between them, their bytes as they came
     std::size_t left_out = 0;             ///< arguments
-    std::string_view left_out_example{};  ///< the name of the first, as it came
+    std::string_view left_out_example{};  ///< the name of the first, as it came; empty if it has no value
 };
 
 /// Picks the arguments with one of these names, however their letters are written (`%5F`, `+`), as often as they come.

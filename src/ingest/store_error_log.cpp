@@ -9,13 +9,6 @@ namespace {
 
 constexpr std::size_t error_bytes_max = 256;
 
-/// What the store says of itself, unless it is compressed.
-std::string_view first_line(const reply& answer) {
-    if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return {};
-    const std::string_view text = answer.body;
-    return text.substr(0, text.find_first_of("\r\n")).substr(0, error_bytes_max);
-}
-
 std::string_view value_of(const http::fields& headers, http::field name) {
     const auto found = headers.find(name);
     return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
@@ -28,19 +21,25 @@ std::optional<std::uint64_t> store_error_log::count(unsigned status, sparse_log:
     return logs_[status - status_min].count(1, now);
 }
 
+std::string said_by_store(const reply& answer, const secret_text& url) {
+    if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return {};
+    const std::string_view text = answer.body;
+    return without_arguments_of(url, text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
+}
+
 std::string_view senders_then(unsigned status) noexcept {
     return status >= 500 || status == 429 ? "retry" : "drop";
 }
 
-std::array<log::field, 7> describe_store_error(const reply& answer, std::uint64_t requests, std::string_view sender,
-                                               std::string_view tenant) {
+std::array<log::field, 7> describe_store_error(const reply& answer, std::string_view said, std::uint64_t requests,
+                                               std::string_view sender, std::string_view tenant) {
     return {{{"requests", requests},
              {"status", answer.status},
              {"senders", senders_then(answer.status)},
              {"retry_after", value_of(answer.headers, http::field::retry_after)},
              {"sender", sender},
              {"tenant", shown_tenant(tenant)},
-             {"err", first_line(answer)}}};
+             {"err", said}}};
 }
 
 }  // namespace seriesgate

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include "config/secret_text.hpp"
 #include "http/reply.hpp"
 #include "log/line.hpp"
 #include "log/sparse_log.hpp"
@@ -33,13 +35,17 @@ class store_error_log {
     }
 };
 
+/// The first line of a store's answer, cut, unless it is compressed. A store may repeat the URL that it was asked for:
+/// the arguments of its query are left out.
+std::string said_by_store(const reply& answer, const secret_text& url);
+
 /// What senders do with what is answered so: `retry`, or `drop`, and the data is lost.
 std::string_view senders_then(unsigned status) noexcept;
 
 /// The fields of the line: how many, and one of them as an example. They point at what is passed.
-/// @param answer the store's.
+/// @param answer the store's. @param said see said_by_store().
 /// @param sender its address; may be empty. @param tenant as the sender named it; may be empty.
-std::array<log::field, 7> describe_store_error(const reply& answer, std::uint64_t requests, std::string_view sender,
-                                               std::string_view tenant);
+std::array<log::field, 7> describe_store_error(const reply& answer, std::string_view said, std::uint64_t requests,
+                                               std::string_view sender, std::string_view tenant);
 
 }  // namespace seriesgate

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "core/counted.hpp"
 #include "series/hash_key.hpp"
 
 namespace seriesgate {
@@ -19,7 +20,7 @@ constexpr std::size_t secret_bytes_max = 64 * 1024;
 
 std::string checked(std::string secret, const std::string& file) {
     if (secret.size() >= hash_key::random_bytes_min) return secret;
-    throw std::runtime_error(file + ": a secret of " + std::to_string(secret.size()) + " bytes, at least " +
+    throw std::runtime_error(file + ": a secret of " + counted(secret.size(), "byte") + ", at least " +
                              std::to_string(hash_key::random_bytes_min) + " are needed");
 }
 

@@ -8,7 +8,7 @@ namespace seriesgate {
 namespace {
 
 std::string target_of(const upstream_config& settings, std::string_view query) {
-    std::string target = settings.target;
+    std::string target = settings.target.reveal();
     if (query.empty()) return target;
     target += target.find('?') == std::string::npos ? '?' : '&';
     target += query;

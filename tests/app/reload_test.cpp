@@ -1,5 +1,6 @@
 #include "app/reload.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <thread>
@@ -24,7 +25,8 @@ struct scene {
     offering gate{running.rules, at(10)};
     reload_metrics metrics;
     std::function<load_outcome()> read_again;
-    reloader reload{running, [this] { return read_again(); }, gate.limiter, metrics};
+    config_page page;
+    reloader reload{running, [this] { return read_again(); }, gate.limiter, metrics, page};
 
     reload_outcome read(load_outcome outcome) {
         read_again = [outcome] { return outcome; };
@@ -55,7 +57,7 @@ TEST_CASE("new limits are taken over") {
     wanted.value.rules.global.hourly = 7;
     const reload_outcome outcome = at.read(wanted);
     CHECK(outcome.ok);
-    CHECK(outcome.text == "configuration reloaded");
+    CHECK(outcome.text == "configuration reloaded\nmaxHourlySeries 3 -> 7");
     CHECK(at.hourly_max() == 7);
     CHECK(at.metrics.reads.value() == 1);
     CHECK(at.metrics.successful.value() == 1);
@@ -87,10 +89,45 @@ TEST_CASE("what only a start reads is named, and the limits are taken over all t
     wanted.value.reject_status = 429;
     const reload_outcome outcome = at.read(wanted);
     CHECK(outcome.ok);
-    CHECK(outcome.text == "configuration reloaded; a restart is needed for: rejectStatus");
+    CHECK(outcome.text ==
+          "configuration reloaded\nmaxHourlySeries 3 -> 8\na restart is needed for: rejectStatus 400 -> 429");
     CHECK(at.hourly_max() == 8);
     wanted.value.ignore_labels = {"replica"};
-    CHECK(at.read(wanted).text == "configuration reloaded; a restart is needed for: ignoreLabels, rejectStatus");
+    CHECK(at.read(wanted).text ==
+          "configuration reloaded: nothing has changed\na restart is needed for: ignoreLabels: replica added\n"
+          "a restart is needed for: rejectStatus 400 -> 429");
+}
+
+TEST_CASE("the page shows what is in force: new limits, and else what was started with") {
+    scene at;
+    const auto shows = [&at](std::string_view line) { return at.page.text()->find(line) != std::string::npos; };
+    CHECK(at.page.text()->starts_with("# The configuration in force"));
+    CHECK(shows("\nmaxHourlySeries: 3\n"));
+    load_outcome wanted{.value = at.running, .errors = {}};
+    wanted.value.rules.global.hourly = 8;
+    wanted.value.log.level = log::level::warn;
+    wanted.value.reject_status = 429;
+    CHECK(at.read(wanted).ok);
+    CHECK(shows("\nmaxHourlySeries: 8\n"));
+    CHECK(shows("\n  level: warn\n"));
+    CHECK(shows("\nrejectStatus: 400\n"));
+    CHECK(shows("\n# A restart is needed for: rejectStatus 400 -> 429\n"));
+    const page_text before = at.page.text();
+    CHECK_FALSE(at.read(wrong({{.where = {}, .key = "mode", .message = "unknown key"}})).ok);
+    CHECK(at.page.text() == before);
+    CHECK(at.read({.value = at.running, .errors = {}}).text ==
+          "configuration reloaded\nmaxHourlySeries 8 -> 3\nlog.level warn -> info");
+    CHECK_FALSE(shows("restart"));
+}
+
+TEST_CASE("of very many changes the answer has the first thousand") {
+    scene at;
+    load_outcome wanted{.value = at.running, .errors = {}};
+    for (int i = 0; i < 1003; ++i) wanted.value.rules.tenants.overrides["t" + std::to_string(i)] = {};
+    const std::string text = at.read(wanted).text;
+    CHECK(std::ranges::count(text, '\n') == 1001);
+    CHECK(text.ends_with("] added\nand 3 more"));
+    CHECK(at.read(wanted).text == "configuration reloaded: nothing has changed");
 }
 
 TEST_CASE("a reader that throws is a mistake like others, and not the end") {

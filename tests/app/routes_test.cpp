@@ -43,6 +43,7 @@ TEST_CASE("the paths of the documentation are there, and no others") {
                              expected{"/-/ready", "GET, HEAD", route_kind::admin},
                              expected{"/stats", "GET, HEAD", route_kind::admin},
                              expected{"/metrics", "GET, HEAD", route_kind::admin},
+                             expected{"/config", "GET, HEAD", route_kind::admin},
                              expected{"/-/reload", "POST", route_kind::admin}};
     CHECK(at.routes.all().size() == all.size());
     for (const expected& each : all) {

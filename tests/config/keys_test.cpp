@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/effective.hpp"
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
@@ -84,28 +85,19 @@ TEST_CASE("every key says whether a reload takes its value over: one that it doe
         CHECK_FALSE(key.access.same(defaults, changed));
         CHECK(key.access.same(changed, with(key.name)));
 
-        // What a reload takes over is the rules and the form of the log, and nothing else.
-        config others = changed;
-        others.rules = defaults.rules;
-        others.log = defaults.log;
-        CHECK((others != defaults) == (key.effect == key_effect::at_restart));
+        // What a reload takes over is the rules and the log, and nothing else.
+        const bool at_reload = changed.rules != defaults.rules || changed.log != defaults.log;
+        CHECK(at_reload == (key.effect == key_effect::at_reload));
+        config apart = changed;
+        apart.rules = defaults.rules;
+        apart.log = defaults.log;
+        CHECK((apart != defaults) == (key.effect == key_effect::at_restart));
 
-        const auto named = keys_that_need_restart(defaults, changed);
-        if (key.effect == key_effect::at_reload) {
-            CHECK(named.empty());
-        } else {
-            CHECK(named == std::vector{key.name});
-        }
+        const auto other = key.effect == key_effect::at_reload ? key_effect::at_restart : key_effect::at_reload;
+        CHECK(changes(defaults, changed, other).empty());
+        CHECK_FALSE(changes(defaults, changed, key.effect).empty());
     }
     CHECK(other_values.size() == config_keys().size());
-}
-
-TEST_CASE("keys that need a restart are named in the order of the table, and none if nothing has changed") {
-    const config before = loaded("{server: {threads: 1}, state: {dir: /a}, maxHourlySeries: 5}");
-    CHECK(keys_that_need_restart(before, before).empty());
-    const config after = loaded("{server: {threads: 2, idleTimeout: 1s}, listen: ':1', maxHourlySeries: 6}");
-    CHECK(keys_that_need_restart(before, after) ==
-          std::vector<std::string_view>{"listen", "state.dir", "server.threads", "server.idleTimeout"});
 }
 
 TEST_CASE("every key reads one value, or lists and maps") {

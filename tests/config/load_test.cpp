@@ -327,7 +327,8 @@ TEST_CASE("more errors than anyone reads are counted only") {
     const auto errors = errors_of(text);
     REQUIRE(errors.size() == 1001);
     CHECK(errors[999] == "c.yaml:1000: k999: unknown key");
-    CHECK(errors[1000] == "c.yaml: 500 more errors are not shown");
+    CHECK(errors[1000] == "c.yaml: 500 more errors, not shown");
+    CHECK(errors_of(std::string(1001, 'x')).size() == 1);
 }
 
 TEST_CASE("a file that cannot be read is one clear line") {

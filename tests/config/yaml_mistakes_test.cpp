@@ -13,11 +13,26 @@ using namespace seriesgate::testing;
 // The mistakes themselves: tests/e2e/test_config_mistakes.py.
 
 TEST_CASE("quotes and brackets that are in order are not found") {
-    for (const std::string_view text :
-         {"a: 'it''s'\n", "a: \"a \\\" b\"\n", "a: it's # 'x\n", "# 'x\na: b\n", "a: b'c\"d\n",
-          "a: |\n  'x\n  \"y\n\nb: 'z'\n", "- |\n 'x\n- >\n \"y\n", "a: {b: ['c', \"d\"], 'e': f}\n",
-          "'a': b\n\"c\": d\n", "a: 'b' # 'c\n", "a: '{b=~\"c\"}'\n", "a: &x 'b'\nc: !!str 'd'\n", "? 'a'\n: 'b'\n",
-          "a:\r\n  - 'b'\r\n", "a: b # [\n", "a: b[0\n", "a: \"\\\\\"\n", ""}) {
+    for (const std::string_view text : {"a: 'it''s'\n",
+                                        "a: \"a \\\" b\"\n",
+                                        "a: it's # 'x\n",
+                                        "# 'x\na: b\n",
+                                        "a: b'c\"d\n",
+                                        "a: |\n  'x\n  \"y\n\nb: 'z'\n",
+                                        "- |\n 'x\n- >\n \"y\n",
+                                        "a: {b: ['c', \"d\"], 'e': f}\n",
+                                        "'a': b\n\"c\": d\n",
+                                        "a: 'b' # 'c\n",
+                                        "a: '{b=~\"c\"}'\n",
+                                        "a: &x 'b'\nc: !!str 'd'\n",
+                                        "? 'a'\n: 'b'\n",
+                                        "a:\r\n  - 'b'\r\n",
+                                        "a: b # [\n",
+                                        "a: b[0\n",
+                                        "a: b\n  'c\n\n  \"d\ne: 'f'\n",
+                                        "a: [b\n 'c, 'd']\n",
+                                        "a: \"\\\\\"\n",
+                                        ""}) {
         CAPTURE(text);
         const yaml_scan found = scan_yaml(text);
         CHECK(found.odd_quotes.empty());

@@ -31,6 +31,8 @@ MISTAKES = [
      [':2: not valid YAML: the [ that opens here is never closed']),
     ('a brace that is never closed', 'server: {threads: 1\nmode: observe\n',
      [':1: not valid YAML: the { that opens here is never closed']),
+    ('a bracket that is never closed, found further down', "exempt: [up\nlimits:\n  - {name: a, match: '{a=\"b\"}'}\n",
+     [':1: not valid YAML: the [ that opens here is never closed']),
     ('a bracket too many', 'exempt: [up]]\n',
      [':1: not valid YAML: a ] or } that nothing opens']),
     ('a value that ends in a colon', 'upstream:\n  url: discard:\n',
@@ -370,8 +372,9 @@ def test_what_an_upstream_mistake_says_holds_no_password(file):
 
 @pytest.mark.parametrize("text", [b"\xef\xbb\xbfmaxHourlySeries: 5\n", b"maxHourlySeries: 5\r\nmode: observe\r\n", b"",
                                   b"# nothing\n", b"---\nmaxHourlySeries: 1M\n", b'{"maxHourlySeries": 2.5e3}',
-                                  b"limits:\n- name: a\n  match: '{a=\"b\",\n    c=\"d\"}'\n"],
-                         ids=["BOM", "CRLF", "empty", "comment", "document", "JSON", "folded"])
+                                  b"limits:\n- name: a\n  match: '{a=\"b\",\n    c=\"d\"}'\n",
+                                  b"incumbentGrace: 0\nserver: {maxRequestBytes: 32Mi, idleTimeout: 1d, readTimeout: 1m30s}\n"],
+                         ids=["BOM", "CRLF", "empty", "comment", "document", "JSON", "folded", "units"])
 def test_what_is_no_mistake(file, text):
     file.write_bytes(text)
     assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == (0, f"{file}: ok\n", [])

@@ -61,7 +61,7 @@ def scene(request, start_gate, upstream, tmp_path):
 
 @line("seriesgate is up")
 def at_the_start(scene):
-    return scene.gate(), {"version": run("--version").stdout.split()[-1]}
+    return scene.gate(), {"version": run("--version").stdout.split()[-1], "mode": "enforce", "tenants": "no limit"}
 
 
 @line("cannot serve")
@@ -113,7 +113,7 @@ def a_removed_lock(scene):
 def a_reload(scene):
     gate = scene.gate()
     assert gate.post("/-/reload").status == 200
-    return gate, {}
+    return gate, {"changes": "none", "restart_needed": "none"}
 
 
 @line("configuration not reloaded")

@@ -1,8 +1,10 @@
-// Any bytes as a configuration file, and as the value of one key: an outcome, never an exception or a crash.
+// Any bytes as a configuration file, and as the value of one key: an outcome, never an exception or a crash; and what
+// is shown of a configuration loads as the same.
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "config/effective.hpp"
 #include "config/keys.hpp"
 #include "config/load.hpp"
 #include "fuzz/fuzz_target.hpp"
@@ -34,6 +36,18 @@ void require_silent(const load_outcome& outcome) {
         require(error.message.find("hunter2") == std::string::npos, "an error repeats the value of a variable");
 }
 
+/// The URL may have secrets, so it comes as a flag. What is shown may be longer than a file may be.
+void require_shown(const config& loaded) {
+    constexpr std::size_t file_bytes_max = 1 << 20;
+    config without_url = loaded;
+    without_url.upstream.url = "discard:";
+    const std::string text = effective_yaml(without_url);
+    if (text.size() > file_bytes_max) return;
+    const load_outcome again = load_config_text(text, "shown.yaml", {{"upstream.url", loaded.upstream.url.reveal()}});
+    require(again.ok(), "what is shown does not load");
+    require(again.value == loaded, "what is shown loads as something else");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -41,6 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto filled = load_config_text(text, "fuzz.yaml", {}, variable);
     require_readable(filled);
     if (text.find("hunter2") == std::string::npos) require_silent(filled);
+    if (filled.ok()) require_shown(filled.value);
     const auto keys = config_keys();
     const overrides flags{{"upstream.url", "discard:"},
                           {std::string{keys[size % keys.size()].name}, std::string{text}}};

@@ -31,6 +31,7 @@ TEST_CASE("arguments are picked by their decoded names and go on as they came") 
     }
     CHECK(pick_arguments("extra_label=1", {}).left_out == 1);
     CHECK(pick_arguments("a=1&extra%5flabel=2&b", {"a"}).left_out_example == "extra%5flabel");
+    CHECK(pick_arguments("secret&b=2", {}).left_out_example.empty());
 }
 
 TEST_CASE("an argument is one by name and value, not by the look of the query") {

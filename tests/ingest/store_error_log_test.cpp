@@ -10,7 +10,8 @@ using namespace std::chrono_literals;
 namespace {
 
 std::string line_of(const reply& answer, std::uint64_t requests) {
-    const auto fields = describe_store_error(answer, requests, "192.0.2.7", "shop");
+    const std::string said = said_by_store(answer, "http://store/w?token=abc");
+    const auto fields = describe_store_error(answer, said, requests, "192.0.2.7", "shop");
     const std::string line = log::line_of(log::format::logfmt, log::level::warn, {}, "x", fields);
     return line.substr(line.find("requests="));
 }
@@ -53,6 +54,11 @@ TEST_CASE("a success is no error") {
 TEST_CASE("senders try again after 429 and 5xx, and drop what gets another answer") {
     for (const unsigned status : {429u, 500u, 503u, 599u}) CHECK(senders_then(status) == "retry");
     for (const unsigned status : {301u, 400u, 409u, 428u, 430u, 499u}) CHECK(senders_then(status) == "drop");
+}
+
+TEST_CASE("what was sent to the store in its URL is left out of what it says") {
+    const reply repeats{.status = 400, .body = "no: /w?token=abc"};
+    CHECK(line_of(repeats, 1).ends_with(" err=\"no: /w?<secret>\""));
 }
 
 TEST_CASE("the line has the first line of what the store says, cut") {

@@ -1,0 +1,23 @@
+/// The first line of the log: what was started, in words that need no documentation.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace seriesgate {
+
+/// @param address that the gate listens on.
+/// @param config_file empty: there is none.
+void log_start(const config& settings, std::string_view address, std::size_t threads, std::string_view config_file);
+
+/// "each 1000 an hour, 5000 a day; 2 overrides"
+std::string in_words(const tenant_limits& tenants);
+
+/// How many, and the names of the first: "2: per-namespace, per-job (observe)"
+std::string in_words(const std::vector<label_limit>& limits);
+
+}  // namespace seriesgate

@@ -1,0 +1,73 @@
+#include "config/shown.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "config/units.hpp"
+
+namespace seriesgate {
+
+std::string shown(bool value) {
+    return value ? "true" : "false";
+}
+
+std::string shown(unsigned value) {
+    return std::to_string(value);
+}
+
+std::string shown(std::uint64_t value) {
+    return std::to_string(value);
+}
+
+std::string shown(double value) {
+    std::array<char, 400> text;  // the longest double that has no exponent is shorter
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr;
+    return {text.data(), end};
+}
+
+std::string shown(std::chrono::milliseconds value) {
+    return format_duration(value);
+}
+
+std::string shown(const std::string& value) {
+    return value;
+}
+
+std::string shown(limit_mode value) {
+    return value == limit_mode::observe ? "observe" : "enforce";
+}
+
+std::string shown(limit_answer value) {
+    return value == limit_answer::reject ? "reject" : "drop";
+}
+
+std::string shown(upstream_protocol value) {
+    return value == upstream_protocol::v1 ? "v1" : "passthrough";
+}
+
+std::string shown(upstream_host value) {
+    return value == upstream_host::sender ? "sender" : "url";
+}
+
+std::string shown(log::format value) {
+    return value == log::format::json ? "json" : "logfmt";
+}
+
+std::string shown(log::level value) {
+    return std::string{log::name_of(value)};
+}
+
+std::string shown(const listen_address& value) {
+    const bool is_ipv6 = value.host.find(':') != std::string::npos;
+    return (is_ipv6 ? "[" + value.host + "]" : value.host) + ":" + std::to_string(value.port);
+}
+
+std::string shown(const secret_text& value) {
+    return without_secrets(value.reveal());
+}
+
+std::string shown_size(std::uint64_t value) {
+    return format_size(value);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,33 @@
+#include "app/start_line.hpp"
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+TEST_CASE("tenants are told by what each may have, and how many have something else") {
+    tenant_limits tenants;
+    CHECK(in_words(tenants) == "no limit");
+    tenants.fallback = {.hourly = 1000, .daily = 5000};
+    CHECK(in_words(tenants) == "each 1000 an hour, 5000 a day");
+    tenants.overrides["a"] = {};
+    CHECK(in_words(tenants) == "each 1000 an hour, 5000 a day; 1 override");
+    tenants.overrides["b"] = {};
+    tenants.mode = limit_mode::observe;
+    tenants.fallback = {.hourly = 0, .daily = 7};
+    CHECK(in_words(tenants) == "each 7 a day; 2 overrides; observe");
+    tenants.fallback = {};
+    CHECK(in_words(tenants) == "no limit; 2 overrides; observe");
+}
+
+TEST_CASE("limits are told by number and name, the first five") {
+    std::vector<label_limit> limits;
+    CHECK(in_words(limits) == "none");
+    limits.push_back({.name = "a", .match = {}, .each = {}, .maxima = {}, .answer = {}, .overrides = {}});
+    CHECK(in_words(limits) == "1: a");
+    limits[0].mode = limit_mode::observe;
+    for (const char* name : {"b", "c", "d", "e", "f", "g"}) {
+        limits.emplace_back();
+        limits.back().name = name;
+    }
+    CHECK(in_words(limits) == "7: a (observe), b, c, d, e and 2 more");
+}

@@ -1,0 +1,188 @@
+#include "config/effective.hpp"
+
+#include "config/loading.hpp"
+#include "config/random_config.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+/// What a reload would take over of it.
+lines reloadable(std::string_view before, std::string_view after) {
+    return changes(loaded(before), loaded(after), key_effect::at_reload);
+}
+
+lines restarting(std::string_view before, std::string_view after) {
+    return changes(loaded(before), loaded(after), key_effect::at_restart);
+}
+
+}  // namespace
+
+TEST_CASE("the effective configuration has every key, in the form of the file") {
+    CHECK(effective_yaml(loaded("limits: [{name: a, each: [job], overrides: [{group: {job: x}, maxHourlySeries: 7}]}]\n"
+                                "tenants: {overrides: {team-a: {maxDailySeries: 5, onLimit: reject}}}\n"
+                                "exempt: ['{a=\"b\"}', up]\n")) ==
+          "listen: 0.0.0.0:9201\n"
+          "upstream:\n"
+          "  url: 'discard:'\n"
+          "  timeout: 25s\n"
+          "  protocol: passthrough\n"
+          "  hostHeader: url\n"
+          "  forwardQuery: []\n"
+          "maxHourlySeries: 0\n"
+          "maxDailySeries: 0\n"
+          "falsePositiveRate: 0.0001\n"
+          "ignoreLabels: []\n"
+          "fingerprint:\n"
+          "  secretFile: ''\n"
+          "incumbentGrace: 10m\n"
+          "mode: enforce\n"
+          "onLimit: drop\n"
+          "rejectStatus: 400\n"
+          "tenants:\n"
+          "  header: X-Scope-OrgID\n"
+          "  mode: enforce\n"
+          "  onLimit: drop\n"
+          "  default: {maxHourlySeries: 0, maxDailySeries: 0}\n"
+          "  overrides: {team-a: {maxHourlySeries: 0, maxDailySeries: 5, onLimit: reject}}\n"
+          "  maxTenants: 10000\n"
+          "limits:\n"
+          "  - name: a\n"
+          "    each: [job]\n"
+          "    maxGroups: 10000\n"
+          "    maxHourlySeries: 0\n"
+          "    maxDailySeries: 0\n"
+          "    mode: enforce\n"
+          "    perTenant: false\n"
+          "    overrides: [{group: {job: x}, maxHourlySeries: 7, maxDailySeries: 0}]\n"
+          "exempt: ['{a=\"b\"}', up]\n"
+          "wholeHistograms: false\n"
+          "state:\n"
+          "  dir: ''\n"
+          "  interval: 10s\n"
+          "log:\n"
+          "  format: logfmt\n"
+          "  level: info\n"
+          "server:\n"
+          "  maxRequestBytes: 32MiB\n"
+          "  maxDecodedBytes: 128MiB\n"
+          "  maxInflightBytes: 512MiB\n"
+          "  maxConnections: 8192\n"
+          "  maxConnectionsPerPeer: 1024\n"
+          "  threads: 0\n"
+          "  readTimeout: 30s\n"
+          "  idleTimeout: 6m\n"
+          "  drainTimeout: 30s\n");
+}
+
+TEST_CASE("what is shown of a configuration is read as the same configuration") {
+    const auto reads_back = [](const config& settings) {
+        const std::string text = effective_yaml(settings);
+        const load_outcome again = load_config_text(text, "effective.yaml", {});
+        for (const config_error& error : again.errors) FAIL_CHECK(error.text());
+        const bool same = again.value == settings;
+        if (!same) UNSCOPED_INFO(text);
+        CHECK(same);
+        if (!same)
+            for (const config_key& key : config_keys())
+                if (!key.access.same(again.value, settings)) UNSCOPED_INFO(key.name);
+        return same && again.ok();
+    };
+    CHECK(reads_back(load_config(SERIESGATE_SOURCE_DIR "/config/seriesgate.yaml", {}).value));
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        CAPTURE(seed);
+        if (!reads_back(random_config{seed}.make())) break;
+    }
+}
+
+TEST_CASE("secrets of the upstream's URL are not shown") {
+    const std::string text = effective_yaml(loaded("upstream: {url: 'http://store/w?token=abc&x=y'}", {}));
+    CHECK(text.find("\n  url: 'http://store/w?<secret>'\n") != std::string::npos);
+    CHECK(text.find("abc") == std::string::npos);
+}
+
+TEST_CASE("what would be a variable of the environment is shown as none") {
+    config settings = loaded("");
+    settings.state.dir = "/a${b}$${c}$d";
+    settings.rules.tenants.overrides["${e}"] = {};
+    const std::string text = effective_yaml(settings);
+    CHECK(text.find("\n  dir: '/a$${b}$$${c}$d'\n") != std::string::npos);
+    CHECK(text.find("\n  overrides: {'${e}': {") != std::string::npos);
+    CHECK(changes(loaded(""), settings, key_effect::at_restart) == lines{"state.dir '' -> '/a${b}$${c}$d'"});
+}
+
+TEST_CASE("a changed value is told with what it was and what it is") {
+    CHECK(reloadable("", "").empty());
+    CHECK(reloadable("maxHourlySeries: 1000000", "maxHourlySeries: 2000000") ==
+          lines{"maxHourlySeries 1000000 -> 2000000"});
+    CHECK(reloadable("", "{incumbentGrace: 90s, mode: observe, log: {format: json}}") ==
+          lines{"incumbentGrace 10m -> 1m30s", "mode enforce -> observe", "log.format logfmt -> json"});
+    CHECK(reloadable("", "server: {threads: 3}").empty());
+    CHECK(restarting("", "{server: {threads: 3, maxRequestBytes: 1MiB}, maxHourlySeries: 3}") ==
+          lines{"server.maxRequestBytes 32MiB -> 1MiB", "server.threads 0 -> 3"});
+}
+
+TEST_CASE("entries of lists and maps are told by their names") {
+    CHECK(
+        reloadable("tenants: {overrides: {a: {maxHourlySeries: 1}, team-b: {maxDailySeries: 5}}}",
+                   "tenants: {overrides: {'x y': {maxHourlySeries: 1}, team-b: {maxDailySeries: 6, onLimit: drop}}}") ==
+        lines{"tenants.overrides[a] removed", "tenants.overrides[team-b].maxDailySeries 5 -> 6",
+              "tenants.overrides[team-b].onLimit unset -> drop", "tenants.overrides['x y'] added"});
+    CHECK(reloadable("limits: [{name: one, maxHourlySeries: 100}, {name: two, match: up}]",
+                     "limits: [{name: three}, {name: one, maxHourlySeries: 200, each: [job]}]") ==
+          lines{"limits[two] removed", "limits[three] added", "limits[one].maxHourlySeries 100 -> 200",
+                "limits[one].each unset -> [job]", "limits[one].maxGroups unset -> 10000"});
+    CHECK(reloadable("exempt: [up, '{a=\"b\"}']", "exempt: ['{a=\"c\"}', up]") ==
+          lines{R"(exempt: '{a="b"}' removed)", R"(exempt: '{a="c"}' added)"});
+    CHECK(restarting("ignoreLabels: [a, b]", "ignoreLabels: [b, c]") ==
+          lines{"ignoreLabels: a removed", "ignoreLabels: c added"});
+}
+
+TEST_CASE("overrides of groups are told by their groups") {
+    const auto limit = [](const std::string& overrides) {
+        return "limits: [{name: l, each: [ns, job], overrides: [" + overrides + "]}]";
+    };
+    CHECK(reloadable(limit("{group: {ns: a, job: b}, maxHourlySeries: 1}"),
+                     limit("{group: {ns: a, job: b}, maxHourlySeries: 2}, {group: {ns: c, job: ''}}")) ==
+          lines{"limits[l].overrides[{ns: a, job: b}].maxHourlySeries 1 -> 2",
+                "limits[l].overrides[{ns: c, job: ''}] added"});
+    CHECK(reloadable(limit("{group: {ns: a, job: b}}"), limit("")) ==
+          lines{"limits[l].overrides[{ns: a, job: b}] removed"});
+}
+
+TEST_CASE("what cannot be seen of a change is told as a change") {
+    const auto with_url = [](const std::string& url) { return loaded("", {{"upstream.url", url}}); };
+    const auto told = [](const config& before, const config& after) {
+        return changes(before, after, key_effect::at_restart);
+    };
+    CHECK(told(with_url("http://a/w?token=1"), with_url("http://a/w?token=2")) == lines{"upstream.url changed"});
+    CHECK(told(with_url("http://a/w?token=1"), with_url("http://b/w?token=1")) ==
+          lines{"upstream.url 'http://a/w?<secret>' -> 'http://b/w?<secret>'"});
+    CHECK(reloadable("limits: [{name: a}, {name: b}]", "limits: [{name: b}, {name: a}]") ==
+          lines{"limits: order changed"});
+    const std::string long_text(200, 'x');
+    CHECK(reloadable("limits: [{name: a, match: '{a=\"" + long_text + "\"}'}]",
+                     "limits: [{name: a, match: '{a=\"" + long_text + "y\"}'}]") == lines{"limits[a].match changed"});
+}
+
+TEST_CASE("long values are cut, between two characters") {
+    std::string euros;
+    for (int i = 0; i < 40; ++i) euros += "€";
+    CHECK(restarting("", "state: {dir: " + euros + "}") ==
+          lines{"state.dir '' -> '" + euros.substr(0, 33 * 3) + "..."});
+}
+
+TEST_CASE("two configurations differ exactly if something is told") {
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+        CAPTURE(seed);
+        const config one = random_config{seed}.make();
+        const config other = random_config{seed + 10'000}.make();
+        CHECK(changes(one, one, key_effect::at_reload).empty());
+        CHECK(changes(one, one, key_effect::at_restart).empty());
+        const bool rules_differ = one.rules != other.rules || one.log != other.log;
+        const lines told = changes(one, other, key_effect::at_reload);
+        CHECK(told.empty() != rules_differ);
+        for (const std::string& line : told) CHECK(line.find('\n') == std::string::npos);
+    }
+}

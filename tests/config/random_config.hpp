@@ -1,0 +1,148 @@
+// Configurations that nobody would write and that the loader takes.
+#pragma once
+
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/endpoint.hpp"
+#include "support/catch.hpp"
+#include "support/fingerprints.hpp"
+
+namespace seriesgate::testing {
+
+class random_config {
+    random_numbers random_;
+
+  public:
+    explicit random_config(std::uint64_t seed) : random_(seed) {}
+
+    config make() {
+        config made;
+        made.listen = {.host = random_.one_in(2) ? "::1" : "127.0.0.1", .port = static_cast<std::uint16_t>(below(100))};
+        fill(made.upstream);
+        fill(made.rules);
+        for (std::size_t i = below(3); i > 0; --i) made.ignore_labels.push_back("ignored_" + label(i));
+        made.secret_file = path();
+        made.reject_status = random_.one_in(2) ? 409 : 429;
+        made.tenant_header = random_.one_in(2) ? "X-Tenant" : "!#$%&'*+-.^_`|~";
+        made.state = {.dir = path(), .interval = milliseconds(100, 3'600'000)};
+        fill(made.server);
+        made.log = {.format = random_.one_in(2) ? log::format::json : log::format::logfmt,
+                    .level = static_cast<log::level>(below(4))};
+        return made;
+    }
+
+    /// Text that has a meaning in YAML, or in a terminal, or none at all.
+    std::string text(bool with_zeros = false) {
+        static constexpr std::array<std::string_view, 39> parts{
+            "a",      "namespace", "'",          "\"",   "\\", ": ",   " #",   "{",    "}",      ",",
+            "[",      "]",         "\n",         "\t",   "\r", "\x01", "\x7f", "ä",    "\u0085", "€",
+            "\u2028", "\ufeff",    "\U0001f600", "\xff", "$",  "${A}", "${",   "null", "~",      "<<",
+            "- ",     "? ",        "|",          "&a",   "*a", "!",    "%@`",  "0",    " "};
+        std::string made;
+        for (std::size_t i = below(5); i > 0; --i) made += parts[below(parts.size())];
+        if (with_zeros && random_.one_in(20)) made += '\0';
+        if (random_.one_in(40)) made += std::string(400 + below(500), 'x');
+        return made;
+    }
+
+  private:
+    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_.below(bound)); }
+    std::uint64_t count() { return random_.one_in(3) ? 0 : random_.below(1'000'000'000'000); }
+    std::chrono::milliseconds milliseconds(std::uint64_t min, std::uint64_t max) {
+        return std::chrono::milliseconds{static_cast<std::int64_t>(min + random_.below(max - min + 1))};
+    }
+    series_maxima maxima() { return {.hourly = count(), .daily = count()}; }
+    limit_mode mode() { return random_.one_in(2) ? limit_mode::observe : limit_mode::enforce; }
+    limit_answer answer() { return random_.one_in(2) ? limit_answer::reject : limit_answer::drop; }
+    std::string path() { return random_.one_in(3) ? "" : "/" + text(); }
+
+    void fill(upstream_config& made) {
+        const std::string url =
+            random_.one_in(4) ? "discard:" : "http://store.test:1234/write/" + std::to_string(below(9));
+        REQUIRE(parse_upstream_url(url, made).empty());
+        made.timeout = milliseconds(1, 3'600'000);
+        made.protocol = random_.one_in(2) ? upstream_protocol::v1 : upstream_protocol::passthrough;
+        made.host_header = random_.one_in(2) ? upstream_host::sender : upstream_host::url;
+        for (std::size_t i = below(4); i > 0; --i) made.forward_query.insert(without('&', text()) + std::to_string(i));
+    }
+
+    void fill(server_config& made) {
+        made.body_bytes_max = 1 + random_.below(1 << 20);
+        made.decoded_bytes_max = made.body_bytes_max + random_.below(1 << 20);
+        made.inflight_bytes_max = made.body_bytes_max + made.decoded_bytes_max + random_.below(1 << 30);
+        made.connections_max = 1 + random_.below(1'000'000);
+        made.connections_per_peer_max = random_.below(1'000'001);
+        made.threads = static_cast<unsigned>(below(1025));
+        made.read_timeout = milliseconds(1, 3'600'000);
+        made.idle_timeout = milliseconds(1, 86'400'000);
+        made.drain_timeout = milliseconds(1, 3'600'000);
+    }
+
+    void fill(limit_rules& made) {
+        made.global = maxima();
+        made.false_positive_rate = 1e-9 + 0.499 / static_cast<double>(1 + random_.below(1'000'000));
+        made.incumbent_grace = std::chrono::seconds{below(3601)};
+        made.mode = mode();
+        fill(made.tenants);
+        for (std::size_t i = below(4); i > 0; --i) made.limits.push_back(limit("limit-" + std::to_string(i)));
+        for (std::size_t i = below(4); i > 0; --i) made.exempt.push_back(some_selector());
+        made.whole_histograms = random_.one_in(2);
+    }
+
+    void fill(tenant_limits& made) {
+        made.mode = mode();
+        made.answer = answer();
+        made.fallback = maxima();
+        made.tenants_max = 1 + random_.below(1'000'000);
+        for (std::size_t i = below(5); i > 0; --i) {
+            const std::string tenant = text(true);
+            made.overrides[tenant] = maxima();
+            if (random_.one_in(2)) made.answers[tenant] = answer();
+        }
+    }
+
+    label_limit limit(std::string name) {
+        label_limit made;
+        made.name = std::move(name);
+        if (random_.one_in(2)) made.match = some_selector();
+        made.maxima = maxima();
+        made.mode = mode();
+        if (random_.one_in(2)) made.answer = answer();
+        made.per_tenant = random_.one_in(2);
+        for (std::size_t i = below(3); i > 0; --i) made.each.push_back(label(i));
+        if (made.each.empty()) return made;
+        made.groups_max = 1 + random_.below(1000);
+        std::set<group_labels> seen;
+        for (std::size_t i = below(4); i > 0; --i) {
+            group_override part{.group = {}, .maxima = maxima()};
+            for (const std::string& each : made.each) part.group.emplace_back(each, text(true).substr(0, 300));
+            if (seen.insert(part.group).second) made.overrides.push_back(part);
+        }
+        return made;
+    }
+
+    static std::string without(char unwanted, std::string text) {
+        std::erase(text, unwanted);
+        return text;
+    }
+
+    /// UTF-8, which the name of a label has to be.
+    std::string label(std::size_t number) { return without('\xff', text()) + std::to_string(number); }
+
+    selector some_selector() {
+        static constexpr std::array<std::string_view, 6> texts{"up",
+                                                               "{a=\"b\"}",
+                                                               "{\"my.metric\",\"my.label\"=\"x\"}",
+                                                               "{a=~\"x|y.+\",b!=\"'\"}",
+                                                               "{a=\"\\n\\\\\\\"\"}",
+                                                               "http_requests_total{job=\"a\",code!~\"2..\"}"};
+        return *parse_selector(texts[below(texts.size())]);
+    }
+};
+
+}  // namespace seriesgate::testing

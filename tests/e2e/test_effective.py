@@ -1,0 +1,314 @@
+"""What is in force can be seen: at the start, at a reload, and at GET /config; and no secret with it."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+
+import wire
+from gate import BINARY, run
+from traffic import numbered, offer
+from upstream import Answer
+from waiting import eventually
+
+FORMS = pytest.mark.parametrize("form", ["logfmt", "json"])
+HEAD = "# The configuration in force, defaults included; <secret> stands for what is not shown."
+
+
+def log_in(form, level="info"):
+    return f"log: {{format: {form}, level: {level}}}\n"
+
+
+def shown(gate):
+    reply = gate.get("/config")
+    assert reply.status == 200, reply
+    return reply.body.decode()
+
+
+# --- the first line
+
+@FORMS
+def test_the_first_line_says_what_was_started(start_gate, tmp_path, form):
+    config = log_in(form) + f"""
+upstream: {{url: "http://127.0.0.1:1/write?token=sesame"}}
+maxHourlySeries: 1000
+mode: observe
+tenants: {{default: {{maxDailySeries: 70}}, overrides: {{a: {{}}, b: {{}}}}}}
+limits: [{{name: per-job, each: [job]}}, {{name: other, mode: observe}}]
+state: {{dir: {tmp_path}/state}}
+server: {{threads: 3}}
+"""
+    gate = start_gate(config=config)
+    event, = gate.said("seriesgate is up")
+    threads = 3 if form == "json" else "3"
+    assert {key: value for key, value in event.items() if key not in ("ts", "version")} == {
+        "level": "info", "msg": "seriesgate is up", "listen": f"127.0.0.1:{gate.address[1]}",
+        "upstream": "http://127.0.0.1:1/write?<secret>", "protocol": "passthrough", "mode": "observe",
+        "max_hourly_series": "1000", "max_daily_series": "no limit",
+        "tenants": "each 70 a day; 2 overrides", "limits": "2: per-job, other (observe)",
+        "state": f"{tmp_path}/state", "threads": threads, "config_file": str(gate.config_file)}
+    assert event["version"] == subprocess.run([BINARY, "--version"], capture_output=True, text=True,
+                                              check=True).stdout.split()[1]
+
+
+@FORMS
+def test_the_first_line_without_a_configuration_says_so(start_gate, form):
+    gate = start_gate("--upstream.url=discard:", config=log_in(form)) if form == "json" else \
+        start_gate("--upstream.url=discard:")
+    event, = gate.said("seriesgate is up")
+    said = {key: event[key] for key in ("upstream", "max_hourly_series", "tenants", "limits", "state")}
+    assert said == {"upstream": "discard:", "max_hourly_series": "no limit", "tenants": "no limit", "limits": "none",
+                    "state": "none: a restart forgets all series"}
+    assert event["config_file"] == (str(gate.config_file) if form == "json" else "none")
+
+
+# --- GET /config
+
+ALL = """
+maxHourlySeries: 1000
+tenants: {overrides: {"team: a": {maxHourlySeries: 5, onLimit: reject}}}
+limits:
+  - {name: per-job, match: '{job=~"a|b"}', each: [job], overrides: [{group: {job: "it's"}, maxDailySeries: 9}]}
+exempt: [up, '{a="b"}']
+state: {interval: 90s}
+log: {level: warn}
+"""
+
+
+def test_the_configuration_in_force_is_shown_and_can_be_read_again(start_gate, tmp_path):
+    # What stands at info says the port, so log.level is as it was.
+    gate = start_gate("--upstream.url=discard:", config=ALL.replace("level: warn", "format: json"))
+    text = shown(gate)
+    assert text.startswith(HEAD + f"\nlisten: 127.0.0.1:0\nupstream:\n  url: 'discard:'\n  timeout: 25s\n")
+    for line in ("\nmaxHourlySeries: 1000\nmaxDailySeries: 0\n", "\n  interval: 1m30s\n",
+                 "\n  overrides: {'team: a': {maxHourlySeries: 5, maxDailySeries: 0, onLimit: reject}}\n",
+                 "\n    overrides: [{group: {job: 'it''s'}, maxHourlySeries: 0, maxDailySeries: 9}]\n",
+                 "\nexempt: [up, '{a=\"b\"}']\n", "\n  maxInflightBytes: 512MiB\n", "\n  format: json\n"):
+        assert line in text, line
+    again = start_gate(config=text, listen=None)
+    assert shown(again) == text
+
+
+def test_it_is_shown_as_text_and_to_those_who_only_look(start_gate):
+    gate = start_gate("--upstream.url=discard:")
+    reply = gate.get("/config")
+    assert reply.get("Content-Type") == "text/plain; charset=utf-8"
+    assert reply.get("X-Content-Type-Options") == "nosniff"
+    with gate.client() as connection:
+        head = connection.request("HEAD", "/config")
+    assert (head.status, head.body, head.get("Content-Length")) == (200, b"", str(len(reply.body)))
+    refused = gate.post("/config")
+    assert (refused.status, refused.get("Allow")) == (405, "GET, HEAD")
+
+
+def test_a_file_of_a_megabyte_is_shown_whole(start_gate):
+    tenants = "".join(f"    team-{i:05}: {{maxHourlySeries: {i}}}\n" for i in range(25_000))
+    text = f"tenants:\n  overrides:\n{tenants}"
+    assert 1_000_000 < len(text) < 1 << 20
+    gate = start_gate("--upstream.url=discard:", config=text)
+    page = shown(gate)
+    assert page.count("\n    team-") == 25_000
+    assert "\n    team-24999: {maxHourlySeries: 24999, maxDailySeries: 0}\n" in page
+    reply = gate.reload(text.replace("maxHourlySeries", "maxDailySeries"))
+    lines = reply.body.decode().splitlines()
+    # The first of all has 0 in both windows.
+    assert lines[0:2] == ["configuration reloaded", "tenants.overrides[team-00001].maxHourlySeries 1 -> 0"]
+    assert (len(lines), lines[-1]) == (1002, f"and {2 * 24_999 - 1000} more")
+    event, = eventually(lambda: gate.said("configuration reloaded"), "the log says so")
+    assert event["changes"].endswith(f"; and {2 * 24_999 - 20} more") and event["changes"].count("; ") == 20
+
+
+# --- reload
+
+BEFORE = """
+maxHourlySeries: 10
+limits: [{name: per-job, each: [job], maxHourlySeries: 100}, {name: gone}]
+tenants: {overrides: {team-a: {maxDailySeries: 5}}}
+server: {readTimeout: 10s}
+"""
+AFTER = """
+maxHourlySeries: 20
+limits: [{name: per-job, each: [job], maxHourlySeries: 200}, {name: new, match: up}]
+tenants: {overrides: {team-a: {maxDailySeries: 6}}}
+exempt: ['{a="b"}']
+server: {readTimeout: 20s}
+"""
+CHANGES = ["maxHourlySeries 10 -> 20", "tenants.overrides[team-a].maxDailySeries 5 -> 6", "limits[gone] removed",
+           "limits[per-job].maxHourlySeries 100 -> 200", "limits[new] added", "exempt: '{a=\"b\"}' added"]
+AT_RESTART = "server.readTimeout 10s -> 20s"
+
+
+@FORMS
+@pytest.mark.parametrize("by", ["request", "signal"])
+def test_a_reload_says_what_changed(limited, upstream, form, by):
+    gate = limited(log_in(form) + BEFORE)
+    if by == "request":
+        reply = gate.reload(log_in(form) + AFTER)
+        assert (reply.status, reply.body.decode().splitlines()) == (200, [
+            "configuration reloaded", *CHANGES, f"a restart is needed for: {AT_RESTART}"])
+    else:
+        gate.config_file.write_text(log_in(form) + AFTER)
+        gate.signal(signal.SIGHUP)
+    event, = eventually(lambda: gate.said("configuration reloaded"), "it is reloaded")
+    assert (event["level"], event["changes"], event["restart_needed"]) == ("info", "; ".join(CHANGES), AT_RESTART)
+    # What is shown is what is in force: the new limits, and the old timeout.
+    page = shown(gate)
+    assert page.startswith(f"{HEAD}\n# A restart is needed for: {AT_RESTART}\nlisten: ")
+    assert "\nmaxHourlySeries: 20\n" in page and "\n  readTimeout: 10s\n" in page
+    series = numbered(50)
+    assert offer(gate, upstream, series) == series[:20]
+
+
+@FORMS
+def test_a_reload_of_the_same_says_that_nothing_changed(limited, form):
+    gate = limited(log_in(form) + BEFORE)
+    reply = gate.reload(log_in(form) + BEFORE + "# a comment\n")
+    assert (reply.status, reply.body) == (200, b"configuration reloaded: nothing has changed\n")
+    event, = eventually(lambda: gate.said("configuration reloaded"), "the log says so")
+    assert (event["changes"], event["restart_needed"]) == ("none", "none")
+
+
+def test_changes_are_those_since_the_last_reload_and_restarts_those_since_the_start(limited):
+    gate = limited(BEFORE)
+    gate.reload(AFTER)
+    reply = gate.reload(AFTER.replace("maxHourlySeries: 20\n", "maxHourlySeries: 30\n"))
+    assert reply.body.decode() == \
+        f"configuration reloaded\nmaxHourlySeries 20 -> 30\na restart is needed for: {AT_RESTART}\n"
+    reply = gate.reload(BEFORE)
+    assert "restart" not in reply.body.decode()
+    assert "maxHourlySeries 30 -> 10\n" in reply.body.decode()
+    assert "restart" not in shown(gate)
+
+
+@FORMS
+def test_a_reload_that_fails_leaves_what_is_shown(limited, form):
+    gate = limited(log_in(form) + BEFORE)
+    before = shown(gate)
+    reply = gate.reload(log_in(form) + AFTER.replace("200", "many"))
+    assert reply.status == 400
+    event, = eventually(lambda: gate.said("configuration not reloaded"), "the log says so")
+    assert (event["level"], event["err"]) == ("error", reply.first_line)
+    assert shown(gate) == before
+    assert not gate.said("configuration reloaded")
+
+
+def test_another_way_to_log_is_a_change_and_the_line_that_says_so_has_it(limited):
+    gate = limited("log: {format: logfmt}\n")
+    reply = gate.reload("log: {format: json}\n")
+    assert reply.body.decode() == "configuration reloaded\nlog.format logfmt -> json\n"
+    event, = eventually(lambda: gate.said("configuration reloaded"), "the log says so")
+    assert event["changes"] == "log.format logfmt -> json"
+    assert json.loads(gate.log.splitlines()[-1]) == event
+
+
+# --- secrets
+
+TOKEN = "opensesame"
+URL = f"http://127.0.0.1:1/write?extra_label=a=b&token={TOKEN}"
+
+
+@FORMS
+def test_the_query_of_the_upstream_is_in_nothing_that_the_gate_says(start_gate, upstream, form):
+    """The token is where it belongs, in what the store gets, and nowhere else."""
+    mark = f"http://127.0.0.1:{upstream.port}/write?"
+    config = log_in(form, "debug") + f"upstream: {{url: '{mark}token={TOKEN}', timeout: 1s}}\nmaxHourlySeries: 1\n"
+    gate = start_gate(config=config)
+    answers = []
+    bodies = [wire.pack(wire.sampled(f"m{i}", job="a")) for i in range(4)]
+    for answer in (Answer(204), Answer(400, [], b"no"), Answer(500, [], b"broken"), Answer(cut=3, close_after=True)):
+        upstream.answers.append(answer)
+        answers.append(gate.send(bodies[0]))
+    answers.append(gate.send(bodies[1]))  # refused
+    answers.append(gate.send(b"broken"))
+    assert upstream.requests[0].target == f"/write?token={TOKEN}"
+    upstream.stop()
+    answers.append(gate.send(bodies[0]))
+    assert answers[-1].status == 502
+    answers.append(gate.reload(config.replace(TOKEN, TOKEN + "2")))
+    assert answers[-1].body == \
+        b"configuration reloaded: nothing has changed\na restart is needed for: upstream.url changed\n"
+    answers.append(gate.reload(config + f"listen: 'http://h/?{TOKEN}'\nupstream: '{mark}{TOKEN}'\n"))
+    assert answers[-1].status == 400
+    answers += [gate.get(path) for path in ("/config", "/stats", "/metrics", "/-/ready", "/health", "/nothing", "/")]
+    gate.stop()
+    for answer in answers:
+        assert TOKEN not in f"{answer.headers}{answer.body}", answer
+    assert TOKEN not in gate.log
+    assert f"{mark}<secret>" in gate.log and f"url: '{mark}<secret>'" in answers[-7].body.decode()
+
+
+def test_what_a_sender_asks_in_its_query_is_not_logged(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", config="log: {level: debug}\n")
+    for path in (f"/api/v1/write?token={TOKEN}&x=y", f"/api/v1/write?{TOKEN}", f"/stats?limit={TOKEN}",
+                 f"/nothing?token={TOKEN}", f"/api/v1/write?token={TOKEN}%zz"):
+        gate.send(wire.pack(wire.sampled("up", job="a")), path=path)
+        gate.get(path)
+    assert not any(TOKEN in request.target for request in upstream.requests)
+    gate.stop()
+    assert TOKEN not in gate.log
+
+
+def test_an_argument_that_is_a_value_alone_is_not_logged(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}")
+    gate.send(wire.pack(wire.sampled("up", job="a")), path=f"/api/v1/write?{TOKEN}")
+    gate.stop()
+    event, = gate.said("a sender's query argument was left out, see upstream.forwardQuery")
+    assert event["argument"] == "" and TOKEN not in gate.log
+
+
+@FORMS
+def test_a_store_that_repeats_the_url_is_logged_without_its_query(start_gate, upstream, form):
+    url = f"{upstream.url}?extra_label=a=b&token={TOKEN}"
+    gate = start_gate(config=log_in(form) + f"upstream: {{url: '{url}'}}\n")
+    upstream.default = Answer(400, [], f"bad requestURI: /api/v1/write?extra_label=a=b&token={TOKEN}; no\n".encode())
+    assert gate.send(wire.pack(wire.sampled("up", job="a"))).status == 400
+    gate.stop()
+    event, = gate.said("the store rejected requests")
+    assert event["err"] == "bad requestURI: /api/v1/write?<secret>&<secret>; no" and TOKEN not in gate.log
+
+
+WRONG_FILES = [
+    f"upstream: '{URL}'\n",
+    f"upstream: ['{URL}']\n",
+    f"upstream: {{? '{URL}'}}\n",
+    f"upstream: {{url: ['{URL}']}}\n",
+    f"upstream: {{url: 'https://h/w?token={TOKEN}'}}\n",
+    f"upstream: {{url: 'http://u:{TOKEN}@h/w'}}\n",
+    f"upstream: {{url: 'http://u:{TOKEN}@h:99999/w?a'}}\n",
+    f"upstream: {{url: 'http://h:99999/w?{TOKEN}'}}\n",
+    f"upstream: {{url: 'http://h/w?{TOKEN} x#{TOKEN}'}}\n",
+    f"upstream: {{url: 'h:8428/w?token={TOKEN}'}}\n",
+    f"upstream: 'h:8428/w?token={TOKEN}'\n",
+    f"upstream: {{uri: '{URL}'}}\n",
+    f"'{URL}': x\n",
+    f"remote_write: [{{url: '{URL}'}}]\n",
+    f"listen: '{URL}'\nupstream: {{url: 'discard:'}}\n",
+    f"upstream: {{url: '{URL}', forwardQuery: '{URL}'}}\n",
+    f"upstream: {{url: '{URL}'}}\nmaxHourlySeries: many\n",
+    f"upstream: {{url: '{URL}'}}\nserver: {{maxRequestBytes: 1GiB}}\n",
+    f"upstream: {{url: {URL}\n",
+    f"upstream:\n\turl: {URL}\n",
+    f"upstream:\n  url: \"{URL}\n",
+]
+
+
+@pytest.mark.parametrize("text", WRONG_FILES)
+def test_what_is_wrong_with_a_file_is_told_without_secrets(tmp_path, text):
+    file = tmp_path / "gate.yaml"
+    file.write_text(text)
+    for flags in ((), ("--check-config",)):
+        done = run(f"--config.file={file}", *flags)
+        assert done.returncode == 1
+        assert done.stderr and TOKEN not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("flags", [
+    (URL,), (f"--upstream.urll={URL}",), (f"--listen={URL}", "--upstream.url=discard:"),
+    (f"--upstream.url={URL}", "--maxHourlySeries=x"), (f"--upstream.url=http://u:{TOKEN}@h/w",),
+    (f"--upstream.url={URL}", f"--upstream.url={URL}"), (f"--upstream.url=https://h/w?{TOKEN}",),
+    (f"--upstream.url={URL}", "--listen=240.0.0.1:1"), (f"--config.file={URL}",)])
+def test_what_is_wrong_with_a_command_line_is_told_without_secrets(flags):
+    done = run(*flags)
+    assert done.returncode != 0
+    assert done.stderr and TOKEN not in done.stdout + done.stderr
