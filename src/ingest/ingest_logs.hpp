@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "ingest/refusal_log.hpp"
 #include "ingest/store_error_log.hpp"
 #include "ingest/unconfirmed_log.hpp"
 #include "log/sparse_log.hpp"
@@ -11,7 +12,8 @@ namespace seriesgate {
 
 /// Threads: any.
 struct ingest_logs {
-    sparse_log refusals{};
+    refusal_log refused{};
+    refusal_log observed{};  ///< what would be refused
     store_error_log store_errors{};
     unconfirmed_log unconfirmed{};
     sparse_log query{std::chrono::hours{1}};  ///< arguments left out: somebody's mistake, until somebody mends it

@@ -31,6 +31,14 @@ void write(exposition& out, const ingest_metrics& metrics) {
                   metrics.samples_accepted);
     write_counter(out, "seriesgate_samples_refused_total",
                   "Samples and native histograms refused because a limit is spent.", metrics.samples_refused);
+    metrics.limit_samples_refused.write(
+        out, "seriesgate_limit_samples_refused_total",
+        "Samples and native histograms refused, by limit (its name, global, tenant, or __unknown__: stale markers of "
+        "series that nobody admitted) and tenant of the sender. Adds up to seriesgate_samples_refused_total.");
+    metrics.limit_samples_observed.write(
+        out, "seriesgate_limit_samples_would_refuse_total",
+        "Samples and native histograms that admitted a series though a limit with mode observe had no room, by limit "
+        "and tenant of the sender. Further samples of these series are of known ones, and not counted.");
     write_counter(out, "seriesgate_samples_stored_total",
                   "Accepted samples and native histograms that the upstream has confirmed.", metrics.samples_stored);
     write_counter(

@@ -1,6 +1,7 @@
 /// What is counted about remote write requests: what they hold and what becomes of it.
 #pragma once
 
+#include "ingest/limit_counters.hpp"
 #include "metrics/counters.hpp"
 #include "plan/forwarding.hpp"
 
@@ -27,6 +28,9 @@ struct ingest_metrics {
     counter histograms_received;
     counter exemplars_received;
     counter metadata_received;
+
+    limit_counters limit_samples_refused;   ///< adds up to samples_refused
+    limit_counters limit_samples_observed;  ///< accepted, by limits without room that only observe
 
     alignas(64) counter received_bytes;  ///< request bodies as sent, compressed
     counter decoded_bytes;               ///< the same, decompressed

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "ingest/refusals.hpp"
 #include "ingest/rejections.hpp"
 #include "ingest/tell_rest.hpp"
 #include "ingest/texts.hpp"
@@ -76,7 +77,10 @@ result<outgoing, reply> ingestor::prepare(http_request& request, const media& ki
         .from = request, .kind = kind, .tenant = tenant, .decoded = *decoded, .decided = *decided};
     auto made = make_outgoing(whole, *work, shared_.limiter, shared_.settings.upstream);
     if (!made) return overloaded(request.memory.use());
-    log_refused(*decided, tenant, *work);
+    const refusing_request told{
+        .decided = *decided, .tenant = tenant, .planning = work->planning, .limiter = shared_.limiter};
+    log_refusals(told, shared_.logs);
+    count_refusals(told, shared_.metrics);
     return std::move(*made);
 } catch (const std::bad_alloc&) {
     return out_of_memory();
@@ -101,15 +105,6 @@ result<plan, reply> ingestor::decide(bytes_view decoded, protocol version, std::
     const auto decided = work.planning.decide(shared_.limiter, wall_clock_now(), tenant);
     if (!decided) return malformed(decided.error());
     return *decided;
-}
-
-void ingestor::log_refused(const plan& decided, std::string_view tenant, request_work& work) {
-    if (!decided.first_refused) return;
-    const auto samples = shared_.logs.refusals.count(decided.refused.samples);
-    if (!samples) return;
-    log::warn("series refused",
-              {{"samples", *samples},
-               {"example", refused_example(*decided.first_refused, tenant, work.planning, shared_.limiter)}});
 }
 
 void ingestor::count(const outgoing& made) {

@@ -38,7 +38,6 @@ class ingestor {
     result<bytes_view, reply> decode(const http_request& request, const media& kind, request_work& work);
     result<plan, reply> decide(bytes_view decoded, protocol version, std::string_view tenant,
                                const inflight_lease& body, request_work& work);
-    void log_refused(const plan& decided, std::string_view tenant, request_work& work);
     void count(const outgoing& made);
     void complete(const outgoing& sent, reply& answer);
 };

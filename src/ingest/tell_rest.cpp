@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "ingest/refusals.hpp"
 #include "log/log.hpp"
 
 namespace seriesgate {
@@ -36,6 +37,7 @@ void tell_rest(ingest_shared& of) {
         log::warn("the store rejected more requests",
                   {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});
     });
+    log_further_refusals(of.logs);
     if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
 }
 

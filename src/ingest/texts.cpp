@@ -7,6 +7,7 @@
 
 #include "limit/budget_text.hpp"
 #include "limit/explain.hpp"
+#include "plan/telling_labels.hpp"
 #include "series/text.hpp"
 
 namespace seriesgate {
@@ -35,18 +36,10 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
             const std::string budget = to_text(spent);
             if (!named.insert(budget).second) continue;
             text.append(text.empty() ? "" : "\n").append(budget).append(", for example ");
-            text.append(to_text(planning.labels(refused.entry), example_bytes_max));
+            text.append(to_text(telling_first(planning, refused.entry), example_bytes_max));
         }
     }
     return refused_summary(decided) + ": " + (text.empty() ? std::string{room_again} : text);
-}
-
-std::string refused_example(const refused_entry& refused, std::string_view tenant, planner& planning,
-                            series_limiter& limiter) {
-    const auto labels = planning.labels(refused.entry);
-    const auto spent = explain(limiter, refused.series, labels, tenant);
-    return fmt::format("{}: {}", to_text(planning.labels(refused.entry)),
-                       spent.empty() ? std::string{room_again} : to_text(spent.front()));
 }
 
 std::string untranslated_text(const translation_loss& lost) {

@@ -20,10 +20,6 @@ std::string refused_summary(const plan_counts& decided);
 /// @return nothing if the sender is to be told of no refused series.
 std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter);
 
-/// For the log: one series, and a limit that is spent.
-std::string refused_example(const refused_entry& refused, std::string_view tenant, planner& planning,
-                            series_limiter& limiter);
-
 /// For the sender: what a store of remote write 1 would not have. Empty if nothing is lost.
 std::string untranslated_text(const translation_loss& lost);
 

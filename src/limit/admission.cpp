@@ -22,25 +22,27 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 
 }  // namespace
 
-std::optional<verdict> admission::decide(const offered_series& series, const histogram_family& family,
-                                         const rule_selections::one& selection) {
+std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
+                                          const rule_selections::one& selection) {
     assert(series.admits && !sets_.hour->contains(series.fingerprint));
     held_.book.find(tenant_, selection, budgets_);
+    observing_.clear();
     const newcomer one = look_at(series, family, selection);
     // Every budget must have room before any is touched.
     const auto [in_any, in_enforcing] = spent(one);
     const completion over_limit = completing(in_enforcing, one);
     const in_windows refusing{.hour = in_enforcing.hour && !over_limit.hour,
                               .day = in_enforcing.day && !over_limit.day};
-    const telling to_sender = in_any.any() ? note_demand(refusing, one) : telling::silent;
+    const demand found = in_any.any() ? note_demand(refusing, one) : demand{};
     const bool begins = one.in_histogram && !one.begun.hour;
     if (begins && one.before == standing::newcomer)
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
-    if (!refusing.any()) return take(one, over_limit);
+    if (!refusing.any()) return take(one, over_limit) ? std::optional{decision{}} : std::nullopt;
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
-    const verdict refusal = refused_by(window, to_sender);
-    if (begins) state_.refused.insert(family.fingerprint, refusal);
-    return refuse(series, refusal);
+    assert(found.refusing != unknown_limit);
+    const refusal said{.how = refused_by(window, found.to_sender), .by = found.refusing};
+    if (begins) state_.refused.insert(family.fingerprint, said);
+    return refuse(series, said);
 }
 
 admission::newcomer admission::look_at(const offered_series& series, const histogram_family& family,
@@ -87,9 +89,8 @@ admission::completion admission::completing(in_windows spent, const newcomer& of
 }
 
 /// All budgets are asked, so that each that is spent knows of the demand.
-/// @return whether one of those that refuse wants the sender to be told.
-telling admission::note_demand(in_windows refusing, const newcomer& of) {
-    auto to_sender = telling::silent;
+admission::demand admission::note_demand(in_windows refusing, const newcomer& of) {
+    demand found;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         budget_pair* const pair = budgets_[place];
         in_windows here = spent_at(place, of);
@@ -97,25 +98,34 @@ telling admission::note_demand(in_windows refusing, const newcomer& of) {
         here.day &= refusing.day || !enforces(pair);
         if (pair != nullptr && here.hour) pair->hourly.refuse(of.series.fingerprint);
         if (pair != nullptr && here.day) pair->daily.refuse(of.series.fingerprint);
-        if (enforces(pair) && here.any() && tells(*held_.book.rules(), tenant_.name, of.selection, place))
-            to_sender = telling::told;
+        if (!here.any()) continue;
+        if (!enforces(pair)) {
+            const auto window = here.hour ? refusing_window::hourly : refusing_window::daily;
+            observing_.push_back({.by = held_.limit_at(place, of.selection), .window = window});
+            continue;
+        }
+        if (found.refusing == unknown_limit && here.hour == refusing.hour)
+            found.refusing = held_.limit_at(place, of.selection);
+        if (tells(*held_.book.rules(), tenant_.name, of.selection, place)) found.to_sender = telling::told;
     }
-    return to_sender;
+    return found;
 }
 
-/// A series keeps the window that first refused it, though a budget of the other may be spent by now too. Whether its
+/// A series keeps the window and the limit that first refused it, though others may be spent by now too. Whether its
 /// sender is told is each sender's own.
-verdict admission::refuse(const offered_series& series, verdict refusal) {
-    const refusing_window window = window_of(state_.refused.insert(series.fingerprint, refusal));
+decision admission::refuse(const offered_series& series, refusal said) {
+    const refusal first = state_.refused.insert(series.fingerprint, said);
+    const refusing_window window = window_of(first.how);
     (window == refusing_window::hourly ? held_.hourly : held_.daily).refused_series.insert(series.fingerprint);
     state_.samples.add(window, series.samples);
-    return refused_by(window, is_told(refusal) ? telling::told : telling::silent);
+    return {.how = refused_by(window, is_told(said.how) ? telling::told : telling::silent), .by = first.by};
 }
 
-std::optional<verdict> admission::take(const newcomer& of, const completion& over_limit) {
+/// @return false if there is no room in the sets.
+bool admission::take(const newcomer& of, const completion& over_limit) {
     const std::uint64_t family_keys = of.in_histogram ? 1 : 0;
     if (!held_.have_room(1 + family_keys + (over_limit.hour ? 1 : 0), 1 + family_keys + (over_limit.day ? 1 : 0)))
-        return std::nullopt;
+        return false;
     held_.book.make_missing(tenant_, of.selection, budgets_);
     for (budget_pair* const pair : budgets_) {
         pair->hourly.take(of.before, pair->mode);
@@ -128,7 +138,7 @@ std::optional<verdict> admission::take(const newcomer& of, const completion& ove
     if (over_limit.day) held_.remember(*over_limit.day, {.hour = false, .day = true});
     held_.hourly.over_limit += over_limit.hour ? 1 : 0;
     held_.daily.over_limit += over_limit.day ? 1 : 0;
-    return verdict::admitted;
+    return true;
 }
 
 }  // namespace seriesgate

@@ -4,16 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "limit/ledger.hpp"
 #include "limit/limiter_state.hpp"
 #include "limit/offered.hpp"
 #include "limit/rule_selections.hpp"
+#include "limit/undecided.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window_sets.hpp"
 
 namespace seriesgate {
+
+/// What is decided about a new series.
+struct decision {
+    verdict how = verdict::admitted;
+    limit_number by = global_limit;  ///< the limit, if it is refused
+};
 
 /// Decides about new series, one after the other, all of one request and under one hold of the lock.
 ///
@@ -23,17 +31,23 @@ namespace seriesgate {
 class admission {
   public:
     /// @param held proof of the lock. All of these outlive the object.
-    /// @param budgets a buffer.
-    admission(ledger& held, limiter_state& state, const window_sets& sets, std::string_view tenant,
-              std::vector<budget_pair*>& budgets)
-        : held_(held), state_(state), sets_(sets), tenant_{.name = tenant}, budgets_(budgets) {}
+    /// @param open buffers.
+    admission(ledger& held, limiter_state& state, const window_sets& sets, std::string_view tenant, undecided& open)
+        : held_(held),
+          state_(state),
+          sets_(sets),
+          tenant_{.name = tenant},
+          budgets_(open.budgets),
+          observing_(open.observing) {}
 
     /// @param series not in the hour's set.
     /// @param family of the series, if it is part of a histogram that is kept whole.
     /// @return nothing if there is no room in the sets: then nothing has changed.
-    std::optional<verdict> decide(const offered_series& series, const histogram_family& family,
-                                  const rule_selections::one& selection);
+    std::optional<decision> decide(const offered_series& series, const histogram_family& family,
+                                   const rule_selections::one& selection);
 
+    /// Limits that only observe, and have no room for the series of the last decide().
+    [[nodiscard]] std::span<const spent_limit> observing() const noexcept { return observing_; }
     /// Budgets looked at by the last decide(): what it has cost.
     [[nodiscard]] std::size_t budgets_seen() const noexcept { return budgets_.size(); }
 
@@ -64,15 +78,21 @@ class admission {
     };
     [[nodiscard]] spent_windows spent(const newcomer& of) const;
     [[nodiscard]] completion completing(in_windows spent, const newcomer& of) const;
-    telling note_demand(in_windows refusing, const newcomer& of);
-    verdict refuse(const offered_series& series, verdict refusal);
-    std::optional<verdict> take(const newcomer& of, const completion& over_limit);
+    /// What the budgets without room say.
+    struct demand {
+        telling to_sender = telling::silent;    ///< if one of those that refuse wants it
+        limit_number refusing = unknown_limit;  ///< the first that refuses
+    };
+    demand note_demand(in_windows refusing, const newcomer& of);
+    decision refuse(const offered_series& series, refusal said);
+    bool take(const newcomer& of, const completion& over_limit);
 
     ledger& held_;
     limiter_state& state_;
     const window_sets& sets_;
     tenant_of_request tenant_;
     std::vector<budget_pair*>& budgets_;  // that apply to the newcomer, by place: see budget_book::find
+    std::vector<spent_limit>& observing_;
 };
 
 }  // namespace seriesgate

@@ -7,12 +7,11 @@
 namespace seriesgate {
 namespace {
 
+constexpr std::size_t group_bytes_max = 256;
+
 std::string owner(const budget_name& name) {
-    std::vector<label_view> labels;
-    if (!name.limit.empty())
-        for (const auto& [label, value] : name.group) labels.push_back({label, value});
     std::string text;
-    if (!name.limit.empty()) text = "limit " + name.limit + (labels.empty() ? "" : to_text(labels, 256));
+    if (!name.limit.empty()) text = "limit " + name.limit + cut_group_text(name);
     if (name.has_tenant)
         text.append(text.empty() ? "" : " of ").append("tenant ").append(seriesgate::quoted(name.tenant));
     return text;
@@ -27,6 +26,16 @@ std::string to_text(const spent_budget& spent) {
     std::string text = whose + (whose.empty() ? "" : ": ") + (hourly ? "maxHourlySeries " : "maxDailySeries ");
     text.append(std::to_string(window.series_max)).append(" is spent (");
     return text.append(std::to_string(window.series_current)).append(" series admitted)");
+}
+
+std::string cut_group_text(const budget_name& name) {
+    std::vector<label_view> labels;
+    for (const auto& [label, value] : name.group) labels.push_back({label, value});
+    return labels.empty() ? std::string{} : to_text(labels, group_bytes_max);
+}
+
+std::string_view to_text(refusing_window window) noexcept {
+    return window == refusing_window::hourly ? "hourly" : "daily";
 }
 
 std::string_view to_text(limit_mode mode) noexcept {

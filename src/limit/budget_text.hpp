@@ -12,6 +12,12 @@ namespace seriesgate {
 /// one: `tenant "team-a": ...`, `limit per-namespace{namespace="x"}: ...`.
 std::string to_text(const spent_budget& spent);
 
+/// `{namespace="x"}`, cut to about 256 bytes; empty if the limit has no groups.
+std::string cut_group_text(const budget_name& name);
+
+/// `hourly` or `daily`.
+std::string_view to_text(refusing_window window) noexcept;
+
 /// `enforce` or `observe`, as in the configuration.
 std::string_view to_text(limit_mode mode) noexcept;
 

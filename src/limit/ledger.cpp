@@ -22,6 +22,12 @@ late_keys::list late_keys::end() noexcept {
     return {.entries = std::exchange(entries_, {}), .complete = std::exchange(writing_, false)};
 }
 
+limit_number ledger::limit_at(std::size_t place, const rule_selections::one& selection) const {
+    if (selection.exempt()) return unknown_limit;
+    if (place < first_limit_place) return place == tenant_place ? tenant_limit : global_limit;
+    return limit_numbers[selection.limit_index(place - first_limit_place)];
+}
+
 void ledger::remember(std::uint64_t key, in_windows into) {
     if (into.hour) hour->insert(key);
     if (into.day) day->insert(key);

@@ -10,6 +10,8 @@
 #include "filter/distinct_sketch.hpp"
 #include "limit/budget_book.hpp"
 #include "limit/day_set.hpp"
+#include "limit/limit_names.hpp"
+#include "limit/rule_selections.hpp"
 #include "limit/window.hpp"
 
 namespace seriesgate {
@@ -57,6 +59,7 @@ class late_keys {
 /// Who has it holds the lock: see guarded. All that is decided about new series is written here and nowhere else.
 struct ledger {
     budget_book book;
+    std::vector<limit_number> limit_numbers{};  ///< of the limits in book.rules(), in their order
     window_tally hourly;
     window_tally daily;
     /// The sets in force, for writing; readers have the same ones from window_sets. A series of the hour is of the day.
@@ -70,6 +73,8 @@ struct ledger {
     ledger(budget_book&& first, std::shared_ptr<admitted_set> hour_set, std::shared_ptr<day_set> the_day_set)
         : book(std::move(first)), hour(std::move(hour_set)), day(std::move(the_day_set)) {}
 
+    /// Whose budget is in this place, see budget_book::find.
+    [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;
     /// Whether so many keys fit into the sets. If not, they want another segment first.
     [[nodiscard]] bool have_room(std::uint64_t hour_keys, std::uint64_t day_keys) const noexcept {
         return hour->has_room(hour_keys) && day->filter().has_room(day_keys);

@@ -61,6 +61,7 @@ void series_limiter::sort_out(std::span<const offered_series> offered, std::span
     const refused_cache& refused = state_->refused;
     const bool any_refused = !refused.is_empty();
     const std::span<std::uint32_t> unknown = open.pending;
+    if (open.refused_by.size() < offered.size()) open.refused_by.resize(offered.size());
     std::size_t left = 0;
     std::uint64_t recalled = 0;
     std::uint64_t recalled_hourly = 0;
@@ -72,9 +73,10 @@ void series_limiter::sort_out(std::span<const offered_series> offered, std::span
         if (!series.admits) {
             open.followers.push_back(i);
         } else if (const auto refusal = any_refused ? refused.lookup(series.fingerprint) : std::nullopt) {
-            verdicts[i] = *refusal;
+            verdicts[i] = refusal->how;
+            open.refused_by[i] = refusal->by;
             recalled += series.samples;
-            if (window_of(*refusal) == refusing_window::hourly) recalled_hourly += series.samples;
+            if (window_of(refusal->how) == refusing_window::hourly) recalled_hourly += series.samples;
         } else {
             unknown[left++] = i;
         }
@@ -148,6 +150,10 @@ void series_limiter::maintain(time_point now) {
 
 bool series_limiter::clock_in_doubt() const noexcept {
     return state_->sets.read()->leap.has_value();
+}
+
+const std::string& series_limiter::limit_name(limit_number number) const {
+    return state_->names.name_of(number);
 }
 
 std::uint64_t series_limiter::revision() const noexcept {

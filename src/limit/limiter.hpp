@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
+#include "limit/limit_names.hpp"
 #include "limit/offered.hpp"
 #include "limit/rules.hpp"
 #include "limit/undecided.hpp"
@@ -71,6 +73,10 @@ class series_limiter {
 
     /// See limiter_figures::clock_in_doubt.
     [[nodiscard]] bool clock_in_doubt() const noexcept;
+
+    /// What is written of a limit: its name, or `global` or `tenant`, see limit_names.hpp. Valid as long as the
+    /// limiter.
+    [[nodiscard]] const std::string& limit_name(limit_number number) const;
 
     /// Changes whenever something happens that a snapshot would show.
     [[nodiscard]] std::uint64_t revision() const noexcept;

@@ -29,6 +29,7 @@ limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_p
              std::make_shared<day_set>(make_set(0, capacities_of(*rules).daily, rules->false_positive_rate))),
       sets(first_sets(*counts.lock(), now)) {
     assert(sets.read()->is_whole());
+    counts.lock()->limit_numbers = names.numbers_of(limit_names_of(*rules));
 }
 
 }  // namespace seriesgate

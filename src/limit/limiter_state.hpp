@@ -7,6 +7,7 @@
 
 #include "core/guarded.hpp"
 #include "limit/ledger.hpp"
+#include "limit/limit_names.hpp"
 #include "limit/refused_cache.hpp"
 #include "limit/window_sets.hpp"
 #include "series/hash_key.hpp"
@@ -33,6 +34,7 @@ struct limiter_state {
     refused_samples samples;
     std::atomic<std::uint64_t> commits{0};   ///< requests that had something to settle
     std::atomic<std::uint64_t> revision{0};  ///< changes whenever a snapshot would show it
+    limit_names names;
     guarded<ledger> counts;
     sets_in_force sets;
 

@@ -30,21 +30,26 @@ class refused_cache {
     std::atomic<bool> empty_{true};
 
   public:
-    /// @param capacity_log2 2^capacity_log2 series, 8 bytes each.
+    /// @param capacity_log2 2^capacity_log2 series, 8 bytes each. At least capacity_log2_min.
     explicit refused_cache(unsigned capacity_log2)
         : lines_(std::make_unique<line[]>((std::size_t{1} << capacity_log2) / ways)),
-          line_mask_((std::uint64_t{1} << capacity_log2) / ways - 1) {}
+          line_mask_((std::uint64_t{1} << capacity_log2) / ways - 1) {
+        assert(capacity_log2 >= capacity_log2_min);
+    }
+
+    /// With fewer lines they would not tell the bits that an entry leaves out.
+    static constexpr unsigned capacity_log2_min = 3 + 2 + limit_number_bits;
 
     /// Whether nothing was refused since the start or the last clear(): then there is nothing to look for, which spares
     /// new series a cache line each.
     [[nodiscard]] bool is_empty() const noexcept { return empty_.load(std::memory_order_relaxed); }
 
     /// @return how the series was refused, if that is remembered.
-    [[nodiscard]] std::optional<verdict> lookup(std::uint64_t fingerprint) const noexcept {
+    [[nodiscard]] std::optional<refusal> lookup(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t wanted = key(fingerprint);
         for (const auto& entry : lines_[fingerprint & line_mask_].entries) {
             const std::uint64_t difference = entry.load(std::memory_order_relaxed) ^ wanted;
-            if (difference <= mark_max) return static_cast<verdict>(first_mark + difference);
+            if (difference <= mark_max) return refusal_of(difference);
         }
         return std::nullopt;
     }
@@ -52,10 +57,9 @@ class refused_cache {
     /// Starts loading the line that lookup() will want.
     void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
 
-    /// @param refusal is_refused.
     /// @return the refusal that is remembered: the first one, if the series is here already.
-    verdict insert(std::uint64_t fingerprint, verdict refusal) noexcept {
-        assert(is_refused(refusal));
+    refusal insert(std::uint64_t fingerprint, refusal said) noexcept {
+        assert(is_refused(said.how) && said.by < limit_numbers_max);
         // Twice in a request, or refused for two requests at once: an entry more would push out another series.
         if (const auto before = lookup(fingerprint)) return *before;
         // First in, first out within the line: what a clear() has left behind goes first. A lookup in the middle of the
@@ -63,11 +67,10 @@ class refused_cache {
         auto& entries = lines_[fingerprint & line_mask_].entries;
         for (std::size_t i = ways - 1; i > 0; --i)
             entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
-        entries[0].store(key(fingerprint) ^ (static_cast<std::uint64_t>(refusal) - first_mark),
-                         std::memory_order_relaxed);
+        entries[0].store(key(fingerprint) ^ mark_of(said), std::memory_order_relaxed);
         if (is_empty()) empty_.store(false, std::memory_order_relaxed);
-        assert(lookup(fingerprint) == refusal);
-        return refusal;
+        assert(lookup(fingerprint) == said);
+        return said;
     }
 
     /// Forgets everything: budgets may have room again.
@@ -79,13 +82,24 @@ class refused_cache {
     [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
 
   private:
-    // The low two bits of an entry tell which refusal it is.
-    static constexpr std::uint64_t mark_max = 3;
-    static constexpr auto first_mark = static_cast<std::uint64_t>(verdict::refused_hourly);
-    static_assert(static_cast<std::uint64_t>(verdict::refused_daily_told) == first_mark + mark_max);
-    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7c14;  // leaves the marks alone
+    // The low bits of an entry tell which refusal it is: two of them how, the others by which limit. Those bits of the
+    // fingerprint say in which line it is, so none of it is lost.
+    static constexpr std::uint64_t hows = 4;
+    static constexpr unsigned mark_bits = 2 + limit_number_bits;
+    static constexpr std::uint64_t mark_max = (std::uint64_t{1} << mark_bits) - 1;
+    static constexpr auto first_how = static_cast<std::uint64_t>(verdict::refused_hourly);
+    static_assert(static_cast<std::uint64_t>(verdict::refused_daily_told) == first_how + hows - 1);
+    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7000;  // leaves the marks alone
+    static_assert((salt_step & mark_max) == 0);
 
-    /// 62 bits of the fingerprint identify the series. Never 0 to 3: a zero entry is one that was never written.
+    [[nodiscard]] static constexpr std::uint64_t mark_of(const refusal& said) noexcept {
+        return said.by * hows + static_cast<std::uint64_t>(said.how) - first_how;
+    }
+    [[nodiscard]] static constexpr refusal refusal_of(std::uint64_t mark) noexcept {
+        return {.how = static_cast<verdict>(first_how + mark % hows), .by = static_cast<limit_number>(mark / hows)};
+    }
+
+    /// Never a mark alone: a zero entry is one that was never written.
     [[nodiscard]] std::uint64_t key(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t salted = (fingerprint ^ salt_.load(std::memory_order_relaxed)) & ~mark_max;
         return salted == 0 ? ~mark_max : salted;

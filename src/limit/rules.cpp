@@ -7,6 +7,12 @@ const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view te
     return found == tenants.overrides.end() ? tenants.fallback : found->second;
 }
 
+std::vector<std::string_view> limit_names_of(const limit_rules& rules) {
+    std::vector<std::string_view> names;
+    for (const label_limit& limit : rules.limits) names.push_back(limit.name);
+    return names;
+}
+
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant) {
     const auto found = rules.tenants.answers.find(tenant);
     return found != rules.tenants.answers.end() ? found->second : rules.tenants.answer;

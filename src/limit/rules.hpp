@@ -91,6 +91,9 @@ inline constexpr std::string_view overflow_name = "__overflow__";
 /// The maxima of a tenant. The overflow budget has those of the fallback.
 const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view tenant);
 
+/// Of the label limits, in their order.
+std::vector<std::string_view> limit_names_of(const limit_rules& rules);
+
 /// What a tenant's senders are told when its own limit refuses, or the global one, or a label limit that does not say.
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
 

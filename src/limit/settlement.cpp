@@ -69,7 +69,7 @@ settlement::piece_end settlement::run_piece() {
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = state_.sets.read();
-    admission one_by_one{*held, state_, *current, origin_.tenant, open_.budgets};
+    admission one_by_one{*held, state_, *current, origin_.tenant, open_};
     for (std::size_t budgets_seen = 0;;) {
         const piece_end end = run_round(one_by_one, *current, budgets_seen);
         if (end != piece_end::finished || totals_ || !keeps_histograms_whole()) return end;
@@ -95,10 +95,19 @@ settlement::piece_end settlement::run_round(admission& one_by_one, const window_
         }
         const auto decided = one_by_one.decide(offered_[entry], family, open_.selections[next_]);
         if (!decided) return piece_end::sets_full;
-        verdicts_[entry] = *decided;
+        write(entry, *decided, one_by_one.observing());
         budgets_seen += one_by_one.budgets_seen();
     }
     return piece_end::finished;
+}
+
+void settlement::write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing) {
+    verdicts_[entry] = decided.how;
+    if (is_refused(decided.how)) {
+        open_.refused_by[entry] = decided.by;
+    } else {
+        for (const spent_limit& each : observing) open_.observed.push_back({.entry = entry, .by = each});
+    }
 }
 
 /// Again: the lookups may have been two thousand series ago.

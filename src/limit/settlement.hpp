@@ -14,6 +14,7 @@
 namespace seriesgate {
 
 class admission;
+struct decision;
 
 /// Decides about all that is pending, in pieces: the lock is given back after each, so that others get their turn.
 ///
@@ -35,6 +36,7 @@ class settlement {
     bool select();
     piece_end run_piece();
     piece_end run_round(admission& one_by_one, const window_sets& current, std::size_t& budgets_seen);
+    void write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing);
     void prefetch(const window_sets& current, std::size_t place) const;
     void drop_decided();
     [[nodiscard]] bool keeps_histograms_whole() const noexcept { return !open_.families.empty(); }

@@ -5,12 +5,19 @@
 #include <vector>
 
 #include "limit/rule_selections.hpp"
+#include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "series/histogram_family.hpp"
 
 namespace seriesgate {
 
 struct budget_pair;
+
+/// An entry that was admitted although a limit that only observes has no room for it.
+struct observed_entry {
+    std::uint32_t entry;
+    spent_limit by;
+};
 
 /// Filled by series_limiter::look_up, used up by settle(): what may be new, and what it takes to decide about it. Lives
 /// with the request, so that others may be decided between the two. Its memory is used again for the next one.
@@ -21,9 +28,14 @@ struct undecided {
     std::uint64_t recalled_daily = 0;
     window_span hour;  ///< in which it was looked up
 
+    // What is said besides the verdicts.
+    std::vector<limit_number> refused_by;  ///< by entry: the limit, of those that are refused
+    std::vector<observed_entry> observed;  ///< in the order in which they were admitted
+
     rule_selections selections;              ///< of pending, then of followers
     std::vector<histogram_family> families;  ///< of pending, while histograms are kept whole
     std::vector<budget_pair*> budgets;       ///< of the series that is being decided
+    std::vector<spent_limit> observing;      ///< its limits that only observe, and have no room
 
     /// Whether settle() has nothing to do.
     [[nodiscard]] bool is_empty() const noexcept {
@@ -36,6 +48,7 @@ struct undecided {
         followers.clear();
         recalled_hourly = 0;
         recalled_daily = 0;
+        observed.clear();
     }
 
     /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.

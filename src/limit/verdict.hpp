@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstdint>
 
+#include "limit/limit_names.hpp"
+
 namespace seriesgate {
 
 /// Which window's budget said no.
@@ -52,5 +54,19 @@ constexpr refusing_window window_of(verdict of) noexcept {
     static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_told)) & 1) == 0);
     return (verdict_number(of) & 1) == 0 ? refusing_window::hourly : refusing_window::daily;
 }
+
+/// A limit without room.
+struct spent_limit {
+    limit_number by = global_limit;
+    refusing_window window = refusing_window::hourly;
+};
+
+/// A verdict that is_refused, with the limit that said no.
+struct refusal {
+    verdict how = verdict::refused_hourly;
+    limit_number by = global_limit;
+
+    friend bool operator==(const refusal&, const refusal&) = default;
+};
 
 }  // namespace seriesgate

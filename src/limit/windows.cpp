@@ -48,11 +48,13 @@ void bound_sets(ledger& held, const compiled_rules& rules) {
 
 void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
     const auto described = shelf_rules_of(*rules);
+    auto numbers = state_.names.numbers_of(limit_names_of(*rules));
     std::shared_ptr<void> gone;  // destroyed without the lock
     {
         const auto held = state_.counts.lock();
         auto next = copy_of(state_.sets);
         gone = held->book.reconfigure(rules, described);
+        held->limit_numbers.swap(numbers);
         bound_sets(*held, *rules);
         next->rules = rules;
         state_.refused.clear();

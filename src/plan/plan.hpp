@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 
 #include "core/bytes.hpp"
+#include "limit/limit_names.hpp"
 #include "limit/offered.hpp"
 #include "limit/verdict.hpp"
 #include "plan/forwarding.hpp"
@@ -13,12 +13,19 @@
 
 namespace seriesgate {
 
-/// The entry of a series that was left out, for the log and the sender.
+/// The entry of a series that was left out, or let through by a limit that only observes; for the log and the sender.
 struct refused_entry {
     std::size_t entry = 0;  ///< for planner::labels
     byte_range record;
     offered_series series;
     verdict reason = verdict::refused_hourly;
+};
+
+/// What one limit has refused of a request, or would have.
+struct limit_share {
+    limit_number limit = global_limit;
+    std::uint64_t samples = 0;
+    refused_entry first;
 };
 
 /// Of these at most the sender is told: enough to name the limits that are spent.
@@ -28,7 +35,8 @@ inline constexpr std::size_t told_max = 32;
 struct plan : plan_counts {
     forwarding forward = forwarding::unchanged;  ///< never translated: that is not the planner's business
     std::span<const byte_range> removed;         ///< ascending, disjoint, within the body
-    std::optional<refused_entry> first_refused;  ///< by a budget
+    std::span<const limit_share> refused_by;     ///< in the order of their first entries
+    std::span<const limit_share> observed_by;    ///< by limits that only observe: admitted for all that
     std::span<const refused_entry> told;         ///< those to tell the sender of, up to told_max
 };
 

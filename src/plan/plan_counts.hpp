@@ -33,6 +33,7 @@ struct plan_counts {
     entry_counts refused;
     std::uint64_t refused_series = 0;           ///< distinct within the request
     std::uint64_t refused_unknown_entries = 0;  ///< entries dropped as verdict::unknown
+    std::uint64_t refused_unknown_samples = 0;  ///< their stale markers, which count as samples
     std::uint32_t metadata = 0;
     std::uint32_t empty_entries = 0;  ///< nothing but labels or metadata: no series, so they pass as metadata does
 

@@ -101,6 +101,8 @@ plan planner::collect() {
     counts.empty_entries = empty_entries_;
     removed_.clear();
     told_.clear();
+    refused_by_.start();
+    observed_by_.start();
     refused_series_.start();
     entry_counts accepted;
     entry_counts refused;
@@ -117,16 +119,21 @@ plan planner::collect() {
         refused_series_.add(offered_[i].fingerprint);
         if (verdicts_[i] == verdict::unknown) {
             ++counts.refused_unknown_entries;
-        } else if (!made.first_refused || is_told(verdicts_[i])) {
-            note(i, made);
+            counts.refused_unknown_samples += offered_[i].samples;
+        } else {
+            if (!refused_by_.add(scratch_.refused_by[i], offered_[i].samples)) begin_refused(i);
+            if (is_told(verdicts_[i]) && told_.size() < told_max) told_.push_back(entry_at(i, verdicts_[i]));
         }
     }
+    note_observed();
 
     counts.received = accepted;
     counts.received += refused;
     counts.refused = refused;
     counts.refused_series = refused_series_.count();
     made.removed = removed_;
+    made.refused_by = refused_by_.all();
+    made.observed_by = observed_by_.all();
     made.told = told_;
     made.forward = what_is_left();
     assert(counts.refused_series <= removed_.size());
@@ -135,12 +142,25 @@ plan planner::collect() {
     return made;
 }
 
-/// For the log and the sender.
-void planner::note(std::size_t index, plan& made) {
-    const refused_entry refused{
-        .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = verdicts_[index]};
-    if (!made.first_refused) made.first_refused = refused;
-    if (is_told(refused.reason) && told_.size() < told_max) told_.push_back(refused);
+/// Of series that are admitted now: afterwards they are known, and nobody looks at limits for them.
+void planner::note_observed() {
+    for (const observed_entry& each : scratch_.observed) {
+        const std::uint64_t samples = offered_[each.entry].samples;
+        if (observed_by_.add(each.by.by, samples)) continue;
+        const verdict reason = refused_by(each.by.window, telling::silent);
+        observed_by_.begin({.limit = each.by.by, .samples = samples, .first = entry_at(each.entry, reason)});
+    }
+}
+
+/// The first entry that its limit refuses.
+void planner::begin_refused(std::size_t index) {
+    refused_by_.begin({.limit = scratch_.refused_by[index],
+                       .samples = offered_[index].samples,
+                       .first = entry_at(index, verdicts_[index])});
+}
+
+refused_entry planner::entry_at(std::size_t index, verdict reason) const {
+    return {.entry = index, .record = entries_[index].record, .series = offered_[index], .reason = reason};
 }
 
 forwarding planner::what_is_left() const noexcept {

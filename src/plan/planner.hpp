@@ -15,6 +15,7 @@
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "plan/distinct_counter.hpp"
+#include "plan/limit_shares.hpp"
 #include "plan/plan.hpp"
 #include "series/fingerprint.hpp"
 #include "wire/protocol.hpp"
@@ -30,8 +31,9 @@ class series_limiter;
 /// next.
 /// Threads: one at a time; planners of different threads share one limiter.
 class planner : label_source {
-    /// Of the buffers for an entry that is refused: its index, verdict and range, its place among the distinct ones.
-    static constexpr std::size_t decided_entry_bytes = 80;
+    /// Of the buffers for an entry that is refused: its index, verdict, limit and range, its place among the distinct
+    /// ones.
+    static constexpr std::size_t decided_entry_bytes = 84;
 
     /// What the decision does not need to know about an entry.
     struct entry {
@@ -48,6 +50,8 @@ class planner : label_source {
     std::vector<verdict> verdicts_;  // when it has been decided: as long as offered_
     std::vector<byte_range> removed_;
     std::vector<refused_entry> told_;
+    limit_shares refused_by_;
+    limit_shares observed_by_;
     distinct_counter refused_series_;
     undecided scratch_;
 
@@ -92,6 +96,12 @@ class planner : label_source {
     /// When the plan is not needed any more: gives the memory of a giant back.
     void shrink();
 
+    [[nodiscard]] std::size_t entry_count() const noexcept { return entries_.size(); }
+    [[nodiscard]] std::uint64_t fingerprint_at(std::size_t index) const noexcept { return offered_[index].fingerprint; }
+    [[nodiscard]] const byte_range& record_of(std::size_t index) const noexcept { return entries_[index].record; }
+    /// Precondition: it has been decided.
+    [[nodiscard]] verdict verdict_of(std::size_t index) const noexcept { return verdicts_[index]; }
+
     /// The labels of an entry of the last body. @return valid until the next call.
     std::span<const label_view> labels(std::size_t index) override;
 
@@ -100,7 +110,9 @@ class planner : label_source {
     template <class Reader>
     wire_error read_all(Reader& reader, std::size_t body_bytes);
     plan collect();
-    void note(std::size_t index, plan& made);
+    void begin_refused(std::size_t index);
+    void note_observed();
+    [[nodiscard]] refused_entry entry_at(std::size_t index, verdict reason) const;
     [[nodiscard]] forwarding what_is_left() const noexcept;
 };
 

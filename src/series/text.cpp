@@ -1,5 +1,7 @@
 #include "series/text.hpp"
 
+#include <algorithm>
+
 #include "core/utf8.hpp"
 
 namespace seriesgate {
@@ -26,6 +28,51 @@ void append_escaped(std::string& out, bytes_view text) {
         }
         text.remove_prefix(size == 0 ? 1 : size);
     }
+}
+
+constexpr std::size_t label_name_bytes_max = 64;
+/// A value is not cut to less, but for a series of very many labels.
+constexpr std::size_t value_bytes_min = 24;
+
+bool is_name(const label_view& label) {
+    return label.name == "__name__";
+}
+
+bool continues_character(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+}
+
+/// `abc...xyz` if it is longer than that: texts that begin alike mostly differ at their end. No character is cut.
+void append_cut(std::string& out, bytes_view text, std::size_t bytes_max) {
+    constexpr bytes_view mark = "...";
+    if (text.size() <= std::max(bytes_max, mark.size())) return append_escaped(out, text);
+    const std::size_t kept = std::max(bytes_max, mark.size()) - mark.size();
+    std::size_t head = kept - kept / 2;
+    std::size_t tail = text.size() - kept / 2;
+    for (int i = 0; i < 3 && head > 0 && continues_character(text[head]); ++i) --head;
+    for (int i = 0; i < 3 && tail < text.size() && continues_character(text[tail]); ++i) ++tail;
+    append_escaped(out, text.substr(0, head));
+    out += mark;
+    append_escaped(out, text.substr(tail));
+}
+
+/// How long a value may be so that all labels fit into so many bytes, but not below value_bytes_min.
+std::size_t room_for_each(std::span<const label_view> labels, std::size_t bytes_max) {
+    constexpr std::size_t around = 4;  // `="",`
+    const auto all_with = [&](std::size_t value_bytes_max) {
+        std::size_t bytes = 0;
+        for (const label_view& label : labels)
+            if (!is_name(label) && !label.value.empty())
+                bytes += std::min(label.name.size(), label_name_bytes_max) + around +
+                         std::min(label.value.size(), value_bytes_max);
+        return bytes;
+    };
+    std::size_t fits = value_bytes_min;
+    for (std::size_t over = std::max(bytes_max, fits) + 1; over - fits > 1;) {
+        const std::size_t middle = fits + (over - fits) / 2;
+        (all_with(middle) <= bytes_max ? fits : over) = middle;
+    }
+    return fits;
 }
 
 }  // namespace
@@ -55,18 +102,19 @@ std::string readable(bytes_view text) {
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max) {
     std::string out;
     for (const label_view& label : labels)
-        if (label.name == "__name__") append_escaped(out, label.value.substr(0, bytes_max));
+        if (is_name(label)) append_cut(out, label.value, bytes_max / 2);
+    const std::size_t value_bytes_max = room_for_each(labels, bytes_max - std::min(bytes_max, out.size()));
     std::string inner;
     for (const label_view& label : labels) {
-        if (label.name == "__name__" || label.value.empty()) continue;
+        if (is_name(label) || label.value.empty()) continue;
         if (!inner.empty()) inner += ',';
         if (out.size() + inner.size() > bytes_max) {
             inner += "...";
             break;
         }
-        append_escaped(inner, label.name.substr(0, bytes_max));
+        append_cut(inner, label.name, label_name_bytes_max);
         inner += "=\"";
-        append_escaped(inner, label.value.substr(0, bytes_max));
+        append_cut(inner, label.value, value_bytes_max);
         inner += '"';
     }
     if (inner.empty() && !out.empty()) return out;

@@ -9,8 +9,8 @@
 
 namespace seriesgate {
 
-/// `name{label="value",...}` as PromQL shows it; bytes that would break a log line are escaped, and it is cut to about
-/// `bytes_max` bytes.
+/// `name{label="value",...}` as PromQL shows it, labels in their order; bytes that would break a log line are escaped,
+/// and it is cut to about `bytes_max` bytes: at first long values, in the middle, then the last labels.
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max = 1024);
 
 /// In quotes, with what would break a log line escaped.

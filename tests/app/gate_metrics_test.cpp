@@ -41,6 +41,9 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->ingest.samples_received.add(32000);
     metrics->ingest.samples_accepted.add(31000);
     metrics->ingest.samples_refused.add(1000);
+    metrics->ingest.limit_samples_refused.add("per-job", "shop", 600);
+    metrics->ingest.limit_samples_refused.add("global", "", 400);
+    metrics->ingest.limit_samples_observed.add("tenant", "shop", 30);
     metrics->ingest.samples_stored.add(30000);
     metrics->ingest.samples_failed.add(900);
     metrics->ingest.unknown_dropped.add(8);
@@ -108,6 +111,9 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_samples_received_total 32000\n"
           "seriesgate_samples_accepted_total 31000\n"
           "seriesgate_samples_refused_total 1000\n"
+          "seriesgate_limit_samples_refused_total{limit=\"global\",tenant=\"\"} 400\n"
+          "seriesgate_limit_samples_refused_total{limit=\"per-job\",tenant=\"shop\"} 600\n"
+          "seriesgate_limit_samples_would_refuse_total{limit=\"tenant\",tenant=\"shop\"} 30\n"
           "seriesgate_samples_stored_total 30000\n"
           "seriesgate_samples_failed_total 900\n"
           "seriesgate_unknown_dropped_total 8\n"
@@ -170,7 +176,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 40);
+    CHECK(helped.size() == 42);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {

@@ -140,9 +140,9 @@ def test_the_log_names_the_budget_that_refuses(limited, upstream):
     gate = limited("limits: [{name: per-path, each: [path], perTenant: true, maxHourlySeries: 3}]\n")
     offer(gate, upstream, numbered(5, path="/p"), "team-a")
     gate.stop()
-    line, = (line for line in gate.log.splitlines() if "refused" in line)
-    for part in ("per-path", '"/p"', "team-a", "maxHourlySeries 3"):
-        assert part in line
+    event, = gate.said("series refused", limit="per-path", group='{path="/p"}', tenant="team-a", window="hourly")
+    assert (event["samples"], event["max"], event["current"]) == ("2", "3", "3")
+    assert event["example"] == 'm{n="3",path="/p"}'
 
 
 @pytest.mark.parametrize("length", [10, 400, 5000])

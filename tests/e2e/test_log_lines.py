@@ -152,8 +152,33 @@ def doubts_without_end(scene):
 @line("series refused")
 def a_spent_limit(scene):
     gate = scene.gate("maxHourlySeries: 2\n")
-    offer(gate, scene.upstream, numbered(5))
-    return gate, {"samples": "3"}
+    offer(gate, scene.upstream, numbered(5), "shop")
+    return gate, {"samples": "3", "tenant": "shop", "limit": "global", "group": "", "window": "hourly", "max": "2",
+                  "current": "2", "example": 'm{n="2"}'}
+
+
+@line("more series refused")
+def eleven_explosions(scene):
+    gate = scene.gate("tenants: {default: {maxHourlySeries: 2}}\n")
+    for at in range(11):
+        offer(gate, scene.upstream, numbered(5), f"t{at}")
+    return gate, {"samples": "3", "limits": "1"}
+
+
+@line("series would be refused")
+def a_spent_limit_that_observes(scene):
+    gate = scene.gate("limits: [{name: per-job, each: [job], mode: observe, maxDailySeries: 2}]\n")
+    offer(gate, scene.upstream, numbered(5, job="a"), "shop")
+    return gate, {"samples": "3", "tenant": "shop", "limit": "per-job", "group": '{job="a"}', "window": "daily", "max": "2",
+                  "current": "2", "example": 'm{n="2",job="a"}'}
+
+
+@line("more series would be refused")
+def eleven_observed_explosions(scene):
+    gate = scene.gate("mode: observe\ntenants: {default: {maxHourlySeries: 2}}\n")
+    for at in range(11):
+        offer(gate, scene.upstream, numbered(5), f"t{at}")
+    return gate, {"samples": "3", "limits": "1"}
 
 
 @line("requests rejected")

@@ -127,8 +127,8 @@ limits:
     assert reply.status == 400
     assert reply.body.decode().splitlines() == [
         'refused 2 new series (2 samples): limit per-job{job="a"}: maxDailySeries 1 is spent (1 series admitted), '
-        'for example m{job="a",pod="p1"}',
-        'limit per-job{job="b"}: maxDailySeries 1 is spent (1 series admitted), for example m{job="b",pod="p1"}',
+        'for example m{pod="p1",job="a"}',
+        'limit per-job{job="b"}: maxDailySeries 1 is spent (1 series admitted), for example m{pod="p1",job="b"}',
     ]
     assert [request.get("X-Scope-OrgID") for request in upstream.requests] == ["t"]
     assert len(wire.series_of(wire.unpack(upstream.bodies[0]))) == 2

@@ -155,7 +155,8 @@ def test_limits_see_the_labels_behind_the_symbols(limited, upstream):
     assert write(gate, body_of(*labels)).refused == (2, 2)
     budgets = {entry["group"]["namespace"]: entry["hourly"]["currentSeries"] for entry in gate.stats["limits"]}
     assert budgets == {"a": 2, "b": 2}
-    assert 'm{namespace="a",pod="p2"}' in gate.log
+    event, = gate.said("series refused", limit="per-namespace", group='{namespace="a"}')
+    assert event["example"] == 'm{pod="p2",namespace="a"}'
 
 
 def test_an_exemplar_or_stale_marker_alone_admits_nothing(limited, storing):

@@ -85,6 +85,9 @@ std::unordered_set<std::size_t> refused_entries(bytes_view body, const plan& mad
     };
     require(equal(made.received, received_counts), "what was received does not add up");
     require(equal(made.refused, refused_counts), "what was refused does not add up");
+    std::uint64_t by_limits = made.refused_unknown_samples;
+    for (const limit_share& each : made.refused_by) by_limits += each.samples;
+    require(by_limits == made.refused.samples, "what the limits have refused does not add up");
     require(made.refused_series <= refused.size() && (made.refused_series == 0) == refused.empty(),
             "series refused do not add up");
     return refused;

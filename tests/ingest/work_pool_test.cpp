@@ -58,10 +58,10 @@ TEST_CASE("two requests that are in the middle at once have works of their own")
     CHECK(decided->received.samples == 2);
     CHECK(decided->refused.samples == 1);
     CHECK(decided->removed.size() == 1);
-    CHECK(one->planning.labels(decided->first_refused->entry)[1].value == "b");
+    CHECK(one->planning.labels(decided->refused_by[0].first.entry)[1].value == "b");
     CHECK(other_decided->received.samples == 3);
     CHECK(other_decided->refused.samples == 2);
-    CHECK(two->planning.labels(other_decided->first_refused->entry)[1].value == "c");
+    CHECK(two->planning.labels(other_decided->refused_by[0].first.entry)[1].value == "c");
 }
 
 TEST_CASE("no more than a few idle ones are kept") {

@@ -74,7 +74,7 @@ TEST_CASE("a request of which nothing is refused goes on unchanged") {
     CHECK(made.refused.samples == 0);
     CHECK(made.refused_series == 0);
     CHECK(made.removed.empty());
-    CHECK_FALSE(made.first_refused);
+    CHECK(made.refused_by.empty());
     CHECK(figures_of(gate.limiter).hourly.series_current == 10);
 }
 
@@ -303,9 +303,10 @@ TEST_CASE("a stale marker or exemplar of a series that nobody admitted is droppe
     CHECK(made.forward == forwarding::nothing);
     CHECK(made.refused_series == 3);
     CHECK(made.refused_unknown_entries == 3);
+    CHECK(made.refused_unknown_samples == 2);
     CHECK(made.refused.samples == 2);
     CHECK(made.refused.exemplars == 1);
-    CHECK_FALSE(made.first_refused);  // no budget refused them
+    CHECK(made.refused_by.empty());  // no budget refused them
     CHECK(trace::of(gate.limiter) == trace{});
     // Another NaN than the stale marker is a sample like any other.
     prometheus::WriteRequest nan;
@@ -324,16 +325,16 @@ TEST_CASE("the first series that a budget refused is named with its reason") {
     SECTION("by the hour") {
         gate gate{{.global = {.hourly = 1, .daily = 9}}};
         const auto made = gate.of(body);
-        REQUIRE(made.first_refused);
-        CHECK(text_of(body, made.first_refused->record) == "up{job=\"b\"}");
-        CHECK(made.first_refused->reason == verdict::refused_hourly);
+        REQUIRE(made.refused_by.size() == 1);
+        CHECK(text_of(body, made.refused_by[0].first.record) == "up{job=\"b\"}");
+        CHECK(made.refused_by[0].first.reason == verdict::refused_hourly);
     }
     SECTION("by the day") {
         gate gate{{.global = {.hourly = 9, .daily = 2}}};
         const auto made = gate.of(body);
-        REQUIRE(made.first_refused);
-        CHECK(text_of(body, made.first_refused->record) == "up{job=\"c\"}");
-        CHECK(made.first_refused->reason == verdict::refused_daily);
+        REQUIRE(made.refused_by.size() == 1);
+        CHECK(text_of(body, made.refused_by[0].first.record) == "up{job=\"c\"}");
+        CHECK(made.refused_by[0].first.reason == verdict::refused_daily);
     }
 }
 

@@ -69,3 +69,39 @@ TEST_CASE("texts that differ are readable in different ways") {
     CHECK(readable(R"(\xff)") == R"(\\xff)");
     CHECK(readable("Zürich \n\"") == "Zürich \n\"");
 }
+
+TEST_CASE("long values are cut in the middle before a label is left out") {
+    const std::string url = "/api/v1/" + std::string(500, 'x') + "/orders";
+    const std::vector<label_view> labels{
+        {"__name__", "requests_total"}, {"id", "4bf92f3577b34da6a3ce929d0e0e4736"}, {"path", url}, {"pod", "shop-1"}};
+    CHECK(to_text(labels, 110) ==
+          R"(requests_total{id="4bf92f3577b34da6a3ce929d0e0e4736",path="/api/v1/xxxxxxxxx...xxxxxxxxxx/orders",pod="shop-1"})");
+    CHECK(to_text(labels, 10'000).find(url) != std::string::npos);
+}
+
+TEST_CASE("values that fit are not cut") {
+    std::vector<label_view> labels{{"__name__", "m"}};
+    const std::string value(40, 'v');
+    for (const char* name : {"a", "b", "c", "d", "e"}) labels.push_back({name, value});
+    const std::string text = to_text(labels, 5 * (40 + 5) + 1);
+    CHECK(text.find("...") == std::string::npos);
+    CHECK(to_text(labels, 5 * (40 + 5)).find("...") != std::string::npos);
+}
+
+TEST_CASE("no character is cut") {
+    for (std::size_t size = 10; size < 40; ++size) {
+        const std::string name(size, 'a');
+        std::string value = name;
+        for (int i = 0; i < 100; ++i) value += "ü";
+        value += name;
+        const std::string text = to_text(std::vector<label_view>{{"n", value}}, size);
+        CHECK(text.find("\\x") == std::string::npos);
+        CHECK(text.find("...") != std::string::npos);
+    }
+}
+
+TEST_CASE("the first label is always there, after a name of any length") {
+    const std::string huge(10'000, 'n');
+    CHECK(to_text(std::vector<label_view>{{"__name__", huge}, {"id", huge}}, 256).find("{id=\"nnn") !=
+          std::string::npos);
+}

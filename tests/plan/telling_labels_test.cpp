@@ -1,0 +1,146 @@
+#include "plan/telling_labels.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "limit/limiter.hpp"
+#include "plan/planner.hpp"
+#include "series/text.hpp"
+#include "support/catch.hpp"
+#include "support/fingerprints.hpp"
+#include "wire/wire_bytes.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
+
+using pairs = std::vector<std::pair<std::string, std::string>>;
+
+std::string entry_of(const pairs& labels) {
+    std::string fields;
+    for (const auto& [name, value] : labels) fields += label(name, value);
+    return series({fields, sample(1)});
+}
+
+std::string body_of(const std::vector<pairs>& all) {
+    std::string body;
+    for (const pairs& each : all) body += entry_of(each);
+    return body;
+}
+
+/// A request before which some series were admitted, and nothing has room but those.
+struct scene {
+    series_limiter limiter;
+    planner planning{hash_key::known_to_all()};
+    std::string body;
+    plan decided{};
+
+    scene(const std::vector<pairs>& known, const std::vector<pairs>& sent, limit_mode mode = limit_mode::enforce)
+        : limiter({.global = {.hourly = known.empty() ? 1 : known.size()}, .mode = mode}, noon) {
+        const std::string first = body_of(known.empty() ? std::vector<pairs>{{{"__name__", "first"}}} : known);
+        REQUIRE(planning(first, limiter, noon)->refused.samples == 0);
+        body = body_of(sent);
+        const auto made = planning(body, limiter, noon);
+        REQUIRE(made.has_value());
+        decided = *made;
+    }
+
+    std::vector<std::string> shown(std::size_t entry) {
+        std::vector<std::string> names;
+        for (const label_view& each : telling_first(planning, entry)) names.emplace_back(each.name);
+        return names;
+    }
+};
+
+pairs pod(const std::string& number, const std::string& trace) {
+    return {{"__name__", "requests"}, {"job", "shop"}, {"pod", "shop-" + number}, {"trace", trace}, {"zone", "a"}};
+}
+
+using names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("what differs among refused series of a metric comes first") {
+    scene at{{}, {pod("1", "x"), pod("1", "y"), pod("1", "z")}};
+    CHECK(at.shown(0) == names{"trace", "__name__", "job", "pod", "zone"});
+}
+
+TEST_CASE("what differs from most of them comes before what differs from few") {
+    scene at{{}, {pod("1", "x"), pod("1", "y"), pod("2", "z"), pod("1", "w")}};
+    CHECK(at.shown(0) == names{"trace", "pod", "__name__", "job", "zone"});
+}
+
+TEST_CASE("a value that no known series has comes before one that differs from more of them") {
+    pairs old = pod("1", "");
+    pairs other = pod("2", "");
+    pairs third = pod("3", "");
+    scene at{{old, other, third}, {old, other, pod("3", "x"), third}};
+    CHECK(at.shown(2) == names{"trace", "pod", "__name__", "job", "zone"});
+    // The pod differs from two of three, the trace from all; but also when all are alike in it:
+    scene same{{old, other}, {old, pod("2", "x"), pod("2", "x"), other}};
+    CHECK(same.shown(1).front() == "trace");
+}
+
+TEST_CASE("series of another metric are compared with if there is none of this one") {
+    pairs stranger = pod("1", "x");
+    stranger[0].second = "errors";
+    scene at{{}, {pod("1", "y"), stranger}};
+    CHECK(at.shown(0) == names{"__name__", "trace", "job", "pod", "zone"});
+}
+
+TEST_CASE("a series that is alone, or sent twice, keeps its order") {
+    CHECK(scene{{}, {pod("1", "x")}}.shown(0) == names{"__name__", "job", "pod", "trace", "zone"});
+    CHECK(scene{{}, {pod("1", "x"), pod("1", "x")}}.shown(0) == names{"__name__", "job", "pod", "trace", "zone"});
+}
+
+TEST_CASE("a series without a name is compared with others that have none") {
+    scene at{{}, {{{"job", "a"}, {"trace", "x"}}, {{"job", "a"}, {"trace", "y"}}}};
+    CHECK(at.shown(0) == names{"trace", "job"});
+}
+
+TEST_CASE("in observe mode what was let through is compared with what was known") {
+    pairs old = pod("1", "");
+    scene at{{old}, {old, pod("1", "x"), pod("1", "y")}, limit_mode::observe};
+    REQUIRE(at.decided.observed_by.size() == 1);
+    CHECK(at.shown(at.decided.observed_by[0].first.entry).front() == "trace");
+}
+
+TEST_CASE("giants are not looked at, and have their labels all the same") {
+    pairs giant = pod("1", "x");
+    giant.emplace_back("zzz", std::string(20'000, 'z'));
+    scene at{{}, {giant, pod("1", "y"), pod("1", "z")}};
+    CHECK(at.shown(0) == names{"__name__", "job", "pod", "trace", "zone", "zzz"});
+    CHECK(at.shown(1).front() == "trace");
+}
+
+TEST_CASE("whatever else there is, the label that differs is shown, in 256 bytes") {
+    random_numbers random{14};
+    for (int round = 0; round < 300; ++round) {
+        pairs common{{"__name__", std::string(1 + random.below(random.one_in(4) ? 500 : 40), 'm')}};
+        if (random.one_in(8)) common.clear();
+        for (std::uint64_t i = 0, count = random.below(30); i < count; ++i)
+            common.emplace_back("label" + std::to_string(i), std::string(1 + random.below(80), 'v'));
+        const std::string differing = "culprit" + std::to_string(random.below(1000));
+        const std::size_t place = random.below(common.size() + 1);
+        const std::size_t value_bytes = random.below(200);
+        std::vector<pairs> all;
+        for (int i = 0; i < 10; ++i) {
+            pairs one = common;
+            one.insert(one.begin() + static_cast<std::ptrdiff_t>(place),
+                       {differing, std::to_string(i) + std::string(value_bytes, 'x') + std::to_string(i)});
+            all.push_back(std::move(one));
+        }
+        scene at{{}, all};
+        const std::size_t entry = random.below(10);
+        const std::string text = to_text(telling_first(at.planning, entry), 256);
+        CAPTURE(text, differing);
+        const std::string shown = "{" + differing + "=\"" + std::to_string(entry);
+        REQUIRE(text.find(shown) != std::string::npos);
+        REQUIRE(text.size() < 400);
+    }
+}
