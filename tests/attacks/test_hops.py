@@ -92,7 +92,7 @@ def test_a_gate_before_itself_says_so_at_once(start_gate, tmp_path):
     names, port = FakedNames(tmp_path), free_port()
     names.set(**{"store.test": "127.0.0.1"})  # its own address under a name: the configuration does not show it
     gate = start_gate(f"--listen=127.0.0.1:{port}", f"--upstream.url=http://store.test:{port}/api/v1/write",
-                      environment=names.environment)
+                      environment=names.environment, config=names.one_thread)
     with within(gate, memory_mib=16, cpu=0.3, seconds=2):
         reply = gate.send(BODY)
     assert reply.status == 508 and b"loop" in reply.body.lower()

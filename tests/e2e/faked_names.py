@@ -7,7 +7,10 @@ LIBRARY = Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "libnss_wrapper
 
 
 class FakedNames:
-    """A hosts file of the gate's own, read anew whenever it changes."""
+    """A hosts file of the gate's own, read anew whenever it changes. The library cannot do that for two threads at once, so
+    the gate's configuration has to have `one_thread`."""
+
+    one_thread = "server: {threads: 1}\n"
 
     def __init__(self, folder):
         assert LIBRARY.exists(), "install the Debian package libnss-wrapper"

@@ -325,6 +325,7 @@ def a_store_that_says_no(scene):
 
 def elsewhere(scene, names):
     text = f"log: {{format: {scene.form}}}\nupstream: {{url: 'http://store.test:{scene.upstream.port}/w'}}\n"
+    text += names.one_thread
     return scene.start(config=text, environment=names.environment)
 
 
