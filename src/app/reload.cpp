@@ -52,6 +52,14 @@ std::string answer_of(const differences& found) {
     return text;
 }
 
+std::string warnings_in(const load_outcome& loaded) {
+    std::vector<std::string> lines;
+    for (const config_error& each : loaded.warnings) lines.push_back(each.text());
+    std::string text;
+    for (const std::string& each : bounded(lines, answered_changes_max)) text.append("\n").append(each);
+    return text;
+}
+
 page_text page_of(const config& in_force, std::span<const std::string> at_restart) {
     std::string text = "# The configuration in force, defaults included; <secret> stands for what is not shown.\n";
     for (const std::string& each : bounded(at_restart, answered_changes_max))
@@ -108,7 +116,7 @@ reload_outcome reloader::take_over() {
     // All that can fail comes first.
     const differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
                             .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
-    reload_outcome outcome{.ok = true, .text = answer_of(found)};
+    reload_outcome outcome{.ok = true, .text = answer_of(found) + warnings_in(loaded)};
     config next = in_force_;
     next.rules = std::move(loaded.value.rules);
     next.log = loaded.value.log;

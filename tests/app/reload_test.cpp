@@ -74,6 +74,21 @@ TEST_CASE("a bad file changes nothing, and every mistake is told in a line of it
     CHECK(at.metrics.successful.value() == 0);
 }
 
+TEST_CASE("what is allowed and surely not meant is taken over, and told") {
+    scene at;
+    load_outcome wanted{.value = at.running, .errors = {}};
+    wanted.value.rules.global.daily = 2;
+    wanted.warnings.push_back({.where = "gate.yaml:1",
+                               .key = "maxDailySeries",
+                               .message = "is below maxHourlySeries",
+                               .is = severity::warning});
+    const reload_outcome outcome = at.read(wanted);
+    CHECK(outcome.ok);
+    CHECK(outcome.text ==
+          "configuration reloaded\nmaxDailySeries 9 -> 2\n"
+          "gate.yaml:1: warning: maxDailySeries: is below maxHourlySeries");
+}
+
 TEST_CASE("the next good file mends what a bad one has left") {
     scene at;
     CHECK_FALSE(at.read(wrong({{.where = {}, .key = "mode", .message = "unknown key"}})).ok);
@@ -123,7 +138,7 @@ TEST_CASE("the page shows what is in force: new limits, and else what was starte
 TEST_CASE("of very many changes the answer has the first thousand") {
     scene at;
     load_outcome wanted{.value = at.running, .errors = {}};
-    for (int i = 0; i < 1003; ++i) wanted.value.rules.tenants.overrides["t" + std::to_string(i)] = {};
+    for (int i = 0; i < 1003; ++i) wanted.value.rules.tenants.overrides[std::to_string(i)] = {};
     const std::string text = at.read(wanted).text;
     CHECK(std::ranges::count(text, '\n') == 1001);
     CHECK(text.ends_with("] added\nand 3 more"));

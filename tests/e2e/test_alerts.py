@@ -92,13 +92,14 @@ CASES = {
 MINUTE = 8
 
 OBSERVED = TENANT.replace("enforce", "observe")
-REFUSED, SAMPLES = f'seriesgate_series_refused{{{GATE},window="daily"}}', f"seriesgate_samples_refused_total{{{GATE}}}"
+REFUSED = f'seriesgate_series_refused{{{GATE},window="daily"}}'
+BY_LIMIT = f"seriesgate_limit_samples_would_refuse_total{{{GATE},limit=\"%s\",tenant=\"a\"}}"
 
 # More of the same: (alert, series, whether it fires).
 MORE_CASES = [
     ("SeriesgateWouldRefuse", {f"seriesgate_tenant_series_refused{{{GATE},{OBSERVED}}}": "0x4 1x20"}, True),
-    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", SAMPLES: "0x20"}, True),
-    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", SAMPLES: "0x4 1x20"}, False),
+    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", BY_LIMIT % "global": "1x20"}, True),
+    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", BY_LIMIT % "per-job": "1x20"}, False),
     ("SeriesgateLimitNear", {REFUSED.replace("refused", "max"): "100x20", REFUSED.replace("refused", "current"): "90x20"},
      False),
     ("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="302"}}': "0x4 1x20"}, True),
@@ -160,13 +161,13 @@ def test_these_cases_would_notice(alert, tmp_path):
 
 
 def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited):
-    gate = limited("tenants: {default: {maxHourlySeries: 2}}\n"
+    gate = limited("mode: observe\nmaxHourlySeries: 1\ntenants: {default: {maxHourlySeries: 2}}\n"
                    "limits: [{name: a, each: [job], maxHourlySeries: 2}]\n")
-    gate.send(traffic.body([{"__name__": "up", "job": "x"}]), [("X-Scope-OrgID", "shop")])
+    gate.send(traffic.body(traffic.numbered(2, job="x")), [("X-Scope-OrgID", "shop")])
     metrics = parse(gate.get("/metrics").body)
     there = {name for name, _ in metrics}
     asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
-    assert len(asked) == 20
+    assert len(asked) == 21
     assert asked <= there, asked - there
     for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
         values = {dict(labels)[label] for family, labels in metrics if family == name}
