@@ -69,6 +69,7 @@ CASES = {
                               f'seriesgate_upstream_responses_total{{{GATE},code="503"}}': "0x4 1x20"}),
     "SeriesgateStoreUnreachable": one('seriesgate_upstream_errors_total{reason="dns"}', "0+1x20", "0x4 1x20"),
     "SeriesgateWriteUnconfirmed": one("seriesgate_unconfirmed_requests_total{", "0x4 1x20", "67x20"),
+    "SeriesgatePartlyWritten": one("seriesgate_partly_written_requests_total{", "0x4 1x20", "67x20"),
     "SeriesgateSeriesRefused": one("seriesgate_samples_refused_total{", "0x4 100x20", "100x20"),
     "SeriesgateLimitNear": beside("seriesgate_series_max", "seriesgate_series_current", 'window="hourly"',
                                   (100, 91), (0, 91)),
