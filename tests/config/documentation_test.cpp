@@ -20,7 +20,8 @@ std::string text_of(const std::string& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// Where a key with its value stands in the example, after the section that it stands below; npos if it does not.
+// Where a key with its value stands in the example, after the section that it stands below; npos if it does not. A '#'
+// may stand before it.
 std::size_t find_key(const std::string& example, std::string_view key) {
     std::size_t at = 0;
     std::string indent = "\n";
@@ -29,7 +30,9 @@ std::size_t find_key(const std::string& example, std::string_view key) {
         key.remove_prefix(dot + 1);
         indent += "  ";
     }
-    return example.find(indent + std::string{key} + ": ", at);
+    const std::string text = indent.substr(1) + std::string{key} + ": ";
+    const auto found = example.find("\n" + text, at);
+    return found != std::string::npos ? found : example.find("\n#" + text, at);
 }
 
 // The example with its examples in force: lines that are a '#' and YAML, and not the empty value that they replace.
@@ -64,6 +67,20 @@ TEST_CASE("the example configuration loads and is the defaults") {
     config defaults = load_config(std::nullopt, {{"upstream.url", outcome.value.upstream.url.reveal()}}).value;
     CHECK(outcome.value.upstream.url == "http://127.0.0.1:8428/api/v1/write");
     CHECK(outcome.value == defaults);
+}
+
+TEST_CASE("what is changed at the top of the example configuration holds for tenants, too") {
+    std::string text = text_of("config/seriesgate.yaml");
+    const std::string before = "\nonLimit: drop\n";
+    const auto at = text.find(before);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, before.size(), "\nonLimit: reject\n");
+    const config changed = load_config_text(text, "seriesgate.yaml", {}).value;
+    CHECK(changed.rules.tenants.answer == limit_answer::reject);
+    // A limit has no answer of its own then, either.
+    const config all = load_config_text(with_examples(text), "seriesgate.yaml", {}).value;
+    REQUIRE(all.rules.limits.size() == 1);
+    CHECK_FALSE(all.rules.limits[0].answer.has_value());
 }
 
 TEST_CASE("the examples in the example configuration load") {
