@@ -100,6 +100,17 @@ TEST_CASE("every key says whether a reload takes its value over: one that it doe
     CHECK(other_values.size() == config_keys().size());
 }
 
+TEST_CASE("a change of one key is told once, and of no other key") {
+    const config defaults = loaded("");
+    for (const config_key& key : config_keys()) {
+        CAPTURE(key.name);
+        const lines told = changes(defaults, with(key.name), key.effect);
+        REQUIRE(told.size() == 1);
+        const auto end = told[0].find_first_of(" :[");
+        CHECK(told[0].substr(0, end) == (key.same_as.empty() ? key.name : key.same_as));
+    }
+}
+
 TEST_CASE("every key reads one value, or lists and maps") {
     for (const config_key& key : config_keys()) {
         CAPTURE(key.name);
