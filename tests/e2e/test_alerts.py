@@ -231,14 +231,16 @@ def provoke(gate, upstream):
     gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")])
     upstream.default = Answer(204)
     gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
+    upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "0")])
+    gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
     assert gate.reload("maxHourlySeries: many\n").status == 400
     upstream.stop()
     assert gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")]).status == 502
 
 
 FIRING = {"SeriesgateRequestsMalformed", "SeriesgateRequestsTooLarge", "SeriesgateMediaUnsupported", "SeriesgateLoop",
-          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgateSeriesRefused", "SeriesgateTenantRefused",
-          "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
+          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten", "SeriesgateSeriesRefused",
+          "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
 PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateTenantNear", "SeriesgateBudgetNear"}
 
 
