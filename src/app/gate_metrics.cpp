@@ -37,6 +37,7 @@ request_counts count_requests(const gate_metrics& of) {
             .rejected = of.http.rejected_4xx(),
             .upstream_errors = of.upstream.upstream_errors.total(),
             .unconfirmed = of.ingest.unconfirmed_requests.value(),
+            .partly_written = of.ingest.partly_written_requests.value(),
             .by_status = by_status(of.http.requests),
             .upstream_by_status = by_status(of.upstream.upstream_responses),
             .rejected_by_reason = by_name(of.http.requests_rejected),

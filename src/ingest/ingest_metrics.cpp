@@ -18,6 +18,10 @@ void write(exposition& out, const ingest_metrics& metrics) {
     write_counter(out, "seriesgate_unconfirmed_requests_total",
                   "Remote write 2 requests that the upstream answered with success without saying what it has written.",
                   metrics.unconfirmed_requests);
+    write_counter(out, "seriesgate_partly_written_requests_total",
+                  "Remote write 2 requests that the upstream answered with success, saying that it has written fewer "
+                  "samples than it was sent.",
+                  metrics.partly_written_requests);
     write_counter(out, "seriesgate_untranslated_histograms_total",
                   "Native histograms with custom buckets that were left out because upstream.protocol is v1.",
                   metrics.untranslated_histograms);

@@ -14,6 +14,7 @@ class exposition;
 struct ingest_metrics {
     counter_by<forwarding> requests_forwarded;  ///< what was made of requests that decode
     counter unconfirmed_requests;               ///< of remote write 2: the upstream's 2xx did not say what was written
+    counter partly_written_requests;            ///< of remote write 2: the upstream's 2xx said less than was sent
     counter untranslated_histograms;            ///< with custom buckets, which remote write 1 has not
     counter untranslated_series;                ///< entries that a store of remote write 1 would drop in silence
     counter query_arguments_dropped;            ///< of senders' queries, see upstream.forwardQuery

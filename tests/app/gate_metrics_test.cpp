@@ -33,6 +33,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->reload.requests.add(29);
     metrics->reload.reads.add(28);
     metrics->ingest.unconfirmed_requests.add(25);
+    metrics->ingest.partly_written_requests.add(24);
     metrics->ingest.untranslated_histograms.add(26);
     metrics->ingest.untranslated_series.add(27);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(7);
@@ -106,6 +107,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_query_arguments_dropped_total 27\n"
           "seriesgate_requests_discarded_total 6\n"
           "seriesgate_unconfirmed_requests_total 25\n"
+          "seriesgate_partly_written_requests_total 24\n"
           "seriesgate_untranslated_histograms_total 26\n"
           "seriesgate_untranslated_series_total 27\n"
           "seriesgate_samples_received_total 32000\n"
@@ -176,7 +178,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 42);
+    CHECK(helped.size() == 43);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {
@@ -200,6 +202,7 @@ TEST_CASE("the counts of /stats are those of all owners") {
     metrics->http.connections_given_up[connection_bound::per_peer].add(5);
     metrics->http.connections_turned_away[connection_bound::total].add(6);
     metrics->ingest.unconfirmed_requests.add(9);
+    metrics->ingest.partly_written_requests.add(14);
     metrics->ingest.unknown_dropped.add(11);
     metrics->ingest.untranslated_series.add(12);
     metrics->ingest.untranslated_histograms.add(13);
@@ -208,6 +211,7 @@ TEST_CASE("the counts of /stats are those of all owners") {
     CHECK(counts.requests.rejected == 2);
     CHECK(counts.requests.upstream_errors == 7);
     CHECK(counts.requests.unconfirmed == 9);
+    CHECK(counts.requests.partly_written == 14);
     CHECK(counts.requests.by_status == named_counts{{"204", 5}, {"400", 2}, {"other", 3}});
     CHECK(counts.requests.upstream_by_status == named_counts{{"204", 4}, {"429", 1}});
     CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 2);

@@ -69,6 +69,7 @@ CASES = {
                               f'seriesgate_upstream_responses_total{{{GATE},code="503"}}': "0x4 1x20"}),
     "SeriesgateStoreUnreachable": one('seriesgate_upstream_errors_total{reason="dns"}', "0+1x20", "0x4 1x20"),
     "SeriesgateWriteUnconfirmed": one("seriesgate_unconfirmed_requests_total{", "0x4 1x20", "67x20"),
+    "SeriesgatePartlyWritten": one("seriesgate_partly_written_requests_total{", "0x4 1x20", "67x20"),
     "SeriesgateSeriesRefused": one("seriesgate_samples_refused_total{", "0x4 100x20", "100x20"),
     "SeriesgateLimitNear": beside("seriesgate_series_max", "seriesgate_series_current", 'window="hourly"',
                                   (100, 91), (0, 91)),
@@ -167,7 +168,7 @@ def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited):
     metrics = parse(gate.get("/metrics").body)
     there = {name for name, _ in metrics}
     asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
-    assert len(asked) == 21
+    assert len(asked) == 22
     assert asked <= there, asked - there
     for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
         values = {dict(labels)[label] for family, labels in metrics if family == name}
@@ -230,14 +231,16 @@ def provoke(gate, upstream):
     gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")])
     upstream.default = Answer(204)
     gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
+    upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "0")])
+    gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
     assert gate.reload("maxHourlySeries: many\n").status == 400
     upstream.stop()
     assert gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")]).status == 502
 
 
 FIRING = {"SeriesgateRequestsMalformed", "SeriesgateRequestsTooLarge", "SeriesgateMediaUnsupported", "SeriesgateLoop",
-          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgateSeriesRefused", "SeriesgateTenantRefused",
-          "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
+          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten", "SeriesgateSeriesRefused",
+          "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
 PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateTenantNear", "SeriesgateBudgetNear"}
 
 

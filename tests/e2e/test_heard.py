@@ -320,7 +320,7 @@ def test_a_name_that_does_not_resolve_at_the_start_is_not_ready_until_it_does(st
 
 @FORMS
 def test_what_the_store_does_not_confirm_is_said_with_requests_and_samples(start_gate, upstream, form):
-    """The next line comes after a minute: tests/ingest/unconfirmed_log_test.cpp has the clock for that."""
+    """The next line comes after a minute: tests/ingest/lost_log_test.cpp has the clock for that."""
     gate = start(start_gate, upstream.url, form)
     labels = [{"__name__": "up", "job": job} for job in "abc"]
     for _ in range(5):
@@ -330,6 +330,30 @@ def test_what_the_store_does_not_confirm_is_said_with_requests_and_samples(start
     assert said == {"level": "error", "requests": "1", "samples": "3", "upstream": upstream.host}
     assert gate.metric("seriesgate_unconfirmed_requests_total") == 5
     assert gate.metric("seriesgate_samples_failed_total") == 15
+
+
+@FORMS
+def test_what_the_store_writes_less_of_is_said_with_requests_and_samples(start_gate, upstream, form):
+    gate = start(start_gate, upstream.url, form, more="maxHourlySeries: 3\n")
+    body = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abcd")))  # one is refused
+    sent = [*wire_v2.HEADERS, *TENANT]
+
+    def confirming(samples, status=204):
+        upstream.default = Answer(status, [("X-Prometheus-Remote-Write-Samples-Written", str(samples))])
+        reply = gate.send(body, sent)
+        return reply.status, reply.get("X-Prometheus-Remote-Write-Samples-Written")
+
+    assert confirming(3) == (204, "4")
+    assert confirming(1, status=400) == (400, "1")  # an error is heard of as such
+    assert gate.metric("seriesgate_partly_written_requests_total") == 0
+    for _ in range(5):
+        assert confirming(1) == (204, "2")
+    assert line(gate, "the store wrote less than it was sent") == {
+        "level": "warn", "requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop",
+        "upstream": upstream.host}
+    assert gate.metric("seriesgate_partly_written_requests_total") == 5
+    assert gate.metric("seriesgate_unconfirmed_requests_total") == 0
+    assert gate.metric("seriesgate_samples_failed_total") == 12
 
 
 # --- the query

@@ -102,6 +102,15 @@ def test_a_store_that_confirms_nothing(gate, upstream):
     assert (stats["requests"]["unconfirmed"], stats["samples"]["failed"]) == (1, 1)
 
 
+def test_a_store_that_writes_less(gate, upstream):
+    upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")])
+    message = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abc")))
+    assert gate.send(message, wire_v2.HEADERS).status == 204
+    stats = validate(gate)
+    assert (stats["requests"]["partlyWritten"], stats["requests"]["unconfirmed"]) == (1, 0)
+    assert (stats["samples"]["stored"], stats["samples"]["failed"]) == (1, 2)
+
+
 def test_what_is_left_out_is_counted(limited, upstream):
     gate = limited("maxHourlySeries: 10\nupstream: {protocol: v1}\n")
     stale = wire.series({"__name__": "m"}, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1)))
