@@ -79,6 +79,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_requests_total{code=\"503\"} 1\n"
           "seriesgate_requests_total{code=\"other\"} 2\n"
           "seriesgate_requests_rejected_total{reason=\"malformed\"} 3\n"
+          "seriesgate_requests_rejected_total{reason=\"invalid_http\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"too_large\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"unsupported_media\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"method_not_allowed\"} 0\n"
@@ -219,7 +220,8 @@ TEST_CASE("the counts of /stats are those of all owners") {
     const auto metrics = std::make_unique<gate_metrics>();
     metrics->http.requests[204].add(5);
     metrics->http.requests[400].add(2);
-    metrics->http.requests_rejected[reject_reason::malformed].add(2);
+    metrics->http.rejected_4xx.add(2);
+    metrics->http.requests_rejected[reject_reason::malformed].add(3);
     metrics->upstream.upstream_errors[upstream_error_reason::dns].add(1);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(2);
     metrics->upstream.upstream_errors[upstream_error_reason::connection_lost].add(4);
@@ -246,7 +248,7 @@ TEST_CASE("the counts of /stats are those of all owners") {
     CHECK(counts.requests.unconfirmed == 9);
     CHECK(counts.requests.by_status == named_counts{{"204", 5}, {"400", 2}, {"other", 3}});
     CHECK(counts.requests.upstream_by_status == named_counts{{"204", 4}, {"429", 1}});
-    CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 2);
+    CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 3);
     CHECK(counts.requests.rejected_by_reason.size() == counter_by<reject_reason>::size);
     CHECK(count_of(counts.requests.upstream_errors_by_reason, "timeout") == 2);
     CHECK(counts.requests.upstream_errors_by_reason.size() == counter_by<upstream_error_reason>::size);
