@@ -34,7 +34,7 @@ named_counts by_status(const counter_by_status& counters) {
 
 request_counts count_requests(const gate_metrics& of) {
     return {.total = of.http.requests.total(),
-            .rejected = of.http.rejected_4xx(),
+            .rejected = of.http.rejected_4xx.value(),
             .upstream_errors = of.upstream.upstream_errors.total(),
             .unconfirmed = of.ingest.unconfirmed_requests.value(),
             .partly_written = of.ingest.partly_written_requests.value(),

@@ -34,7 +34,12 @@ void write(exposition& out, const ingest_metrics& metrics) {
     write_counter(out, "seriesgate_samples_accepted_total", "Samples and native histograms that passed the limits.",
                   metrics.samples_accepted);
     write_counter(out, "seriesgate_samples_refused_total",
-                  "Samples and native histograms refused because a limit is spent.", metrics.samples_refused);
+                  "Samples and native histograms refused: by limits, and stale markers of series that nobody admitted.",
+                  metrics.samples_refused);
+    write_counter(out, "seriesgate_samples_refused_by_limits_total",
+                  "Samples and native histograms refused because a limit is spent: seriesgate_samples_refused_total "
+                  "without the stale markers.",
+                  metrics.samples_refused_by_limits);
     metrics.limit_samples_refused.write(
         out, "seriesgate_limit_samples_refused_total",
         "Samples and native histograms refused, by limit (its name, global, tenant, or __unknown__: stale markers of "

@@ -23,9 +23,11 @@ struct ingest_metrics {
     alignas(64) counter samples_received;
     counter samples_accepted;  ///< stored + failed + those that the upstream has yet to answer
     counter samples_refused;
-    counter samples_stored;   ///< the upstream has confirmed them
-    counter samples_failed;   ///< it has not: an error, no answer, or a success that does not say so
-    counter unknown_dropped;  ///< stale markers and exemplar-only entries of unknown series
+    counter samples_refused_by_limits;  ///< of these, all but stale markers of unknown series; a counter of its own,
+                                        ///< because the difference of two does not look like one to rate()
+    counter samples_stored;             ///< the upstream has confirmed them
+    counter samples_failed;             ///< it has not: an error, no answer, or a success that does not say so
+    counter unknown_dropped;            ///< stale markers and exemplar-only entries of unknown series
     counter histograms_received;
     counter exemplars_received;
     counter metadata_received;

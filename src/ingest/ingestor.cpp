@@ -116,6 +116,7 @@ void ingestor::count(const outgoing& made) {
     metrics.samples_received.add(decided.received.samples);
     metrics.samples_accepted.add(decided.accepted().samples);
     metrics.samples_refused.add(decided.refused.samples);
+    metrics.samples_refused_by_limits.add(decided.refused.samples - decided.refused_unknown_samples);
     metrics.unknown_dropped.add(decided.refused_unknown_entries);
     metrics.histograms_received.add(decided.received.histograms);
     metrics.exemplars_received.add(decided.received.exemplars);
