@@ -16,6 +16,7 @@ struct request_counts {
     std::uint64_t rejected = 0;         ///< of these, answered by the gate itself with 4xx
     std::uint64_t upstream_errors = 0;  ///< of these, answered by the gate itself with 502 or 504
     std::uint64_t unconfirmed = 0;      ///< of remote write 2: the store's 2xx did not say what was written
+    std::uint64_t partly_written = 0;   ///< of remote write 2: the store's 2xx said less than it was sent
     named_counts by_status{};           ///< of `total`
     named_counts upstream_by_status{};  ///< the store's own answers
     named_counts rejected_by_reason{};  ///< all errors of the gate's own, on any path

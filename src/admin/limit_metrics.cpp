@@ -144,17 +144,21 @@ void write_groups(exposition& out, const std::vector<budget_figures>& all) {
 
 void write(exposition& out, const limiter_figures& figures) {
     constexpr auto gauge = metric_type::gauge;
+    out.family("seriesgate_observe", "1 while the global mode is observe: no limit refuses anything.", gauge);
+    out.sample({}, figures.mode == limit_mode::observe ? 1 : 0);
     write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", gauge, figures,
                   &window_figures::series_max);
     write_windows(out, "seriesgate_series_current", "Series admitted in the current window.", gauge, figures,
                   &window_figures::series_current);
     write_windows(out, "seriesgate_series_refused",
-                  "Distinct series refused in the current window, by any limit; an estimate when they are many.", gauge,
-                  figures, &window_figures::series_refused);
+                  "Distinct series refused in the current window, by any limit; an estimate when they are many. While "
+                  "seriesgate_observe is 1: what the global limit would have refused.",
+                  gauge, figures, &window_figures::series_refused);
     write_windows(out, "seriesgate_series_over_limit",
                   "Series admitted over a limit in the current window, to complete histograms that had begun.", gauge,
                   figures, &window_figures::series_over_limit);
-    write_windows(out, "seriesgate_window_samples_refused", "Samples refused in the current window, by any limit.",
+    write_windows(out, "seriesgate_window_samples_refused",
+                  "Samples refused in the current window, by any limit; none are added while seriesgate_observe is 1.",
                   gauge, figures, &window_figures::samples_refused);
     write_windows(out, "seriesgate_filter_false_positive_ratio",
                   "Share of new series that pass uncounted because the filter takes them for known, expected now.",

@@ -85,6 +85,7 @@ json::object to_json(const request_counts& requests) {
             {"rejected", requests.rejected},
             {"upstreamErrors", requests.upstream_errors},
             {"unconfirmed", requests.unconfirmed},
+            {"partlyWritten", requests.partly_written},
             {"byStatus", to_json(requests.by_status)},
             {"upstreamByStatus", to_json(requests.upstream_by_status)},
             {"rejectedByReason", to_json(requests.rejected_by_reason)},

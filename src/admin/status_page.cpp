@@ -56,6 +56,11 @@ std::string name_cell(std::string_view name) {
     return "<td><bdi>" + escaped(name) + "</bdi></td>";
 }
 
+/// Empty where senders name none.
+std::string tenant_cell(const budget_name& name) {
+    return name.has_tenant && name.tenant.empty() ? "<td>(no tenant)</td>" : name_cell(name.tenant);
+}
+
 std::string uptime_text(std::chrono::seconds uptime) {
     const auto minutes = std::chrono::floor<std::chrono::minutes>(uptime);
     const auto hours = std::chrono::floor<std::chrono::hours>(uptime);
@@ -87,14 +92,22 @@ std::string budget_row(std::string name_cells, const budget_figures& budget) {
 }
 
 std::string tenant_row(const budget_figures& budget) {
-    return budget_row(name_cell(budget.name.tenant), budget);
+    return budget_row(tenant_cell(budget.name), budget);
 }
 
 std::string limit_row(const budget_figures& budget) {
     std::string group;
     for (const auto& [label, value] : budget.name.group)
         group.append(group.empty() ? "" : ", ").append(label).append("=").append(value);
-    return budget_row(name_cell(budget.name.limit) + name_cell(group) + name_cell(budget.name.tenant), budget);
+    return budget_row(name_cell(budget.name.limit) + name_cell(group) + tenant_cell(budget.name), budget);
+}
+
+std::string window_table(const limiter_figures& figures) {
+    return fmt::format(
+               "<h2>Series</h2>\n<table>\n<tr><th>window</th><th>admitted</th><th>of</th><th>{}</th>"
+               "<th>until</th></tr>\n",
+               figures.mode == limit_mode::observe ? "would be refused" : "refused") +
+           window_row("hour", figures.hourly) + window_row("day", figures.daily) + "</table>\n";
 }
 
 /// @param columns the heads of those that name a budget.
@@ -137,10 +150,7 @@ constexpr std::string_view links =
 }  // namespace
 
 std::string status_html(const process_facts& process, const limiter_figures& figures) {
-    return head_html(process, figures).append(links) +
-           "<h2>Series</h2>\n<table>\n<tr><th>window</th><th>admitted</th><th>of</th><th>refused</th>"
-           "<th>until</th></tr>\n" +
-           window_row("hour", figures.hourly) + window_row("day", figures.daily) + "</table>\n" +
+    return head_html(process, figures).append(links) + window_table(figures) +
            budget_table("Tenants", "<th>tenant</th>", figures.tenants, tenant_row) +
            budget_table("Limits", "<th>limit</th><th>group</th><th>tenant</th>", figures.limits, limit_row) +
            "</body>\n</html>\n";

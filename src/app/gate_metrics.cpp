@@ -34,9 +34,10 @@ named_counts by_status(const counter_by_status& counters) {
 
 request_counts count_requests(const gate_metrics& of) {
     return {.total = of.http.requests.total(),
-            .rejected = of.http.rejected_4xx(),
+            .rejected = of.http.rejected_4xx.value(),
             .upstream_errors = of.upstream.upstream_errors.total(),
             .unconfirmed = of.ingest.unconfirmed_requests.value(),
+            .partly_written = of.ingest.partly_written_requests.value(),
             .by_status = by_status(of.http.requests),
             .upstream_by_status = by_status(of.upstream.upstream_responses),
             .rejected_by_reason = by_name(of.http.requests_rejected),

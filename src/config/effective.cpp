@@ -156,7 +156,7 @@ std::string effective_yaml(const config& settings) {
 std::vector<std::string> changes(const config& before, const config& after, key_effect of) {
     difference found;
     for (const config_key& key : config_keys())
-        if (key.effect == of && !key.access.same(before, after))
+        if (key.effect == of && key.same_as.empty() && !key.access.same(before, after))
             found.compare_key(std::string{key.name}, key.access.show(before), key.access.show(after));
     return found.take();
 }

@@ -83,6 +83,12 @@ constexpr key_access number = within<assign_count<std::uint64_t>, bounds, path..
 template <auto... path>
 constexpr key_access series = one<assign_series_count, path...>;
 
+bool same_tenant_overrides(const config& one, const config& other) {
+    const tenant_limits& first = one.rules.tenants;
+    const tenant_limits& second = other.rules.tenants;
+    return first.overrides == second.overrides && first.answers == second.answers;
+}
+
 constexpr config_key keys[]{
     {"listen",
      at_restart,
@@ -118,10 +124,12 @@ constexpr config_key keys[]{
     {"rejectStatus", at_restart, one<assign_reject_status, &config::reject_status>},
     {"tenants.header", at_restart, one<assign_tenant_header, &config::tenant_header>},
     {"tenants.mode", at_reload, one<assign_mode, rules, tenants, &tenant_limits::mode>},
-    {"tenants.onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>},
+    {"tenants.onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>, {}, "onLimit"},
     {"tenants.default.maxHourlySeries", at_reload, series<rules, tenants, fallback, hourly>},
     {"tenants.default.maxDailySeries", at_reload, series<rules, tenants, fallback, daily>},
-    {"tenants.overrides", at_reload, many<read_tenant_overrides, show_tenant_overrides, rules, tenants>},
+    {"tenants.overrides",
+     at_reload,
+     {.same = same_tenant_overrides, .show = show_tenant_overrides, .read = read_tenant_overrides}},
     {"tenants.maxTenants", at_reload, number<budget_counts, rules, tenants, &tenant_limits::tenants_max>},
     {"limits", at_reload, many<read_limits, show_limits, rules, &limit_rules::limits>},
     {"exempt", at_reload, many<read_exempt, show_exempt, rules, &limit_rules::exempt>},

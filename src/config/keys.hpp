@@ -46,6 +46,7 @@ struct config_key {
     key_effect effect;
     key_access access;
     key_flag flag{};
+    std::string_view same_as{};  ///< a key before it that sets the same: a change is told as that one's
 };
 
 /// Every key there is, in the order of config/seriesgate.yaml, which is also the order in which they are read. The

@@ -52,7 +52,7 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
 }
 
 reply malformed_http(std::string_view fault) {
-    return rejection(reject_reason::malformed, 400, std::string{"malformed HTTP: "}.append(fault));
+    return rejection(reject_reason::invalid_http, 400, std::string{"malformed HTTP: "}.append(fault));
 }
 
 reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {

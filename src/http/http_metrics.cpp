@@ -11,9 +11,9 @@ namespace {
 
 /// In the order of the enumerators.
 constexpr std::array<std::string_view, counter_by<reject_reason>::size> reject_reason_names{
-    "malformed",    "too_large", "unsupported_media", "method_not_allowed",
-    "unknown_path", "timeout",   "overloaded",        "refused",
-    "untranslated", "loop",      "bad_argument",      "pages_held"};
+    "malformed",    "invalid_http", "too_large",  "unsupported_media", "method_not_allowed",
+    "unknown_path", "timeout",      "overloaded", "refused",           "untranslated",
+    "loop",         "bad_argument", "pages_held"};
 
 constexpr std::array<std::string_view, counter_by<connection_bound>::size> connection_bound_names{
     "max_connections", "max_connections_per_peer", "descriptors"};
@@ -28,14 +28,6 @@ std::string_view name_of(reject_reason reason) noexcept {
 std::string_view name_of(connection_bound bound) noexcept {
     assert(bound < connection_bound::count_);
     return connection_bound_names[static_cast<std::size_t>(bound)];
-}
-
-std::uint64_t http_metrics::rejected_4xx() const noexcept {
-    std::uint64_t sum = 0;
-    for (const auto reason : {reject_reason::malformed, reject_reason::too_large, reject_reason::unsupported_media,
-                              reject_reason::method_not_allowed, reject_reason::refused, reject_reason::untranslated})
-        sum += requests_rejected[reason].value();
-    return sum;
 }
 
 void write(exposition& out, const http_metrics& metrics) {

@@ -12,11 +12,12 @@ class exposition;
 
 /// Why the gate itself answered a request with an error.
 enum class reject_reason : std::uint8_t {
-    malformed,           ///< 400: does not decode
+    malformed,           ///< 400: the body does not decode
+    invalid_http,        ///< 400, 431: the HTTP around it cannot be read; it may be no sender at all
     too_large,           ///< 400: over a bound of `server:` or of the decoder
     unsupported_media,   ///< 415: content type or encoding
     method_not_allowed,  ///< 405
-    unknown_path,        ///< 404: not an ingestion request, so neither in `requests` nor in rejected_4xx()
+    unknown_path,        ///< 404: not an ingestion request, so neither in `requests` nor in `rejected_4xx`
     timeout,             ///< 503: not complete within readTimeout
     overloaded,          ///< 503: over maxInflightBytes
     refused,             ///< rejectStatus: a limit is spent, and its senders are to be told
@@ -42,6 +43,7 @@ std::string_view name_of(connection_bound bound) noexcept;
 /// Threads: any.
 struct http_metrics {
     counter_by_status requests;  ///< ingestion requests answered, by status code
+    counter rejected_4xx;        ///< of these, those that the gate itself answered with 4xx
     counter_by<reject_reason> requests_rejected;
 
     alignas(64) duration_histogram request_duration;  ///< of ingestion: first byte read to last byte written
@@ -52,9 +54,6 @@ struct http_metrics {
     counter connections_accepted;
     counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
     counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
-
-    /// Ingestion requests that the gate itself answered with 4xx.
-    [[nodiscard]] std::uint64_t rejected_4xx() const noexcept;
 };
 
 /// Its families.

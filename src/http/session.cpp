@@ -110,7 +110,7 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchan
     charged_meter meter{current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
     if (error == http::error::header_limit)
-        co_return rejection(reject_reason::too_large, 431, "header larger than 64 KiB or 100 lines");
+        co_return rejection(reject_reason::invalid_http, 431, "header larger than 64 KiB or 100 lines");
     if (error) co_return unreadable(peer.self, current, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());
@@ -210,6 +210,12 @@ net::awaitable<bool> send(served_connection& peer, const exchange& current, repl
     co_return !error && message.keep_alive();
 }
 
+/// Of a request of ingestion.
+void count_answer(http_metrics& metrics, const reply& answer) {
+    metrics.requests[answer.status].add();
+    if (answer.rejected && answer.status / 100 == 4) metrics.rejected_4xx.add();
+}
+
 /// Counts what the gate itself answers with an error, and says so now and then.
 void tell_rejection(const served_connection& peer, const exchange& current, const reply& answer) {
     if (!answer.rejected) return;
@@ -257,7 +263,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     reply answer = co_await answer_one(peer, current);
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close;
-    if (current.is_ingestion()) metrics.requests[answer.status].add();
+    if (current.is_ingestion()) count_answer(metrics, answer);
     tell_rejection(peer, current, answer);
     // Before the answer: a sender that comes again at once must not meet its own share.
     std::string{}.swap(current.parser.get().body());

@@ -3,9 +3,9 @@
 
 #include <chrono>
 
+#include "ingest/lost_log.hpp"
 #include "ingest/refusal_log.hpp"
 #include "ingest/store_error_log.hpp"
-#include "ingest/unconfirmed_log.hpp"
 #include "log/sparse_log.hpp"
 
 namespace seriesgate {
@@ -15,8 +15,9 @@ struct ingest_logs {
     refusal_log refused{};
     refusal_log observed{};  ///< what would be refused
     store_error_log store_errors{};
-    unconfirmed_log unconfirmed{};
-    sparse_log query{std::chrono::hours{1}};  ///< arguments left out: somebody's mistake, until somebody mends it
+    lost_log unconfirmed{std::chrono::minutes{1}};  ///< the store does not say what it has written
+    lost_log partly_written{};                      ///< less than it was sent
+    sparse_log query{std::chrono::hours{1}};        ///< arguments left out: somebody's mistake, until somebody mends it
 };
 
 }  // namespace seriesgate

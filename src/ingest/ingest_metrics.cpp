@@ -18,6 +18,10 @@ void write(exposition& out, const ingest_metrics& metrics) {
     write_counter(out, "seriesgate_unconfirmed_requests_total",
                   "Remote write 2 requests that the upstream answered with success without saying what it has written.",
                   metrics.unconfirmed_requests);
+    write_counter(out, "seriesgate_partly_written_requests_total",
+                  "Remote write 2 requests that the upstream answered with success, saying that it has written fewer "
+                  "samples than it was sent.",
+                  metrics.partly_written_requests);
     write_counter(out, "seriesgate_untranslated_histograms_total",
                   "Native histograms with custom buckets that were left out because upstream.protocol is v1.",
                   metrics.untranslated_histograms);
@@ -30,7 +34,12 @@ void write(exposition& out, const ingest_metrics& metrics) {
     write_counter(out, "seriesgate_samples_accepted_total", "Samples and native histograms that passed the limits.",
                   metrics.samples_accepted);
     write_counter(out, "seriesgate_samples_refused_total",
-                  "Samples and native histograms refused because a limit is spent.", metrics.samples_refused);
+                  "Samples and native histograms refused: by limits, and stale markers of series that nobody admitted.",
+                  metrics.samples_refused);
+    write_counter(out, "seriesgate_samples_refused_by_limits_total",
+                  "Samples and native histograms refused because a limit is spent: seriesgate_samples_refused_total "
+                  "without the stale markers.",
+                  metrics.samples_refused_by_limits);
     metrics.limit_samples_refused.write(
         out, "seriesgate_limit_samples_refused_total",
         "Samples and native histograms refused, by limit (its name, global, tenant, or __unknown__: stale markers of "

@@ -14,6 +14,7 @@ class exposition;
 struct ingest_metrics {
     counter_by<forwarding> requests_forwarded;  ///< what was made of requests that decode
     counter unconfirmed_requests;               ///< of remote write 2: the upstream's 2xx did not say what was written
+    counter partly_written_requests;            ///< of remote write 2: the upstream's 2xx said less than was sent
     counter untranslated_histograms;            ///< with custom buckets, which remote write 1 has not
     counter untranslated_series;                ///< entries that a store of remote write 1 would drop in silence
     counter query_arguments_dropped;            ///< of senders' queries, see upstream.forwardQuery
@@ -22,9 +23,11 @@ struct ingest_metrics {
     alignas(64) counter samples_received;
     counter samples_accepted;  ///< stored + failed + those that the upstream has yet to answer
     counter samples_refused;
-    counter samples_stored;   ///< the upstream has confirmed them
-    counter samples_failed;   ///< it has not: an error, no answer, or a success that does not say so
-    counter unknown_dropped;  ///< stale markers and exemplar-only entries of unknown series
+    counter samples_refused_by_limits;  ///< of these, all but stale markers of unknown series; a counter of its own,
+                                        ///< because the difference of two does not look like one to rate()
+    counter samples_stored;             ///< the upstream has confirmed them
+    counter samples_failed;             ///< it has not: an error, no answer, or a success that does not say so
+    counter unknown_dropped;            ///< stale markers and exemplar-only entries of unknown series
     counter histograms_received;
     counter exemplars_received;
     counter metadata_received;

@@ -54,7 +54,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
 
     reply made{.status = 204};
     if (sent.forward != forwarding::nothing) made = co_await relay_.send(request, sent);
-    complete(sent, made);
+    complete(request, sent, made);
     co_return made;
 }
 
@@ -116,6 +116,7 @@ void ingestor::count(const outgoing& made) {
     metrics.samples_received.add(decided.received.samples);
     metrics.samples_accepted.add(decided.accepted().samples);
     metrics.samples_refused.add(decided.refused.samples);
+    metrics.samples_refused_by_limits.add(decided.refused.samples - decided.refused_unknown_samples);
     metrics.unknown_dropped.add(decided.refused_unknown_entries);
     metrics.histograms_received.add(decided.received.histograms);
     metrics.exemplars_received.add(decided.received.exemplars);
@@ -123,18 +124,30 @@ void ingestor::count(const outgoing& made) {
 }
 
 /// What has become of the samples that were accepted, and what the sender is told of it.
-void ingestor::complete(const outgoing& sent, reply& answer) {
-    const upstream_config& upstream = shared_.settings.upstream;
-    const answer_rules rules{.reject_status = shared_.settings.reject_status, .discards = upstream.discard};
+void ingestor::complete(const http_request& request, const outgoing& sent, reply& answer) {
+    const answer_rules rules{.reject_status = shared_.settings.reject_status,
+                             .discards = shared_.settings.upstream.discard};
     const std::uint64_t stored = stored_samples(sent, rules, answer);
     const std::uint64_t accepted = sent.decided.accepted().samples;
     assert(stored <= accepted);
     shared_.metrics.samples_stored.add(stored);
     shared_.metrics.samples_failed.add(accepted - stored);
+    tell_lost(tell_sender(sent, rules, answer), accepted - stored, request);
+}
 
-    if (tell_sender(sent, rules, answer) != confirmation::missing) return;
-    shared_.metrics.unconfirmed_requests.add();
-    if (const auto news = shared_.logs.unconfirmed.count(accepted - stored)) tell_unconfirmed(*news, upstream);
+/// Successes of the store that are none: nobody else says so.
+/// @param samples that it has not confirmed.
+void ingestor::tell_lost(confirmation told, std::uint64_t samples, const http_request& request) {
+    const config& settings = shared_.settings;
+    if (told == confirmation::missing) {
+        shared_.metrics.unconfirmed_requests.add();
+        if (const auto news = shared_.logs.unconfirmed.count(samples)) tell_unconfirmed(*news, settings.upstream);
+    } else if (told == confirmation::partial) {
+        shared_.metrics.partly_written_requests.add();
+        const std::string_view tenant = tenant_of(request.headers, settings.tenant_header);
+        if (const auto news = shared_.logs.partly_written.count(samples))
+            tell_partly_written(*news, request.sender, tenant, settings.upstream);
+    }
 }
 
 }  // namespace seriesgate

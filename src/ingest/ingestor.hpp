@@ -39,7 +39,8 @@ class ingestor {
     result<plan, reply> decide(bytes_view decoded, protocol version, std::string_view tenant,
                                const inflight_lease& body, request_work& work);
     void count(const outgoing& made);
-    void complete(const outgoing& sent, reply& answer);
+    void complete(const http_request& request, const outgoing& sent, reply& answer);
+    void tell_lost(confirmation told, std::uint64_t samples, const http_request& request);
 };
 
 }  // namespace seriesgate

@@ -27,20 +27,27 @@ entry_counts sent_counts(const outgoing& sent) {
     return counts -= sent.untranslated;
 }
 
+/// Of samples and histograms: a store that keeps no exemplars has lost nothing that it was meant to have.
+bool is_less(const written_counts& stored, const written_counts& sent) {
+    return stored.samples < sent.samples || stored.histograms < sent.histograms;
+}
+
 /// A sender of remote write 2 takes a success with less written than it sent for a fault to look into, so what was
 /// left out on purpose counts as written; with an error for it, it does not. A store that does not say what it has
 /// written may have stored nothing: counts that we made up would hide that.
 confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
     written_counts written = sent.refused_told.empty() ? written_of(sent.decided.refused) : written_counts{};
+    auto told = confirmation::given;
     if (is_known_by_status(sent, rules)) {
         written += written_of(sent_counts(sent));
     } else if (const auto stored = read_written(answer.headers)) {
         written += *stored;
+        if (is_less(*stored, written_of(sent_counts(sent)))) told = confirmation::partial;
     } else {
         return confirmation::missing;
     }
     write_written(written, answer.headers);
-    return confirmation::given;
+    return told;
 }
 
 /// Tells who looks what was left out. Senders ignore the headers: a refusal does not heal by retrying.
@@ -49,10 +56,10 @@ void tell_refused(const plan_counts& decided, reply& answer) {
     answer.headers.set("X-Seriesgate-Refused-Samples", std::to_string(decided.refused.samples));
 }
 
-/// A line after the store's own error.
+/// A line after the store's own error, if that may have a body and it can be read.
 void append_refused(const plan_counts& decided, reply& answer) {
-    const bool is_readable = answer.headers.find(http::field::content_encoding) == answer.headers.end();
-    if (!is_readable) return;
+    const bool is_compressed = answer.headers.find(http::field::content_encoding) != answer.headers.end();
+    if (is_compressed || answer.status == 304) return;
     if (!answer.body.empty() && answer.body.back() != '\n') answer.body += '\n';
     answer.body += "seriesgate: also " + refused_summary(decided) + "\n";
 }
@@ -86,7 +93,7 @@ confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply&
     assert((sent.body == nullptr) == (sent.forward == forwarding::nothing));
     if (sent.decided.refused_series != 0) {
         tell_refused(sent.decided, answer);
-        if (answer.status >= 400) append_refused(sent.decided, answer);
+        if (!is_success(answer)) append_refused(sent.decided, answer);
     }
     if (!is_success(answer)) return confirmation::none_due;
     const bool has_counts = sent.version == protocol::v2;

@@ -18,6 +18,7 @@ struct answer_rules {
 enum class confirmation : std::uint8_t {
     none_due,  ///< nothing: it was an error, or remote write 1, which says nothing
     given,
+    partial,  ///< the store has said less than it was sent
     missing,  ///< nothing, for the store has not said it
 };
 

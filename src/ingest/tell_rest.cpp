@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "http/rejection_log.hpp"
 #include "ingest/refusals.hpp"
 #include "log/log.hpp"
 
@@ -24,11 +25,20 @@ void tell_unanswered(upstream_health& of) {
 
 }  // namespace
 
-void tell_unconfirmed(const unconfirmed_log::news& news, const upstream_config& upstream) {
+void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
     log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
                                                                 {"samples", news.samples},
                                                                 {"upstream", upstream.authority},
                                                                 {"hint", unconfirmed_hint}});
+}
+
+void tell_partly_written(const lost_log::news& news, std::string_view sender, std::string_view tenant,
+                         const upstream_config& upstream) {
+    log::warn("the store wrote less than it was sent", {{"requests", news.requests},
+                                                        {"samples", news.samples},
+                                                        {"sender", sender},
+                                                        {"tenant", shown_tenant(tenant)},
+                                                        {"upstream", upstream.authority}});
 }
 
 void tell_rest(ingest_shared& of) {
@@ -38,6 +48,8 @@ void tell_rest(ingest_shared& of) {
                   {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});
     });
     log_further_refusals(of.logs);
+    if (const auto news = of.logs.partly_written.rest())
+        log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
     if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
 }
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -53,6 +54,16 @@ std::size_t total(const demands& of) {
 }
 
 }  // namespace
+
+TEST_CASE("whether the global limit observes is a figure") {
+    for (const auto& [mode, value] : {std::pair{limit_mode::observe, "1"}, std::pair{limit_mode::enforce, "0"}}) {
+        limiter_figures figures;
+        figures.mode = mode;
+        exposition out;
+        write(out, figures);
+        CHECK(out.take().find(std::string{"\nseriesgate_observe "} + value + "\n") != std::string::npos);
+    }
+}
 
 TEST_CASE("a limit with many groups hides none of another's") {
     limiter_figures figures;

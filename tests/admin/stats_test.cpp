@@ -49,6 +49,7 @@ gate_counts some_counts() {
                          .rejected = 2,
                          .upstream_errors = 3,
                          .unconfirmed = 1,
+                         .partly_written = 2,
                          .by_status = {{"204", 6}, {"other", 3}},
                          .upstream_by_status = {{"204", 6}},
                          .rejected_by_reason = {{"malformed", 2}, {"loop", 0}},
@@ -67,7 +68,7 @@ std::string stats(const budget_choice& shown) {
 
 constexpr std::string_view head_text =
     R"({"schemaVersion":1,"version":"1.2.3","uptimeSeconds":12,"mode":"enforce","clockInDoubt":false,)"
-    R"("requests":{"total":9,"rejected":2,"upstreamErrors":3,"unconfirmed":1,"byStatus":{"204":6,"other":3},)"
+    R"("requests":{"total":9,"rejected":2,"upstreamErrors":3,"unconfirmed":1,"partlyWritten":2,"byStatus":{"204":6,"other":3},)"
     R"("upstreamByStatus":{"204":6},)"
     R"("rejectedByReason":{"malformed":2,"loop":0},"upstreamErrorsByReason":{"timeout":3}},)"
     R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"

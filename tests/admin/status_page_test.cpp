@@ -43,9 +43,13 @@ TEST_CASE("the status page shows version, uptime, mode and windows") {
     figures.daily.series_current = 9;
     std::string page = status_html(process, figures);
     CHECK(has(page, "<h1>seriesgate 1.2.3</h1>\n<p>Up for 12 s, mode: observe.</p>"));
+    CHECK(has(page, "<th>of</th><th>would be refused</th><th>until</th></tr>\n<tr><td>hour</td>"));
     CHECK(has(page, "<tr><td>hour</td><td>7</td><td>1000000</td><td>3</td><td>2026-01-02 11:00 UTC</td></tr>"));
     CHECK(has(page, "<tr><td>day</td><td>9</td><td>not limited</td><td>0</td>"));
     CHECK(count_of(page, "<p>0 of 0, those with the most demand.</p>") == 2);
+    figures.mode = limit_mode::enforce;
+    CHECK(has(status_html(process, figures), "<th>of</th><th>refused</th><th>until</th></tr>\n<tr><td>hour</td>"));
+    figures.mode = limit_mode::observe;
     figures.clock_in_doubt = true;
     page = status_html(process, figures);
     CHECK(has(page, "mode: observe. The clock has leapt by over an hour and is not believed yet.</p>"));
@@ -87,6 +91,18 @@ TEST_CASE("the ten tenants and groups with the most demand are shown") {
               "<td>enforce</td><td>14</td><td>not limited</td>"));
     CHECK((has(page, "<bdi>t5</bdi>") && has(page, "app=a5,")));
     CHECK_FALSE((has(page, "<bdi>t4</bdi>") || has(page, "app=a4,")));
+}
+
+TEST_CASE("the tenant of senders that name none is told from a limit that tells no tenants apart") {
+    limiter_figures figures;
+    figures.tenants.push_back(tenant("", 1));
+    figures.limits.push_back(tenant("", 2));
+    figures.limits.back().name.limit = "per-tenant";
+    figures.limits.push_back({.name = {.limit = "for-all", .tenant = {}, .group = {}}, .hourly = {}, .daily = {}});
+    const std::string page = status_html(process, figures);
+    CHECK(has(page, "<tr><td>(no tenant)</td><td>observe</td><td>1</td>"));
+    CHECK(has(page, "<bdi>per-tenant</bdi></td><td><bdi></bdi></td><td>(no tenant)</td>"));
+    CHECK(has(page, "<bdi>for-all</bdi></td><td><bdi></bdi></td><td><bdi></bdi></td>"));
 }
 
 TEST_CASE("no name becomes markup, whoever has chosen it") {

@@ -33,14 +33,16 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->reload.requests.add(29);
     metrics->reload.reads.add(28);
     metrics->ingest.unconfirmed_requests.add(25);
+    metrics->ingest.partly_written_requests.add(24);
     metrics->ingest.untranslated_histograms.add(26);
     metrics->ingest.untranslated_series.add(27);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(7);
     metrics->upstream.upstream_responses[400].add(3);
-    metrics->upstream.upstream_responses[418].add(4);
+    metrics->upstream.upstream_responses[444].add(4);
     metrics->ingest.samples_received.add(32000);
     metrics->ingest.samples_accepted.add(31000);
     metrics->ingest.samples_refused.add(1000);
+    metrics->ingest.samples_refused_by_limits.add(990);
     metrics->ingest.limit_samples_refused.add("per-job", "shop", 600);
     metrics->ingest.limit_samples_refused.add("global", "", 400);
     metrics->ingest.limit_samples_observed.add("tenant", "shop", 30);
@@ -78,6 +80,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_requests_total{code=\"503\"} 1\n"
           "seriesgate_requests_total{code=\"other\"} 2\n"
           "seriesgate_requests_rejected_total{reason=\"malformed\"} 3\n"
+          "seriesgate_requests_rejected_total{reason=\"invalid_http\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"too_large\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"unsupported_media\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"method_not_allowed\"} 0\n"
@@ -106,11 +109,13 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_query_arguments_dropped_total 27\n"
           "seriesgate_requests_discarded_total 6\n"
           "seriesgate_unconfirmed_requests_total 25\n"
+          "seriesgate_partly_written_requests_total 24\n"
           "seriesgate_untranslated_histograms_total 26\n"
           "seriesgate_untranslated_series_total 27\n"
           "seriesgate_samples_received_total 32000\n"
           "seriesgate_samples_accepted_total 31000\n"
           "seriesgate_samples_refused_total 1000\n"
+          "seriesgate_samples_refused_by_limits_total 990\n"
           "seriesgate_limit_samples_refused_total{limit=\"global\",tenant=\"\"} 400\n"
           "seriesgate_limit_samples_refused_total{limit=\"per-job\",tenant=\"shop\"} 600\n"
           "seriesgate_limit_samples_would_refuse_total{limit=\"tenant\",tenant=\"shop\"} 30\n"
@@ -131,20 +136,54 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_upstream_errors_total{reason=\"invalid_answer\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
           "seriesgate_upstream_responses_total{code=\"200\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"202\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"204\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"300\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"301\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"302\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"303\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"304\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"305\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"307\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"308\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"400\"} 3\n"
           "seriesgate_upstream_responses_total{code=\"401\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"402\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"403\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"404\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"405\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"406\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"407\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"408\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"409\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"410\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"411\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"412\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"413\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"414\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"415\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"418\"} 4\n"
+          "seriesgate_upstream_responses_total{code=\"416\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"417\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"418\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"421\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"422\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"423\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"424\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"425\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"426\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"428\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"429\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"431\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"444\"} 4\n"
+          "seriesgate_upstream_responses_total{code=\"451\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"499\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"500\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"501\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"502\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"503\"} 0\n"
           "seriesgate_upstream_responses_total{code=\"504\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"507\"} 0\n"
+          "seriesgate_upstream_responses_total{code=\"508\"} 0\n"
           "seriesgate_upstream_sent_bytes_total 16\n"
           "seriesgate_upstream_connections 21\n"
           "seriesgate_config_reload_requests_total 29\n"
@@ -176,14 +215,15 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 42);
+    CHECK(helped.size() == 43);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {
     const auto metrics = std::make_unique<gate_metrics>();
     metrics->http.requests[204].add(5);
     metrics->http.requests[400].add(2);
-    metrics->http.requests_rejected[reject_reason::malformed].add(2);
+    metrics->http.rejected_4xx.add(2);
+    metrics->http.requests_rejected[reject_reason::malformed].add(3);
     metrics->upstream.upstream_errors[upstream_error_reason::dns].add(1);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(2);
     metrics->upstream.upstream_errors[upstream_error_reason::connection_lost].add(4);
@@ -200,6 +240,7 @@ TEST_CASE("the counts of /stats are those of all owners") {
     metrics->http.connections_given_up[connection_bound::per_peer].add(5);
     metrics->http.connections_turned_away[connection_bound::total].add(6);
     metrics->ingest.unconfirmed_requests.add(9);
+    metrics->ingest.partly_written_requests.add(14);
     metrics->ingest.unknown_dropped.add(11);
     metrics->ingest.untranslated_series.add(12);
     metrics->ingest.untranslated_histograms.add(13);
@@ -208,9 +249,10 @@ TEST_CASE("the counts of /stats are those of all owners") {
     CHECK(counts.requests.rejected == 2);
     CHECK(counts.requests.upstream_errors == 7);
     CHECK(counts.requests.unconfirmed == 9);
+    CHECK(counts.requests.partly_written == 14);
     CHECK(counts.requests.by_status == named_counts{{"204", 5}, {"400", 2}, {"other", 3}});
     CHECK(counts.requests.upstream_by_status == named_counts{{"204", 4}, {"429", 1}});
-    CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 2);
+    CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 3);
     CHECK(counts.requests.rejected_by_reason.size() == counter_by<reject_reason>::size);
     CHECK(count_of(counts.requests.upstream_errors_by_reason, "timeout") == 2);
     CHECK(counts.requests.upstream_errors_by_reason.size() == counter_by<upstream_error_reason>::size);

@@ -8,9 +8,11 @@
 
 #include "config/keys.hpp"
 #include "config/load.hpp"
+#include "config/other_values.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 
 namespace {
 
@@ -20,7 +22,8 @@ std::string text_of(const std::string& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// Where a key with its value stands in the example, after the section that it stands below; npos if it does not.
+// Where a key with its value stands in the example, after the section that it stands below; npos if it does not. A '#'
+// may stand before it.
 std::size_t find_key(const std::string& example, std::string_view key) {
     std::size_t at = 0;
     std::string indent = "\n";
@@ -29,7 +32,23 @@ std::size_t find_key(const std::string& example, std::string_view key) {
         key.remove_prefix(dot + 1);
         indent += "  ";
     }
-    return example.find(indent + std::string{key} + ": ", at);
+    const std::string text = indent.substr(1) + std::string{key} + ": ";
+    const auto found = example.find("\n" + text, at);
+    return found != std::string::npos ? found : example.find("\n#" + text, at);
+}
+
+// The example with another value of a key, whose '#' goes if it has one.
+std::string with_value(std::string example, std::string_view key, const std::string& value) {
+    const auto begin = find_key(example, key) + 1;
+    const auto end = example.find('\n', begin);
+    std::string line = example.substr(begin, end - begin);
+    if (line.starts_with('#')) line.erase(0, 1);
+    line.resize(line.find(':') + 1);
+    return example.replace(begin, end - begin, line + " " + value);
+}
+
+overrides url_unless_changed(std::string_view key) {
+    return key == "upstream.url" ? overrides{} : overrides{{"upstream.url", "http://127.0.0.1:8428/api/v1/write"}};
 }
 
 // The example with its examples in force: lines that are a '#' and YAML, and not the empty value that they replace.
@@ -64,6 +83,24 @@ TEST_CASE("the example configuration loads and is the defaults") {
     config defaults = load_config(std::nullopt, {{"upstream.url", outcome.value.upstream.url.reveal()}}).value;
     CHECK(outcome.value.upstream.url == "http://127.0.0.1:8428/api/v1/write");
     CHECK(outcome.value == defaults);
+}
+
+TEST_CASE("a value that is changed in the example configuration means what it means alone") {
+    const std::string example = text_of("config/seriesgate.yaml");
+    for (const config_key& key : config_keys()) {
+        CAPTURE(key.name);
+        const std::string& value = other_values.at(key.name);
+        const auto alone = load_config_text(yaml_of(key.name, value), "alone.yaml", url_unless_changed(key.name));
+        const auto changed = load_config_text(with_value(example, key.name, value), "seriesgate.yaml", {});
+        for (const config_error& error : changed.errors) FAIL_CHECK(error.text());
+        CHECK(changed.value == alone.value);
+    }
+}
+
+TEST_CASE("a limit of the example configuration leaves the answer to the tenant") {
+    const auto outcome = load_config_text(with_examples(text_of("config/seriesgate.yaml")), "seriesgate.yaml", {});
+    REQUIRE(outcome.value.rules.limits.size() == 1);
+    CHECK_FALSE(outcome.value.rules.limits[0].answer.has_value());
 }
 
 TEST_CASE("the examples in the example configuration load") {

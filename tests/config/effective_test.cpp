@@ -123,6 +123,23 @@ TEST_CASE("a changed value is told with what it was and what it is") {
           lines{"server.maxRequestBytes 32MiB -> 1MiB", "server.threads 0 -> 3"});
 }
 
+TEST_CASE("what all tenants may have is told apart from what single ones may have") {
+    const std::string own = "overrides: {a: {maxHourlySeries: 1, maxDailySeries: 2, onLimit: drop}}";
+    const auto told = [&](const std::string& keys) {
+        return reloadable("tenants: {" + own + "}", "tenants: {" + own + ", " + keys + "}");
+    };
+    CHECK(told("default: {maxHourlySeries: 7}") == lines{"tenants.default.maxHourlySeries 0 -> 7"});
+    CHECK(told("default: {maxDailySeries: 7}") == lines{"tenants.default.maxDailySeries 0 -> 7"});
+    CHECK(told("mode: observe") == lines{"tenants.mode enforce -> observe"});
+    CHECK(told("maxTenants: 5") == lines{"tenants.maxTenants 10000 -> 5"});
+    CHECK(told("onLimit: reject") == lines{"onLimit drop -> reject"});
+    CHECK(reloadable("", "onLimit: reject") == lines{"onLimit drop -> reject"});
+    CHECK(reloadable("tenants: {overrides: {a: {}}}", "tenants: {overrides: {a: {onLimit: reject}}}") ==
+          lines{"tenants.overrides[a].onLimit unset -> reject"});
+    CHECK(reloadable("tenants: {overrides: {a: {}}}", "tenants: {overrides: {a: {}}, default: {maxDailySeries: 7}}") ==
+          lines{"tenants.default.maxDailySeries 0 -> 7", "tenants.overrides[a].maxDailySeries 0 -> 7"});
+}
+
 TEST_CASE("entries of lists and maps are told by their names") {
     CHECK(
         reloadable("tenants: {overrides: {a: {maxHourlySeries: 1}, team-b: {maxDailySeries: 5}}}",

@@ -17,6 +17,7 @@ NAMED_FILE = re.compile(r"`((?:bench|config|deploy|docker|docs|proto|scripts|src
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMENT = re.compile(r"(^|\s)#.*")
 FILE_NAME = re.compile(r"# (build/\S+)\n")
+QUOTED_LINE = re.compile(r'(?:level=(\w+) )?msg="([^"]+)"([^`)\n]*)')
 MARK = "----- that was command"
 JOB_NOTICE = re.compile(r"\[\d+\][+-]? .*")
 
@@ -67,6 +68,22 @@ def anchors(text):
     """The names by which headings are linked to."""
     headings = HEADING.findall(FENCE.sub("", text))
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def log_lines(which):
+    """{msg: its cells, the third as a list of keys} of a table of docs/logs.md: 1, or 2 for what is a mistake in seriesgate."""
+    text = (REPOSITORY / "docs/logs.md").read_text()
+    rows = [[cell.strip() for cell in row.strip("|").split(" | ")]
+            for row in re.split(r"^\| msg .*\n\|[- |]+\n", text, flags=re.MULTILINE)[which].split("\n")
+            if row.startswith("| `")]
+    return {cells[0].strip("`"): [cells[0], cells[1], re.findall(r"`(\w+)`", cells[2]) if len(cells) > 2 else []]
+            for cells in rows}
+
+
+def quoted_log_lines(text):
+    """What a text shows of the log: (level or "", msg, keys behind it), for each line that it quotes with `msg=`."""
+    for level, message, rest in QUOTED_LINE.findall(text.replace('\\"', '"') if "- alert:" in text else text):
+        yield level, message, re.findall(r"\b(\w+)=", re.sub(r'"(?:[^"\\]|\\.)*"', "", rest))
 
 
 def commands():

@@ -49,9 +49,18 @@ def beside(bound, current, labels, firing, quiet):
 TENANT = 'tenant="shop",mode="enforce",window="hourly"'
 GROUP = 'limit="per-ns",group="{namespace=\\"a\\"}",tenant="",mode="enforce",window="daily"'
 
+BY_LIMIT = f"seriesgate_limit_samples_%s_total{{{GATE}"
+
+
+def both_refused(figure, counter):
+    """A figure of what was refused, with the counter that says that it really was, and without."""
+    return {figure: "0x4 1x20", counter: "_x4 1x20"}, {figure: "0x4 1x20"}
+
+
 # Series that make an alert fire, and series that do not; each a value a minute, looked at in minute 8.
 CASES = {
-    "SeriesgateRequestsMalformed": rejected("malformed", quiet="too_large"),
+    "SeriesgateRequestsMalformed": rejected("malformed", quiet="invalid_http"),
+    "SeriesgateHttpInvalid": rejected("invalid_http"),
     "SeriesgateRequestsTooLarge": rejected("too_large"),
     "SeriesgateMediaUnsupported": rejected("unsupported_media"),
     "SeriesgateRequestsMisdirected": one('seriesgate_requests_rejected_total{reason="unknown_path"}', "0+3x20", "0+2x20"),
@@ -69,21 +78,24 @@ CASES = {
                               f'seriesgate_upstream_responses_total{{{GATE},code="503"}}': "0x4 1x20"}),
     "SeriesgateStoreUnreachable": one('seriesgate_upstream_errors_total{reason="dns"}', "0+1x20", "0x4 1x20"),
     "SeriesgateWriteUnconfirmed": one("seriesgate_unconfirmed_requests_total{", "0x4 1x20", "67x20"),
-    "SeriesgateSeriesRefused": one("seriesgate_samples_refused_total{", "0x4 100x20", "100x20"),
+    "SeriesgatePartlyWritten": one("seriesgate_partly_written_requests_total{", "0x4 1x20", "67x20"),
+    "SeriesgateSeriesRefused": one("seriesgate_samples_refused_by_limits_total{", "0x4 100x20", "100x20"),
     "SeriesgateLimitNear": beside("seriesgate_series_max", "seriesgate_series_current", 'window="hourly"',
                                   (100, 91), (0, 91)),
     "SeriesgateTenantNear": beside("seriesgate_tenant_series_max", "seriesgate_tenant_series_current", TENANT,
                                    (100, 81), (100, 80)),
-    "SeriesgateTenantRefused": one(f"seriesgate_tenant_series_refused{{{TENANT}}}", "0x4 1x20", "0x20"),
+    "SeriesgateTenantRefused": both_refused(f"seriesgate_tenant_series_refused{{{GATE},{TENANT}}}",
+                                            f'{BY_LIMIT % "refused"},limit="tenant",tenant="shop"}}'),
     "SeriesgateBudgetNear": beside("seriesgate_limit_series_max", "seriesgate_limit_series_current", GROUP,
                                    (100, 81), (100, 80)),
-    "SeriesgateBudgetRefused": (one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0],
-                                one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
-                                    "0x4 1x20", "")[0]),
+    "SeriesgateBudgetRefused": both_refused(f"seriesgate_limit_series_refused{{{GATE},{GROUP}}}",
+                                            f'{BY_LIMIT % "refused"},limit="per-ns",tenant="shop"}}'),
     "SeriesgateWouldRefuse": (one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
                                   "0x4 1x20", "")[0],
                               one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
     "SeriesgateAbsent": ({"up{}": "0x20"}, {f"seriesgate_build_info{{{GATE}}}": "1x20"}),
+    "SeriesgateDown": ({'up{job="team/seriesgate",instance="a"}': "1x1 0x20", 'up{job="seriesgate",instance="b"}': "1x20"},
+                       {'up{job="seriesgate",instance="a"}': "1x20", 'up{job="node",instance="b"}': "0x20"}),
     "SeriesgateReloadFailed": one("seriesgate_config_last_reload_successful{", "1x4 0x20", "1x20"),
     "SeriesgateStateNotSaved": one("seriesgate_state_save_failures_total{", "0x4 1x20", "3x20"),
     "SeriesgateClockInDoubt": one("seriesgate_clock_in_doubt{", "0x4 1x20", "0x20"),
@@ -93,18 +105,57 @@ MINUTE = 8
 
 OBSERVED = TENANT.replace("enforce", "observe")
 REFUSED = f'seriesgate_series_refused{{{GATE},window="daily"}}'
-BY_LIMIT = f"seriesgate_limit_samples_would_refuse_total{{{GATE},limit=\"%s\",tenant=\"a\"}}"
+OBSERVES = f"seriesgate_observe{{{GATE}}}"
+
+
+def refused_by(limit, tenant="shop", gate=GATE):
+    return f'seriesgate_limit_samples_refused_total{{{gate},limit="{limit}",tenant="{tenant}"}}'
+
+
+def of_tenant(name, mode="enforce", value="0x4 1x20"):
+    return {f'seriesgate_tenant_series_refused{{{GATE},tenant="{name}",mode="{mode}",window="hourly"}}': value}
+
+
+def of_group(mode="enforce", name="a"):
+    group = GROUP.replace("enforce", mode).replace("namespace", name)
+    return {f"seriesgate_limit_series_refused{{{GATE},{group}}}": "0x4 1x20"}
+
+
+# The codes of the store with which senders drop data.
+DROPPED_WITH = ("301", "302", "303", "307", "308", "400", "401", "403", "404", "405", "409", "410", "413", "415", "422", "451")
 
 # More of the same: (alert, series, whether it fires).
 MORE_CASES = [
     ("SeriesgateWouldRefuse", {f"seriesgate_tenant_series_refused{{{GATE},{OBSERVED}}}": "0x4 1x20"}, True),
-    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", BY_LIMIT % "global": "1x20"}, True),
-    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", BY_LIMIT % "per-job": "1x20"}, False),
+    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "1x20"}, True),
+    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "0x20"}, False),
+    # It has observed once, and enforces now.
+    ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "1x2 0x20",
+                               refused_by("global").replace("refused", "would_refuse"): "1x20"}, False),
     ("SeriesgateLimitNear", {REFUSED.replace("refused", "max"): "100x20", REFUSED.replace("refused", "current"): "90x20"},
      False),
-    ("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="302"}}': "0x4 1x20"}, True),
+    *(("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0x4 1x20"}, True)
+      for code in DROPPED_WITH),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
+    # Stale markers of series that nobody admitted.
+    ("SeriesgateSeriesRefused", {f"seriesgate_samples_refused_total{{{GATE}}}": "1000x4 1005x20",
+                                 f"seriesgate_samples_refused_by_limits_total{{{GATE}}}": "1000x20",
+                                 refused_by("__unknown__"): "0x4 5x20"}, False),
+    # What would have been refused before a reload to enforce, and another tenant, limit or gate that has refused.
+    ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("tenant", "other"): "1x20"}, False),
+    ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("global"): "1x20"}, False),
+    ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("tenant", gate='job="gate",instance="b"'): "1x20"}, False),
+    ("SeriesgateTenantRefused", {**of_tenant("shop", mode="observe"), refused_by("tenant"): "1x20"}, False),
+    ("SeriesgateTenantRefused", {**of_tenant("shop", value="0x20"), refused_by("tenant"): "1x20"}, False),
+    ("SeriesgateTenantRefused", {**of_tenant(""), refused_by("tenant", ""): "1x20"}, True),
+    ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("tenant", "__other__"): "1x20"}, True),
+    ("SeriesgateTenantRefused", {**of_tenant("__overflow__"), refused_by("tenant", "other"): "1x20"}, True),
+    ("SeriesgateBudgetRefused", {**of_group(), refused_by("other"): "1x20"}, False),
+    ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns", gate='job="gate",instance="b"'): "1x20"}, False),
+    ("SeriesgateBudgetRefused", {**of_group(mode="observe"), refused_by("per-ns"): "1x20"}, False),
+    # Several tenants have had it refused.
+    ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns", "a"): "1x20", refused_by("per-ns", "b"): "1x20"}, True),
 ]
 
 
@@ -161,17 +212,53 @@ def test_these_cases_would_notice(alert, tmp_path):
 
 
 def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited):
-    gate = limited("mode: observe\nmaxHourlySeries: 1\ntenants: {default: {maxHourlySeries: 2}}\n"
+    gate = limited("maxHourlySeries: 4\ntenants: {default: {maxHourlySeries: 2}}\n"
                    "limits: [{name: a, each: [job], maxHourlySeries: 2}]\n")
-    gate.send(traffic.body(traffic.numbered(2, job="x")), [("X-Scope-OrgID", "shop")])
+    for tenant in ("shop", "other"):
+        gate.send(traffic.body(traffic.numbered(3, job=tenant)), [("X-Scope-OrgID", tenant)])
     metrics = parse(gate.get("/metrics").body)
     there = {name for name, _ in metrics}
     asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
-    assert len(asked) == 21
+    assert len(asked) == 23
     assert asked <= there, asked - there
     for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
         values = {dict(labels)[label] for family, labels in metrics if family == name}
         assert value in values or label == "mode", (name, label, value)
+
+
+def test_every_code_of_a_case_is_there_from_the_start(gate):
+    cases = [*(series for both in CASES.values() for series in both), *(series for _, series, _ in MORE_CASES)]
+    named = " ".join(name for series in cases for name in series)
+    codes = set(re.findall(r'seriesgate_upstream_responses_total\{[^}]*code="(\w+)"', named))
+    assert set(DROPPED_WITH) <= codes
+    for code in codes:
+        assert gate.metric("seriesgate_upstream_responses_total", code=code) == 0, code
+
+
+def test_a_stale_marker_of_an_unknown_series_is_refused_by_no_limit(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    stale = wire.series({"__name__": "gone"}, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 2_000)))
+    gate.send(wire.pack(stale))
+    assert gate.metric("seriesgate_samples_refused_total") == 1
+    assert gate.metric("seriesgate_samples_refused_by_limits_total") == 0
+    gate.send(wire.pack(stale + wire.sampled("first") + wire.sampled("second") + wire.sampled("third")))
+    assert gate.metric("seriesgate_samples_refused_total") == 4
+    assert gate.metric("seriesgate_samples_refused_by_limits_total") == 2
+
+
+def test_the_gate_says_whether_it_observes_and_a_reload_keeps_what_would_have_been_refused(limited):
+    limits = "maxHourlySeries: 100\ntenants: {default: {maxHourlySeries: 2}}\n"
+    gate = limited("mode: observe\n" + limits)
+    gate.send(traffic.body(traffic.numbered(3)), [("X-Scope-OrgID", "shop")])
+    assert gate.metric("seriesgate_observe") == 1
+    text = gate.config_file.read_text()
+    assert gate.reload(text.replace("mode: observe\n", "")).status == 200
+    assert gate.metric("seriesgate_observe") == 0
+    figure = {"tenant": "shop", "mode": "enforce", "window": "hourly"}
+    assert gate.metric("seriesgate_tenant_series_refused", **figure) == 1
+    assert not [name for name, _ in gate.metrics if name == "seriesgate_limit_samples_refused_total"]
+    gate.send(traffic.body(traffic.numbered(9)), [("X-Scope-OrgID", "shop")])
+    assert gate.metric("seriesgate_limit_samples_refused_total", limit="tenant", tenant="shop") > 0
 
 
 # --- in a real Prometheus
@@ -230,14 +317,16 @@ def provoke(gate, upstream):
     gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")])
     upstream.default = Answer(204)
     gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
+    upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "0")])
+    gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
     assert gate.reload("maxHourlySeries: many\n").status == 400
     upstream.stop()
     assert gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")]).status == 502
 
 
 FIRING = {"SeriesgateRequestsMalformed", "SeriesgateRequestsTooLarge", "SeriesgateMediaUnsupported", "SeriesgateLoop",
-          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgateSeriesRefused", "SeriesgateTenantRefused",
-          "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
+          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten", "SeriesgateSeriesRefused",
+          "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
 PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateTenantNear", "SeriesgateBudgetNear"}
 
 

@@ -99,3 +99,35 @@ def test_a_command_names_what_there_is(name, command):
         elif program := re.fullmatch(r"build/\w+/(\w+)_tests", word):
             sources = "".join(file.read_text() for file in (REPOSITORY / "tests" / program[1]).glob("*_test.cpp"))
             assert f'TEST_CASE("{following}"' in sources, following
+
+
+QUOTING = {**documents.everything(), "config/alerts.yml": (REPOSITORY / "config/alerts.yml").read_text()}
+LOG_LINES = {**documents.log_lines(2), **documents.log_lines(1)}
+
+
+@pytest.mark.text
+@pytest.mark.parametrize("name", QUOTING)
+def test_a_quoted_line_of_the_log_is_one_that_there_is(name):
+    """With its level, and its keys in their order."""
+    for level, message, keys in documents.quoted_log_lines(QUOTING[name]):
+        if message == "...":
+            continue
+        assert message in LOG_LINES
+        _, its_level, its_keys = LOG_LINES[message]
+        assert level in ("", its_level), message
+        assert keys == [key for key in its_keys if key in keys], message
+
+
+@pytest.mark.text
+@pytest.mark.parametrize("name", [name for name in QUOTING if name.startswith(("README", "docs/")) and "logs.md" not in name])
+def test_lines_of_the_log_are_quoted_with_msg(name):
+    """So that the test above finds them."""
+    text = " ".join(QUOTING[name].split())
+    assert [message for message in LOG_LINES if f"`{message}`" in text] == []
+    said = re.findall(r"\b(?:log says|log has|log's line)\b[^`.|]*`([^`]+)`", text)
+    assert [quoted for quoted in said if " " in quoted and not quoted.startswith('msg="')] == []
+
+
+def test_there_are_lines_of_the_log_to_look_at():
+    quoted = [message for text in QUOTING.values() for _, message, _ in documents.quoted_log_lines(text)]
+    assert len(quoted) > 20 and "the store rejected requests" in quoted

@@ -123,19 +123,19 @@ def test_a_file_of_a_megabyte_is_shown_whole(start_gate):
 
 BEFORE = """
 maxHourlySeries: 10
-limits: [{name: per-job, each: [job], maxHourlySeries: 100}, {name: gone}]
+limits: [{name: per-job, each: [job], maxHourlySeries: 8}, {name: gone}]
 tenants: {overrides: {team-a: {maxDailySeries: 5}}}
 server: {readTimeout: 10s}
 """
 AFTER = """
 maxHourlySeries: 20
-limits: [{name: per-job, each: [job], maxHourlySeries: 200}, {name: new, match: up}]
+limits: [{name: per-job, each: [job], maxHourlySeries: 20}, {name: new, match: up}]
 tenants: {overrides: {team-a: {maxDailySeries: 6}}}
 exempt: ['{a="b"}']
 server: {readTimeout: 20s}
 """
 CHANGES = ["maxHourlySeries 10 -> 20", "tenants.overrides[team-a].maxDailySeries 5 -> 6", "limits[gone] removed",
-           "limits[per-job].maxHourlySeries 100 -> 200", "limits[new] added", "exempt: '{a=\"b\"}' added"]
+           "limits[per-job].maxHourlySeries 8 -> 20", "limits[new] added", "exempt: '{a=\"b\"}' added"]
 AT_RESTART = "server.readTimeout 10s -> 20s"
 
 
@@ -185,7 +185,7 @@ def test_changes_are_those_since_the_last_reload_and_restarts_those_since_the_st
 def test_a_reload_that_fails_leaves_what_is_shown(limited, form):
     gate = limited(log_in(form) + BEFORE)
     before = shown(gate)
-    reply = gate.reload(log_in(form) + AFTER.replace("200", "many"))
+    reply = gate.reload(log_in(form) + AFTER.replace("20}", "many}"))
     assert reply.status == 400
     event, = eventually(lambda: gate.said("configuration not reloaded"), "the log says so")
     assert (event["level"], event["err"]) == ("error", reply.first_line)

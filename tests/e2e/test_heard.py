@@ -70,8 +70,8 @@ REJECTED = {
     "no snappy": (send(b"\x04bad"), 400, "malformed", r"not a valid snappy block", True),
     "no protobuf": (send(wire.pack(b"\x0a\x7f")), 400, "malformed",
                     r"malformed protobuf: field runs past the end of its message at byte \d+", True),
-    "no HTTP": (raw(b"POST / HTPP\r\n\r\n"), 400, "malformed", r"malformed HTTP: bad version", False),
-    "no Host": (raw(b"POST /api/v1/write HTTP/1.1\r\nX-Scope-OrgID: shop\r\n\r\n"), 400, "malformed",
+    "no HTTP": (raw(b"POST / HTPP\r\n\r\n"), 400, "invalid_http", r"malformed HTTP: bad version", False),
+    "no Host": (raw(b"POST /api/v1/write HTTP/1.1\r\nX-Scope-OrgID: shop\r\n\r\n"), 400, "invalid_http",
                 r"malformed HTTP: HTTP/1.1 without Host", True),
     "large": (send(bytes(70_000)), 400, "too_large",
               r"body larger than server.maxRequestBytes: 70000 bytes, at most 65536 bytes", True),
@@ -83,7 +83,7 @@ REJECTED = {
     "a long name of a tenant": (lambda gate: gate.send(BODY, [("X-Scope-OrgID", "s" * 1030)]), 400, "too_large",
                                 r"tenant name of more than 1024 bytes: 1030", True),
     "a long header": (raw(post(BODY, headers=[("X-Scope-OrgID", "shop"), *((f"X-{n}", "") for n in range(200))])), 431,
-                      "too_large", r"header larger than 64 KiB or 100 lines", False),
+                      "invalid_http", r"header larger than 64 KiB or 100 lines", False),
     "another type": (send(BODY, [("Content-Type", "text/plain")]), 415, "unsupported_media",
                      r"unsupported Content-Type: remote write wants application/x-protobuf, not text/plain", True),
     "another encoding": (send(BODY, [("Content-Encoding", "gzip")]), 415, "unsupported_media",
@@ -320,7 +320,7 @@ def test_a_name_that_does_not_resolve_at_the_start_is_not_ready_until_it_does(st
 
 @FORMS
 def test_what_the_store_does_not_confirm_is_said_with_requests_and_samples(start_gate, upstream, form):
-    """The next line comes after a minute: tests/ingest/unconfirmed_log_test.cpp has the clock for that."""
+    """The next line comes after a minute: tests/ingest/lost_log_test.cpp has the clock for that."""
     gate = start(start_gate, upstream.url, form)
     labels = [{"__name__": "up", "job": job} for job in "abc"]
     for _ in range(5):
@@ -330,6 +330,30 @@ def test_what_the_store_does_not_confirm_is_said_with_requests_and_samples(start
     assert said == {"level": "error", "requests": "1", "samples": "3", "upstream": upstream.host}
     assert gate.metric("seriesgate_unconfirmed_requests_total") == 5
     assert gate.metric("seriesgate_samples_failed_total") == 15
+
+
+@FORMS
+def test_what_the_store_writes_less_of_is_said_with_requests_and_samples(start_gate, upstream, form):
+    gate = start(start_gate, upstream.url, form, more="maxHourlySeries: 3\n")
+    body = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abcd")))  # one is refused
+    sent = [*wire_v2.HEADERS, *TENANT]
+
+    def confirming(samples, status=204):
+        upstream.default = Answer(status, [("X-Prometheus-Remote-Write-Samples-Written", str(samples))])
+        reply = gate.send(body, sent)
+        return reply.status, reply.get("X-Prometheus-Remote-Write-Samples-Written")
+
+    assert confirming(3) == (204, "4")
+    assert confirming(1, status=400) == (400, "1")  # an error is heard of as such
+    assert gate.metric("seriesgate_partly_written_requests_total") == 0
+    for _ in range(5):
+        assert confirming(1) == (204, "2")
+    assert line(gate, "the store wrote less than it was sent") == {
+        "level": "warn", "requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop",
+        "upstream": upstream.host}
+    assert gate.metric("seriesgate_partly_written_requests_total") == 5
+    assert gate.metric("seriesgate_unconfirmed_requests_total") == 0
+    assert gate.metric("seriesgate_samples_failed_total") == 12
 
 
 # --- the query

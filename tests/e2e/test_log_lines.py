@@ -13,6 +13,7 @@ import recorded
 import wire
 import wire_v2
 from client import WRITE, post
+from documents import log_lines
 from faked_clock import FakedClock
 from faked_names import FakedNames
 from gate import REPOSITORY, run, sanitized
@@ -21,7 +22,6 @@ from traffic import numbered, offer
 from upstream import Answer, Upstream
 from waiting import eventually
 
-DOCUMENT = (REPOSITORY / "docs/logs.md").read_text()
 GOOD = recorded.bodies("metadata-v1")[0]
 LINES = {}  # msg: what provokes it
 
@@ -256,7 +256,7 @@ def a_request_with_debug(scene):
     return gate, {"sender": "127.0.0.1", "tenant": "shop", "method": "POST", "path": "/api/v1/write", "status": "400"}
 
 
-@line("the clock has leapt by over an hour")
+@line("the clock has leapt by over an hour", marks=NO_SANITIZER)
 def a_clock_that_leaps(scene):
     clock = FakedClock(scene.folder, "2026-03-10 12:30:00")
     gate = scene.gate(environment=clock.environment)
@@ -350,6 +350,26 @@ def a_store_that_confirms_nothing(scene):
     return gate, {"requests": "1", "samples": "1", "upstream": scene.upstream.host}
 
 
+def partly_written(scene, requests):
+    gate = scene.gate()
+    scene.upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")])
+    message = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abc")))
+    for _ in range(requests):
+        assert gate.send(message, [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")]).status == 204
+    return gate
+
+
+@line("the store wrote less than it was sent")
+def a_store_that_writes_less(scene):
+    return partly_written(scene, 1), {"requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop",
+                                      "upstream": scene.upstream.host}
+
+
+@line("the store wrote less of more requests", marks=SLOW)
+def a_burst_that_the_store_writes_less_of(scene):
+    return partly_written(scene, 50), {"requests": "49", "samples": "98"}
+
+
 @line("a sender's query argument was left out, see upstream.forwardQuery")
 def an_argument_that_does_not_go_on(scene):
     gate = scene.gate()
@@ -368,20 +388,11 @@ def test_what_happens_is_said(scene, message, provoke):
         assert all(line.startswith("{") == (scene.form == "json") for line in lines)
         return [event for event in map(parse, lines) if event["msg"] == message]
 
-    event = eventually(events, f"a line: {message}")[0]
-    _, level, keys = table(1)[message]
+    event = eventually(events, f"a line: {message}", 30)[0]
+    _, level, keys = log_lines(1)[message]
     assert event["level"] == level
     assert list(event)[3:] == keys
     assert {key: str(event[key]) for key in fields} == fields
-
-
-def table(which):
-    """{msg: its cells, the third as a list of keys} of one of the document's tables."""
-    rows = [[cell.strip() for cell in row.strip("|").split(" | ")]
-            for row in re.split(r"^\| msg .*\n\|[- |]+\n", DOCUMENT, flags=re.MULTILINE)[which].split("\n")
-            if row.startswith("| `")]
-    return {cells[0].strip("`"): [cells[0], cells[1], re.findall(r"`(\w+)`", cells[2]) if len(cells) > 2 else []]
-            for cells in rows}
 
 
 def test_the_document_has_all_lines_and_no_others():
@@ -392,9 +403,9 @@ def test_the_document_has_all_lines_and_no_others():
         said |= set(re.findall(r'\blog::write\(\s*log::level::\w+,\s*"((?:[^"\\]|\\.)*)"', text))
         said |= set(re.findall(r'"((?:[^"\\]|\\.)* (?:failed|was dropped))"', text))  # handed to net/background
     said.add("lines of the log were lost, who reads it is too slow")  # by log/ itself
-    assert said == table(1).keys() | table(2).keys()
+    assert said == log_lines(1).keys() | log_lines(2).keys()
 
 
 def test_each_line_of_the_document_is_provoked():
     elsewhere = {"lines of the log were lost, who reads it is too slow"}  # tests/attacks/test_log_reader.py
-    assert LINES.keys() | elsewhere == table(1).keys()
+    assert LINES.keys() | elsewhere == log_lines(1).keys()

@@ -77,6 +77,23 @@ def test_a_gate_that_rejects_everything(limited, upstream):
     assert (requests["total"], requests["rejected"]) == (4, 4)
 
 
+def test_what_is_no_ingestion_is_none_of_the_requests_rejected(gate):
+    for method, path in 3 * [("GET", "/-/reload")] + 3 * [("PUT", "/metrics")]:
+        with gate.raw() as connection:
+            connection.send(f"{method} {path} HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n".encode())
+            assert connection.reply(method).status == 405
+    with gate.raw() as connection:
+        connection.send(b"nonsense\r\n\r\n")
+        assert connection.reply().status == 400
+    requests = validate(gate)["requests"]
+    assert (requests["total"], requests["rejected"]) == (0, 0)
+    assert {reason: count for reason, count in requests["rejectedByReason"].items() if count} == {
+        "method_not_allowed": 6, "invalid_http": 1}
+    assert gate.send(b"no snappy").status == 400
+    requests = validate(gate)["requests"]
+    assert (requests["total"], requests["rejected"]) == (1, 1)
+
+
 @pytest.mark.parametrize("status", [200, 204, 301, 404, 429, 500, 503, 599])
 def test_a_store_that_answers_anything(gate, upstream, status):
     upstream.default = Answer(status=status)
@@ -100,6 +117,15 @@ def test_a_store_that_confirms_nothing(gate, upstream):
     assert gate.send(message, wire_v2.HEADERS).status == 204
     stats = validate(gate)
     assert (stats["requests"]["unconfirmed"], stats["samples"]["failed"]) == (1, 1)
+
+
+def test_a_store_that_writes_less(gate, upstream):
+    upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")])
+    message = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abc")))
+    assert gate.send(message, wire_v2.HEADERS).status == 204
+    stats = validate(gate)
+    assert (stats["requests"]["partlyWritten"], stats["requests"]["unconfirmed"]) == (1, 0)
+    assert (stats["samples"]["stored"], stats["samples"]["failed"]) == (1, 2)
 
 
 def test_what_is_left_out_is_counted(limited, upstream):

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/utf8.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "series/selector.hpp"
-#include "core/utf8.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
+#include "core/utf8.hpp"
 #include "fuzz/walk_property_v2.hpp"
 #include "remote_write_v1.pb.h"
-#include "core/utf8.hpp"
 #include "wire/translation.hpp"
 
 namespace seriesgate::testing {

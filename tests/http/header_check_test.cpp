@@ -89,7 +89,7 @@ TEST_CASE("a header with a fault is 400 before anything else, and the last of it
     REQUIRE(verdict.rejected);
     CHECK(verdict.to == at.routes.find("/write"));
     CHECK(verdict.rejected->status == 400);
-    CHECK(verdict.rejected->rejected == reject_reason::malformed);
+    CHECK(verdict.rejected->rejected == reject_reason::invalid_http);
     CHECK(verdict.rejected->text() == "malformed HTTP: HTTP/1.1 without Host\n");
     CHECK(verdict.rejected->close);
 }

@@ -30,6 +30,10 @@ net::awaitable<reply> reject(http_request&) {
     co_return rejection(reject_reason::unsupported_media, 415, "no");
 }
 
+net::awaitable<reply> have_no_room(http_request&) {
+    co_return rejection(reject_reason::overloaded, 503, "no room");
+}
+
 server_config some_bounds() {
     server_config made;
     made.body_bytes_max = 1000;
@@ -49,6 +53,7 @@ struct scene {
     service offered{.self = self,
                     .routes = {{"/write", "POST", route_kind::ingestion, echo},
                                {"/reject", "POST", route_kind::ingestion, reject},
+                               {"/crowded", "POST", route_kind::ingestion, have_no_room},
                                {"/tell", "GET, HEAD", route_kind::admin, tell}}};
 
     scene() { log::set_up(log::format::logfmt, log::level::error); }
@@ -126,6 +131,7 @@ TEST_CASE("who rejects returns why, and the session counts it once") {
     CHECK(at.metrics.requests[415].value() == 1);
     CHECK(at.metrics.requests_rejected[reject_reason::unsupported_media].value() == 1);
     CHECK(at.metrics.requests_rejected.total() == 1);
+    CHECK(at.metrics.rejected_4xx.value() == 1);
 }
 
 TEST_CASE("what is rejected on a path of ingestion is among its requests, and what has no path is not") {
@@ -134,8 +140,31 @@ TEST_CASE("what is rejected on a path of ingestion is among its requests, and wh
     CHECK(at.metrics.requests[405].value() == 1);
     CHECK(at.heard_after(last("GET /other")).starts_with("HTTP/1.1 404 "));
     CHECK(at.heard_after("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    CHECK(at.heard_after(last("PUT /tell")).starts_with("HTTP/1.1 405 "));
     CHECK(at.metrics.requests.total() == 1);
+    CHECK(at.metrics.requests_rejected.total() == 4);
+    CHECK(at.metrics.rejected_4xx.value() == 1);
+}
+
+TEST_CASE("an error that senders come again after is no rejection with 4xx") {
+    scene at;
+    CHECK(at.heard_after(last("POST /crowded", "", "x")).starts_with("HTTP/1.1 503 "));
+    CHECK(at.metrics.requests_rejected[reject_reason::overloaded].value() == 1);
+    CHECK(at.metrics.requests[503].value() == 1);
+    CHECK(at.metrics.rejected_4xx.value() == 0);
+}
+
+TEST_CASE("HTTP that cannot be read has a reason of its own, whoever it is that sends it") {
+    scene at;
+    CHECK(at.heard_after("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    CHECK(at.heard_after("POST /write HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    std::string crowded = "POST /write HTTP/1.1\r\nHost: gate\r\n";
+    for (int n = 0; n < 200; ++n) crowded += "X: y\r\n";
+    CHECK(at.heard_after(crowded + "\r\n").starts_with("HTTP/1.1 431 "));
+    CHECK(at.metrics.requests_rejected[reject_reason::invalid_http].value() == 3);
     CHECK(at.metrics.requests_rejected.total() == 3);
+    CHECK(at.metrics.requests[400].value() == 1);  // whose path was known by then
+    CHECK(at.metrics.rejected_4xx.value() == 1);
 }
 
 TEST_CASE("requests that come together are answered one after the other") {

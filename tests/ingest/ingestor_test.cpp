@@ -120,7 +120,8 @@ TEST_CASE("what is no request is rejected, and nothing of it is counted") {
     }
     SECTION("it is of another kind") {
         sound.headers.set(http::field::content_encoding, "gzip");
-        check(sound, "415 unsupported_media", "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
+        check(sound, "415 unsupported_media",
+              "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
     }
     SECTION("it has been here before") {
         sound.headers.set(http::field::via, own_via());

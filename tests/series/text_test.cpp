@@ -74,8 +74,9 @@ TEST_CASE("long values are cut in the middle before a label is left out") {
     const std::string url = "/api/v1/" + std::string(500, 'x') + "/orders";
     const std::vector<label_view> labels{
         {"__name__", "requests_total"}, {"id", "4bf92f3577b34da6a3ce929d0e0e4736"}, {"path", url}, {"pod", "shop-1"}};
-    CHECK(to_text(labels, 110) ==
-          R"(requests_total{id="4bf92f3577b34da6a3ce929d0e0e4736",path="/api/v1/xxxxxxxxx...xxxxxxxxxx/orders",pod="shop-1"})");
+    CHECK(
+        to_text(labels, 110) ==
+        R"(requests_total{id="4bf92f3577b34da6a3ce929d0e0e4736",path="/api/v1/xxxxxxxxx...xxxxxxxxxx/orders",pod="shop-1"})");
     CHECK(to_text(labels, 10'000).find(url) != std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-/// When to say that the store does not confirm what it takes.
+/// When to say that the store does not confirm what it was sent, or not all of it.
 #pragma once
 
 #include <atomic>
@@ -10,15 +10,15 @@
 
 namespace seriesgate {
 
-/// Remote write 2 that was answered with success, and without how much was written: a line a minute for as long as it
-/// lasts, and one about the last of them. Threads: any.
-class unconfirmed_log {
-    sparse_log requests_{interval};
+/// Remote write 2 that was answered with success though samples of it are not known to be stored: a line in each
+/// interval for as long as it lasts, and one about the last of them. Threads: any.
+class lost_log {
+    sparse_log requests_;
     std::atomic<std::uint64_t> samples_{0};
 
   public:
     using clock = sparse_log::clock;
-    static constexpr auto interval = std::chrono::minutes{1};
+    explicit lost_log(clock::duration interval = sparse_log::usual_interval) noexcept : requests_(interval) {}
 
     /// Since the line before.
     struct news {

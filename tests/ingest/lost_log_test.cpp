@@ -1,4 +1,4 @@
-#include "ingest/unconfirmed_log.hpp"
+#include "ingest/lost_log.hpp"
 
 #include "support/catch.hpp"
 
@@ -7,12 +7,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto start = unconfirmed_log::clock::time_point{} + 1h;
+constexpr auto start = lost_log::clock::time_point{} + 1h;
 
 }  // namespace
 
 TEST_CASE("what is not confirmed is told at once, then every minute, requests and samples") {
-    unconfirmed_log log;
+    lost_log log{1min};
     const auto first = log.count(5, start);
     REQUIRE(first);
     CHECK(first->requests == 1);
@@ -25,14 +25,14 @@ TEST_CASE("what is not confirmed is told at once, then every minute, requests an
 }
 
 TEST_CASE("the last that are not confirmed are told without a further one") {
-    unconfirmed_log log;
+    lost_log log{1min};
     CHECK_FALSE(log.rest(start));
     log.count(1, start);
     CHECK_FALSE(log.rest(start + 1h));
     log.count(0, start + 1h);
     log.count(7, start + 1h + 1s);
-    CHECK_FALSE(log.rest(start + 1h + 59s));
-    const auto last = log.rest(start + 1h + 60s);
+    CHECK_FALSE(log.rest(start + 1h + 119s));
+    const auto last = log.rest(start + 1h + 120s);
     REQUIRE(last);
     CHECK(last->requests == 1);
     CHECK(last->samples == 7);

@@ -1,0 +1,64 @@
+/// A change of every key.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace seriesgate::testing {
+
+/// For every key a value that is not its default, as it stands behind the colon.
+inline const std::map<std::string_view, std::string> other_values{
+    {"listen", "127.0.0.1:9999"},
+    {"upstream.url", "http://other:1/write"},
+    {"upstream.timeout", "1s"},
+    {"upstream.protocol", "v1"},
+    {"upstream.hostHeader", "sender"},
+    {"upstream.forwardQuery", "[extra_label]"},
+    {"maxHourlySeries", "1"},
+    {"maxDailySeries", "1"},
+    {"falsePositiveRate", "0.1"},
+    {"ignoreLabels", "[replica]"},
+    {"fingerprint.secretFile", "/secret"},
+    {"incumbentGrace", "1m"},
+    {"mode", "observe"},
+    {"onLimit", "reject"},
+    {"rejectStatus", "429"},
+    {"tenants.header", "X-Other"},
+    {"tenants.mode", "observe"},
+    {"tenants.onLimit", "reject"},
+    {"tenants.default.maxHourlySeries", "1"},
+    {"tenants.default.maxDailySeries", "1"},
+    {"tenants.overrides", "{a: {maxHourlySeries: 1}}"},
+    {"tenants.maxTenants", "1"},
+    {"limits", "[{name: a, maxHourlySeries: 1}]"},
+    {"exempt", "[up]"},
+    {"wholeHistograms", "true"},
+    {"state.dir", "/state"},
+    {"state.interval", "1s"},
+    {"log.format", "json"},
+    {"log.level", "warn"},
+    {"server.maxRequestBytes", "1MiB"},
+    {"server.maxDecodedBytes", "64MiB"},
+    {"server.maxInflightBytes", "1GiB"},
+    {"server.maxConnections", "1"},
+    {"server.maxConnectionsPerPeer", "1"},
+    {"server.threads", "1"},
+    {"server.readTimeout", "1s"},
+    {"server.idleTimeout", "1s"},
+    {"server.drainTimeout", "1s"},
+};
+
+/// `a.b` and `x` as `a: {b: x}`.
+inline std::string yaml_of(std::string_view name, const std::string& value) {
+    std::string text;
+    std::string braces;
+    for (auto dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+        text.append(name.substr(0, dot)).append(": {");
+        braces += '}';
+        name.remove_prefix(dot + 1);
+    }
+    return text.append(name).append(": ").append(value).append(braces).append("\n");
+}
+
+}  // namespace seriesgate::testing
