@@ -8,6 +8,7 @@
 #include "config/scalars.hpp"
 #include "config/wording.hpp"
 #include "limit/group_key.hpp"
+#include "limit/limit_names.hpp"
 
 namespace seriesgate {
 namespace {
@@ -36,6 +37,8 @@ std::string assign_name(std::string_view text, std::span<const label_limit> befo
     if (text.size() > name_bytes_max) {
         return in_quotes(text) + " is too long, at most " + std::to_string(name_bytes_max) + " characters";
     }
+    if (std::ranges::count(own_limit_names, text) != 0)
+        return in_quotes(text) + " is what metrics and log lines call something else: choose another name";
     target = text;
     const auto same = std::ranges::find(before, text, &label_limit::name);
     if (same == before.end()) return "";

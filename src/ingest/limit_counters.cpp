@@ -21,10 +21,15 @@ std::uint64_t limit_counters::total() const {
 
 void limit_counters::write(exposition& out, std::string_view name, std::string_view help) const {
     out.family(name, help, metric_type::counter);
-    const std::scoped_lock held{lock_};
-    counts_.for_each([&](std::string_view limit, std::string_view tenant, std::uint64_t count) {
+    const limit_table<std::uint64_t> counts = copy();  // requests do not wait for the text
+    counts.for_each([&](std::string_view limit, std::string_view tenant, std::uint64_t count) {
         out.sample({{"limit", limit}, {"tenant", readable(tenant)}}, count);
     });
+}
+
+limit_table<std::uint64_t> limit_counters::copy() const {
+    const std::scoped_lock held{lock_};
+    return counts_;
 }
 
 }  // namespace seriesgate

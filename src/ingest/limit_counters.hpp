@@ -21,6 +21,9 @@ class limit_counters {
     [[nodiscard]] std::uint64_t total() const;
     /// A family with the labels `limit` and `tenant`.
     void write(exposition& out, std::string_view name, std::string_view help) const;
+
+  private:
+    [[nodiscard]] limit_table<std::uint64_t> copy() const;
 };
 
 }  // namespace seriesgate

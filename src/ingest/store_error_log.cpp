@@ -8,6 +8,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t error_bytes_max = 256;
+constexpr std::size_t retry_after_bytes_max = 64;
 
 std::string_view value_of(const http::fields& headers, http::field name) {
     const auto found = headers.find(name);
@@ -36,7 +37,7 @@ std::array<log::field, 7> describe_store_error(const reply& answer, std::string_
     return {{{"requests", requests},
              {"status", answer.status},
              {"senders", senders_then(answer.status)},
-             {"retry_after", value_of(answer.headers, http::field::retry_after)},
+             {"retry_after", value_of(answer.headers, http::field::retry_after).substr(0, retry_after_bytes_max)},
              {"sender", sender},
              {"tenant", shown_tenant(tenant)},
              {"err", said}}};

@@ -15,6 +15,8 @@ namespace {
 
 /// Of a series in an answer. Prometheus reads 1024 bytes of one, and 2.42 logs its first line.
 constexpr std::size_t example_bytes_max = 256;
+/// From there on no further budget is named.
+constexpr std::size_t answer_bytes_max = 16u << 10;
 
 /// A reload or a new window has come in between.
 constexpr std::string_view room_again = "there is room again";
@@ -32,11 +34,12 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
     std::set<std::string> named;
     for (const refused_entry& refused : decided.told) {
         const auto labels = planning.labels(refused.entry);
+        std::string example;  // of the entry, made once: it takes a while
         for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
             const std::string budget = to_text(spent);
-            if (!named.insert(budget).second) continue;
-            text.append(text.empty() ? "" : "\n").append(budget).append(", for example ");
-            text.append(to_text(telling_first(planning, refused.entry), example_bytes_max));
+            if (text.size() > answer_bytes_max || !named.insert(budget).second) continue;
+            if (example.empty()) example = to_text(telling_first(planning, refused.entry), example_bytes_max);
+            text.append(text.empty() ? "" : "\n").append(budget).append(", for example ").append(example);
         }
     }
     return refused_summary(decided) + ": " + (text.empty() ? std::string{room_again} : text);

@@ -1,6 +1,7 @@
 /// A number for each limit, small enough to be remembered with every refusal.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -22,10 +23,13 @@ inline constexpr limit_number tenant_limit = 1;   ///< `tenant`: the one that ea
 inline constexpr limit_number unknown_limit = 2;  ///< `__unknown__`: none, see verdict::unknown
 inline constexpr limit_number other_limit = 3;    ///< `__other__`: limits that found no number left
 
+/// What these four stand for. No limit in the configuration may have such a name.
+inline constexpr std::array<std::string_view, 4> own_limit_names{"global", "tenant", "__unknown__", "__other__"};
+
 /// Gives the numbers. Threads: any; what a number stands for never changes.
 class limit_names {
     mutable std::mutex lock_;
-    std::deque<std::string> names_{"global", "tenant", "__unknown__", "__other__"};  // they stay where they are
+    std::deque<std::string> names_{own_limit_names.begin(), own_limit_names.end()};  // they stay where they are
 
   public:
     /// Of the limits with these names, in their order: those that they have had before, or new ones.

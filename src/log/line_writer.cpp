@@ -61,6 +61,15 @@ void line_writer::flush(std::chrono::steady_clock::duration limit) {
     idle_.wait_for(lock, limit, [this] { return queue_.empty(); });
 }
 
+void line_writer::end_if_idle() {
+    {
+        const std::scoped_lock lock{guard_};
+        if (!queue_.empty()) return;
+        thread_.request_stop();  // with the lock, so that it begins nothing more
+    }
+    thread_.join();
+}
+
 std::uint64_t line_writer::lost() const {
     const std::scoped_lock lock{guard_};
     return lost_;

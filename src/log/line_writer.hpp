@@ -28,7 +28,8 @@ class line_writer {
     line_writer(int descriptor, loss_line describe);
     line_writer(const line_writer&) = delete;
     line_writer& operator=(const line_writer&) = delete;
-    /// What has not been written yet is lost: see flush().
+    /// What has not been written yet is lost: see flush(). Waits for a write that the descriptor neither takes nor
+    /// refuses, as that of a terminal may be.
     ~line_writer() = default;
 
     /// @param line with its end of line.
@@ -36,6 +37,9 @@ class line_writer {
 
     /// Waits until what was put before is written, but no longer than that.
     void flush(std::chrono::steady_clock::duration limit);
+
+    /// Ends the thread, unless it is writing. What is put from then on stays in the queue.
+    void end_if_idle();
 
     /// Since the start.
     [[nodiscard]] std::uint64_t lost() const;

@@ -23,10 +23,23 @@ std::string describe_loss(std::uint64_t lines) {
     return whole_line(level::warn, "lines of the log were lost, who reads it is too slow", {&lost, 1});
 }
 
+/// Never destroyed, for nobody can wait for a thread that writes to a terminal which nobody reads.
+class lasting_writer {
+    line_writer& only_ = *new line_writer{STDERR_FILENO, describe_loss};
+
+  public:
+    lasting_writer() = default;
+    lasting_writer(const lasting_writer&) = delete;
+    lasting_writer& operator=(const lasting_writer&) = delete;
+    ~lasting_writer() { only_.end_if_idle(); }
+
+    [[nodiscard]] line_writer& get() const noexcept { return only_; }
+};
+
 /// stdout holds answers only: --version, --help, --check-config.
 line_writer& writer() {
-    static line_writer only{STDERR_FILENO, describe_loss};
-    return only;
+    static const lasting_writer only;
+    return only.get();
 }
 
 }  // namespace

@@ -34,10 +34,13 @@ class sparse_log {
         return events_.exchange(0, std::memory_order_relaxed);
     }
 
-    /// What nobody has been told of, if a line is due now: for who looks every now and then, so that the last events
-    /// of many are not kept for ever. @return as count(), and nothing if there is nothing to tell.
+    /// What nobody has been told of, when a line has been due for a whole interval: for who looks every now and then,
+    /// so that the last events of many are not kept for ever. Events that go on have a line of their own by then, which
+    /// says more. @return as count(), and nothing if there is nothing to tell.
     std::optional<std::uint64_t> rest(clock::time_point now = clock::now()) noexcept {
+        const auto due = next_line_.load(std::memory_order_relaxed);
         if (events_.load(std::memory_order_relaxed) == 0) return {};
+        if (now.time_since_epoch().count() < due + interval_.count()) return {};
         return count(0, now);
     }
 };

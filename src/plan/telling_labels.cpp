@@ -14,8 +14,15 @@ namespace {
 
 constexpr std::size_t compared_max = 32;
 constexpr std::size_t distance_max = 256;
-/// More than the labels of any usual series.
+/// More than any usual series has: a record, and what it stands for, for in remote write 2 the symbols are elsewhere.
 constexpr std::uint32_t record_bytes_max = 16u << 10;
+constexpr std::size_t label_bytes_max = 16u << 10;
+
+bool is_giant(std::span<const label_view> labels) {
+    std::size_t bytes = 0;
+    for (const label_view& label : labels) bytes += label.name.size() + label.value.size();
+    return bytes > label_bytes_max;
+}
 
 /// How the labels of one series compare with those of others.
 class comparison {
@@ -79,7 +86,7 @@ std::vector<std::size_t> neighbours_of(const planner& decided, std::size_t entry
 std::vector<label_view> telling_first(planner& decided, std::size_t entry) {
     const auto shown = decided.labels(entry);
     const std::vector<label_view> labels{shown.begin(), shown.end()};
-    if (decided.record_of(entry).size > record_bytes_max) return labels;
+    if (decided.record_of(entry).size > record_bytes_max || is_giant(labels)) return labels;
     const bytes_view metric = label_value(labels, "__name__");
     const bool is_refused_itself = is_refused(decided.verdict_of(entry));
     comparison kin{labels};
@@ -89,6 +96,7 @@ std::vector<label_view> telling_first(planner& decided, std::size_t entry) {
         const verdict said = decided.verdict_of(index);
         const bool is_known = said == verdict::known || (said == verdict::admitted && is_refused_itself);
         const auto other = decided.labels(index);
+        if (is_giant(other)) continue;
         const bool is_kin = label_value(other, "__name__") == metric;
         any_kin |= is_kin;
         (is_kin ? kin : strangers).add(other, is_known);

@@ -28,7 +28,10 @@ std::optional<std::uint64_t> upstream_health::failed(upstream_error_reason reaso
 
 std::optional<std::uint64_t> upstream_health::rest(upstream_error_reason reason, clock::time_point now) {
     assert(reason < upstream_error_reason::count_);
-    return outage_.lock()->lines[static_cast<std::size_t>(reason)].rest(now);
+    const auto held = outage_.lock();
+    const auto line = held->lines[static_cast<std::size_t>(reason)].rest(now);
+    if (line) held->told = true;
+    return line;
 }
 
 std::optional<upstream_health::outage> upstream_health::answered(clock::time_point now) {

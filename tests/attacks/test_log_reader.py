@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -12,6 +13,7 @@ import exposition
 import log_lines
 import recorded
 from gate import BINARY, SANITIZER_REPORT
+from waiting import eventually
 
 GOOD = recorded.bodies("metadata-v1")[0]
 CONFIG = "log: {level: debug, format: %s}\nserver: {threads: 1}\n"  # a line for each request
@@ -86,3 +88,32 @@ def test_a_reader_that_has_gone_is_no_reason_to_end(unread):
     assert client.send(unread.address, GOOD).status == 204
     assert unread.lost() >= 50
     assert unread.stop() == 0
+
+
+def is_up(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_terminal_that_nobody_reads_does_not_keep_the_gate_from_ending(tmp_path):
+    """A write to a terminal may wait although it was said to be ready."""
+    file = tmp_path / "gate.yaml"
+    file.write_text(CONFIG % "logfmt")
+    master, terminal = os.openpty()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    gate = subprocess.Popen([BINARY, f"--config.file={file}", "--upstream.url=discard:", f"--listen=127.0.0.1:{port}"],
+                            stderr=terminal, stdin=subprocess.DEVNULL)
+    os.close(terminal)
+    try:
+        eventually(lambda: is_up(port), "it is up")
+        with client.Client(("127.0.0.1", port)) as connection:
+            for _ in range(200):
+                headers = [("X-Scope-OrgID", "t" * 500)]
+                assert connection.request("GET", "/-/healthy", headers=headers).status == 200
+        gate.send_signal(signal.SIGTERM)
+        assert gate.wait(10) in (0, 66)  # 66: ThreadSanitizer about the thread that is left
+    finally:
+        gate.kill()
+        gate.wait()
+        os.close(master)

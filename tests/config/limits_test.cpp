@@ -91,6 +91,10 @@ TEST_CASE("a limit's name is required, plain and its own") {
         CHECK(name_error(name) == lines{"c.yaml:1: limits[0].name: '" + name +
                                         "' is not a name made of letters, digits, '_', '.' and '-'"});
     }
+    for (const std::string name : {"global", "tenant", "__unknown__", "__other__"}) {
+        CHECK(name_error(name) == lines{"c.yaml:1: limits[0].name: '" + name +
+                                        "' is what metrics and log lines call something else: choose another name"});
+    }
     CHECK(name_error(std::string(100, 'n')).empty());
     CHECK(name_error(std::string(101, 'n')) ==
           lines{"c.yaml:1: limits[0].name: '" + std::string(80, 'n') + "...' is too long, at most 100 characters"});

@@ -388,7 +388,7 @@ def test_what_happens_is_said(scene, message, provoke):
         assert all(line.startswith("{") == (scene.form == "json") for line in lines)
         return [event for event in map(parse, lines) if event["msg"] == message]
 
-    event = eventually(events, f"a line: {message}")[0]
+    event = eventually(events, f"a line: {message}", 30)[0]
     _, level, keys = log_lines(1)[message]
     assert event["level"] == level
     assert list(event)[3:] == keys

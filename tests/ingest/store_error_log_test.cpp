@@ -38,9 +38,9 @@ TEST_CASE("those behind the last line are told of by status, when it is time") {
     const auto tell = [&told](unsigned status, std::uint64_t requests) {
         told += std::to_string(status) + ":" + std::to_string(requests) + " ";
     };
-    log.rest(tell, start + 10s);
+    log.rest(tell, start + 20s);
     CHECK(told == "300:2 ");
-    log.rest(tell, start + 11s);
+    log.rest(tell, start + 21s);
     CHECK(told == "300:2 599:4 ");
     log.rest(tell, start + 1h);
     CHECK(told == "300:2 599:4 ");

@@ -144,3 +144,12 @@ TEST_CASE("whatever else there is, the label that differs is shown, in 256 bytes
         REQUIRE(text.size() < 400);
     }
 }
+
+TEST_CASE("a giant is neither sorted nor compared with, for a sender may cause many") {
+    const pairs usual = pod("1", "x");
+    pairs giant = pod("1", "y");
+    for (int i = 0; i < 20; ++i) giant.push_back({"a" + std::to_string(i), std::string(1000, 'a')});
+    scene at{{}, {giant, usual, pod("2", "x")}};
+    CHECK(at.shown(0).front() == "__name__");  // in the sender's order
+    CHECK(at.shown(1).front() == "pod");       // and not what differs from the giant
+}

@@ -26,10 +26,22 @@ TEST_CASE("requests without an answer are told at once, then every ten seconds, 
 TEST_CASE("those behind the last line are told of without a further one, when it is time") {
     upstream_health health;
     for (int i = 0; i < 7; ++i) health.failed(refused, start);
-    CHECK_FALSE(health.rest(refused, start + 9s));
-    CHECK_FALSE(health.rest(timeout, start + 10s));
-    CHECK(health.rest(refused, start + 10s) == 6);
+    CHECK_FALSE(health.rest(refused, start + 19s));
+    CHECK_FALSE(health.rest(timeout, start + 20s));
+    CHECK(health.rest(refused, start + 20s) == 6);
     CHECK_FALSE(health.rest(refused, start + 1h));
+}
+
+TEST_CASE("an outage that only such a line has told of has an end, too") {
+    upstream_health health;
+    health.failed(refused, start);
+    REQUIRE(health.answered(start + 1s));
+    CHECK_FALSE(health.failed(refused, start + 2s));
+    CHECK(health.rest(refused, start + 20s) == 1);
+    const auto ended = health.answered(start + 22s);
+    REQUIRE(ended);
+    CHECK(ended->lasted == 20s);
+    CHECK(ended->requests == 1);
 }
 
 TEST_CASE("the end of an outage is told once, with how long it was and what it cost") {
