@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "config/ignored_labels.hpp"
 #include "config/known_keys.hpp"
 #include "config/rule_keys.hpp"
 #include "config/rule_values.hpp"
