@@ -131,6 +131,27 @@ TEST_CASE("a value that came from a variable is not repeated in what is wrong wi
     CHECK(error("tenants: {header: '${N} ${S}'}\n") == "with ${N}, ${S} filled in: is not the name of an HTTP header");
 }
 
+TEST_CASE("what is wrong with a key is told whatever its value came from") {
+    const std::map<std::string, std::string> variables{{"N", "5"}, {"X", "5"}};
+    const auto error = [&](std::string_view text) {
+        const auto errors = errors_with(variables, text);
+        CHECK(errors.size() == 1);
+        return errors.empty() ? "" : errors[0];
+    };
+    CHECK(error("maxHourlySeriess: ${N}\n") ==
+          "c.yaml:1: maxHourlySeriess: unknown key, did you mean 'maxHourlySeries'?");
+    CHECK(error("tenants: {team-a: \"${X}\"}\n") ==
+          "c.yaml:1: tenants.team-a: unknown key; the limits of a tenant stand as 'tenants.overrides.team-a'");
+    CHECK(error("state: {dirr: \"${X}\"}\n") == "c.yaml:1: state.dirr: unknown key, did you mean 'state.dir'?");
+    CHECK(error("state.dir: ${X}\n") == "c.yaml:1: state.dir: must stand as 'dir:' below 'state:'");
+    CHECK(error("mode: observe\nmode: ${X}\n") == "c.yaml:2: mode: is set twice, first on line 1");
+    CHECK(error("tenants: {overrides: {a: {}, a: '${X}'}}\n") ==
+          "c.yaml:1: tenants.overrides.a: is set twice, first on line 1");
+    CHECK(errors_with({}, "state: {dirr: '${X}'}\n") ==
+          lines{"c.yaml:1: state.dirr: the environment variable 'X' is not set",
+                "c.yaml:1: state.dirr: unknown key, did you mean 'state.dir'?"});
+}
+
 TEST_CASE("sizes that came from variables are not repeated where they contradict each other") {
     const std::map<std::string, std::string> variables{{"A", "310MiB"}};
     for (const std::string key : {"maxRequestBytes", "maxInflightBytes"}) {
