@@ -60,6 +60,7 @@ class loader {
   private:
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
+    void check_own_address();
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
@@ -140,14 +141,23 @@ void loader::check() {
 }
 
 void loader::check_upstream() {
-    if (!bad_.contains("listen") && set_.contains("upstream.url") && is_own_address(value_.listen, value_.upstream)) {
-        const std::string why = "the gate would send to itself; the store listens elsewhere";
-        tell_at_first({{"upstream.url", "is the address of 'listen': " + why},
-                       {"listen", "is the address of 'upstream.url': " + why}});
-    }
+    if (!bad_.contains("listen") && set_.contains("upstream.url")) check_own_address();
     if (set_.contains("upstream.url") || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
+}
+
+void loader::check_own_address() {
+    const own_address found = find_own_address(value_.listen, value_.upstream);
+    if (found == own_address::yes)
+        tell_at_first({{"upstream.url",
+                        "is the address of 'listen': the gate would send to itself; the store listens "
+                        "elsewhere"}});
+    if (found == own_address::maybe)
+        tell_at_first({{"upstream.url",
+                        "is another address of this machine with the port of 'listen': if no store "
+                        "listens there, it is wrong"}},
+                      severity::warning);
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.
