@@ -178,3 +178,17 @@ TEST_CASE("values of variables have a bound together") {
     REQUIRE_FALSE(errors.empty());
     CHECK(errors.front() == "c.yaml: is too large once its variables are filled in");
 }
+
+TEST_CASE("variables are asked for no more once their values are too large together") {
+    std::string list = "ignoreLabels: ['";
+    for (int i = 0; i < 1000; ++i) list += "${BIG}";
+    list += "'";
+    for (int i = 0; i < 1000; ++i) list += ", '${BIG}'";
+    std::size_t asked = 0;
+    const auto outcome = load_config_text(list + "]\n", "c.yaml", discard, [&asked](const std::string&) {
+        ++asked;
+        return std::optional<std::string>{std::string(1 << 20, 'x')};
+    });
+    CHECK_FALSE(outcome.ok());
+    CHECK(asked == 5);
+}
