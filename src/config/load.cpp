@@ -104,6 +104,14 @@ void loader::read_text(std::string_view text, const environment& variables) {
     report_.sort_by_line();
 }
 
+// Where an empty text is taken for none, as that of a path, a start without the variable's value would go unnoticed.
+void doubt_empty(const placed_value& at) {
+    const yaml_value& value = at.value();
+    if (value.text.empty() && !value.variables.empty())
+        at.warn("the environment variable " + in_quotes(value.variables.front()) +
+                " is empty, and so is this value: that is as if the key were left out");
+}
+
 void loader::read_key(const config_key& key, const known_key& found) {
     assert((key.access.read == nullptr) != (key.access.assign == nullptr));
     if (found.faulty) bad_.insert(key.name);
@@ -114,6 +122,7 @@ void loader::read_key(const config_key& key, const known_key& found) {
     }
     if (read_scalar(*found.value, [&](std::string_view text) { return key.access.assign(text, value_); })) {
         set_[key.name] = {found.value->line(), "", !found.value->value().variables.empty()};
+        doubt_empty(*found.value);
     } else {
         bad_.insert(key.name);
     }

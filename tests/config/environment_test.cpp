@@ -192,3 +192,17 @@ TEST_CASE("variables are asked for no more once their values are too large toget
     CHECK_FALSE(outcome.ok());
     CHECK(asked == 5);
 }
+
+TEST_CASE("a path that is empty because its variable is gets a warning") {
+    const auto outcome =
+        load_with({{"DIR", ""}, {"FILE", ""}}, "state:\n  dir: ${DIR}\nfingerprint:\n  secretFile: ${FILE}\n");
+    CHECK(outcome.ok());
+    REQUIRE(outcome.warnings.size() == 2);
+    const std::string what = "' is empty, and so is this value: that is as if the key were left out";
+    CHECK(outcome.warnings[0].text() == "c.yaml:2: warning: state.dir: the environment variable 'DIR" + what);
+    CHECK(outcome.warnings[1].text() ==
+          "c.yaml:4: warning: fingerprint.secretFile: the environment variable 'FILE" + what);
+    CHECK(load_with({{"DIR", ""}}, "state: {dir: ''}\n").warnings.empty());
+    CHECK(load_with({{"DIR", ""}}, "state: {dir: '/a${DIR}'}\n").warnings.empty());
+    CHECK(load_with({{"DIR", "/a"}}, "state: {dir: '${DIR}'}\n").warnings.empty());
+}
