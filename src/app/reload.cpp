@@ -13,6 +13,7 @@
 
 #include "app/warnings.hpp"
 #include "config/effective.hpp"
+#include "config/ignored_labels.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 
@@ -67,6 +68,13 @@ page_text page_of(const config& in_force, std::span<const std::string> at_restar
     return std::make_shared<const std::string>(text + effective_yaml(in_force));
 }
 
+/// The file's own ignoreLabels, which its rules were checked against, are in force only after a restart.
+std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, const config& in_force) {
+    auto mistakes = ignored_labels(wanted, in_force.ignore_labels);
+    for (config_error& each : mistakes) each.message += "; a restart is needed for ignoreLabels first";
+    return mistakes;
+}
+
 }  // namespace
 
 reloader::reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
@@ -113,6 +121,8 @@ reload_outcome reloader::reload() {
 reload_outcome reloader::take_over() {
     load_outcome loaded = read_again_();
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
+    if (const auto mistakes = mistakes_until_restart(loaded.value.rules, in_force_); !mistakes.empty())
+        return tell_mistakes(mistakes);
     // All that can fail comes first.
     const differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
                             .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};

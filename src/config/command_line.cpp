@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/decimals.hpp"
 #include "config/habits.hpp"
 #include "config/keys.hpp"
 #include "config/version.hpp"
@@ -47,11 +48,30 @@ std::string unknown_argument(const CLI::App& app, const std::string& argument) {
     return printable(flag, 80) + ": unknown flag" + hint_for(app, flag);
 }
 
+bool is_negative_number(std::string_view argument) noexcept {
+    return argument.size() > 1 && argument[0] == '-' && is_digits(argument.substr(1, 1));
+}
+
+// `--maxHourlySeries -100` as `--maxHourlySeries=-100`, so that the number is taken for a value and no flag.
+std::vector<std::string> with_numbers_joined(int argc, const char* const* argv) {
+    std::vector<std::string> arguments;
+    for (int i = 0; i < argc; ++i) {
+        const std::string argument{argv[i]};
+        const bool is_behind_flag = arguments.size() > 1 && arguments.back().starts_with("--") &&
+                                    arguments.back().find('=') == std::string::npos;
+        if (is_behind_flag && is_negative_number(argument))
+            arguments.back() += "=" + argument;
+        else
+            arguments.push_back(argument);
+    }
+    return arguments;
+}
+
 // Flags of Go programs begin with one dash. Ours with one letter do, too, and `-httpListenAddr` is none of them.
-std::string single_dash(int argc, const char* const* argv) {
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view argument{argv[i]};
-        if (argument.size() > 2 && argument[0] == '-' && argument[1] != '-') return std::string{argument};
+std::string single_dash(const std::vector<std::string>& arguments) {
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+        const std::string& argument = arguments[i];
+        if (argument.size() > 2 && argument[0] == '-' && argument[1] != '-') return argument;
     }
     return "";
 }
@@ -93,8 +113,11 @@ std::string missing_value(const std::vector<valued_option>& options) {
 
 /// @return what is wrong with the flags; their values are another matter.
 std::string parse_flags(CLI::App& app, int argc, const char* const* argv) {
-    if (const auto theirs = single_dash(argc, argv); !theirs.empty()) return unknown_argument(app, theirs);
-    app.parse(argc, argv);
+    const std::vector<std::string> arguments = with_numbers_joined(argc, argv);
+    if (const auto theirs = single_dash(arguments); !theirs.empty()) return unknown_argument(app, theirs);
+    std::vector<const char*> texts;
+    for (const std::string& argument : arguments) texts.push_back(argument.c_str());
+    app.parse(static_cast<int>(texts.size()), texts.data());
     const auto rest = app.remaining();
     return rest.empty() ? "" : unknown_argument(app, rest.front());
 }

@@ -33,8 +33,12 @@ void put(yaml_value& root, std::string_view name, yaml_value value) {
 
 /// In values a file has `$${` for a `${` that names no variable of the environment.
 void escape_variables(yaml_value& value) {
-    for (auto at = value.text.find("${"); at != std::string::npos; at = value.text.find("${", at + 3))
-        value.text.insert(at, 1, '$');
+    std::string escaped;
+    for (std::size_t i = 0; i < value.text.size(); ++i) {
+        if (value.text.compare(i, 2, "${") == 0) escaped += '$';
+        escaped += value.text[i];
+    }
+    value.text = std::move(escaped);
     for (yaml_value& item : value.items) escape_variables(item);
     for (yaml_member& member : value.members) escape_variables(member.value);
 }

@@ -30,6 +30,7 @@ class variable_filler {
     variable_filler(const environment& variables, error_report& report) : variables_(variables), report_(report) {}
 
     void fill(yaml_value& at, const std::string& key, std::size_t line) {
+        if (is_cut()) return;
         if (at.kind == yaml_kind::text && at.text.find(opening) != std::string::npos) fill_text(at, key, line);
         for (std::size_t i = 0; i < at.items.size(); ++i) {
             yaml_value& item = at.items[i];
@@ -55,6 +56,7 @@ class variable_filler {
                     at.is_unknown = true;
                     return report_.add(line, key, std::move(wrong));
                 }
+                if (is_cut()) return;
                 continue;
             }
             const bool is_escaped = rest.starts_with(escaped_opening);

@@ -67,13 +67,13 @@ class key_matcher {
     void match_member(placed_value at, std::string_view name, const std::string& path, std::string_view section) {
         const bool is_section = std::ranges::count(sections_, path) != 0;
         const auto index = static_cast<std::size_t>(std::ranges::find(names_, path) - names_.begin());
-        if (!is_section && index == names_.size()) return at.fail(unknown_key(at, name, path, section));
+        if (!is_section && index == names_.size()) return at.fail_key(unknown_key(at, name, path, section));
         if (name.find('.') != std::string_view::npos) {
             set_faulty(path);
-            return at.fail(misplaced_key(name));
+            return at.fail_key(misplaced_key(name));
         }
         if (const auto [first, fresh] = found_.lines.emplace(path, at.line()); !fresh) {
-            at.fail("is set twice, first on line " + std::to_string(first->second));
+            at.fail_key("is set twice, first on line " + std::to_string(first->second));
             if (!is_section) return;
         }
         if (is_section) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "config/ignored_labels.hpp"
 #include "config/known_keys.hpp"
 #include "config/rule_keys.hpp"
 #include "config/rule_values.hpp"
@@ -86,7 +87,7 @@ std::map<std::string, std::string, std::less<>> read_labels(const placed_value& 
     for (const auto& [label, value] : at.members()) {
         const bool belongs = std::ranges::count(to.each, label) != 0;
         const auto text = belongs ? value.text() : std::nullopt;
-        if (!belongs) value.fail(unknown_label(label, to.each));
+        if (!belongs) value.fail_key(unknown_label(label, to.each));
         if (!text) to.group_is_known = false;
         values.emplace(label, text.value_or(""));
     }

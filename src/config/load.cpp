@@ -60,6 +60,7 @@ class loader {
   private:
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
+    void check_own_address();
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
@@ -103,6 +104,14 @@ void loader::read_text(std::string_view text, const environment& variables) {
     report_.sort_by_line();
 }
 
+// Where an empty text is taken for none, as that of a path, a start without the variable's value would go unnoticed.
+void doubt_empty(const placed_value& at) {
+    const yaml_value& value = at.value();
+    if (value.text.empty() && !value.variables.empty())
+        at.warn("the environment variable " + in_quotes(value.variables.front()) +
+                " is empty, and so is this value: that is as if the key were left out");
+}
+
 void loader::read_key(const config_key& key, const known_key& found) {
     assert((key.access.read == nullptr) != (key.access.assign == nullptr));
     if (found.faulty) bad_.insert(key.name);
@@ -113,6 +122,7 @@ void loader::read_key(const config_key& key, const known_key& found) {
     }
     if (read_scalar(*found.value, [&](std::string_view text) { return key.access.assign(text, value_); })) {
         set_[key.name] = {found.value->line(), "", !found.value->value().variables.empty()};
+        doubt_empty(*found.value);
     } else {
         bad_.insert(key.name);
     }
@@ -140,14 +150,23 @@ void loader::check() {
 }
 
 void loader::check_upstream() {
-    if (!bad_.contains("listen") && set_.contains("upstream.url") && is_own_address(value_.listen, value_.upstream)) {
-        const std::string why = "the gate would send to itself; the store listens elsewhere";
-        tell_at_first({{"upstream.url", "is the address of 'listen': " + why},
-                       {"listen", "is the address of 'upstream.url': " + why}});
-    }
+    if (!bad_.contains("listen") && set_.contains("upstream.url")) check_own_address();
     if (set_.contains("upstream.url") || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
+}
+
+void loader::check_own_address() {
+    const own_address found = find_own_address(value_.listen, value_.upstream);
+    if (found == own_address::yes)
+        tell_at_first({{"upstream.url",
+                        "is the address of 'listen': the gate would send to itself; the store listens "
+                        "elsewhere"}});
+    if (found == own_address::maybe)
+        tell_at_first({{"upstream.url",
+                        "is another address of this machine with the port of 'listen': if no store "
+                        "listens there, it is wrong"}},
+                      severity::warning);
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.

@@ -171,7 +171,7 @@ std::vector<named_value> placed_value::members() const {
         if (const auto [first, fresh] = lines.emplace(member.name, member.line); fresh) {
             members.push_back({member.name, std::move(at)});
         } else {
-            at.fail("is set twice, first on line " + std::to_string(first->second));
+            at.fail_key("is set twice, first on line " + std::to_string(first->second));
         }
     }
     return members;

@@ -81,6 +81,8 @@ class placed_value {
 
     /// A value that came from the environment is not repeated, even if the message does.
     void fail(std::string message) const;
+    /// Tells what is wrong with the key, whatever its value.
+    void fail_key(std::string message) const { report_->add(line_, key_, std::move(message)); }
     void warn(std::string message) const { report_->warn(line_, key_, std::move(message)); }
     /// Tells something of a key that belongs into this map and is not there.
     void fail_below(std::string_view name, std::string message) const;

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <map>
 
+#include "config/ignored_labels.hpp"
 #include "config/rule_keys.hpp"
 #include "config/scalars.hpp"
 #include "config/wording.hpp"
@@ -32,11 +33,6 @@ bool read_label_names(const placed_value& at, std::size_t count_max, std::vector
     return good;
 }
 
-std::string ignored_label(std::string_view name, std::span<const std::string> ignored) {
-    if (std::ranges::count(ignored, name) == 0) return "";
-    return in_quotes(name) + " is one of ignoreLabels, which do not tell series apart";
-}
-
 bool read_selector(const placed_value& at, std::span<const std::string> ignored, selector& target) {
     // Without the quotes, {namespace=~".+"} is a map to YAML.
     if (at.value().kind == yaml_kind::map || at.value().kind == yaml_kind::list) {
@@ -44,13 +40,10 @@ bool read_selector(const placed_value& at, std::span<const std::string> ignored,
         return false;
     }
     if (!read_scalar(at, [&](std::string_view text) { return assign_selector(text, target); })) return false;
-    for (const label_matcher& matcher : target.matchers()) {
-        std::string wrong = ignored_label(matcher.name, ignored);
-        if (wrong.empty()) continue;
-        at.fail(std::move(wrong));
-        return false;
-    }
-    return true;
+    std::string wrong = ignored_label(target, ignored);
+    if (wrong.empty()) return true;
+    at.fail(std::move(wrong));
+    return false;
 }
 
 bool read_flag(const placed_value& at, bool& target) {

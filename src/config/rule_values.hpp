@@ -26,10 +26,6 @@ bool read_label_names(const placed_value& at, std::size_t count_max, std::vector
 /// @param ignored labels that it must not ask for.
 bool read_selector(const placed_value& at, std::span<const std::string> ignored, selector& target);
 
-/// What is wrong with a label that limits go by: which of the series that differ in nothing else would say? Empty if
-/// nothing is.
-std::string ignored_label(std::string_view name, std::span<const std::string> ignored);
-
 bool read_flag(const placed_value& at, bool& target);
 
 bool read_mode(const placed_value& at, limit_mode& target);

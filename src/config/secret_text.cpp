@@ -35,19 +35,15 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 
 std::string without_secrets(std::string_view text) {
     const std::size_t query = query_start(text);
+    const std::string_view before = text.substr(0, query);
+    const std::size_t authority = before.find(scheme_end);
+    // Whoever has a slash in a password has not escaped it: so from the first scheme to the last '@' of all.
+    const std::size_t at = before.rfind('@');
     std::string shown;
-    std::string_view rest = text.substr(0, query);
-    for (auto scheme = rest.find(scheme_end); scheme != std::string_view::npos; scheme = rest.find(scheme_end)) {
-        const std::size_t authority = scheme + scheme_end.size();
-        shown.append(rest.substr(0, authority));
-        rest.remove_prefix(authority);
-        // Whoever has a slash in a password has not escaped it: so the last '@' of all.
-        const std::size_t at = rest.rfind('@');
-        if (at == std::string_view::npos) continue;
-        shown.append(secret_mark);
-        rest.remove_prefix(at);
-    }
-    shown.append(rest);
+    if (authority != std::string_view::npos && at != std::string_view::npos && at >= authority + scheme_end.size())
+        shown.append(before.substr(0, authority + scheme_end.size())).append(secret_mark).append(before.substr(at));
+    else
+        shown.append(before);
     if (query + 1 < text.size()) return shown.append("?").append(secret_mark);
     return shown.append(text.substr(query));
 }

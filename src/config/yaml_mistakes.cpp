@@ -120,12 +120,20 @@ std::size_t line_with_tab(const std::vector<std::string_view>& lines, const yaml
     return given.message.find("illegal tab") == std::string::npos ? 0 : given.line;
 }
 
+/// The one that is never closed, or else the first.
+const yaml_quote* quote_to_blame(const yaml_scan& scan) {
+    const auto open = std::ranges::find(scan.odd_quotes, std::size_t{0}, &yaml_quote::end_line);
+    if (open != scan.odd_quotes.end()) return &*open;
+    return scan.odd_quotes.empty() ? nullptr : &scan.odd_quotes.front();
+}
+
 }  // namespace
 
-yaml_fault unclosed_quote(std::string_view text) {
-    for (const yaml_quote& quote : scan_yaml(text).odd_quotes)
-        if (quote.end_line == 0) return fault_at(quote.line, quote_mistake(quote));
-    return {0, ""};
+yaml_fault unclosed_quote(std::string_view text, std::size_t line) {
+    const auto quotes = scan_yaml(text).odd_quotes;
+    const auto open = std::ranges::find(quotes, std::size_t{0}, &yaml_quote::end_line);
+    if (open != quotes.end() && open->line == line) return fault_at(line, quote_mistake(*open));
+    return fault_at(line, "a quote that opens here is never closed");
 }
 
 yaml_fault explain_fault(std::string_view text, const yaml_fault& given) {
@@ -134,7 +142,7 @@ yaml_fault explain_fault(std::string_view text, const yaml_fault& given) {
     if (const std::size_t line = line_with_tab(lines, given); line != 0)
         return fault_at(line, "a tab indents this line; YAML takes only spaces for that");
     const yaml_scan scan = scan_yaml(text);
-    if (!scan.odd_quotes.empty()) return fault_at(scan.odd_quotes[0].line, quote_mistake(scan.odd_quotes[0]));
+    if (const yaml_quote* quote = quote_to_blame(scan)) return fault_at(quote->line, quote_mistake(*quote));
     const auto& open = scan.open_brackets;
     if (!open.empty() && open.back().line < given.line) return bracket_fault(open.back());
     if (given.message == "illegal flow end") return fault_at(given.line, "a ] or } that nothing opens");

@@ -12,9 +12,9 @@ namespace seriesgate {
 /// @param given what the parser said, and the line where it gave up, from 1; 0 if unknown.
 yaml_fault explain_fault(std::string_view text, const yaml_fault& given);
 
-/// A quote that is never closed: some parsers take the rest of the file for the value.
-/// @return a fault without message if there is none.
-yaml_fault unclosed_quote(std::string_view text);
+/// Of a text with a quote that is never closed.
+/// @param line where it opens.
+yaml_fault unclosed_quote(std::string_view text, std::size_t line);
 
 /// Of a text that is one value and not keys and values: what its first line lacks; empty if that is not known.
 std::string missing_in_line(std::string_view text);

@@ -42,6 +42,11 @@ class yaml_scanner {
         ++at_;
     }
 
+    /// In brackets a colon needs no space behind a name in quotes: {"a":1}, as in JSON.
+    [[nodiscard]] bool is_behind_quote() const noexcept {
+        return in_brackets() && !in_plain_ && !value_may_begin_ && (text_[at_ - 1] == '"' || text_[at_ - 1] == '\'');
+    }
+
     void take_sign(char c) {
         const bool is_last = is_space(next()) || next() == '\n';
         if (value_may_begin_ && (c == '[' || c == '{')) {
@@ -49,7 +54,7 @@ class yaml_scanner {
         } else if (in_brackets() && (c == ']' || c == '}')) {
             found_.open_brackets.pop_back();
             value_may_begin_ = in_plain_ = false;
-        } else if ((c == ':' && is_last) || (c == ',' && in_brackets())) {
+        } else if ((c == ':' && (is_last || is_behind_quote())) || (c == ',' && in_brackets())) {
             value_may_begin_ = true;
             in_plain_ = false;
         } else if (!is_space(c) && !((c == '-' || c == '?') && is_last && value_may_begin_)) {

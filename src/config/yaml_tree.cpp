@@ -15,6 +15,7 @@ namespace {
 // What the values may come to, in bytes of text and a few for each. No text of 1 MiB gets there without aliases.
 constexpr std::size_t tree_bytes_max = 4 << 20;
 constexpr std::size_t bytes_per_value = 4;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 std::size_t line_of(const YAML::Mark& mark) noexcept {
     return mark.is_null() ? 0 : static_cast<std::size_t>(mark.line) + 1;
@@ -95,33 +96,67 @@ void read_document(const YAML::Node& document, std::string_view text, yaml_tree&
     }
 }
 
-// Sees where the current document starts, and nothing else.
+// Sees where the current document and the last scalar start, and nothing else.
 class start_finder : public YAML::EventHandler {
   public:
     std::size_t line = 0;
+    std::size_t scalar_line = 0;
 
     void OnDocumentStart(const YAML::Mark& mark) override { line = line_of(mark); }
     void OnDocumentEnd() override {}
     void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
     void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string&) override {
+        scalar_line = line_of(mark);
+    }
     void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
     void OnSequenceEnd() override {}
     void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
     void OnMapEnd() override {}
 };
 
+// Up to yaml-cpp 0.8.0 a quote that is still open where the text ends in a new line is closed there, and the rest of
+// the file is its value. Where a document begins, it is an error; so one is begun behind the text.
+struct own_end {
+    std::string_view text;
+    std::size_t line;
+
+    // Not for other encodings than UTF-8.
+    explicit own_end(std::string_view before)
+        : text(before.find('\0') == std::string_view::npos ? "\n---\n" : ""),
+          line(text.empty() ? 0 : static_cast<std::size_t>(std::ranges::count(before, '\n')) + 2) {}
+};
+
+std::size_t line_of_last_scalar(const std::string& text) {
+    std::istringstream stream{text};
+    YAML::Parser parser{stream};
+    start_finder found;
+    parser.HandleNextDocument(found);
+    return found.scalar_line;
+}
+
 // YAML::Load reads the first document and ignores what follows, be it a second document or a stray bracket.
 // YAML::LoadAll is no way out: up to yaml-cpp 0.8.0 it never ends on a stray ',' (jbeder/yaml-cpp#1319).
-void check_end(const std::string& text, yaml_tree& out) {
-    std::istringstream stream{text};
+void check_documents(const std::string& text, const own_end& end, yaml_tree& out) {
+    std::istringstream stream{text + std::string{end.text}};
     YAML::Parser parser{stream};
     start_finder document;
     if (!parser.HandleNextDocument(document) || !parser.HandleNextDocument(document)) return;
+    if (document.line == end.line) return;
     if (const auto why = unindented_line(text, document.line); !why.empty())
         out.faults.push_back({document.line, why});
     else
         out.faults.push_back({document.line, "expected the end of the file: only one YAML document is allowed"});
+}
+
+void check_end(const std::string& text, yaml_tree& out) {
+    const own_end end{text};
+    try {
+        check_documents(text, end, out);
+    } catch (const YAML::Exception& error) {
+        if (end.line == 0 || line_of(error.mark) != end.line) throw;
+        out = {{}, {unclosed_quote(text, line_of_last_scalar(text))}};
+    }
 }
 
 // What yaml-cpp says, and the one mistake that this configuration invites: `url: discard:` without quotes.
@@ -136,7 +171,7 @@ yaml_fault fault_of(const YAML::Exception& error, std::string_view text) {
 
 yaml_tree read_yaml(std::string_view text) {
     yaml_tree out;
-    if (const auto quote = unclosed_quote(text); !quote.message.empty()) return {{}, {quote}};
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     try {
         const std::string copy{text};
         read_document(YAML::Load(copy), text, out);

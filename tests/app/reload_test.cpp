@@ -113,6 +113,36 @@ TEST_CASE("what only a start reads is named, and the limits are taken over all t
           "a restart is needed for: rejectStatus 400 -> 429");
 }
 
+TEST_CASE("limits on a label that is ignored until a restart are not taken over") {
+    scene at;
+    at.running.ignore_labels = {"replica", "zone"};
+    reloader reload{at.running, [&at] { return at.read_again(); }, at.gate.limiter, at.metrics, at.page};
+    const std::string page = *at.page.text();
+    load_outcome wanted{.value = at.running, .errors = {}};
+    wanted.value.ignore_labels = {};
+    wanted.value.rules.global.hourly = 7;
+    wanted.value.rules.limits.resize(2);
+    wanted.value.rules.limits[1].match = *parse_selector("{job=\"a\",replica=\"b\"}");
+    wanted.value.rules.limits[1].each = {"job", "zone"};
+    wanted.value.rules.exempt = {*parse_selector("up"), *parse_selector("{zone!=\"\"}")};
+    at.read_again = [&wanted] { return wanted; };
+    const reload_outcome outcome = reload.reload();
+    CHECK_FALSE(outcome.ok);
+    const std::string why =
+        " is one of ignoreLabels, which do not tell series apart; a restart is needed for "
+        "ignoreLabels first";
+    CHECK(outcome.text ==
+          "limits[1].match: 'replica'" + why + "\nlimits[1].each[1]: 'zone'" + why + "\nexempt[1]: 'zone'" + why);
+    CHECK(at.hourly_max() == 3);
+    CHECK(*at.page.text() == page);
+    CHECK(at.metrics.successful.value() == 0);
+
+    wanted.value.rules.limits.clear();
+    wanted.value.rules.exempt.clear();
+    CHECK(reload.reload().ok);
+    CHECK(at.hourly_max() == 7);
+}
+
 TEST_CASE("the page shows what is in force: new limits, and else what was started with") {
     scene at;
     const auto shows = [&at](std::string_view line) { return at.page.text()->find(line) != std::string::npos; };

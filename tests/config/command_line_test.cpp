@@ -54,6 +54,16 @@ TEST_CASE("flags are collected as text under their keys") {
     CHECK(result.flags[3].value == "2");
 }
 
+TEST_CASE("a number below zero is the value of the flag before it") {
+    const auto result = parsed({"--maxHourlySeries", "-100", "--maxDailySeries=5"});
+    CHECK(result.error.empty());
+    REQUIRE(result.flags.size() == 2);
+    CHECK(result.flags[0].value == "-100");
+    CHECK(error_of({"--maxHourlySerie", "-100"}) == "--maxHourlySerie: unknown flag, did you mean --maxHourlySeries?");
+    CHECK(error_of({"--maxHourlySeries=1", "-100"}) == "-100: unknown flag, see --help");
+    CHECK(error_of({"-100"}) == "-100: unknown flag, see --help");
+}
+
 TEST_CASE("every key that may be a flag is one, and no other") {
     for (const config_key& key : config_keys()) {
         CAPTURE(key.name);

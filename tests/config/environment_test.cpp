@@ -131,6 +131,27 @@ TEST_CASE("a value that came from a variable is not repeated in what is wrong wi
     CHECK(error("tenants: {header: '${N} ${S}'}\n") == "with ${N}, ${S} filled in: is not the name of an HTTP header");
 }
 
+TEST_CASE("what is wrong with a key is told whatever its value came from") {
+    const std::map<std::string, std::string> variables{{"N", "5"}, {"X", "5"}};
+    const auto error = [&](std::string_view text) {
+        const auto errors = errors_with(variables, text);
+        CHECK(errors.size() == 1);
+        return errors.empty() ? "" : errors[0];
+    };
+    CHECK(error("maxHourlySeriess: ${N}\n") ==
+          "c.yaml:1: maxHourlySeriess: unknown key, did you mean 'maxHourlySeries'?");
+    CHECK(error("tenants: {team-a: \"${X}\"}\n") ==
+          "c.yaml:1: tenants.team-a: unknown key; the limits of a tenant stand as 'tenants.overrides.team-a'");
+    CHECK(error("state: {dirr: \"${X}\"}\n") == "c.yaml:1: state.dirr: unknown key, did you mean 'state.dir'?");
+    CHECK(error("state.dir: ${X}\n") == "c.yaml:1: state.dir: must stand as 'dir:' below 'state:'");
+    CHECK(error("mode: observe\nmode: ${X}\n") == "c.yaml:2: mode: is set twice, first on line 1");
+    CHECK(error("tenants: {overrides: {a: {}, a: '${X}'}}\n") ==
+          "c.yaml:1: tenants.overrides.a: is set twice, first on line 1");
+    CHECK(errors_with({}, "state: {dirr: '${X}'}\n") ==
+          lines{"c.yaml:1: state.dirr: the environment variable 'X' is not set",
+                "c.yaml:1: state.dirr: unknown key, did you mean 'state.dir'?"});
+}
+
 TEST_CASE("sizes that came from variables are not repeated where they contradict each other") {
     const std::map<std::string, std::string> variables{{"A", "310MiB"}};
     for (const std::string key : {"maxRequestBytes", "maxInflightBytes"}) {
@@ -156,4 +177,32 @@ TEST_CASE("values of variables have a bound together") {
     const auto errors = errors_with({{"BIG", std::string(100'000, 'x')}}, text + "]\n");
     REQUIRE_FALSE(errors.empty());
     CHECK(errors.front() == "c.yaml: is too large once its variables are filled in");
+}
+
+TEST_CASE("variables are asked for no more once their values are too large together") {
+    std::string list = "ignoreLabels: ['";
+    for (int i = 0; i < 1000; ++i) list += "${BIG}";
+    list += "'";
+    for (int i = 0; i < 1000; ++i) list += ", '${BIG}'";
+    std::size_t asked = 0;
+    const auto outcome = load_config_text(list + "]\n", "c.yaml", discard, [&asked](const std::string&) {
+        ++asked;
+        return std::optional<std::string>{std::string(1 << 20, 'x')};
+    });
+    CHECK_FALSE(outcome.ok());
+    CHECK(asked == 5);
+}
+
+TEST_CASE("a path that is empty because its variable is gets a warning") {
+    const auto outcome =
+        load_with({{"DIR", ""}, {"FILE", ""}}, "state:\n  dir: ${DIR}\nfingerprint:\n  secretFile: ${FILE}\n");
+    CHECK(outcome.ok());
+    REQUIRE(outcome.warnings.size() == 2);
+    const std::string what = "' is empty, and so is this value: that is as if the key were left out";
+    CHECK(outcome.warnings[0].text() == "c.yaml:2: warning: state.dir: the environment variable 'DIR" + what);
+    CHECK(outcome.warnings[1].text() ==
+          "c.yaml:4: warning: fingerprint.secretFile: the environment variable 'FILE" + what);
+    CHECK(load_with({{"DIR", ""}}, "state: {dir: ''}\n").warnings.empty());
+    CHECK(load_with({{"DIR", ""}}, "state: {dir: '/a${DIR}'}\n").warnings.empty());
+    CHECK(load_with({{"DIR", "/a"}}, "state: {dir: '${DIR}'}\n").warnings.empty());
 }

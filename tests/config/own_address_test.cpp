@@ -19,19 +19,49 @@ bool is_own(const std::string& listen, const std::string& host_and_port) {
     return !outcome.ok();
 }
 
+bool is_doubted(const std::string& listen, const std::string& host_and_port) {
+    const auto outcome =
+        load_config_text("listen: '" + listen + "'\nupstream:\n  url: http://" + host_and_port + "/w\n", "c.yaml", {});
+    return !outcome.warnings.empty();
+}
+
 }  // namespace
 
 TEST_CASE("an upstream that is the gate itself is found") {
-    for (const std::string listen :
-         {":9201", "0.0.0.0:9201", "[::]:9201", "127.0.0.1:9201", "localhost:9201", "[::1]:9201"})
-        for (const std::string host : {"localhost", "LocalHost", "localhost.", "gate.localhost", "127.0.0.1", "[::1]",
-                                       "0.0.0.0", "[::]", "[::ffff:127.0.0.1]"}) {
+    const lines any_family{"localhost", "LocalHost", "localhost.", "gate.localhost"};
+    const lines v4{"127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]"};
+    const lines v6{"[::1]", "[::]"};
+    const auto check = [](const std::string& listen, const lines& hosts, bool is_error) {
+        for (const std::string& host : hosts) {
             CAPTURE(listen, host);
-            CHECK(is_own(listen, host + ":9201"));
+            CHECK(is_own(listen, host + ":9201") == is_error);
+            CHECK(is_doubted(listen, host + ":9201") == !is_error);
         }
+    };
+    for (const std::string listen : {"[::]:9201", "localhost:9201"})
+        for (const lines& hosts : {any_family, v4, v6}) check(listen, hosts, true);
+    for (const std::string listen : {":9201", "0.0.0.0:9201", "127.0.0.1:9201"}) {
+        for (const lines& hosts : {any_family, v4}) check(listen, hosts, true);
+        check(listen, v6, false);
+    }
+    for (const lines& hosts : {any_family, v6}) check("[::1]:9201", hosts, true);
+    check("[::1]:9201", v4, false);
+    check("127.0.0.2:9201", any_family, false);
+    check("127.0.0.2:9201", {"127.0.0.2"}, true);
+    check("0.0.0.0:9201", {"127.0.0.2"}, true);
     CHECK(is_own("10.0.0.1:9201", "10.0.0.1:9201"));
     CHECK(is_own("Gate.example:9201", "gate.example:9201"));
     CHECK(is_own(":80", "localhost"));
+}
+
+TEST_CASE("another address of this machine with the same port is doubted") {
+    const auto outcome =
+        load_config_text("listen: 127.0.0.1:8428\nupstream:\n  url: http://[::1]:8428/w\n", "c.yaml", {});
+    CHECK(outcome.ok());
+    REQUIRE(outcome.warnings.size() == 1);
+    CHECK(outcome.warnings[0].text() ==
+          "c.yaml:3: warning: upstream.url: is another address of this machine with the port of 'listen': if no store "
+          "listens there, it is wrong");
 }
 
 TEST_CASE("an upstream elsewhere is none of ours") {
@@ -43,6 +73,8 @@ TEST_CASE("an upstream elsewhere is none of ours") {
     CHECK_FALSE(is_own("10.0.0.1:9201", "localhost:9201"));
     CHECK_FALSE(is_own("10.0.0.1:9201", "10.0.0.2:9201"));
     CHECK_FALSE(is_own("127.0.0.1:9201", "127.0.0.2:9201"));
+    CHECK_FALSE(is_doubted("127.0.0.1:9201", "127.0.0.2:9201"));
+    CHECK_FALSE(is_doubted("10.0.0.1:9201", "localhost:9201"));
     CHECK_FALSE(is_own(":9201", "[::ffff:10.0.0.1]:9201"));
     CHECK(load_config_text("listen: :9201\n", "c.yaml", discard).ok());
 }

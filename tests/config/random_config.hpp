@@ -36,6 +36,8 @@ class random_config {
         return made;
     }
 
+    bool chance() { return random_.one_in(2); }
+
     /// Text that has a meaning in YAML, or in a terminal, or none at all.
     std::string text(bool with_zeros = false) {
         static constexpr std::array<std::string_view, 39> parts{

@@ -301,6 +301,7 @@ DOUBTS = [
 FLAGS = [
     ("--maxHourlySeries=many", "--maxHourlySeries: 'many' is not a whole number"),
     ("--maxHourlySeries=1,000,000", "--maxHourlySeries: '1,000,000' is not a whole number: write 1000000"),
+    ("--maxHourlySeries -100", "--maxHourlySeries: '-100' is negative"),
     ("--maxDailySeries=-1", "--maxDailySeries: '-1' is negative: write 0 for no limit"),
     ("--listen=9201", "--listen: '9201' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201"),
     ("--lisen=:9201", "seriesgate: --lisen: unknown flag, did you mean --listen?"),
@@ -399,12 +400,19 @@ def test_what_is_doubtful_is_warned_of(file, text, lines):
     assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == expected
 
 
+def test_another_address_of_this_machine_with_the_gates_own_port_is_warned_of(file):
+    file.write_text("listen: 127.0.0.1:9201\nupstream: {url: 'http://[::1]:9201/w'}\n")
+    assert outcome(run(f"--config.file={file}", "--check-config")) == (0, f"{file}: ok\n", [
+        f"{file}:2: warning: upstream.url: is another address of this machine with the port of 'listen': if no store "
+        "listens there, it is wrong"])
+
+
 # --- the command line
 
 @pytest.mark.parametrize("flag, line", FLAGS)
 def test_a_mistake_in_a_flag_is_explained(flag, line):
-    assert outcome(run(DISCARD, flag)) == (1, "", [line])
-    assert outcome(run(DISCARD, flag, "--check-config")) == (1, "", [line])
+    assert outcome(run(DISCARD, *flag.split())) == (1, "", [line])
+    assert outcome(run(DISCARD, *flag.split(), "--check-config")) == (1, "", [line])
 
 
 def test_a_count_has_units(start_gate):

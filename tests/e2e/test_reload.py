@@ -193,6 +193,18 @@ def test_a_bad_file_changes_nothing_and_says_why(limited, upstream, by, text, er
 
 # --- what needs a restart
 
+def test_limits_on_a_label_that_is_ignored_until_a_restart_are_not_taken_over(limited, upstream):
+    gate = limited("maxHourlySeries: 5\nignoreLabels: [replica]\n")
+    before = gate.get("/config").body
+    reply = gate.reload("maxHourlySeries: 8\nlimits: [{name: pairs, each: [replica], maxHourlySeries: 3}]\n")
+    assert reply.status == 400
+    assert reply.body.decode() == ("limits[0].each[0]: 'replica' is one of ignoreLabels, which do not tell series apart; "
+                                   "a restart is needed for ignoreLabels first\n")
+    assert gate.get("/config").body == before
+    assert len(offer(gate, upstream, numbered(9))) == 5
+    eventually(lambda: gate.said("configuration not reloaded", err=reply.body.decode().rstrip()), "the log says so, too")
+
+
 FIXED = {
     "listen": ("127.0.0.1:0", "127.0.0.1:1"),
     "upstream": ("{{url: '{url}'}}", "{{url: '{url}/other'}}"),
