@@ -115,7 +115,7 @@ TEST_CASE("what the parser reads is not refused for its quotes") {
         while (!text.empty() && std::string_view{" \t\r\n"}.find(text.back()) != std::string_view::npos)
             text.pop_back();
         CAPTURE(text);
-        if (text.find("!<") != std::string::npos) continue;  // yaml-cpp 0.8 reads such a tag past its end, 0.7 does not
+        if (text.starts_with('!')) continue;  // yaml-cpp 0.8 reads a tag on past its end
         // At the very end, or behind a line's end, the parser takes an open quote for closed; a comment it does not
         // take.
         const bool is_read = parser_reads(text + " #");
