@@ -61,10 +61,10 @@ void line_writer::flush(std::chrono::steady_clock::duration limit) {
     idle_.wait_for(lock, limit, [this] { return queue_.empty(); });
 }
 
-void line_writer::end_if_idle() {
+void line_writer::let_go() {
     {
         const std::scoped_lock lock{guard_};
-        if (!queue_.empty()) return;
+        if (!queue_.empty()) return thread_.detach();
         thread_.request_stop();  // with the lock, so that it begins nothing more
     }
     thread_.join();

@@ -38,8 +38,9 @@ class line_writer {
     /// Waits until what was put before is written, but no longer than that.
     void flush(std::chrono::steady_clock::duration limit);
 
-    /// Ends the thread, unless it is writing. What is put from then on stays in the queue.
-    void end_if_idle();
+    /// Ends the thread or, if it is writing, is rid of it: then this must never be destroyed. What is put from then on
+    /// may stay in the queue.
+    void let_go();
 
     /// Since the start.
     [[nodiscard]] std::uint64_t lost() const;

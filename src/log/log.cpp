@@ -31,7 +31,7 @@ class lasting_writer {
     lasting_writer() = default;
     lasting_writer(const lasting_writer&) = delete;
     lasting_writer& operator=(const lasting_writer&) = delete;
-    ~lasting_writer() { only_.end_if_idle(); }
+    ~lasting_writer() { only_.let_go(); }
 
     [[nodiscard]] line_writer& get() const noexcept { return only_; }
 };
