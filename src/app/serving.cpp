@@ -18,8 +18,10 @@ request_handler ingestion_by(std::optional<ingestor>& ingest) {
 /// Nothing but the name of the upstream keeps a gate from being ready.
 std::string what_keeps(ingest_shared& shared) {
     const std::string fault = shared.health.name_fault();
-    return fault.empty() ? fault
-                         : "the upstream's name does not resolve: " + shared.settings.upstream.host + ": " + fault;
+    return fault.empty()
+               ? fault
+               : "the upstream's name does not resolve: " + shared.settings.upstream.store.doors.front().host + ": " +
+                     fault;
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ void log_start(const config& settings, std::string_view address, std::size_t thr
     const limit_rules& rules = settings.rules;
     log::info("seriesgate is up", {{"version", version()},
                                    {"listen", address},
-                                   {"upstream", shown(settings.upstream.url)},
+                                   {"upstream", shown_url(settings.upstream)},
                                    {"protocol", shown(settings.upstream.protocol)},
                                    {"mode", shown(rules.mode)},
                                    {"max_hourly_series", series_max(rules.global.hourly)},

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ namespace seriesgate {
 struct listen_address {
     std::string host = "0.0.0.0";  ///< IPv4 or IPv6 address (without brackets) or a name
     std::uint16_t port = 9201;     ///< 0: any free port
+    std::string unix_path{};       ///< of a unix socket, in place of host and port
 
     bool operator==(const listen_address&) const = default;
 };
@@ -34,13 +36,58 @@ enum class upstream_host : std::uint8_t {
     sender,  ///< the one that the sender asked for
 };
 
+/// One address of a store: an URL taken apart.
+struct store_door {
+    secret_text url{};        ///< as written; the rest is read from it
+    bool tls = false;         ///< https
+    std::string host{};       ///< IPv4 or IPv6 address (without brackets) or a name
+    std::uint16_t port = 0;   ///< 80, or 443 with TLS, when the URL names none
+    secret_text target{};     ///< path and query as they go into the request line; starts with '/', may hold one '?'
+    std::string authority{};  ///< the Host header: as in the URL
+
+    bool operator==(const store_door&) const = default;
+};
+
+/// How a store proves who it is, and we to it. Paths of PEM files.
+struct store_tls_config {
+    std::string ca_file;      ///< empty: the system's authorities
+    std::string cert_file;    ///< ours; empty: none
+    std::string key_file;     ///< belongs to cert_file
+    std::string server_name;  ///< that the certificate has to have; empty: the URL's host
+
+    bool operator==(const store_tls_config&) const = default;
+};
+
+struct basic_auth_config {
+    std::string username;  ///< empty: none
+    std::string password_file;
+
+    bool operator==(const basic_auth_config&) const = default;
+};
+
+/// One store: its addresses, and what each request to it says of us.
+struct store_config {
+    std::vector<store_door> doors;  ///< equal ones; empty with `discard:`
+    store_tls_config tls;           ///< for those with https
+    basic_auth_config basic_auth;
+    std::string bearer_token_file;  ///< empty: none
+    std::map<std::string, secret_text, std::less<>> headers;
+
+    bool operator==(const store_config&) const = default;
+};
+
+/// A second store, which gets what the first one gets.
+struct replica_config {
+    store_config store;
+    bool best_effort = false;  ///< nobody waits for it
+
+    bool operator==(const replica_config&) const = default;
+};
+
 struct upstream_config {
-    secret_text url;         ///< as written; the rest is read from it
-    bool discard = false;    ///< `discard:`: accept and count, forward nothing; host to authority are then empty
-    std::string host;        ///< IPv4 or IPv6 address (without brackets) or a name
-    std::uint16_t port = 0;  ///< 80 when the URL names none
-    secret_text target;      ///< path and query as they go into the request line; starts with '/', may hold one '?'
-    std::string authority;   ///< the Host header: as in the URL
+    store_config store;
+    std::vector<replica_config> replicas;
+    bool discard = false;                                          ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;

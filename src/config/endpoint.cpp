@@ -18,7 +18,7 @@ namespace urls = boost::urls;
 
 constexpr std::string_view listen_forms = "an address such as 0.0.0.0:9201, :9201 or [::1]:9201";
 constexpr std::string_view url_form = "a URL such as http://127.0.0.1:8428/api/v1/write";
-constexpr std::string_view supported = "only http:// and discard: are supported";
+constexpr std::string_view supported = "only http://, https:// and discard: are supported";
 
 std::string_view to_std(boost::core::string_view text) noexcept {
     return {text.data(), text.size()};
@@ -73,10 +73,13 @@ std::string bad_port(std::string_view port, unsigned min) {
     return "port " + in_quotes(port) + " is not between " + std::to_string(min) + " and 65535";
 }
 
+std::optional<std::uint16_t> default_port(bool has_tls) noexcept {
+    return has_tls ? std::uint16_t{443} : std::uint16_t{80};
+}
+
 std::string check_scheme(const urls::url_view& url) {
     const std::string_view scheme = to_std(url.scheme());
-    if (url.scheme_id() == urls::scheme::http) return "";
-    if (url.scheme_id() == urls::scheme::https) return "https:// is not supported yet, " + std::string{supported};
+    if (url.scheme_id() == urls::scheme::http || url.scheme_id() == urls::scheme::https) return "";
     if (scheme == "discard") return "discard: takes nothing after the colon";
     return in_quotes(scheme) + " is not supported, " + std::string{supported};
 }
@@ -99,15 +102,7 @@ std::string parse_listen(std::string_view text, listen_address& target) {
     return "";
 }
 
-std::string parse_upstream_url(std::string_view text, upstream_config& target) {
-    if (text == "discard:") {
-        target.url = text;
-        target.discard = true;
-        target.port = 0;
-        target.target = {};
-        for (std::string* part : {&target.host, &target.authority}) part->clear();
-        return "";
-    }
+std::string parse_store_url(std::string_view text, store_door& target) {
     // The messages do not repeat the URL: it may hold credentials.
     const auto url = urls::parse_uri(text);
     if (!url) return "is not " + std::string{url_form};
@@ -116,23 +111,35 @@ std::string parse_upstream_url(std::string_view text, upstream_config& target) {
     if (url->has_userinfo()) return "must not hold credentials; the sender's own Authorization header is passed on";
     auto host = host_of(url->authority());
     if (!host) return "has no valid host; expected " + std::string{url_form};
+    const bool has_tls = url->scheme_id() == urls::scheme::https;
     const std::string_view port_text = to_std(url->port());
-    const auto port = port_text.empty() ? std::uint16_t{80} : parse_port(port_text);
+    const auto port = port_text.empty() ? default_port(has_tls) : parse_port(port_text);
     if (!port || *port == 0) return bad_port(port_text, 1);
     if (url->has_fragment()) return "must not hold a fragment ('#...')";
     if (url->encoded_path().empty()) return "has no path; expected " + std::string{url_form};
     // Boost.URL 1.81 takes what follows the port's digits for the path, `http://a:80x` for example.
     if (!to_std(url->encoded_path()).starts_with('/')) return "is not " + std::string{url_form};
 
-    // The other keys of the section stay: a flag may replace the URL of the file.
-    target.url = text;
-    target.discard = false;
-    target.host = std::move(*host);
-    target.port = *port;
-    target.target = to_std(url->encoded_target());
-    target.authority = to_std(url->encoded_host());
+    target = {.url = text,
+              .tls = has_tls,
+              .host = std::move(*host),
+              .port = *port,
+              .target = to_std(url->encoded_target()),
+              .authority = to_std(url->encoded_host())};
     assert(target.target.reveal().starts_with('/') && !target.authority.empty());
     if (!port_text.empty()) target.authority.append(":").append(port_text);
+    return "";
+}
+
+std::string parse_upstream_url(std::string_view text, upstream_config& target) {
+    store_door door;
+    const bool discard = text == "discard:";
+    if (!discard)
+        if (auto wrong = parse_store_url(text, door); !wrong.empty()) return wrong;
+    // The other keys of the section stay: a flag may replace the URL of the file.
+    target.discard = discard;
+    target.store.doors.clear();
+    if (!discard) target.store.doors.push_back(std::move(door));
     return "";
 }
 

@@ -5,14 +5,17 @@
 
 #include "config/config.hpp"
 
-/// Addresses and URLs as the configuration spells them. Both functions return what is wrong, or an empty string; then,
+/// Addresses and URLs as the configuration spells them. Functions return what is wrong, or an empty string; then,
 /// and only then, they have written the target.
 namespace seriesgate {
 
 /// `host:port`, `:port` (all IPv4 addresses) or `[ipv6]:port`; port 0 means any free one.
 std::string parse_listen(std::string_view text, listen_address& target);
 
-/// `http://host[:port]/path[?query]` or `discard:`. Leaves the timeout alone.
+/// `http://host[:port]/path[?query]`, or with https.
+std::string parse_store_url(std::string_view text, store_door& target);
+
+/// The same as the one door of the upstream, or `discard:`. Leaves all else alone.
 std::string parse_upstream_url(std::string_view text, upstream_config& target);
 
 }  // namespace seriesgate

@@ -89,6 +89,10 @@ bool same_tenant_overrides(const config& one, const config& other) {
     return first.overrides == second.overrides && first.answers == second.answers;
 }
 
+bool same_doors(const config& one, const config& other) {
+    return one.upstream.discard == other.upstream.discard && one.upstream.store.doors == other.upstream.store.doors;
+}
+
 constexpr config_key keys[]{
     {"listen",
      at_restart,
@@ -97,10 +101,10 @@ constexpr config_key keys[]{
     // What else is made of the URL follows from its text.
     {"upstream.url",
      at_restart,
-     {.same = same<upstream, &upstream_config::url>,
-      .show = show<upstream, &upstream_config::url>,
+     {.same = same_doors,
+      .show = [](const config& from) { return yaml_scalar(shown_url(from.upstream)); },
       .assign = [](std::string_view text, config& target) { return parse_upstream_url(text, target.upstream); }},
-     {"URL", "where accepted samples go: http://host:port/path, or discard: to only count"}},
+     {"URL", "where accepted samples go: http[s]://host:port/path, or discard: to only count"}},
     {"upstream.timeout", at_restart, within<assign_duration, timeouts, upstream, &upstream_config::timeout>},
     {"upstream.protocol", at_restart, one<assign_protocol, upstream, &upstream_config::protocol>},
     {"upstream.hostHeader", at_restart, one<assign_host_header, upstream, &upstream_config::host_header>},

@@ -157,7 +157,8 @@ void loader::check_upstream() {
 }
 
 void loader::check_own_address() {
-    const own_address found = find_own_address(value_.listen, value_.upstream);
+    if (value_.upstream.discard) return;
+    const own_address found = find_own_address(value_.listen, value_.upstream.store.doors.front());
     if (found == own_address::yes)
         tell_at_first({{"upstream.url",
                         "is the address of 'listen': the gate would send to itself; the store listens "

@@ -58,12 +58,18 @@ std::string shown(log::level value) {
 }
 
 std::string shown(const listen_address& value) {
+    if (!value.unix_path.empty()) return "unix:" + value.unix_path;
     const bool is_ipv6 = value.host.find(':') != std::string::npos;
     return (is_ipv6 ? "[" + value.host + "]" : value.host) + ":" + std::to_string(value.port);
 }
 
 std::string shown(const secret_text& value) {
     return without_secrets(value.reveal());
+}
+
+std::string shown_url(const upstream_config& value) {
+    if (value.discard) return "discard:";
+    return value.store.doors.size() == 1 ? shown(value.store.doors.front().url) : std::string{};
 }
 
 std::string shown_size(std::uint64_t value) {

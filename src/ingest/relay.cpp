@@ -24,16 +24,17 @@ constexpr std::string_view zstd_question = "get_vm_proto_version=1";
 constexpr std::size_t shown_argument_bytes_max = 100;
 
 std::string describe(const upstream_error& error, const upstream_config& upstream) {
+    const std::string& authority = upstream.store.doors.front().authority;
     switch (error.reason) {
         case upstream_error_reason::timeout:
-            return fmt::format("no answer from the upstream {} within upstream.timeout ({})", upstream.authority,
+            return fmt::format("no answer from the upstream {} within upstream.timeout ({})", authority,
                                format_duration(upstream.timeout));
         case upstream_error_reason::connection_lost:
-            return fmt::format("the upstream {} broke off: {}", upstream.authority, error.text);
+            return fmt::format("the upstream {} broke off: {}", authority, error.text);
         case upstream_error_reason::invalid_answer:
-            return fmt::format("the answer of the upstream {} cannot be passed on: {}", upstream.authority, error.text);
+            return fmt::format("the answer of the upstream {} cannot be passed on: {}", authority, error.text);
         default:
-            return fmt::format("cannot reach the upstream {}: {}", upstream.authority, error.text);
+            return fmt::format("cannot reach the upstream {}: {}", authority, error.text);
     }
 }
 
@@ -43,18 +44,19 @@ bool asks_for_zstd(const http_request& request) {
     return request.body.empty() && has_argument(request.query, "get_vm_proto_version", "1");
 }
 
-relay::relay(net::io_context& io, ingest_shared& shared)
-    : shared_(shared),
-      settings_(shared.settings),
-      upstream_(io, shared.settings.upstream, shared.upstream, shared.health) {}
+relay::relay(net::io_context& io, ingest_shared& shared) : shared_(shared), settings_(shared.settings) {
+    const upstream_config& upstream = settings_.upstream;
+    if (!upstream.discard)
+        upstream_.emplace(io, upstream, upstream.store.doors.front(), shared.upstream, shared.health);
+}
 
 void relay::maintain() {
-    if (!settings_.upstream.discard) upstream_.maintain();
+    if (upstream_) upstream_->maintain();
 }
 
 net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent) {
     assert(sent.body && !sent.body->empty());
-    if (settings_.upstream.discard) {
+    if (!upstream_) {
         shared_.metrics.requests_discarded.add();
         reply taken{.status = 204};
         co_return taken;
@@ -71,7 +73,7 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
 }
 
 net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
-    if (settings_.upstream.discard) {
+    if (!upstream_) {
         reply yes{.status = 200, .body = "1"};
         co_return yes;
     }
@@ -82,7 +84,7 @@ net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
 
 net::awaitable<reply> relay::post(const http_request& from, const upstream_request& message) {
     const auto begin = std::chrono::steady_clock::now();
-    auto answer = co_await upstream_.post(message);
+    auto answer = co_await upstream_->post(message);
     shared_.upstream.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
     if (!answer) co_return failed(from, answer.error());
     reply relayed = answered(std::move(*answer));
@@ -100,7 +102,7 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
         log::warn("the upstream has not answered",
                   {{"requests", *requests},
                    {"reason", name_of(error.reason)},
-                   {"upstream", settings_.upstream.authority},
+                   {"upstream", settings_.upstream.store.doors.front().authority},
                    {"sender", from.sender},
                    {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))},
                    {"status", status},
@@ -111,7 +113,7 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
 reply relay::answered(upstream_answer answer) {
     if (const auto ended = shared_.health.answered())
         log::info("the upstream answers again",
-                  {{"upstream", settings_.upstream.authority},
+                  {{"upstream", settings_.upstream.store.doors.front().authority},
                    {"outage_seconds", std::chrono::duration<double>(ended->lasted).count()},
                    {"requests", ended->requests},
                    {"status", answer.status}});
@@ -125,9 +127,9 @@ void relay::count_answer(const http_request& from, const reply& answer) {
     const auto requests = shared_.logs.store_errors.count(answer.status);
     if (!requests) return;
     const std::string_view tenant = tenant_of(from.headers, settings_.tenant_header);
-    log::write(
-        log::level::warn, "the store rejected requests",
-        describe_store_error(answer, said_by_store(answer, settings_.upstream.url), *requests, from.sender, tenant));
+    log::write(log::level::warn, "the store rejected requests",
+               describe_store_error(answer, said_by_store(answer, settings_.upstream.store.doors.front().url),
+                                    *requests, from.sender, tenant));
 }
 
 /// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest

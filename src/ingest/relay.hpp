@@ -1,6 +1,7 @@
 /// Between a request and the upstream: what of it goes there, and what comes back.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "config/config.hpp"
@@ -17,7 +18,7 @@ namespace seriesgate {
 class relay {
     ingest_shared& shared_;
     const config& settings_;
-    upstream_client upstream_;
+    std::optional<upstream_client> upstream_;  // not with `discard:`
 
   public:
     relay(net::io_context& io, ingest_shared& shared);
@@ -25,7 +26,7 @@ class relay {
     /// Call it every second.
     void maintain();
     /// See ingestor.
-    [[nodiscard]] bool ready() const noexcept { return settings_.upstream.discard || upstream_.started(); }
+    [[nodiscard]] bool ready() const noexcept { return !upstream_ || upstream_->started(); }
 
     /// @return the upstream's answer, or what is said in its place; with `discard:` a success.
     net::awaitable<reply> send(const http_request& from, const outgoing& sent);

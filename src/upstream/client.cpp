@@ -45,16 +45,22 @@ double seconds(std::chrono::milliseconds time) {
 
 }  // namespace
 
-upstream_client::upstream_client(net::io_context& io, const upstream_config& settings, upstream_metrics& metrics,
-                                 upstream_health& health)
-    : io_(io), settings_(settings), metrics_(metrics), health_(health), resolver_(io), addresses_(make_addresses()) {}
+upstream_client::upstream_client(net::io_context& io, const upstream_config& settings, const store_door& door,
+                                 upstream_metrics& metrics, upstream_health& health)
+    : io_(io),
+      settings_(settings),
+      door_(door),
+      metrics_(metrics),
+      health_(health),
+      resolver_(io),
+      addresses_(make_addresses()) {}
 
 address_list upstream_client::make_addresses() {
     error_code no_address;
-    const auto address = net::ip::make_address(settings_.host, no_address);
-    if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, settings_.port)}};
+    const auto address = net::ip::make_address(door_.host, no_address);
+    if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, door_.port)}};
     return address_list{[this](name_resolver::answer take) {
-        resolver_.look_up(settings_.host, settings_.port,
+        resolver_.look_up(door_.host, door_.port,
                           [this, take = std::move(take)](error_code error, std::vector<stream_endpoint> found) {
                               take(error, std::move(found));
                               tell_of_lookup(error);
@@ -67,9 +73,9 @@ void upstream_client::tell_of_lookup(error_code error) {
     if (!news) return;
     if (news->resolves)
         return log::info("the upstream's name resolves again",
-                         {{"upstream", settings_.host}, {"outage_seconds", seconds(news->lasted)}});
+                         {{"upstream", door_.host}, {"outage_seconds", seconds(news->lasted)}});
     log::warn("the upstream's name does not resolve",
-              {{"upstream", settings_.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
+              {{"upstream", door_.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
 }
 
 void upstream_client::maintain() {
@@ -89,8 +95,8 @@ net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
 upstream_error upstream_client::unresolved() const {
     const error_code failure = addresses_.failure();
     return {.reason = upstream_error_reason::dns,
-            .text = settings_.host + (failure ? " does not resolve: " + failure.message()
-                                              : std::string{" has not been looked up in time"})};
+            .text = door_.host + (failure ? " does not resolve: " + failure.message()
+                                          : std::string{" has not been looked up in time"})};
 }
 
 /// @return why there is no connection; nothing if there is one.
@@ -113,7 +119,7 @@ net::awaitable<std::optional<upstream_error>> upstream_client::connect(timed_str
 }
 
 net::awaitable<upstream_client::outcome> upstream_client::post(const upstream_request& request) {
-    return send(make_message(settings_, request));
+    return send(make_message(settings_, door_, request));
 }
 
 net::awaitable<upstream_client::outcome> upstream_client::send(upstream_message message) {

@@ -26,6 +26,7 @@ class upstream_client {
 
     net::io_context& io_;
     const upstream_config& settings_;
+    const store_door& door_;
     upstream_metrics& metrics_;
     upstream_health& health_;
     name_resolver resolver_;
@@ -33,9 +34,10 @@ class upstream_client {
     connection_pool pool_;
 
   public:
+    /// @param door one of the store's.
     /// @param health of the upstream, as all workers see it. What is passed must outlive it.
-    upstream_client(net::io_context& io, const upstream_config& settings, upstream_metrics& metrics,
-                    upstream_health& health);
+    upstream_client(net::io_context& io, const upstream_config& settings, const store_door& door,
+                    upstream_metrics& metrics, upstream_health& health);
 
     /// Looks the upstream's name up if it is time to, and clears the pool of connections that nobody uses. Call it
     /// every second.

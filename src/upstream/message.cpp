@@ -7,8 +7,8 @@
 namespace seriesgate {
 namespace {
 
-std::string target_of(const upstream_config& settings, std::string_view query) {
-    std::string target = settings.target.reveal();
+std::string target_of(const store_door& door, std::string_view query) {
+    std::string target = door.target.reveal();
     if (query.empty()) return target;
     target += target.find('?') == std::string::npos ? '?' : '&';
     target += query;
@@ -17,13 +17,14 @@ std::string target_of(const upstream_config& settings, std::string_view query) {
 
 }  // namespace
 
-upstream_message make_message(const upstream_config& settings, const upstream_request& request) {
-    upstream_message made{.http = {http::verb::post, target_of(settings, request.query), 11},
+upstream_message make_message(const upstream_config& settings, const store_door& door,
+                              const upstream_request& request) {
+    upstream_message made{.http = {http::verb::post, target_of(door, request.query), 11},
                           .body_owner = request.body_owner};
     auto& message = made.http;
     const auto host = request.headers.find(http::field::host);
     const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
-    message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{settings.authority});
+    message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{door.authority});
     copy_end_to_end(request.headers, message, request.tenant_header);
     if (request.body_changed) {
         drop_body_digests(message);

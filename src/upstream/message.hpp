@@ -20,6 +20,6 @@ struct upstream_message {
     [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }
 };
 
-upstream_message make_message(const upstream_config& settings, const upstream_request& request);
+upstream_message make_message(const upstream_config& settings, const store_door& door, const upstream_request& request);
 
 }  // namespace seriesgate

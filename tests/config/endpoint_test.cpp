@@ -32,11 +32,18 @@ upstream_config upstream_at(std::string_view text) {
     upstream.host_header = upstream_host::sender;
     CAPTURE(text);
     CHECK(parse_upstream_url(text, upstream) == "");
-    CHECK(upstream.url == text);
     CHECK(upstream.timeout == 7s);
     CHECK(upstream.protocol == upstream_protocol::v1);
     CHECK(upstream.host_header == upstream_host::sender);
     return upstream;
+}
+
+store_door door_at(std::string_view text) {
+    const upstream_config upstream = upstream_at(text);
+    REQUIRE(upstream.store.doors.size() == 1);
+    CHECK(upstream.store.doors.front().url == text);
+    CHECK_FALSE(upstream.discard);
+    return upstream.store.doors.front();
 }
 
 std::string upstream_error(std::string_view text) {
@@ -74,8 +81,7 @@ TEST_CASE("a port out of range is told as such") {
 }
 
 TEST_CASE("an upstream URL is taken apart") {
-    const auto upstream = upstream_at("http://127.0.0.1:8428/api/v1/write");
-    CHECK_FALSE(upstream.discard);
+    const auto upstream = door_at("http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream.host == "127.0.0.1");
     CHECK(upstream.port == 8428);
     CHECK(upstream.target == "/api/v1/write");
@@ -84,50 +90,58 @@ TEST_CASE("an upstream URL is taken apart") {
 
 TEST_CASE("an upstream URL without a port means port 80, and the Host header has none either") {
     const auto text = GENERATE("http://victoria/api/v1/write", "http://victoria:/api/v1/write");
-    const auto upstream = upstream_at(text);
+    const auto upstream = door_at(text);
     CHECK(upstream.host == "victoria");
     CHECK(upstream.port == 80);
     CHECK(upstream.authority == "victoria");
 }
 
 TEST_CASE("an upstream URL keeps its query and its escapes") {
-    CHECK(upstream_at("http://a/w?extra_label=team%3Da&b").target == "/w?extra_label=team%3Da&b");
-    CHECK(upstream_at("http://a/insert/0:1/w").target == "/insert/0:1/w");
-    CHECK(upstream_at("http://a/a%20b?").target == "/a%20b?");
-    CHECK(upstream_at("http://a/").target == "/");
-    CHECK(upstream_at("http://a//w/../x").target == "//w/../x");
+    CHECK(door_at("http://a/w?extra_label=team%3Da&b").target == "/w?extra_label=team%3Da&b");
+    CHECK(door_at("http://a/insert/0:1/w").target == "/insert/0:1/w");
+    CHECK(door_at("http://a/a%20b?").target == "/a%20b?");
+    CHECK(door_at("http://a/").target == "/");
+    CHECK(door_at("http://a//w/../x").target == "//w/../x");
 }
 
 TEST_CASE("the upstream may be an IPv6 address or any name a resolver takes") {
-    const auto upstream = upstream_at("http://[2001:db8::1]:8428/w");
+    const auto upstream = door_at("http://[2001:db8::1]:8428/w");
     CHECK(upstream.host == "2001:db8::1");
     CHECK(upstream.authority == "[2001:db8::1]:8428");
-    CHECK(upstream_at("HTTP://Victoria-1.my_ns.svc.cluster.local:8428/w").host == "Victoria-1.my_ns.svc.cluster.local");
-    CHECK(upstream_at("http://victoria.:8428/w").host == "victoria.");
+    CHECK(door_at("HTTP://Victoria-1.my_ns.svc.cluster.local:8428/w").host == "Victoria-1.my_ns.svc.cluster.local");
+    CHECK(door_at("http://victoria.:8428/w").host == "victoria.");
+}
+
+TEST_CASE("https means TLS, and port 443 where none is named") {
+    const auto text = GENERATE("https://store/w", "HTTPS://store/w", "https://store:/w");
+    const store_door door = door_at(text);
+    CHECK(door.tls);
+    CHECK(door.port == 443);
+    CHECK(door.authority == "store");
+    CHECK_FALSE(door_at("http://store/w").tls);
+    CHECK(door_at("https://store:8443/w").port == 8443);
 }
 
 TEST_CASE("discard: is an upstream of its own") {
     const auto upstream = upstream_at("discard:");
     CHECK(upstream.discard);
-    CHECK(upstream.host.empty());
-    CHECK(upstream.target.reveal().empty());
+    CHECK(upstream.store.doors.empty());
 }
 
 TEST_CASE("another upstream read over a former one leaves nothing of it") {
     upstream_config upstream;
     REQUIRE(parse_upstream_url("http://a:1/b", upstream).empty());
     REQUIRE(parse_upstream_url("discard:", upstream).empty());
-    CHECK(upstream.host.empty());
-    CHECK(upstream.port == 0);
+    CHECK(upstream.store.doors.empty());
     REQUIRE(parse_upstream_url("http://c/d", upstream).empty());
     CHECK_FALSE(upstream.discard);
-    CHECK(upstream.authority == "c");
+    CHECK(upstream.store.doors.at(0).authority == "c");
 }
 
 TEST_CASE("what is no upstream URL is told, each with its reason") {
     const std::string no_url = "is not a URL such as http://127.0.0.1:8428/api/v1/write";
     const std::string no_host = "has no valid host; expected a URL such as http://127.0.0.1:8428/api/v1/write";
-    const std::string only = ", only http:// and discard: are supported";
+    const std::string only = ", only http://, https:// and discard: are supported";
     CHECK(upstream_error("") == no_url);
     CHECK(upstream_error("discard") == no_url);
     CHECK(upstream_error("127.0.0.1:8428/api/v1/write") == no_url);
@@ -140,8 +154,9 @@ TEST_CASE("what is no upstream URL is told, each with its reason") {
     CHECK(upstream_error("http://300.1.1.1/w") == no_host);
     CHECK(upstream_error("http://a%41/w") == no_host);
     CHECK(upstream_error("http://[v1.x]/w") == no_host);
-    CHECK(upstream_error("https://a/w") == "https:// is not supported yet" + only);
-    CHECK(upstream_error("HTTPS://a/w") == "https:// is not supported yet" + only);
+    CHECK(upstream_error("https://:443/w") == no_host);
+    CHECK(upstream_error("https://user@a/w") ==
+          "must not hold credentials; the sender's own Authorization header is passed on");
     CHECK(upstream_error("ftp://a/w") == "'ftp' is not supported" + only);
     CHECK(upstream_error("localhost:8428/w") == "'localhost' is not supported" + only);
     CHECK(upstream_error("discard:x") == "discard: takes nothing after the colon");

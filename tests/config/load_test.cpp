@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 
 TEST_CASE("an empty file means the defaults") {
     config expected;
-    expected.upstream.url = "discard:";
     expected.upstream.discard = true;
     for (const std::string_view text : {"", "\n\n", "# only a comment\n", "---\n", "~\n",
                                         "upstream:\nserver:\nstate:\ntenants:\n  default:\n  overrides:\n"
@@ -80,9 +79,9 @@ TEST_CASE("every key of the file arrives in its place") {
         "  drainTimeout: 1m\n",
         {});
     CHECK(read.listen == listen_address{.host = "::1", .port = 1234});
-    CHECK(read.upstream.host == "store");
-    CHECK(read.upstream.port == 8428);
-    CHECK(read.upstream.target == "/w?a=b");
+    CHECK(read.upstream.store.doors.at(0).host == "store");
+    CHECK(read.upstream.store.doors.at(0).port == 8428);
+    CHECK(read.upstream.store.doors.at(0).target == "/w?a=b");
     CHECK(read.upstream.timeout == 1500ms);
     CHECK(read.upstream.protocol == upstream_protocol::v1);
     CHECK(read.upstream.host_header == upstream_host::sender);
@@ -107,7 +106,7 @@ TEST_CASE("flags override the file") {
     const config read = loaded("listen: :1\nupstream: {url: http://a/b, timeout: 3s}\nmaxHourlySeries: 5\n",
                                {{"listen", "127.0.0.1:0"}, {"upstream.url", "http://c/d"}, {"maxHourlySeries", "7"}});
     CHECK(read.listen == listen_address{.host = "127.0.0.1", .port = 0});
-    CHECK(read.upstream.host == "c");
+    CHECK(read.upstream.store.doors.at(0).host == "c");
     CHECK(read.upstream.timeout == 3s);
     CHECK(read.rules.global.hourly == 7);
 }
@@ -259,11 +258,6 @@ TEST_CASE("a file without upstream.url needs the flag") {
     CHECK(load_config(std::nullopt, discard).ok());
     CHECK(errors_of("upstream: {url: x}\n", {}) ==
           lines{"c.yaml:1: upstream.url: is not a URL such as http://127.0.0.1:8428/api/v1/write"});
-}
-
-TEST_CASE("an https upstream is told to be not supported yet") {
-    CHECK(errors_of("upstream: {url: 'https://a/b'}\n", {}) ==
-          lines{"c.yaml:1: upstream.url: https:// is not supported yet, only http:// and discard: are supported"});
 }
 
 TEST_CASE("a bad flag is told by its name") {

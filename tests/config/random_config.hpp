@@ -64,8 +64,9 @@ class random_config {
     std::string path() { return random_.one_in(3) ? "" : "/" + text(); }
 
     void fill(upstream_config& made) {
-        const std::string url =
-            random_.one_in(4) ? "discard:" : "http://store.test:1234/write/" + std::to_string(below(9));
+        const std::string url = random_.one_in(4) ? "discard:"
+                                                  : (random_.one_in(2) ? "http" : "https") +
+                                                        ("://store.test:1234/write/" + std::to_string(below(9)));
         REQUIRE(parse_upstream_url(url, made).empty());
         made.timeout = milliseconds(1, 3'600'000);
         made.protocol = random_.one_in(2) ? upstream_protocol::v1 : upstream_protocol::passthrough;

@@ -252,8 +252,6 @@ MISTAKES_WITH_THE_UPSTREAM = [
      [':1: upstream.url: is not a URL such as http://127.0.0.1:8428/api/v1/write']),
     ('an upstream without a path', 'upstream: {url: http://127.0.0.1:8428}\n',
      [':1: upstream.url: has no path; expected a URL such as http://127.0.0.1:8428/api/v1/write']),
-    ('an upstream with TLS', 'upstream: {url: https://store/api/v1/write}\n',
-     [':1: upstream.url: https:// is not supported yet, only http:// and discard: are supported']),
     ('an upstream with a password', 'upstream: {url: http://me:secret@store/api/v1/write}\n',
      [":1: upstream.url: must not hold credentials; the sender's own Authorization header is passed on"]),
     ('an upstream in the wrong section', 'url: http://store/api/v1/write\n',

@@ -40,10 +40,13 @@ void require_silent(const load_outcome& outcome) {
 void require_shown(const config& loaded) {
     constexpr std::size_t file_bytes_max = 1 << 20;
     config without_url = loaded;
-    without_url.upstream.url = "discard:";
+    without_url.upstream.discard = true;
+    without_url.upstream.store.doors.clear();
     const std::string text = effective_yaml(without_url);
     if (text.size() > file_bytes_max) return;
-    const load_outcome again = load_config_text(text, "shown.yaml", {{"upstream.url", loaded.upstream.url.reveal()}});
+    const auto& doors = loaded.upstream.store.doors;
+    const std::string url = doors.empty() ? "discard:" : doors.front().url.reveal();
+    const load_outcome again = load_config_text(text, "shown.yaml", {{"upstream.url", url}});
     require(again.ok(), "what is shown does not load");
     require(again.value == loaded, "what is shown loads as something else");
 }

@@ -33,7 +33,6 @@ constexpr auto end_limit = 20s;
 
 config small_config() {
     config made;
-    made.upstream.url = "discard:";
     made.upstream.discard = true;
     made.server = {.body_bytes_max = 64 << 10,
                    .decoded_bytes_max = 256 << 10,

@@ -32,12 +32,12 @@ struct scene {
 
     scene() {
         acceptor.non_blocking(true);
-        settings.host = "127.0.0.1";
-        settings.port = port_of(acceptor.local_endpoint());
-        settings.target = "/api/v1/write";
-        settings.authority = "upstream";
+        settings.store.doors = {{.host = "127.0.0.1",
+                                 .port = port_of(acceptor.local_endpoint()),
+                                 .target = "/api/v1/write",
+                                 .authority = "upstream"}};
         settings.timeout = 3ms;
-        client.emplace(io, settings, metrics, health);
+        client.emplace(io, settings, settings.store.doors.front(), metrics, health);
     }
 };
 

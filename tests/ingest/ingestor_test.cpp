@@ -21,7 +21,6 @@ namespace {
 
 config discarding() {
     config made;
-    made.upstream.url = "discard:";
     made.upstream.discard = true;
     made.server.decoded_bytes_max = 1 << 20;
     return made;

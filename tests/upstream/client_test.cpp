@@ -19,10 +19,10 @@ constexpr auto close_then = scripted_answer::then::close;
 
 upstream_config settings_for(const stream_acceptor& store, std::chrono::milliseconds timeout) {
     upstream_config made;
-    made.host = "127.0.0.1";
-    made.port = port_of(store.local_endpoint());
-    made.target = "/api/v1/write";
-    made.authority = "store.test";
+    made.store.doors = {{.host = "127.0.0.1",
+                         .port = port_of(store.local_endpoint()),
+                         .target = "/api/v1/write",
+                         .authority = "store.test"}};
     made.timeout = timeout;
     return made;
 }
@@ -42,7 +42,8 @@ struct scene {
     http::fields headers;
 
     explicit scene(std::chrono::milliseconds timeout = 10s)
-        : settings(settings_for(store.acceptor, timeout)), client(io, settings, metrics, health) {
+        : settings(settings_for(store.acceptor, timeout)),
+          client(io, settings, settings.store.doors.front(), metrics, health) {
         headers.set("X-Scope-OrgID", "team-a");
         net::co_spawn(io, serve_all(store), net::detached);
     }
@@ -269,8 +270,8 @@ TEST_CASE("a connection that is reset is lost") {
 
 TEST_CASE("a name that does not resolve is a reason of its own, and no address is no start") {
     scene with;
-    with.settings.host = "no-such-host.invalid";
-    upstream_client client{with.io, with.settings, with.metrics, with.health};
+    with.settings.store.doors.front().host = "no-such-host.invalid";
+    upstream_client client{with.io, with.settings, with.settings.store.doors.front(), with.metrics, with.health};
     const http::fields headers;
     const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
     client.maintain();
@@ -283,8 +284,8 @@ TEST_CASE("a name that does not resolve is a reason of its own, and no address i
 
 TEST_CASE("a name that nobody has looked up in time does not resolve") {
     scene with{50ms};
-    with.settings.host = "localhost";
-    upstream_client client{with.io, with.settings, with.metrics, with.health};
+    with.settings.store.doors.front().host = "localhost";
+    upstream_client client{with.io, with.settings, with.settings.store.doors.front(), with.metrics, with.health};
     const http::fields headers;
     const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
     const auto got = with.await(client.post(request));
@@ -297,10 +298,10 @@ TEST_CASE("a name is looked up before the first request goes") {
     scripted_store store{io};
     store.script.push_back({.text = no_content});
     upstream_config settings = settings_for(store.acceptor, 10s);
-    settings.host = "localhost";
+    settings.store.doors.front().host = "localhost";
     upstream_metrics metrics;
     upstream_health health;
-    upstream_client client{io, settings, metrics, health};
+    upstream_client client{io, settings, settings.store.doors.front(), metrics, health};
     CHECK_FALSE(client.started());
     client.maintain();
     const http::fields headers;

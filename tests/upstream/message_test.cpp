@@ -10,9 +10,13 @@ namespace {
 
 upstream_config settings() {
     upstream_config made;
-    made.target = "/api/v1/write";
-    made.authority = "store.test:8428";
+    made.store.doors = {{.target = "/api/v1/write", .authority = "store.test:8428"}};
     return made;
+}
+
+upstream_message made_of_request(const upstream_request& request) {
+    const upstream_config with = settings();
+    return make_message(with, with.store.doors.front(), request);
 }
 
 http::fields sender_headers() {
@@ -32,11 +36,11 @@ TEST_CASE("the sender's query goes behind that of the upstream's URL") {
     upstream_config with = settings();
     const auto target_of = [&](std::string_view query) {
         const upstream_request request{.headers = headers, .tenant_header = "", .query = query, .body = ""};
-        return std::string{make_message(with, request).http.target()};
+        return std::string{make_message(with, with.store.doors.front(), request).http.target()};
     };
     CHECK(target_of("") == "/api/v1/write");
     CHECK(target_of("a=1") == "/api/v1/write?a=1");
-    with.target = "/api/v1/write?token=x";
+    with.store.doors.front().target = "/api/v1/write?token=x";
     CHECK(target_of("") == "/api/v1/write?token=x");
     CHECK(target_of("a=1") == "/api/v1/write?token=x&a=1");
 }
@@ -47,7 +51,7 @@ TEST_CASE("the host is the upstream's, or the sender's where that is configured"
     upstream_config with = settings();
     const auto host_of = [&](const http::fields& from) {
         const upstream_request request{.headers = from, .tenant_header = "", .query = "", .body = ""};
-        const upstream_message made = make_message(with, request);
+        const upstream_message made = make_message(with, with.store.doors.front(), request);
         CHECK(made.http.count(http::field::host) == 1);
         return std::string{made.http[http::field::host]};
     };
@@ -66,7 +70,7 @@ TEST_CASE("what is said about a body is true of the body that is sent") {
                                        .body = "12345",
                                        .body_changed = changed,
                                        .translated = translated};
-        return make_message(settings(), request).http;
+        return made_of_request(request).http;
     };
     SECTION("the sender's own") {
         const auto made = made_of(false, false);
@@ -94,8 +98,8 @@ TEST_CASE("a message shares the body's bytes and keeps them") {
     auto body = std::make_shared<const std::string>("some body");
     const upstream_request request{
         .headers = headers, .tenant_header = "", .query = "", .body = *body, .body_owner = body};
-    const upstream_message one = make_message(settings(), request);
-    const upstream_message another = make_message(settings(), request);
+    const upstream_message one = made_of_request(request);
+    const upstream_message another = made_of_request(request);
     CHECK(static_cast<const void*>(one.http.body().data()) == body->data());
     CHECK(static_cast<const void*>(another.http.body().data()) == body->data());
     CHECK(body.use_count() == 4);  // with the request's
