@@ -90,7 +90,6 @@ struct upstream_config {
     std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
     bool discard = false;                  ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
-    std::uint64_t connections_max = 1024;                          ///< maxConnections: to all doors of all stores
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;
     std::set<std::string, std::less<>> forward_query;  ///< names of the sender's query arguments that go on, decoded

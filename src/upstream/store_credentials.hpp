@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "config/config.hpp"
-#include "config/watched_text.hpp"
 #include "core/published.hpp"
 #include "net/http_fields.hpp"
+#include "upstream/watched_text.hpp"
 
 namespace seriesgate {
 

@@ -98,11 +98,10 @@ TEST_CASE("headers of ours replace the sender's of the same name") {
 TEST_CASE("a file that cannot be read is told with its key") {
     store_config store;
     store.bearer_token_file = "/nonexistent";
-    CHECK_THROWS_WITH(
-        (store_credentials{store, "upstream.replicateTo[1]"}),
-        "upstream.replicateTo[1].bearerTokenFile: /nonexistent cannot be read: No such file or directory");
+    CHECK_THROWS_WITH((store_credentials{store, "upstream.replicateTo[1]"}),
+                      "upstream.replicateTo[1].bearerTokenFile: cannot read /nonexistent: No such file or directory");
     store_config basic;
     basic.basic_auth = {"me", "/nonexistent"};
     CHECK_THROWS_WITH((store_credentials{basic, "upstream"}),
-                      "upstream.basicAuth.passwordFile: /nonexistent cannot be read: No such file or directory");
+                      "upstream.basicAuth.passwordFile: cannot read /nonexistent: No such file or directory");
 }
