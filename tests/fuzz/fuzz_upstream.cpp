@@ -114,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         require(got.has_value(), "an exchange ends without outcome");
         require_sound(*got);
-        require(with.metrics.upstream_connections.value() <= 1, "more connections than requests");
+        require(with.store->doors.front().connections.value() <= 1, "more connections than requests");
     }
     peer.close();  // whatever the client has kept is not quiet any more
     return 0;
