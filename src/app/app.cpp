@@ -159,7 +159,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     go_on([&] { return tell_rests(shared); }, "telling of the rest failed");
     go_on([&] { return listener.accept(); }, "accepting connections failed");
     go_on([&] { return reload_on_signal(reload_signals, shared.admin); }, "reloading failed");
-    go_on([&] { return drain_on_signal(signals, listener, front_desk, workers); }, "draining failed");
+    go_on([&] { return drain_on_signal(signals, listener, front_desk, workers, shared.stores); }, "draining failed");
     log_start(settings, listener.address(), workers.size(), config_file);
     run_handlers(control);  // until it has drained
 
