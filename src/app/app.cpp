@@ -129,7 +129,12 @@ void run(const config& settings, std::string_view config_file, std::function<loa
                                        write(out, metrics);
                                        write(out, shared.stores);
                                    },
-                               .counts = [&metrics] { return metrics.counts(); }};
+                               .counts =
+                                   [&] {
+                                       gate_counts counts = metrics.counts();
+                                       counts.stores = counts_of(shared.stores);
+                                       return counts;
+                                   }};
     std::optional<state_keeper> state;
     if (installed.directory) state.emplace(settings, installed, key, limiter, metrics.state);
     const worker_threads workers = make_workers(shared, settings.server);
