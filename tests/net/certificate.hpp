@@ -25,6 +25,7 @@ struct certificate_wish {
     std::string names{};  ///< of subjectAltName, in OpenSSL's words: "DNS:a.test,URI:x://y"; none without
     std::chrono::seconds lifetime = std::chrono::hours{1};
     const certificate* issuer = nullptr;  ///< itself without
+    bool authority = false;               ///< whether it may vouch for others
 };
 
 template <auto Free>
@@ -77,6 +78,7 @@ inline certificate make_certificate(const certificate_wish& wish) {
     X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>(wish.common_name.c_str()), -1, -1, 0);
     if (!wish.names.empty()) extend(made.get(), NID_subject_alt_name, wish.names);
+    if (wish.authority) extend(made.get(), NID_basic_constraints, "critical,CA:TRUE");
     sign(made.get(), key.get(), wish.issuer);
 
     const owned_bio chain{BIO_new(BIO_s_mem())};
@@ -87,8 +89,8 @@ inline certificate make_certificate(const certificate_wish& wish) {
 }
 
 /// Of a server with this name, which signs itself.
-inline certificate make_certificate(const std::string& name) {
-    return make_certificate(certificate_wish{.common_name = name, .names = "DNS:" + name});
+inline certificate server_certificate(const std::string& name) {
+    return make_certificate({.common_name = name, .names = "DNS:" + name});
 }
 
 }  // namespace seriesgate::testing
