@@ -77,8 +77,9 @@ int write_output(BIO* to, const char* from, int size) {
     auto& of = *static_cast<state*>(BIO_get_data(to));
     BIO_clear_retry_flags(to);
     if (size <= 0) return 0;
-    if (of.output.size() > output_bytes_max) return -1;
     try {
+        if (of.output.size() > output_bytes_max) of.failure = "the peer does not read what it asks for";
+        if (!of.failure.empty()) return -1;
         of.output.append(from, static_cast<std::size_t>(size));
     } catch (const std::bad_alloc&) {
         return -1;
