@@ -9,6 +9,7 @@
 #include "net/timed_stream.hpp"
 #include "net/tls_failure.hpp"
 #include "net/tls_pair.hpp"
+#include "support/catch.hpp"
 #include "support/loopback.hpp"
 #include "support/sanitizers.hpp"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "net/tls_pair.hpp"
+#include "support/catch.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
