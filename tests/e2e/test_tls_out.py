@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+import recorded
 import wire
 from certificates import Authority
 from upstream import Answer, Upstream
@@ -74,7 +75,7 @@ def failure(gate, store):
 def test_a_store_with_a_certificate_of_a_named_authority_gets_the_samples(start_gate, start_store, authority, certificate,
                                                                         newest):
     store = start_store(served_with(certificate, newest=newest))
-    gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}") + "server: {threads: 1}\n")
     for _ in range(3):
         assert gate.send(BODY).status == 204
     assert [request.body for request in store.requests] == [BODY] * 3
@@ -85,8 +86,7 @@ def test_a_store_with_a_certificate_of_a_named_authority_gets_the_samples(start_
 def test_large_bodies_and_answers_pass(start_gate, start_store, authority, certificate):
     store = start_store(served_with(certificate))
     gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
-    text = "".join(f"{number:040x}" for number in range(50_000))
-    body = wire.pack(wire.sampled("up", job=text))
+    body = max(recorded.bodies(), key=len)
     store.default = Answer(200, [], b"x" * 200_000)
     reply = gate.send(body)
     assert (reply.status, reply.body) == (200, b"x" * 200_000)
@@ -106,7 +106,7 @@ def test_the_systems_authorities_do_not_know_ours(start_gate, start_store, certi
 
 
 def test_a_store_with_an_expired_certificate_gets_nothing(start_gate, start_store, authority):
-    store = start_store(served_with(authority.issue("127.0.0.1", days=0)))
+    store = start_store(served_with(authority.issue("127.0.0.1", expired=True)))
     gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
     assert "expired" in failure(gate, store)
 

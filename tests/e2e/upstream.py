@@ -58,14 +58,14 @@ class Answer:
 
 
 class Upstream:
-    """Listens on 127.0.0.1 until stop(). Each connection has a thread; requests are recorded before they are answered.
+    """Listens on 127.0.0.1, or `host`, until stop(). Each connection has a thread; requests are recorded before they are answered.
 
     `answers`: one-time answers, taken first in, first out; `default` answers the rest. `handler`, when given, is
     called with each Request instead and returns its Answer (from any connection's thread). `tls`: an ssl.SSLContext for
     https://, may be replaced at any time; `handshake_failures` are those that did not come about, as ssl says it.
     """
 
-    def __init__(self, port=0, handler=None, tls=None):
+    def __init__(self, port=0, handler=None, tls=None, host="127.0.0.1"):
         self.tls = tls
         self.handshake_failures = []
         self.requests = []
@@ -77,11 +77,11 @@ class Upstream:
         self._accepted = 0
         self._listener = socket.socket()
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._listener.bind(("127.0.0.1", port))
+        self._listener.bind((host, port))
         self._listener.listen(128)
         self.address = self._listener.getsockname()
         self.port = self.address[1]
-        self.host = f"127.0.0.1:{self.port}"
+        self.host = f"{host}:{self.port}"
         self.url = f"{'https' if tls else 'http'}://{self.host}/api/v1/write"
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -122,7 +122,7 @@ class Upstream:
             if self.tls:
                 connection = self._secured(connection)
             stream = connection.makefile("rb")
-            while (request := _read_request(stream, connection, ordinal)) and self._answer(connection, request):
+            while (request := read_request(stream, connection, ordinal)) and self._answer(connection, request):
                 pass
         except (OSError, ValueError):
             pass  # the gate went away, or stop() closed the socket
@@ -168,7 +168,7 @@ def distinct_series(bodies):
     return {series for body in bodies for series in wire.series_of(wire.unpack(body))}
 
 
-def _read_request(stream, connection, ordinal):
+def read_request(stream, connection, ordinal):
     """One request, or None at the end of the connection. A body is told by Content-Length or chunked."""
     line = stream.readline()
     if not line:

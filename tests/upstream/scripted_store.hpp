@@ -27,6 +27,7 @@ struct scripted_answer {
     std::string text;  ///< as it is sent; may be anything, or nothing
     when sent = when::after_body;
     then afterwards = then::keep;
+    bool reads_body = true;
 };
 
 struct scripted_store {
@@ -54,7 +55,7 @@ inline net::awaitable<bool> serve_one(scripted_store& store, stream_socket& sock
     }
     const auto answering = net::buffer(answer.text);
     if (answer.sent == scripted_answer::when::before_body) co_await net::async_write(socket, answering, no_throw);
-    const std::size_t missing = header_bytes + body_bytes - text.size();
+    const std::size_t missing = answer.reads_body ? header_bytes + body_bytes - text.size() : 0;
     const auto all_of_it = net::transfer_exactly(missing);
     if (missing != 0) co_await net::async_read(socket, buffer, all_of_it, no_throw);
     store.requests.push_back(text);
