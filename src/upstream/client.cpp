@@ -26,8 +26,19 @@ constexpr auto connect_limit = 5s;
 /// Stores close idle connections after one to two minutes; be first.
 constexpr auto idle_age_max = 45s;
 
+/// Why TLS has failed, if it has; with version 1.3 a store may say only behind the handshake that it wants another
+/// certificate of ours.
+std::string tls_failure(const timed_stream& stream) {
+    return stream.tls() != nullptr ? stream.tls()->failure() : std::string{};
+}
+
 /// What an attempt that was given up says of itself.
-upstream_error unanswered(upstream_error_reason reason, const attempt& made, const shared_door& door) {
+upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
+                          const shared_door& door) {
+    if (const std::string failure = tls_failure(on.stream); !failure.empty())
+        return {.reason = upstream_error_reason::tls,
+                .text = "TLS with " + to_text(on.at) + ": " + failure,
+                .door = door.name};
     const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
     const std::string_view when = is_before                              ? "before its answer, "
                                   : made.end == attempt_end::broken_amid ? "amid its answer, "
@@ -121,7 +132,7 @@ net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connecti
     auto [error] = co_await stream.async_handshake(no_throw);
     if (!error) co_return std::nullopt;
     const bool is_timeout = error == boost::beast::error::timeout;
-    const std::string& failure = stream.tls()->failure();
+    const std::string failure = tls_failure(stream);
     co_return upstream_error{.reason = is_timeout ? upstream_error_reason::connect_timeout : upstream_error_reason::tls,
                              .text = "TLS with " + to_text(to) + ": " +
                                      (is_timeout        ? "no answer in time"
@@ -190,7 +201,8 @@ net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_me
             if (made.reusable) keep(std::move(*connection));
             co_return std::move(made.answer);
         }
-        if (const auto reason = reason_to_give_up(made.end, origin)) co_return unanswered(*reason, made, door_);
+        if (const auto reason = reason_to_give_up(made.end, origin))
+            co_return unanswered(*reason, made, *connection, door_);
     }
 }
 
