@@ -15,6 +15,7 @@ unsigned status_of(upstream_error_reason reason) noexcept {
         case upstream_error_reason::timeout:
             return 504;
         case upstream_error_reason::busy:
+        case upstream_error_reason::unauthorized:
             return 503;
         default:
             return 502;
@@ -30,6 +31,8 @@ std::string unanswered_line(const upstream_error& error, const upstream_config& 
                                format_duration(upstream.timeout), error.text);
         case upstream_error_reason::busy:
             return fmt::format("the upstream {} is busy: {}", error.door, error.text);
+        case upstream_error_reason::unauthorized:
+            return fmt::format("the upstream {} does not take the credentials of the gate: {}", error.door, error.text);
         case upstream_error_reason::connection_lost:
             return fmt::format("the upstream {} broke off: {}", error.door, error.text);
         case upstream_error_reason::invalid_answer:
@@ -41,7 +44,7 @@ std::string unanswered_line(const upstream_error& error, const upstream_config& 
 
 reply unanswered_reply(const upstream_error& error, std::string_view line) {
     reply made = text_reply(status_of(error.reason), line);
-    return error.reason == upstream_error_reason::busy ? come_again(std::move(made)) : made;
+    return made.status == 503 ? come_again(std::move(made)) : made;
 }
 
 reply passed_on(upstream_answer answer, std::string_view tenant_header) {
