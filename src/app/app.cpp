@@ -32,6 +32,7 @@
 #include "net/background.hpp"
 #include "net/wall_clock.hpp"
 #include "upstream/pool.hpp"
+#include "upstream/shared_store.hpp"
 
 namespace seriesgate {
 namespace {
@@ -41,14 +42,20 @@ using namespace std::chrono_literals;
 constexpr auto ready_poll_interval = 5ms;
 constexpr auto rest_interval = 1s;
 
-descriptor_use descriptors_besides(const server_config& settings) {
-    return {.workers = worker_count(settings), .idle_upstream_max = connection_pool::idle_max};
+descriptor_use descriptors_besides(const config& settings) {
+    const std::size_t workers = worker_count(settings.server);
+    const std::size_t doors = count_doors(settings.upstream);
+    return {.workers = workers,
+            .idle_upstream_max = connection_pool::idle_max * doors,
+            .upstream_max = share_of_connections(settings.upstream, workers) * workers * doors,
+            .has_replicas = !settings.upstream.replicas.empty()};
 }
 
 /// As configured, but no more than there are descriptors for.
-connection_bounds connection_bounds_of(const server_config& settings) {
+connection_bounds connection_bounds_of(const config& whole) {
+    const server_config& settings = whole.server;
     const std::uint64_t descriptors = raise_descriptor_limit();
-    const std::size_t fit = connections_that_fit(descriptors, descriptors_besides(settings));
+    const std::size_t fit = connections_that_fit(descriptors, descriptors_besides(whole));
     if (settings.connections_max > fit)
         log::warn("server.maxConnections is lowered, the process may have too few descriptors",
                   {{"configured", settings.connections_max}, {"max_connections", fit}, {"descriptors", descriptors}});
@@ -119,7 +126,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     const hash_key key{installed.secret};
     series_limiter limiter{settings.rules, wall_clock_now(), key};
     gate_metrics metrics;
-    connection_registry connections{connection_bounds_of(settings.server), metrics.http};
+    connection_registry connections{connection_bounds_of(settings), metrics.http};
     serving_shared shared{settings, limiter, key, metrics};
     reloader reload{settings, std::move(read_again), limiter, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
@@ -141,7 +148,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     serving_thread front_desk{shared, serving_thread::role::front_desk};  // its thread is this one
     net::io_context& control = front_desk.self.io;
     server listener{front_desk.offered, settings.listen, services_of(workers), connections,
-                    descriptors_besides(settings.server)};
+                    descriptors_besides(settings)};
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
     net::signal_set reload_signals{control, SIGHUP};

@@ -19,7 +19,9 @@ std::size_t needed(std::size_t connections, const descriptor_use& others) noexce
     const std::size_t at_work_upstream = connections;
     // A pool is as large as its worker has had requests at once.
     const std::size_t idle_upstream = std::min(others.idle_upstream_max, connections) * others.workers;
-    return connection_registry::open_max(connections) + at_work_upstream + idle_upstream + taken_by_process +
+    const std::size_t upstream =
+        others.has_replicas ? others.upstream_max : std::min(others.upstream_max, at_work_upstream + idle_upstream);
+    return connection_registry::open_max(connections) + upstream + taken_by_process +
            taken_by_worker * (others.workers + 1);
 }
 

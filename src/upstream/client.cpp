@@ -145,7 +145,10 @@ net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connecti
 net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_connection& connection,
                                                                    const stream_endpoint& to, time_limit limit) {
     timed_stream& stream = connection.stream;
-    stream.close();
+    if (stream.has_tls())
+        stream = timed_stream{stream_socket{io_}};  // of an address before
+    else
+        stream.close();
     stream.expires_at(limit);
     auto [error] = co_await stream.async_connect(to, no_throw);
     if (error) co_return not_connected(to, error);
