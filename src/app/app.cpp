@@ -129,7 +129,12 @@ void run(const config& settings, std::string_view config_file, std::function<loa
                                        write(out, metrics);
                                        write(out, shared.stores);
                                    },
-                               .counts = [&metrics] { return metrics.counts(); }};
+                               .counts =
+                                   [&] {
+                                       gate_counts counts = metrics.counts();
+                                       counts.stores = counts_of(shared.stores);
+                                       return counts;
+                                   }};
     std::optional<state_keeper> state;
     if (installed.directory) state.emplace(settings, installed, key, limiter, metrics.state);
     const worker_threads workers = make_workers(shared, settings.server);
@@ -158,7 +163,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     go_on([&] { return tell_rests(shared); }, "telling of the rest failed");
     go_on([&] { return listener.accept(); }, "accepting connections failed");
     go_on([&] { return reload_on_signal(reload_signals, shared.admin); }, "reloading failed");
-    go_on([&] { return drain_on_signal(signals, listener, front_desk, workers); }, "draining failed");
+    go_on([&] { return drain_on_signal(signals, listener, front_desk, workers, shared.stores); }, "draining failed");
     log_start(settings, listener.address(), workers.size(), config_file);
     run_handlers(control);  // until it has drained
 
