@@ -123,9 +123,9 @@ void relay::count_answer(const http_request& from, const reply& answer) {
     const auto requests = shared_.logs.store_errors.count(answer.status);
     if (!requests) return;
     const std::string_view tenant = tenant_of(from.headers, settings_.tenant_header);
-    log::write(
-        log::level::warn, "the store rejected requests",
-        describe_store_error(answer, said_by_store(answer, settings_.upstream.store), *requests, from.sender, tenant));
+    log::write(log::level::warn, "the store rejected requests",
+               describe_store_error(answer, said_by_store(answer, shared_.stores.first.access), *requests, from.sender,
+                                    tenant));
 }
 
 /// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest

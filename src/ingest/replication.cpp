@@ -160,7 +160,7 @@ reply replication::take(shared_replica& from, store_client::outcome got, const o
     from.samples_stored.add(stored);
     const bool is_success = answer.status >= 200 && answer.status <= 299;
     if (stored < samples || !is_success)
-        tell_failed(from, samples - stored, std::to_string(answer.status), said_by_store(answer, from.settings.store));
+        tell_failed(from, samples - stored, std::to_string(answer.status), said_by_store(answer, from.store.access));
     return answer;
 }
 

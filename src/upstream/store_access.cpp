@@ -27,6 +27,12 @@ void store_access::refresh() {
     if (tls_) tls_->refresh();
 }
 
+std::string store_access::without_secrets(std::string_view text) const {
+    std::string shown = credentials_.without_secrets(text);
+    for (const store_door& each : store_.doors) shown = without_arguments_of(each.url, shown);
+    return shown;
+}
+
 std::shared_ptr<const tls_context> store_access::tls() const {
     return tls_ ? tls_->current() : nullptr;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
@@ -31,6 +32,9 @@ class store_access {
 
     /// See store_credentials.
     bool put_into(http::fields& request) const { return credentials_.put_into(request); }
+
+    /// A text from outside without what requests to the store hold of ours: it may repeat that.
+    [[nodiscard]] std::string without_secrets(std::string_view text) const;
 
     /// What connections to its https:// doors are made with from now on; nothing if there are none.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const;

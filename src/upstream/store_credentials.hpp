@@ -21,7 +21,12 @@ class store_credentials {
     const bool has_authorization_;  // among those headers
     const std::string user_name_;
     std::optional<watched_text> file_;  // with basicAuth or bearerTokenFile
-    published<secret_text> authorization_;
+
+    struct proof {
+        secret_text secret{};         // as it stands in the file
+        secret_text authorization{};  // the header made of it; empty for none
+    };
+    published<proof> proof_;
 
   public:
     /// Reads the file. Throws std::runtime_error with one line that names the key and the file.
@@ -35,8 +40,11 @@ class store_credentials {
     /// @return whether it is us whom the store then lets in or not: what is left of the sender's Authorization is none.
     bool put_into(http::fields& request) const;
 
+    /// A text from outside without any of them: a store may repeat what it was sent.
+    [[nodiscard]] std::string without_secrets(std::string_view text) const;
+
   private:
-    [[nodiscard]] secret_text authorization() const;
+    [[nodiscard]] proof make_proof() const;
 };
 
 }  // namespace seriesgate

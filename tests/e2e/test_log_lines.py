@@ -17,6 +17,7 @@ from documents import log_lines
 from faked_clock import FakedClock
 from faked_names import FakedNames
 from gate import REPOSITORY, run, sanitized
+from certificates import Authority
 from log_lines import parse
 from traffic import numbered, offer
 from upstream import Answer, Upstream
@@ -440,6 +441,59 @@ def an_argument_that_does_not_go_on(scene):
     gate = scene.gate()
     gate.send(wire.pack(wire.sampled("up")), path=f"{WRITE}?extra_label=a")
     return gate, {"arguments": "1", "argument": "extra_label"}
+
+
+def with_token(scene):
+    file = scene.folder / "token"
+    file.write_text("one")
+    return file, scene.gate(f"upstream: {{bearerTokenFile: {file}}}\n")
+
+
+@line("a secret file was read")
+def another_token(scene):
+    file, gate = with_token(scene)
+    file.write_text("two")
+    return gate, {"key": "upstream.bearerTokenFile", "file": str(file)}
+
+
+@line("a secret file cannot be used, what it held before is kept")
+def a_token_that_is_gone(scene):
+    file, gate = with_token(scene)
+    file.unlink()
+    return gate, {"key": "upstream.bearerTokenFile", "err": f"cannot read {file}: No such file or directory"}
+
+
+def with_certificate(scene, **how):
+    authority = Authority(scene.folder)
+    ours = authority.issue("gate.test", **how)
+    gate = scene.start(config=f"""log: {{format: {scene.form}}}
+upstream:
+  url: https://127.0.0.1:1/w
+  tls: {{caFile: {authority.certificate}, certFile: {ours.certificate}, keyFile: {ours.key}}}
+""")
+    return authority, ours, gate
+
+
+@line("TLS files taken")
+def another_certificate(scene):
+    authority, ours, gate = with_certificate(scene)
+    other = authority.issue("other.test")
+    other.key.rename(ours.key)
+    other.certificate.rename(ours.certificate)
+    return gate, {"certificate": "CN=other.test", "file": str(ours.certificate)}
+
+
+@line("TLS files not taken, the last good ones stay")
+def a_certificate_that_is_gone(scene):
+    _, ours, gate = with_certificate(scene)
+    ours.certificate.unlink()
+    return gate, {"err": f"cannot read {ours.certificate}: No such file or directory"}
+
+
+@line("a TLS certificate expires soon, or has")
+def a_certificate_that_has_expired(scene):
+    _, ours, gate = with_certificate(scene, expired=True)
+    return gate, {"not_after": "2020-01-02T00:00:00Z", "file": str(ours.certificate)}
 
 
 # --- the tests

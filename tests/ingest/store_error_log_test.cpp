@@ -13,7 +13,8 @@ std::string line_of(const reply& answer, std::uint64_t requests) {
     store_config store;
     store.doors.resize(2);
     store.doors[1].url = "http://store/w?token=abc";
-    const std::string said = said_by_store(answer, store);
+    store.headers.emplace("X-Key", "hunter2");
+    const std::string said = said_by_store(answer, {store, "upstream"});
     const auto fields = describe_store_error(answer, said, requests, "192.0.2.7", "shop");
     const std::string line = log::line_of(log::format::logfmt, log::level::warn, {}, "x", fields);
     return line.substr(line.find("requests="));
