@@ -273,7 +273,7 @@ WRONG_FILES = [
     f"upstream: ['{URL}']\n",
     f"upstream: {{? '{URL}'}}\n",
     f"upstream: {{url: ['{URL}']}}\n",
-    f"upstream: {{url: 'https://h/w?token={TOKEN}'}}\n",
+    f"upstream: {{url: 'ftp://h/w?token={TOKEN}'}}\n",
     f"upstream: {{url: 'http://u:{TOKEN}@h/w'}}\n",
     f"upstream: {{url: 'http://u:{TOKEN}@h:99999/w?a'}}\n",
     f"upstream: {{url: 'http://h:99999/w?{TOKEN}'}}\n",
@@ -306,7 +306,7 @@ def test_what_is_wrong_with_a_file_is_told_without_secrets(tmp_path, text):
 @pytest.mark.parametrize("flags", [
     (URL,), (f"--upstream.urll={URL}",), (f"--listen={URL}", "--upstream.url=discard:"),
     (f"--upstream.url={URL}", "--maxHourlySeries=x"), (f"--upstream.url=http://u:{TOKEN}@h/w",),
-    (f"--upstream.url={URL}", f"--upstream.url={URL}"), (f"--upstream.url=https://h/w?{TOKEN}",),
+    (f"--upstream.url={URL}", f"--upstream.url={URL}"), (f"--upstream.url=ftp://h/w?{TOKEN}",),
     (f"--upstream.url={URL}", "--listen=240.0.0.1:1"), (f"--config.file={URL}",)])
 def test_what_is_wrong_with_a_command_line_is_told_without_secrets(flags):
     done = run(*flags)
