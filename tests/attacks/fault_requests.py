@@ -12,7 +12,7 @@ TENANTS, TENANT_WEIGHTS = [None, "a", "b", "c"], [55, 25, 15, 5]
 JOBS = 8
 HEALTHY = 400  # series that come again and again
 EXPLODING = 1_000_000
-BIG, BIG_SAMPLES = 1 << 24, 20_000  # requests from this number on do not fit into a connection's buffers
+BIG, BIG_SAMPLES = 1 << 24, 500_000  # requests from this number on do not fit into a connection's buffers: over 4 MB
 
 Piece = collections.namedtuple("Piece", "bytes series samples exemplars")  # series: its number, None if it is none
 Request = collections.namedtuple("Request", "version zstd tenant raw pieces series samples exemplars")
@@ -29,7 +29,15 @@ def _labels(series):
                     (("__name__", "m"), ("job", f"j{job_of(series)}"), ("n", str(series))))
 
 
-@functools.lru_cache(64)
+def _many_samples(choose, count):
+    """All of one time, so that it takes no time to make them."""
+    one = wire.field(wire.SAMPLES, b"\x09" + bytes(8) + wire.number_field(2, 1_700_000_000_000))
+    before, _, behind = one.partition(bytes(8))
+    values = choose.randbytes(8 * count)
+    return b"".join(before + values[at:at + 8] + behind for at in range(0, len(values), 8))
+
+
+@functools.lru_cache(4)
 def make_request(seed, number):
     """The request of that number: always the same."""
     choose = random.Random(seed << 40 | number)
@@ -39,10 +47,14 @@ def make_request(seed, number):
     symbols = wire_v2.Symbols()
     pieces = []
     for series in numbers:
-        count = BIG_SAMPLES if number >= BIG else 1 if choose.random() < 0.8 else 3
-        samples = b"".join(
-            wire.field(wire.SAMPLES, b"\x09" + struct.pack("<Q", choose.getrandbits(64)) +
-                       wire.number_field(2, 1_700_000_000_000 + 10 * number + at)) for at in range(count))
+        if number >= BIG:
+            count = BIG_SAMPLES // len(numbers)
+            samples = _many_samples(choose, count)
+        else:
+            count = 1 if choose.random() < 0.8 else 3
+            samples = b"".join(
+                wire.field(wire.SAMPLES, b"\x09" + struct.pack("<Q", choose.getrandbits(64)) +
+                           wire.number_field(2, 1_700_000_000_000 + 10 * number + at)) for at in range(count))
         exemplars = 0
         if version == 1:
             record = wire.field(wire.TIMESERIES, _labels(series) + samples)

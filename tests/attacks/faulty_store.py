@@ -75,8 +75,15 @@ class Store:
                 sum(piece.exemplars for piece in kept))
 
     def record(self, arrival, verdict, written, reused):
+        """@return what amend() is to be told"""
         with self._lock:
             self.records.append(Arrived(arrival.number, arrival.attempt, verdict, *written[:2], reused))
+            return len(self.records) - 1
+
+    def amend(self, at, verdict):
+        """The answer has not gone out."""
+        with self._lock:
+            self.records[at] = self.records[at]._replace(verdict=verdict)
 
     def results(self):
         """(what has arrived, which series, what was never sent like that)"""
@@ -96,7 +103,7 @@ class Door:
         self.welcome = None
         self._receive_buffer = receive_buffer
         self._lock = threading.Lock()
-        self._connections = set()
+        self._connections, self._cut_off = set(), set()
         self._fillers = []
         self._listener = None
         while self._listener is None:  # not 127.0.0.1: there the system lends the port to others while we are closed
@@ -136,11 +143,20 @@ class Door:
         """It refuses from here on, and what was open is cut off."""
         listener, self._listener = self._listener, None
         _end(listener)
+        self.cut_off()
+
+    def cut_off(self):
+        """Ends all connections that are open."""
         with self._lock:
             connections = list(self._connections)
+            self._cut_off.update(connections)
         for connection in (*connections, *self._fillers):
             _end(connection)
         self._fillers = []
+
+    def has_cut_off(self, connection):
+        with self._lock:
+            return connection in self._cut_off
 
     def swallow(self):
         """From here on whoever wants to connect gets no answer at all: the queue is full, and nobody accepts."""
@@ -185,6 +201,7 @@ class Door:
         finally:
             with self._lock:
                 self._connections.discard(connection)
+                self._cut_off.discard(connection)
             connection.close()
 
     def _wrapped(self, connection):
@@ -224,11 +241,17 @@ class Conversation:
                   f"X-Prometheus-Remote-Write-Exemplars-Written: {written[2]}\r\n")
         data = way.says(arrival.choose, counts)
         # Before the answer: who has that looks for this. Of what was not read nothing has arrived, but for an answer.
+        recorded = None
         if way.reads == "all" or way.verdict not in (store_ways.NONE, store_ways.SILENT):
-            self._store.record(arrival, way.verdict, written, self._requests > 1)
+            recorded = self._store.record(arrival, way.verdict, written, self._requests > 1)
         if way.pause:
             time.sleep(arrival.choose.uniform(*way.pause))
-        self._connection.sendall(data)
+        try:
+            self._connection.sendall(data)
+        except OSError:
+            if recorded is not None and self._door.has_cut_off(self._connection):
+                self._store.amend(recorded, store_ways.SILENT)
+            raise
         if way.ends == "resets":
             _reset(self._connection)
         elif way.ends == "hangs":
