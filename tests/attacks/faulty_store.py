@@ -24,7 +24,7 @@ class Store:
     def __init__(self, seed, way=store_ways.mixed):
         self.seed, self.way = seed, way
         self.stopped = threading.Event()
-        self.records = []
+        self.records = []  # each in a list of its own, so that it can be amended
         self.series = set()  # (tenant, number) of all that has arrived, whatever the answer
         self.faults = []
         self.done = collections.Counter()  # how often each way was gone
@@ -76,19 +76,28 @@ class Store:
 
     def record(self, arrival, verdict, written, reused):
         """@return what amend() is to be told"""
+        recorded = [Arrived(arrival.number, arrival.attempt, verdict, *written[:2], reused)]
         with self._lock:
-            self.records.append(Arrived(arrival.number, arrival.attempt, verdict, *written[:2], reused))
-            return len(self.records) - 1
+            self.records.append(recorded)
+        return recorded
 
-    def amend(self, at, verdict):
+    def amend(self, recorded, verdict):
         """The answer has not gone out."""
         with self._lock:
-            self.records[at] = self.records[at]._replace(verdict=verdict)
+            recorded[0] = recorded[0]._replace(verdict=verdict)
+
+    def take(self):
+        """As results(), and forgets them."""
+        results = self.results()
+        with self._lock:
+            self.records, self.series, self.faults = [], set(), []
+            self._arrivals.clear()
+        return results
 
     def results(self):
         """(what has arrived, which series, what was never sent like that)"""
         with self._lock:
-            return list(self.records), set(self.series), list(self.faults)
+            return [recorded[0] for recorded in self.records], set(self.series), list(self.faults)
 
 
 class Door:
