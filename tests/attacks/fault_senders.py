@@ -159,6 +159,6 @@ def run_senders(orders, first, step, threads, seconds, enough, results, answered
     """A process: sends until it is told that these are enough, then gives its records. `answered`: the count meanwhile."""
     senders = Senders(orders, threads, first, step, seconds)
     while senders.running and not enough.wait(0.02):
-        if answered:
+        if answered is not None:
             answered.value = senders.answered
     results.put(senders.end())
