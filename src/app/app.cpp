@@ -124,7 +124,11 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     reloader reload{settings, std::move(read_again), limiter, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
-                               .write_metrics = [&metrics](exposition& out) { write(out, metrics); },
+                               .write_metrics =
+                                   [&](exposition& out) {
+                                       write(out, metrics);
+                                       write(out, shared.stores);
+                                   },
                                .counts = [&metrics] { return metrics.counts(); }};
     std::optional<state_keeper> state;
     if (installed.directory) state.emplace(settings, installed, key, limiter, metrics.state);

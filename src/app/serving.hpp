@@ -20,6 +20,7 @@ class series_limiter;
 /// What all of them share, room by room. Threads: any.
 struct serving_shared {
     http_shared http;
+    shared_stores stores;
     ingest_shared ingest;
     admin_shared admin;
 

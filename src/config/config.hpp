@@ -87,7 +87,8 @@ struct replica_config {
 struct upstream_config {
     store_config store;
     std::vector<replica_config> replicas;
-    bool discard = false;                                          ///< `discard:`: accept and count, forward nothing
+    std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
+    bool discard = false;                  ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;

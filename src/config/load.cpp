@@ -18,6 +18,7 @@
 #include "config/keys.hpp"
 #include "config/known_keys.hpp"
 #include "config/own_address.hpp"
+#include "config/store_checks.hpp"
 #include "config/units.hpp"
 #include "config/wording.hpp"
 
@@ -61,6 +62,7 @@ class loader {
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
     void check_own_address();
+    [[nodiscard]] bool has_doors() const;
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
@@ -150,24 +152,33 @@ void loader::check() {
 }
 
 void loader::check_upstream() {
-    if (!bad_.contains("listen") && set_.contains("upstream.url")) check_own_address();
-    if (set_.contains("upstream.url") || bad_.contains("upstream.url") || !file_is_whole_) return;
+    if (!bad_.contains("listen")) check_own_address();
+    if (has_doors() || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
 }
 
+// Well or not.
+bool loader::has_doors() const {
+    if (set_.contains("upstream.url")) return true;
+    const auto urls = given_.find("upstream.urls");
+    if (urls == given_.end()) return false;
+    const yaml_value& value = urls->second.value();
+    return value.kind != yaml_kind::nothing && (value.kind != yaml_kind::list || !value.items.empty());
+}
+
 void loader::check_own_address() {
-    if (value_.upstream.discard) return;
-    const own_address found = find_own_address(value_.listen, value_.upstream.store.doors.front());
-    if (found == own_address::yes)
-        tell_at_first({{"upstream.url",
-                        "is the address of 'listen': the gate would send to itself; the store listens "
-                        "elsewhere"}});
-    if (found == own_address::maybe)
-        tell_at_first({{"upstream.url",
-                        "is another address of this machine with the port of 'listen': if no store "
-                        "listens there, it is wrong"}},
-                      severity::warning);
+    const upstream_config& upstream = value_.upstream;
+    if (set_.contains("upstream.url") && !upstream.discard) {
+        const own_address found = find_own_address(value_.listen, upstream.store.doors.front());
+        if (found != own_address::no)
+            tell_at_first({{"upstream.url", std::string{in_words(found)}}},
+                          found == own_address::yes ? severity::error : severity::warning);
+    } else if (const auto urls = given_.find("upstream.urls"); urls != given_.end()) {
+        check_own_doors(urls->second, upstream.store, value_.listen);
+    }
+    if (const auto replicas = given_.find("upstream.replicateTo"); replicas != given_.end())
+        check_own_replicas(replicas->second, upstream, value_.listen);
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.
@@ -212,8 +223,10 @@ void loader::doubt() {
     const limit_rules& rules = value_.rules;
     doubt_maxima("maxHourlySeries", "maxDailySeries", rules.global);
     doubt_maxima("tenants.default.maxHourlySeries", "tenants.default.maxDailySeries", rules.tenants.fallback);
-    constexpr std::array<std::pair<std::string_view, void (*)(const placed_value&, const config&)>, 4> doubts{
-        {{"ignoreLabels", doubt_ignore_labels},
+    constexpr std::array<std::pair<std::string_view, void (*)(const placed_value&, const config&)>, 6> doubts{
+        {{"upstream.tls", doubt_store_tls},
+         {"upstream.replicateTo", doubt_replicas},
+         {"ignoreLabels", doubt_ignore_labels},
          {"tenants.overrides", doubt_tenant_overrides},
          {"limits", doubt_limits},
          {"exempt", doubt_exempt}}};
