@@ -27,7 +27,7 @@ from waiting import eventually
 SENDERS, THREADS = 3, 3
 CUTS = (0.0, 0.02, 0.1)  # how often each sender loses its connection inside a request
 PAUSE = 0.04  # seconds between the requests of a thread
-DOORS = 1
+DOORS = 3
 LIMITS = (3000, 3200)  # from one to the other with each reload
 
 
