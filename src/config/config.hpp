@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/secret_text.hpp"
+#include "config/web_config.hpp"
 #include "limit/rules.hpp"
 #include "log/line.hpp"
 
@@ -127,6 +128,8 @@ struct log_config {
 
 struct config {
     listen_address listen;
+    std::string web_config_file;  ///< web.config.file; empty: none
+    web_config web;               ///< what stands there
     upstream_config upstream;
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints

@@ -131,6 +131,10 @@ constexpr config_key keys[]{
      at_restart,
      one<parse_listen, &config::listen>,
      {"ADDR", "address to serve on, such as 0.0.0.0:9201 or :9201"}},
+    {"web.config.file",
+     at_restart,
+     one<assign_path, &config::web_config_file>,
+     {"FILE", "TLS and authentication of the listener, in the form of Prometheus' web configuration file"}},
     // What else is made of the URL follows from its text.
     {"upstream.url",
      at_restart,

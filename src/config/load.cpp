@@ -1,22 +1,20 @@
 #include "config/load.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
-#include <cstdio>
 #include <initializer_list>
+#include <iterator>
 #include <map>
-#include <memory>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "config/config_file.hpp"
 #include "config/doubts.hpp"
 #include "config/keys.hpp"
 #include "config/known_keys.hpp"
+#include "config/load_web.hpp"
 #include "config/own_address.hpp"
 #include "config/store_checks.hpp"
 #include "config/units.hpp"
@@ -24,8 +22,6 @@
 
 namespace seriesgate {
 namespace {
-
-constexpr std::size_t file_bytes_max = 1 << 20;
 
 constexpr std::string_view body_key = "server.maxRequestBytes";
 constexpr std::string_view decoded_key = "server.maxDecodedBytes";
@@ -88,7 +84,7 @@ void loader::fail_file(std::string message) {
 }
 
 void loader::read_text(std::string_view text, const environment& variables) {
-    if (text.size() > file_bytes_max) return fail_file("is larger than " + format_size(file_bytes_max));
+    if (text.size() > config_file_bytes_max) return fail_file("is larger than " + format_size(config_file_bytes_max));
     yaml_tree yaml = read_yaml(text);
     root_ = std::move(yaml.root);
     for (const yaml_fault& fault : yaml.faults) {
@@ -257,42 +253,30 @@ void loader::tell_at_first(places where, severity as) {
     }
 }
 
-struct file_closer {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-// Opening a pipe that nobody writes to would wait for ever; so it is an empty file. One with a writer is read to its
-// end.
-std::FILE* open_file(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) return nullptr;
-    ::fcntl(descriptor, F_SETFL, O_RDONLY);
-    return ::fdopen(descriptor, "rb");
-}
-
-// Up to one byte more than allowed, so that the loader sees what is too large.
-std::optional<std::string> read_file(const std::string& path, std::error_code& error) {
-    const std::unique_ptr<std::FILE, file_closer> file{open_file(path)};
-    if (file) {
-        std::string text(file_bytes_max + 1, '\0');
-        text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-        if (std::ferror(file.get()) == 0) return text;
-    }
-    error.assign(errno, std::generic_category());
-    return std::nullopt;
-}
-
-}  // namespace
-
-load_outcome load_config(const std::optional<std::string>& file, const overrides& flags) {
+load_outcome load_main_file(const std::optional<std::string>& file, const overrides& flags) {
     if (!file) return load_config_text("", "", flags);
     std::error_code error;
-    if (const auto text = read_file(*file, error)) return load_config_text(*text, *file, flags);
+    if (const auto text = read_config_file(*file, error)) return load_config_text(*text, *file, flags);
     loader load{*file};
     load.fail_file("cannot be read: " + error.message());
     load.read_flags(flags);
     load.check();
     return load.take();
+}
+
+void add_web_config(load_outcome& to) {
+    if (to.value.web_config_file.empty()) return;
+    web_outcome web = load_web_config(to.value.web_config_file);
+    to.value.web = std::move(web.value);
+    std::ranges::move(web.errors, std::back_inserter(to.errors));
+}
+
+}  // namespace
+
+load_outcome load_config(const std::optional<std::string>& file, const overrides& flags) {
+    load_outcome loaded = load_main_file(file, flags);
+    add_web_config(loaded);
+    return loaded;
 }
 
 load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags,

@@ -6,9 +6,11 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/write.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "net/message_reading.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
@@ -95,6 +97,8 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
             .status = parser.get().result_int(), .headers = std::move(parser.get().base()), .body = {}};
         const bool keeps_alive = parser.keep_alive();
         if (is_interim(answer.status)) continue;  // the answer is still to come
+        const std::string_view fault = coding_fault(answer.headers, parser.get().version());
+        if (!fault.empty()) co_return no_answer(std::string{fault});
         if (!is_final(answer.status)) co_return no_answer("status " + std::to_string(answer.status));
 
         const error_code broken = co_await read_body(stream, buffer, parser, answer.body);

@@ -82,7 +82,10 @@ def test_what_is_answered_2xx_is_stored_or_counted_as_refused(start_gate, start_
         if at % 2 == 0:
             gate.config_file.write_text(configuration(tmp_path / "state", global_max))
             gate.signal(signal.SIGHUP)
-            eventually(lambda: "configuration reloaded" in gate.log, "it is reloaded")
+            try:
+                eventually(lambda: "configuration reloaded" in gate.log, "it is reloaded", 60)
+            except AssertionError as error:
+                raise AssertionError(f"{error}\n{gate.log}") from None
         else:
             all_is_saved(gate, global_max)
             assert gate.metric(FAILURES) == 0

@@ -23,6 +23,7 @@ class random_config {
     config make() {
         config made;
         made.listen = {.host = random_.one_in(2) ? "::1" : "127.0.0.1", .port = static_cast<std::uint16_t>(below(100))};
+        made.web_config_file = path();
         fill(made.upstream);
         fill(made.rules);
         for (std::size_t i = below(3); i > 0; --i) made.ignore_labels.push_back("ignored_" + label(i));
