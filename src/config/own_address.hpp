@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "config/config.hpp"
 
@@ -16,5 +17,8 @@ enum class own_address : std::uint8_t {
 /// (`localhost`, a loopback address, 0.0.0.0) where it listens on that or on everything. Names are not resolved. Two
 /// addresses of this machine, such as 127.0.0.1 and ::1, are two sockets, and two programs may have them.
 own_address find_own_address(const listen_address& listen, const store_door& upstream);
+
+/// What is told of a URL: an error if it is, a warning if it may be.
+std::string_view in_words(own_address found) noexcept;
 
 }  // namespace seriesgate

@@ -43,6 +43,10 @@ bool is_final(unsigned status) noexcept {
     return status >= 200 && status <= 599;
 }
 
+bool is_success(unsigned status) noexcept {
+    return status >= 200 && status < 300;
+}
+
 /// Whether what came is at fault, and not the connection.
 bool is_invalid(error_code error) {
     return error.category() == http::make_error_code(http::error::bad_method).category() &&
@@ -78,7 +82,8 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
     auto [write_error, written] = co_await http::async_write(stream, message.http, no_throw);
     static_cast<void>(written);
 
-    // A store that refuses early may answer before it has read everything: look for an answer even so.
+    // A store that refuses early may answer before it has read everything: look for an answer even so. That it had
+    // taken what it has not read nobody could believe.
     flat_buffer buffer{read_buffer_bytes_max};
     bool answer_began = false;
     for (unsigned interim = 0; interim <= interim_answers_max; ++interim) {
@@ -98,6 +103,7 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
 
         const error_code broken = co_await read_body(stream, buffer, parser, answer.body);
         if (broken) co_return failed(broken, answer_began);
+        if (write_error && is_success(answer.status)) co_return no_answer("success before it had the whole request");
         attempt made{.end = attempt_end::answered, .why = {}, .answer = std::move(answer)};
         made.reusable = parser.is_done() && keeps_alive && !write_error && buffer.size() == 0;
         co_return made;
