@@ -13,12 +13,9 @@ import wire
 from client import WRITE, head, post
 from documents import log_lines as documented
 from servers import check_metrics
-from traffic import body, numbered
+from traffic import ORDERS, body, numbered, shown
 from upstream import Answer
 from waiting import eventually
-
-#: What a terminal obeys, what ends a line, what turns text around.
-ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 LABEL_VALUES = {
     "new line and level": b"x\nts=2026-01-01T00:00:00Z level=error msg=\"cannot serve\" err=forged",
@@ -44,20 +41,6 @@ LABEL_VALUES = {
 
 #: As far as a header can have them: the rest is no HTTP (test_smuggling.py).
 HEADER_VALUES = {name: value for name, value in LABEL_VALUES.items() if not re.search(rb"[\x00-\x08\x0a-\x1f\x7f]", value)}
-
-
-def shown(value):
-    """How the figures show a name: see docs/stats.md."""
-    out = ""
-    for character in value.decode("utf-8", "surrogateescape"):
-        code = ord(character)
-        if 0xdc80 <= code <= 0xdcff:
-            out += f"\\x{code - 0xdc00:02x}"
-        elif ORDERS.match(character) or character in "\t\n":
-            out += f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"
-        else:
-            out += "\\\\" if character == "\\" else character
-    return out
 
 
 def in_log(value):
