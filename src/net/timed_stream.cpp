@@ -1,5 +1,6 @@
 #include "net/timed_stream.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -11,6 +12,11 @@ bool timed_stream::is_quiet() const noexcept {
     char byte = 0;
     return ::recv(socket_->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
            (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+bool timed_stream::peer_has_ended() const noexcept {
+    pollfd asked{.fd = socket_->socket().native_handle(), .events = POLLRDHUP, .revents = 0};
+    return ::poll(&asked, 1, 0) > 0;
 }
 
 }  // namespace seriesgate

@@ -20,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An upstream that does not accept within this is as good as down, however long it may take to answer.
-constexpr auto connect_limit = 5s;
 /// Stores close idle connections after one to two minutes; be first.
 constexpr auto idle_age_max = 45s;
 
@@ -101,6 +99,8 @@ upstream_error upstream_client::unresolved() const {
 
 /// @return why there is no connection; nothing if there is one.
 net::awaitable<std::optional<upstream_error>> upstream_client::connect(timed_stream& stream, time_limit limit) {
+    // One that does not accept for so long is as good as down, however long it may take to answer.
+    const std::chrono::nanoseconds connect_limit = settings_.connect_timeout;
     co_await wait_for_addresses(limit);
     const auto endpoints = addresses_.known();  // a copy: they may be looked up anew while we connect
     std::optional<upstream_error> failed;
