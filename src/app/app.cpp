@@ -22,6 +22,7 @@
 #include "app/start_line.hpp"
 #include "app/state.hpp"
 #include "http/connections.hpp"
+#include "http/delay_probe.hpp"
 #include "http/descriptors.hpp"
 #include "http/rejection_log.hpp"
 #include "http/server.hpp"
@@ -108,6 +109,8 @@ class running_workers {
             spawn_lasting(
                 io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
                 "keeping the upstream's addresses failed");
+        spawn_lasting(
+            io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
         threads_.emplace_back([&io] { run_handlers(io); });
     }
 };

@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "config/units.hpp"
 #include "core/counted.hpp"
+#include "net/header_meter.hpp"
 
 namespace seriesgate {
 namespace {
@@ -53,6 +55,12 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
 
 reply malformed_http(std::string_view fault) {
     return rejection(reject_reason::invalid_http, 400, std::string{"malformed HTTP: "}.append(fault));
+}
+
+reply header_too_large(std::uint64_t bytes_max) {
+    return rejection(reject_reason::invalid_http, 431,
+                     fmt::format("header larger than server.maxHeaderBytes ({}) or {} lines", format_size(bytes_max),
+                                 header_lines_max));
 }
 
 reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {

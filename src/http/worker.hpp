@@ -8,6 +8,7 @@
 #include "http/http_metrics.hpp"
 #include "http/inflight.hpp"
 #include "http/life_stage.hpp"
+#include "http/queue_delay.hpp"
 #include "http/rejection_log.hpp"
 #include "http/sender_streams.hpp"
 #include "net/asio.hpp"
@@ -33,6 +34,7 @@ struct worker {
     net::executor_work_guard<net::io_context::executor_type> keep_running{io.get_executor()};
 
     http_shared& shared;
+    queue_delay delay{shared.settings.queue_delay_max};
 
     explicit worker(http_shared& state) : shared(state) {}
 };
