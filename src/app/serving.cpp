@@ -27,8 +27,11 @@ std::string what_keeps(ingest_shared& shared) {
 }  // namespace
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
-                               gate_metrics& metrics)
-    : http{.settings = settings.server, .tenant_header = settings.tenant_header, .metrics = metrics.http},
+                               gate_metrics& metrics, access_control& access)
+    : http{.settings = settings.server,
+           .tenant_header = settings.tenant_header,
+           .metrics = metrics.http,
+           .access = access},
       ingest{.settings = settings,
              .limiter = limiter,
              .key = key,

@@ -19,6 +19,12 @@ std::string_view host_fault(const request_header& header) {
     return value.find_first_not_of(host_characters) == std::string_view::npos ? "" : "Host is no host";
 }
 
+/// One that is repeated as it is does no harm.
+bool names_two_tenants(const request_header& header, std::string_view tenant_header) {
+    const auto [first, last] = header.equal_range(tenant_header);
+    return std::any_of(first, last, [first = first](const auto& line) { return line.value() != first->value(); });
+}
+
 }  // namespace
 
 std::string_view path_of(std::string_view target) {
@@ -39,11 +45,12 @@ bool is_allowed(std::string_view method, std::string_view list) {
     }
 }
 
-std::string_view fault_of(const request_header& header) {
+std::string_view fault_of(const request_header& header, std::string_view tenant_header) {
     // Beast before 1.92 believes that a body with another coding has no bytes.
     const auto coding = header.find(http::field::transfer_encoding);
     if (coding != header.end() && !equal_ignoring_case(coding->value(), "chunked"))
         return "Transfer-Encoding other than chunked";
+    if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
     return host_fault(header);
 }
 
