@@ -21,6 +21,7 @@
 #include "app/signals.hpp"
 #include "app/start_line.hpp"
 #include "app/state.hpp"
+#include "app/web_access.hpp"
 #include "http/connections.hpp"
 #include "http/delay_probe.hpp"
 #include "http/descriptors.hpp"
@@ -123,8 +124,10 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     series_limiter limiter{settings.rules, wall_clock_now(), key};
     gate_metrics metrics;
     connection_registry connections{connection_bounds_of(settings.server), metrics.http};
-    serving_shared shared{settings, limiter, key, metrics};
-    reloader reload{settings, std::move(read_again), limiter, metrics.reload, shared.admin.in_force};
+    access_control access{settings.web};
+    serving_shared shared{settings, limiter, key, metrics, access};
+    web_access web{settings.web_config_file, settings.web, access};
+    reloader reload{settings, std::move(read_again), limiter, web, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
                                .write_metrics =
@@ -149,7 +152,12 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};
-    const std::vector<file_check> files;
+    std::vector<file_check> files;
+    std::jthread checking;
+    if (!settings.web_config_file.empty()) {
+        files.emplace_back([&web] { web.refresh(); });
+        checking = std::jthread{[&](const std::stop_token& end) { access.check_passwords(end); }};
+    }
     std::jthread rereading;
     if (!files.empty()) rereading = std::jthread{[&](const std::stop_token& end) { reread_files(end, files); }};
     std::jthread reloading{[&](const std::stop_token& end) { reload.run(end, shared.admin.reloads); }};

@@ -25,7 +25,8 @@ struct serving_shared {
     admin_shared admin;
 
     /// Everything that is passed outlives this.
-    serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics);
+    serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
+                   access_control& access);
 };
 
 /// One thread with what answers on it.

@@ -31,7 +31,7 @@ reply no_such_path(std::string_view path, const route_table& routes) {
 
 std::optional<reply> fault_in(const request_header& header, std::optional<std::uint64_t> content_length,
                               const route* to, const request_bounds& bounds) {
-    if (const std::string_view fault = fault_of(header); !fault.empty()) {
+    if (const std::string_view fault = fault_of(header, bounds.tenant_header); !fault.empty()) {
         reply made = malformed_http(fault);
         made.close = true;
         return made;
