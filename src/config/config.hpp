@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ struct listen_address {
     std::string unix_path{};       ///< of a unix socket, in place of host and port
 
     bool operator==(const listen_address&) const = default;
+};
+
+/// What is for people, scrapers and probes, and not for senders.
+struct admin_config {
+    std::optional<listen_address> listen{};  ///< nothing: where senders connect
+
+    bool operator==(const admin_config&) const = default;
 };
 
 /// In which version of remote write the upstream gets what comes in version 2.
@@ -126,6 +134,7 @@ struct log_config {
 
 struct config {
     listen_address listen;
+    admin_config admin;
     upstream_config upstream;
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints

@@ -98,6 +98,10 @@ constexpr config_key keys[]{
      at_restart,
      one<parse_listen, &config::listen>,
      {"ADDR", "address to serve on, such as 0.0.0.0:9201 or :9201"}},
+    {"admin.listen",
+     at_restart,
+     one<parse_admin_listen, &config::admin, &admin_config::listen>,
+     {"ADDR", "another address for all that is not ingestion: health, metrics, stats, reload"}},
     // What else is made of the URL follows from its text.
     {"upstream.url",
      at_restart,

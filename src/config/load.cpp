@@ -61,6 +61,8 @@ class loader {
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
     void check_own_address();
+    void check_own_address(std::string_view key, const listen_address& ours);
+    void check_listeners();
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
@@ -145,12 +147,13 @@ void loader::read_flags(const overrides& flags) {
 
 void loader::check() {
     check_upstream();
+    check_listeners();
     check_sizes();
     if (!report_.has_errors()) doubt();
 }
 
 void loader::check_upstream() {
-    if (!bad_.contains("listen") && set_.contains("upstream.url")) check_own_address();
+    if (set_.contains("upstream.url")) check_own_address();
     if (set_.contains("upstream.url") || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
@@ -158,16 +161,27 @@ void loader::check_upstream() {
 
 void loader::check_own_address() {
     if (value_.upstream.discard) return;
-    const own_address found = find_own_address(value_.listen, value_.upstream.store.doors.front());
+    if (!bad_.contains("listen")) check_own_address("listen", value_.listen);
+    if (!bad_.contains("admin.listen") && value_.admin.listen) check_own_address("admin.listen", *value_.admin.listen);
+}
+
+void loader::check_own_address(std::string_view key, const listen_address& ours) {
+    const own_address found = find_own_address(ours, value_.upstream.store.doors.front());
     if (found == own_address::yes)
-        tell_at_first({{"upstream.url",
-                        "is the address of 'listen': the gate would send to itself; the store listens "
-                        "elsewhere"}});
+        tell_at_first({{"upstream.url", "is the address of " + in_quotes(key) +
+                                            ": the gate would send to itself; the store listens elsewhere"}});
     if (found == own_address::maybe)
-        tell_at_first({{"upstream.url",
-                        "is another address of this machine with the port of 'listen': if no store "
-                        "listens there, it is wrong"}},
+        tell_at_first({{"upstream.url", "is another address of this machine with the port of " + in_quotes(key) +
+                                            ": if no store listens there, it is wrong"}},
                       severity::warning);
+}
+
+// Two that are the same would be found out only when the second is to be opened.
+void loader::check_listeners() {
+    if (bad_.contains("listen") || value_.admin.listen != value_.listen) return;
+    if (value_.listen.port == 0 && value_.listen.unix_path.empty()) return;  // any two free ones
+    tell_at_first({{"admin.listen", "is the address of 'listen': leave it out to have all on one"},
+                   {"listen", "is the address of 'admin.listen'"}});
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.

@@ -12,8 +12,10 @@ struct shape {
     std::string_view example;
 };
 
-constexpr std::array<shape, 25> shapes{{
+constexpr std::array<shape, 27> shapes{{
     {"listen", "listen: 0.0.0.0:9201"},
+    {"admin", "admin: {listen: 127.0.0.1:9202}"},
+    {"admin.listen", "listen: 127.0.0.1:9202"},
     {"upstream", "upstream: {url: \"http://127.0.0.1:8428/api/v1/write\"}"},
     {"upstream.url", "url: http://127.0.0.1:8428/api/v1/write"},
     {"upstream.forwardQuery", "forwardQuery: [extra_label]"},

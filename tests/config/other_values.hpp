@@ -10,6 +10,7 @@ namespace seriesgate::testing {
 /// For every key a value that is not its default, as it stands behind the colon.
 inline const std::map<std::string_view, std::string> other_values{
     {"listen", "127.0.0.1:9999"},
+    {"admin.listen", "unix:/run/admin.sock"},
     {"upstream.url", "http://other:1/write"},
     {"upstream.timeout", "1s"},
     {"upstream.protocol", "v1"},
