@@ -16,7 +16,7 @@ struct http_request {
     bool is_head = false;
     std::string body;           ///< the handler may take it
     inflight_lease& memory;     ///< what the body takes of server.maxInflightBytes
-    std::string_view sender{};  ///< its address; empty if that is none of IP
+    std::string_view sender{};  ///< its address, or "unix"; empty if it has gone
 };
 
 /// The tenant that the headers name; the empty one without the header.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "http/closings_log.hpp"
 #include "http/http_metrics.hpp"
 #include "http/inflight.hpp"
 #include "http/life_stage.hpp"
@@ -21,6 +22,7 @@ struct http_shared {
     http_metrics& metrics;
     inflight_room inflight{metrics.inflight_bytes, settings.inflight_bytes_max, settings.decoded_bytes_max};
     rejection_log rejections{};
+    closings_log closings{};  ///< the front desk's
     process_life life{};
 };
 
