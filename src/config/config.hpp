@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/secret_text.hpp"
+#include "config/web_config.hpp"
 #include "limit/rules.hpp"
 #include "log/line.hpp"
 
@@ -95,7 +96,8 @@ struct replica_config {
 struct upstream_config {
     store_config store;
     std::vector<replica_config> replicas;
-    bool discard = false;                                          ///< `discard:`: accept and count, forward nothing
+    std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
+    bool discard = false;                  ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;
@@ -135,6 +137,8 @@ struct log_config {
 struct config {
     listen_address listen;
     admin_config admin;
+    std::string web_config_file;  ///< web.config.file; empty: none
+    web_config web;               ///< what stands there
     upstream_config upstream;
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints

@@ -3,6 +3,8 @@
 #include <sys/un.h>
 
 #include <boost/url/authority_view.hpp>
+#include <boost/url/ipv4_address.hpp>
+#include <boost/url/ipv6_address.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/scheme.hpp>
 #include <boost/url/url_view.hpp>
@@ -134,7 +136,8 @@ std::string parse_store_url(std::string_view text, store_door& target) {
     if (!url) return "is not " + std::string{url_form};
     if (auto wrong = check_scheme(*url); !wrong.empty()) return wrong;
     if (!url->has_authority()) return "is not " + std::string{url_form};
-    if (url->has_userinfo()) return "must not hold credentials; the sender's own Authorization header is passed on";
+    if (url->has_userinfo())
+        return "must not hold credentials; basicAuth has them, or else the sender's Authorization header is passed on";
     auto host = host_of(url->authority());
     if (!host) return "has no valid host; expected " + std::string{url_form};
     const bool has_tls = url->scheme_id() == urls::scheme::https;
@@ -154,6 +157,13 @@ std::string parse_store_url(std::string_view text, store_door& target) {
               .authority = to_std(url->encoded_host())};
     assert(target.target.reveal().starts_with('/') && !target.authority.empty());
     if (!port_text.empty()) target.authority.append(":").append(port_text);
+    return "";
+}
+
+std::string parse_server_name(std::string_view text, std::string& target) {
+    const bool is_address = urls::parse_ipv4_address(text).has_value() || urls::parse_ipv6_address(text).has_value();
+    if (!text.empty() && !is_address && !is_host_name(text)) return in_quotes(text) + " is not the name of a host";
+    target = text;
     return "";
 }
 

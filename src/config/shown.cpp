@@ -73,7 +73,9 @@ std::string shown(const secret_text& value) {
 
 std::string shown_url(const upstream_config& value) {
     if (value.discard) return "discard:";
-    return value.store.doors.size() == 1 ? shown(value.store.doors.front().url) : std::string{};
+    std::string urls;
+    for (const store_door& door : value.store.doors) urls.append(urls.empty() ? "" : ", ").append(shown(door.url));
+    return urls;
 }
 
 std::string shown_size(std::uint64_t value) {

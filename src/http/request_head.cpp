@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ascii.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
@@ -40,14 +41,12 @@ bool is_allowed(std::string_view method, std::string_view list) {
 }
 
 std::string_view fault_of(const request_header& header) {
-    // Beast before 1.92 believes that a body with another coding has no bytes.
-    const auto coding = header.find(http::field::transfer_encoding);
-    if (coding != header.end() && !equal_ignoring_case(coding->value(), "chunked"))
-        return "Transfer-Encoding other than chunked";
-    return host_fault(header);
+    const std::string_view fault = coding_fault(header, header.version());
+    return fault.empty() ? host_fault(header) : fault;
 }
 
 bool expects_continue(const request_header& header) {
+    if (header.version() == 10) return false;  // it would take the word for the answer
     const auto expect = header.find(http::field::expect);
     return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
 }

@@ -50,7 +50,7 @@ bool is_to_be_passed_on(const served_connection& peer) {
 
 void pass_on(served_connection& peer) {
     std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
-    peer.offered.pass_on({std::move(peer.stream).release(), std::move(peer.lease), std::move(read_ahead)});
+    peer.offered.pass_on({std::move(peer.stream).release().socket, std::move(peer.lease), std::move(read_ahead)});
 }
 
 net::awaitable<void> linger(served_connection& peer) {

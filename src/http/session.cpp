@@ -21,6 +21,7 @@
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
 #include "log/log.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
@@ -40,9 +41,10 @@ struct exchange {
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     const route* to = nullptr;  ///< once the header is known, if there is such a path
 
-    explicit exchange(inflight_room& room) : memory(room) {}
+    explicit exchange(inflight_room& room) : memory(room) { parser.on_chunk_header(check_chunk_extension); }
 
-    [[nodiscard]] bool is_head() const { return header.method() == http::verb::head; }
+    /// Of a request whose header is malformed behind its first line, too: who asks with HEAD reads no body.
+    [[nodiscard]] bool is_head() const { return parser.get().method() == http::verb::head; }
     [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion; }
 };
 

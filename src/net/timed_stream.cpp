@@ -6,8 +6,8 @@
 
 namespace seriesgate {
 
-bool timed_stream::is_quiet() const noexcept {
-    if (tls_ && !tls_->is_drained()) return false;
+bool timed_stream::is_quiet() {
+    if (tls_) return tls_->is_quiet();
     char byte = 0;
     return ::recv(socket_->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
            (errno == EAGAIN || errno == EWOULDBLOCK);

@@ -183,7 +183,7 @@ TEST_CASE("what is no upstream URL is told, each with its reason") {
     CHECK(upstream_error("http://[v1.x]/w") == no_host);
     CHECK(upstream_error("https://:443/w") == no_host);
     CHECK(upstream_error("https://user@a/w") ==
-          "must not hold credentials; the sender's own Authorization header is passed on");
+          "must not hold credentials; basicAuth has them, or else the sender's Authorization header is passed on");
     CHECK(upstream_error("ftp://a/w") == "'ftp' is not supported" + only);
     CHECK(upstream_error("localhost:8428/w") == "'localhost' is not supported" + only);
     CHECK(upstream_error("discard:x") == "discard: takes nothing after the colon");
@@ -194,6 +194,6 @@ TEST_CASE("what is no upstream URL is told, each with its reason") {
 
 TEST_CASE("credentials in an upstream URL are refused and not repeated") {
     CHECK(upstream_error("http://user:secret@a/w") ==
-          "must not hold credentials; the sender's own Authorization header is passed on");
+          "must not hold credentials; basicAuth has them, or else the sender's Authorization header is passed on");
     CHECK(upstream_error("http://user:secret@a b/w").find("secret") == std::string::npos);
 }

@@ -231,6 +231,23 @@ TEST_CASE("an answer may come before the request has been read") {
     CHECK(got->status == 413);
 }
 
+TEST_CASE("what breaks off before the whole request has gone may be refused, but not taken") {
+    const std::string body(32 << 20, 'x');
+    const auto answers = [&](const std::string& status) {
+        scene with;
+        with.store.script.push_back({.text = "HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n",
+                                     .sent = scripted_answer::when::instead_of_body,
+                                     .afterwards = close_then});
+        return with.post(body);
+    };
+    const auto refused = answers("413 Content Too Large");
+    REQUIRE(refused.has_value());
+    CHECK(refused->status == 413);
+    const auto taken = answers("200 OK");
+    REQUIRE(scene::failed(taken, upstream_error_reason::invalid_answer));
+    CHECK(taken.error().text == "success before it had the whole request");
+}
+
 TEST_CASE("an upstream that is too slow is not asked again") {
     scene with{50ms};
     SECTION("it says nothing") {}
