@@ -37,6 +37,9 @@ serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {
     if (as == role::worker) ingest.emplace(self.io, shared.ingest);
     offered.routes = make_routes(admin, ingestion_by(ingest));
+    if (!shared.ingest.settings.admin.listen) return;
+    if (as == role::front_desk) people.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
+    offered.routes = offered.routes.of(route_kind::ingestion);
 }
 
 std::size_t worker_count(const server_config& settings) noexcept {

@@ -35,6 +35,7 @@ struct serving_thread {
     std::optional<ingestor> ingest;
     admin_answers admin;
     service offered;
+    std::optional<service> people;  ///< the front desk's, where admin.listen is; `offered` is ingestion alone then
 
     enum class role { worker, front_desk };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct listen_address {
     std::string unix_path{};       ///< of a unix socket, in place of host and port
 
     bool operator==(const listen_address&) const = default;
+};
+
+/// What is for people, scrapers and probes, and not for senders.
+struct admin_config {
+    std::optional<listen_address> listen{};  ///< nothing: where senders connect
+
+    bool operator==(const admin_config&) const = default;
 };
 
 /// In which version of remote write the upstream gets what comes in version 2.
@@ -135,6 +143,7 @@ struct log_config {
 
 struct config {
     listen_address listen;
+    admin_config admin;
     std::string web_config_file;  ///< web.config.file; empty: none
     web_config web;               ///< what stands there
     upstream_config upstream;

@@ -6,6 +6,7 @@
 
 #include "access/access_control.hpp"
 #include "config/config.hpp"
+#include "http/closings_log.hpp"
 #include "http/http_metrics.hpp"
 #include "http/inflight.hpp"
 #include "http/life_stage.hpp"
@@ -24,6 +25,7 @@ struct http_shared {
     access_control& access;
     inflight_room inflight{metrics.inflight_bytes, settings.inflight_bytes_max, settings.decoded_bytes_max};
     rejection_log rejections{};
+    closings_log closings{};  ///< the front desk's
     process_life life{};
 };
 

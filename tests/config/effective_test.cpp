@@ -27,6 +27,8 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
                                 "tenants: {overrides: {team-a: {maxDailySeries: 5, onLimit: reject}}}\n"
                                 "exempt: ['{a=\"b\"}', up]\n")) ==
           "listen: 0.0.0.0:9201\n"
+          "admin:\n"
+          "  listen: ''\n"
           "web:\n"
           "  config: {file: ''}\n"
           "upstream:\n"

@@ -10,6 +10,7 @@ namespace seriesgate::testing {
 /// For every key a value that is not its default, as it stands behind the colon.
 inline const std::map<std::string_view, std::string> other_values{
     {"listen", "127.0.0.1:9999"},
+    {"admin.listen", "unix:/run/admin.sock"},
     {"web.config.file", "/web.yml"},
     {"upstream.url", "http://other:1/write"},
     {"upstream.urls", "[\"http://a:1/write\", \"https://b:1/write\"]"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ class random_config {
     config make() {
         config made;
         made.listen = {.host = random_.one_in(2) ? "::1" : "127.0.0.1", .port = static_cast<std::uint16_t>(below(100))};
+        made.admin.listen = some_admin_listen();
         made.web_config_file = path();
         fill(made.upstream);
         fill(made.rules);
@@ -63,6 +65,12 @@ class random_config {
     limit_mode mode() { return random_.one_in(2) ? limit_mode::observe : limit_mode::enforce; }
     limit_answer answer() { return random_.one_in(2) ? limit_answer::reject : limit_answer::drop; }
     std::string path() { return random_.one_in(3) ? "" : "/" + text(); }
+
+    std::optional<listen_address> some_admin_listen() {
+        if (random_.one_in(3)) return std::nullopt;
+        if (random_.one_in(2)) return listen_address{.host = "localhost", .port = 1000};
+        return listen_address{.host = {}, .port = 0, .unix_path = "/" + text().substr(0, 100) + "x"};
+    }
 
     void fill(upstream_config& made) {
         made.discard = random_.one_in(4);
