@@ -54,6 +54,8 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
     const std::string query = query_of(from);
     const upstream_request message{.headers = from.headers,
                                    .tenant_header = settings_.tenant_header,
+                                   .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                   .keeps_authorization = !from.authorization_is_ours,
                                    .query = query,
                                    .body = *sent.body,
                                    .body_changed = is_rewritten(sent.forward),
@@ -76,8 +78,12 @@ net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
         reply no{.status = 204};
         co_return no;
     }
-    const upstream_request question{
-        .headers = from.headers, .tenant_header = settings_.tenant_header, .query = zstd_question, .body = {}};
+    const upstream_request question{.headers = from.headers,
+                                    .tenant_header = settings_.tenant_header,
+                                    .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                    .keeps_authorization = !from.authorization_is_ours,
+                                    .query = zstd_question,
+                                    .body = {}};
     co_return co_await post(from, question);
 }
 
@@ -97,14 +103,13 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
     const std::string line = unanswered_line(error, settings_.upstream);
     reply made = unanswered_reply(error, line);
     if (const auto requests = shared_.stores.first.health.failed(error.reason))
-        log::warn("the upstream has not answered",
-                  {{"requests", *requests},
-                   {"reason", name_of(error.reason)},
-                   {"upstream", error.door},
-                   {"sender", from.sender},
-                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))},
-                   {"status", made.status},
-                   {"err", line}});
+        log::warn("the upstream has not answered", {{"requests", *requests},
+                                                    {"reason", name_of(error.reason)},
+                                                    {"upstream", error.door},
+                                                    {"sender", from.sender},
+                                                    {"tenant", shown_tenant(from.tenant)},
+                                                    {"status", made.status},
+                                                    {"err", line}});
     return made;
 }
 
@@ -122,7 +127,7 @@ void relay::count_answer(const http_request& from, const reply& answer) {
     shared_.stores.first.metrics.upstream_responses[answer.status].add();
     const auto requests = shared_.logs.store_errors.count(answer.status);
     if (!requests) return;
-    const std::string_view tenant = tenant_of(from.headers, settings_.tenant_header);
+    const std::string_view tenant = from.tenant;
     log::write(log::level::warn, "the store rejected requests",
                describe_store_error(answer, said_by_store(answer, shared_.stores.first.access), *requests, from.sender,
                                     tenant));
@@ -139,7 +144,7 @@ std::string relay::query_of(const http_request& from) {
                   {{"arguments", *arguments},
                    {"argument", query.left_out_example.substr(0, shown_argument_bytes_max)},
                    {"sender", from.sender},
-                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))}});
+                   {"tenant", shown_tenant(from.tenant)}});
     return std::move(query.text);
 }
 

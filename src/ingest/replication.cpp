@@ -83,7 +83,7 @@ replication::expected replication::begin(const upstream_request& request, const 
         expects->answers.emplace_back();
         ++expects->missing;
         spawn(io_.get_executor(), ask(i, clients_[i].post(request), facts_of(sent), expects),
-              "a replica was not asked");
+              "asking a replica failed");
     }
     return expects;
 }
@@ -120,7 +120,7 @@ void replication::begin_copy(std::size_t index, const upstream_request& request,
     shared_.copies.add();
     try {
         spawn(io_.get_executor(), copy(index, clients_[index].post(request), facts_of(sent)),
-              "a replica was not sent a copy");
+              "sending a replica its copy failed");
     } catch (...) {
         shared_.copies.sub();
         shared_.copies_bytes.sub(bytes);

@@ -21,8 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An upstream that does not accept within this is as good as down, however long it may take to answer.
-constexpr auto connect_limit = 5s;
 /// Stores close idle connections after one to two minutes; be first.
 constexpr auto idle_age_max = 45s;
 
@@ -47,7 +45,8 @@ upstream_error unanswered(upstream_error_reason reason, const attempt& made, con
 }
 
 /// The end of the next of several attempts to connect, so that time is left for the others.
-std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit, std::ptrdiff_t attempts) {
+std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit,
+                                              std::chrono::nanoseconds connect_limit, std::ptrdiff_t attempts) {
     const auto now = std::chrono::steady_clock::now();
     return now + std::min<std::chrono::steady_clock::duration>(connect_limit, (limit - now) / attempts);
 }
@@ -145,7 +144,10 @@ net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connecti
 net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_connection& connection,
                                                                    const stream_endpoint& to, time_limit limit) {
     timed_stream& stream = connection.stream;
-    stream.close();
+    if (stream.has_tls())
+        stream = timed_stream{stream_socket{io_}};  // of an address before
+    else
+        stream.close();
     stream.expires_at(limit);
     auto [error] = co_await stream.async_connect(to, no_throw);
     if (error) co_return not_connected(to, error);
@@ -161,7 +163,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
     const auto endpoints = order_.of(addresses_.known(), turn, std::chrono::steady_clock::now());
     fault failed;
     for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
-        failed = co_await connect_to(connection, endpoint, part_of(limit, left--));
+        failed = co_await connect_to(connection, endpoint, part_of(limit, store_.upstream.connect_timeout, left--));
         if (!failed) {
             order_.connected(endpoint);
             connection.at = endpoint;

@@ -6,9 +6,11 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/write.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "net/message_reading.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
@@ -39,6 +41,10 @@ bool is_interim(unsigned status) noexcept {
 }
 bool is_final(unsigned status) noexcept {
     return status >= 200 && status <= 599;
+}
+
+bool is_success(unsigned status) noexcept {
+    return status >= 200 && status < 300;
 }
 
 /// Whether what came is at fault, and not the connection.
@@ -77,7 +83,8 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
     auto [write_error, written] = co_await http::async_write(stream, message.http, no_throw);
     static_cast<void>(written);
 
-    // A store that refuses early may answer before it has read everything: look for an answer even so.
+    // A store that refuses early may answer before it has read everything: look for an answer even so. That it had
+    // taken what it has not read nobody could believe.
     flat_buffer buffer{read_buffer_bytes_max};
     bool answer_began = false;
     for (unsigned interim = 0; interim <= interim_answers_max; ++interim) {
@@ -94,10 +101,13 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
             .status = parser.get().result_int(), .headers = std::move(parser.get().base()), .body = {}};
         const bool keeps_alive = parser.keep_alive();
         if (is_interim(answer.status)) continue;  // the answer is still to come
+        const std::string_view fault = coding_fault(answer.headers, parser.get().version());
+        if (!fault.empty()) co_return no_answer(std::string{fault});
         if (!is_final(answer.status)) co_return no_answer("status " + std::to_string(answer.status));
 
         const error_code broken = co_await read_body(stream, buffer, parser, answer.body);
         if (broken) co_return failed(broken, true, true);
+        if (write_error && is_success(answer.status)) co_return no_answer("success before it had the whole request");
         attempt made{.end = attempt_end::answered, .why = {}, .answer = std::move(answer)};
         made.reusable = parser.is_done() && keeps_alive && !write_error && buffer.size() == 0;
         co_return made;

@@ -59,4 +59,11 @@ struct shared_store {
     [[nodiscard]] std::string name_fault();
 };
 
+/// URLs of all stores together.
+[[nodiscard]] std::size_t count_doors(const upstream_config& of);
+
+/// What one worker may have of upstream.maxConnections at each door, at least one. Each worker has an equal part for
+/// each door: a door that is slow takes nothing from the others, and nobody has to ask another thread for a connection.
+[[nodiscard]] std::size_t share_of_connections(const upstream_config& of, std::size_t workers);
+
 }  // namespace seriesgate

@@ -287,7 +287,72 @@ def a_store_that_is_back(scene):
     return gate, {"requests": "1", "upstream": scene.upstream.host, "status": "204"}
 
 
+def two_doors(scene):
+    """A gate before the upstream and another, which is there no more. @return both"""
+    other = Upstream()
+    other.stop()
+    text = f"log: {{format: {scene.form}}}\nupstream: {{urls: ['{scene.upstream.url}', '{other.url}']}}\n"
+    gate = scene.start(config=text)
+    assert [gate.send(GOOD).status for _ in range(2)] == [204] * 2
+    return gate, other
+
+
+@line("an address of the store is out")
+def one_door_that_is_away(scene):
+    gate, away = two_doors(scene)
+    return gate, {"upstream": away.host, "outages": "1", "reason": "connection_refused"}
+
+
+@line("an address of the store is back")
+def one_door_that_comes_back(scene):
+    gate, away = two_doors(scene)
+    back = Upstream(port=away.port)
+    eventually(lambda: gate.send(GOOD).status == 204 and back.requests, "it is asked again", 30)
+    back.stop()
+    return gate, {"upstream": away.host}
+
+
+def replicated(scene, replica, best_effort):
+    text = (f"log: {{format: {scene.form}}}\nserver: {{drainTimeout: 200ms}}\nupstream:\n  url: '{scene.upstream.url}'\n"
+            f"  replicateTo: [{{url: '{replica.url}', bestEffort: {best_effort}}}]\n")
+    return scene.start(config=text)
+
+
+@line("a replica has not stored what it was sent")
+def a_replica_that_is_away(scene):
+    replica = Upstream()
+    gate = replicated(scene, replica, "false")
+    replica.stop()
+    assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    return gate, {"requests": "1", "samples": "1", "replica": replica.host,
+                  "reason": "connection_refused"}
+
+
+@line("copies for replicas not finished, what is in them is lost")
+def a_replica_that_is_slow(scene):
+    replica = Upstream()
+    replica.default = Answer(hold=threading.Event())
+    gate = replicated(scene, replica, "true")
+    assert gate.send(GOOD).status == 204
+    eventually(lambda: replica.requests, "it is on its way")
+    gate.signal()
+    assert gate.wait() == 0
+    replica.default.hold.set()
+    replica.stop()
+    return gate, {"requests": "1"}
+
+
 SLOW = pytest.mark.slow  # ten seconds pass
+
+
+@line("a replica has not stored more of what it was sent", marks=SLOW)
+def a_burst_to_a_replica_that_is_away(scene):
+    replica = Upstream()
+    gate = replicated(scene, replica, "false")
+    replica.stop()
+    for _ in range(20):
+        assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    return gate, {"requests": "19", "samples": "19", "replica": replica.host}
 
 
 @line("more requests rejected", marks=SLOW)

@@ -40,6 +40,31 @@ TEST_CASE("what fits leaves a descriptor for every connection to the upstream an
     CHECK(connection_registry::open_max(some_idle + 1) + some_idle + 1 + 400 + 64 + 16 * 5 > descriptors);
 }
 
+TEST_CASE("connections to the upstream take no more than their own bound, and all of that with replicas") {
+    constexpr std::uint64_t descriptors = 10'000;
+    const auto fit = [](std::size_t upstream_max, bool has_replicas) {
+        return connections_that_fit(
+            descriptors,
+            {.workers = 4, .idle_upstream_max = 100, .upstream_max = upstream_max, .has_replicas = has_replicas});
+    };
+    const std::size_t unbounded = connections_that_fit(descriptors, {.workers = 4, .idle_upstream_max = 100});
+    CHECK(fit(1000, false) > unbounded);
+    CHECK(fit(1000, false) == fit(1000, true));
+    CHECK(fit(9'000, false) == unbounded);
+    CHECK(fit(9'000, true) < unbounded);
+}
+
+TEST_CASE("a listener for people takes its share") {
+    constexpr std::uint64_t descriptors = 10'000;
+    const std::size_t without = connections_that_fit(descriptors, others_with(4));
+    const std::size_t with =
+        connections_that_fit(descriptors, {.workers = 4, .idle_upstream_max = 256, .admin_connections = 64});
+    const std::size_t given =
+        connection_registry::open_max(without) + without - connection_registry::open_max(with) - with;
+    CHECK(given + 3 >= connection_registry::open_max(64));  // a sender's connection takes more than two
+    CHECK(given <= connection_registry::open_max(64) + 3);
+}
+
 TEST_CASE("the soft limit of descriptors is raised to the hard one") {
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);

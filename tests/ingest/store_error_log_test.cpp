@@ -11,7 +11,8 @@ namespace {
 
 std::string line_of(const reply& answer, std::uint64_t requests) {
     store_config store;
-    store.doors.emplace_back().url = "http://store/w?token=abc";
+    store.doors.resize(2);
+    store.doors[1].url = "http://store/w?token=abc";
     store.headers.emplace("X-Key", "hunter2");
     const std::string said = said_by_store(answer, {store, "upstream"});
     const auto fields = describe_store_error(answer, said, requests, "192.0.2.7", "shop");

@@ -118,7 +118,7 @@ TEST_CASE("a pooled connection that was closed before all of the request had arr
     scene with;
     with.will_answer(no_content);
     REQUIRE(with.post().has_value());
-    with.store.script.push_back({.text = "", .afterwards = close_then, .reads_body = false});
+    with.store.script.push_back({.text = "", .sent = scripted_answer::when::instead_of_body, .afterwards = close_then});
     const std::string body(16 << 20, 'x');
     SECTION("and the next one answers") {
         with.will_answer(no_content);
@@ -231,6 +231,23 @@ TEST_CASE("an answer may come before the request has been read") {
     const auto got = with.post(body);
     REQUIRE(got.has_value());
     CHECK(got->status == 413);
+}
+
+TEST_CASE("what breaks off before the whole request has gone may be refused, but not taken") {
+    const std::string body(32 << 20, 'x');
+    const auto answers = [&](const std::string& status) {
+        scene with;
+        with.store.script.push_back({.text = "HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n",
+                                     .sent = scripted_answer::when::instead_of_body,
+                                     .afterwards = close_then});
+        return with.post(body);
+    };
+    const auto refused = answers("413 Content Too Large");
+    REQUIRE(refused.has_value());
+    CHECK(refused->status == 413);
+    const auto taken = answers("200 OK");
+    REQUIRE(scene::failed(taken, upstream_error_reason::invalid_answer));
+    CHECK(taken.error().text == "success before it had the whole request");
 }
 
 TEST_CASE("an upstream that is too slow is not asked again") {

@@ -11,8 +11,12 @@ using namespace seriesgate;
 
 TEST_CASE("what is counted about doors is written store by store") {
     upstream_config settings;
-    settings.store.doors = {{.authority = "a"}, {.authority = "b"}};
-    settings.replicas.push_back({.store = {.doors = {{.authority = "c"}}}});
+    settings.store.doors.resize(2);
+    settings.store.doors[0].authority = std::string{"a"};
+    settings.store.doors[1].authority = std::string{"b"};
+    settings.replicas.resize(1);
+    settings.replicas[0].store.doors.resize(1);
+    settings.replicas[0].store.doors[0].authority = std::string{"c"};
     upstream_metrics metrics;
     shared_store first{settings, 0, metrics, 1};
     shared_store second{settings, 1, metrics, 1};
