@@ -147,8 +147,14 @@ class timed_stream {
         return {ended->release(), layer ? layer->release() : nullptr};
     }
 
+    /// Whether some of what was written has not come to the peer's host, as far as that has said. Also tells after the
+    /// connection has broken, until it is closed.
+    [[nodiscard]] bool has_unconfirmed() const noexcept;
+
     /// Open, and nothing has come that was not read, not even the peer's end.
     [[nodiscard]] bool is_quiet();
+    /// The peer has said that it sends no more, or has gone, whatever of it has not been read yet.
+    [[nodiscard]] bool peer_has_ended() const noexcept;
 
   private:
     template <class Handler>

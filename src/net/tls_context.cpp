@@ -204,7 +204,8 @@ fault set_language(openssl_context& of, const tls_settings& settings) {
     if (settings.newest < settings.oldest) return "the newest version is older than the oldest";
     SSL_CTX_set_min_proto_version(ssl, number_of(settings.oldest));
     SSL_CTX_set_max_proto_version(ssl, number_of(settings.newest));
-    SSL_CTX_set_options(ssl, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_options(ssl, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    if (settings.server_preference) SSL_CTX_set_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_max_cert_list(ssl, certificate_bytes_max);
     if (of.role == tls_role::server) {
