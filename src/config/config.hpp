@@ -107,15 +107,17 @@ struct upstream_config {
 };
 
 struct server_config {
-    std::uint64_t body_bytes_max = 32 << 20;                             ///< maxRequestBytes: one body as sent
-    std::uint64_t decoded_bytes_max = 128 << 20;                         ///< maxDecodedBytes: the same, decompressed
-    std::uint64_t inflight_bytes_max = 512 << 20;                        ///< maxInflightBytes: all requests together
-    std::uint64_t connections_max = 8192;                                ///< maxConnections: from senders
-    std::uint64_t connections_per_peer_max = 1024;                       ///< maxConnectionsPerPeer; 0: no own bound
-    unsigned threads = 0;                                                ///< 0: one per core
-    std::chrono::milliseconds read_timeout = std::chrono::seconds{30};   ///< first byte to last byte of a request
-    std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};    ///< a connection between requests
-    std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};  ///< SIGTERM to exit, at most
+    std::uint64_t body_bytes_max = 32 << 20;                            ///< maxRequestBytes: one body as sent
+    std::uint64_t decoded_bytes_max = 128 << 20;                        ///< maxDecodedBytes: the same, decompressed
+    std::uint64_t inflight_bytes_max = 512 << 20;                       ///< maxInflightBytes: all requests together
+    std::uint64_t connections_max = 8192;                               ///< maxConnections: from senders
+    std::uint64_t connections_per_peer_max = 1024;                      ///< maxConnectionsPerPeer; 0: no own bound
+    std::uint64_t handshakes_max = 1024;                                ///< maxHandshakes: of TLS, at once
+    unsigned threads = 0;                                               ///< 0: one per core
+    std::chrono::milliseconds read_timeout = std::chrono::seconds{30};  ///< first byte to last byte of a request
+    std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};  ///< a connection's arrival to TLS
+    std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};        ///< a connection between requests
+    std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};      ///< SIGTERM to exit, at most
 
     bool operator==(const server_config&) const = default;
 };

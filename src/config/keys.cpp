@@ -201,8 +201,11 @@ constexpr config_key keys[]{
     {"server.maxConnections", at_restart, number<connection_counts, server, &server_config::connections_max>},
     {"server.maxConnectionsPerPeer", at_restart,
      number<connection_counts_per_peer, server, &server_config::connections_per_peer_max>},
+    {"server.maxHandshakes", at_restart, number<connection_counts, server, &server_config::handshakes_max>},
     {"server.threads", at_restart, within<assign_count<unsigned>, thread_counts, server, &server_config::threads>},
     {"server.readTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::read_timeout>},
+    {"server.handshakeTimeout", at_restart,
+     within<assign_duration, timeouts, server, &server_config::handshake_timeout>},
     {"server.idleTimeout", at_restart, within<assign_duration, idle_timeouts, server, &server_config::idle_timeout>},
     {"server.drainTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::drain_timeout>},
 };

@@ -52,8 +52,10 @@ inline const std::map<std::string_view, std::string> other_values{
     {"server.maxInflightBytes", "1GiB"},
     {"server.maxConnections", "1"},
     {"server.maxConnectionsPerPeer", "1"},
+    {"server.maxHandshakes", "1"},
     {"server.threads", "1"},
     {"server.readTimeout", "1s"},
+    {"server.handshakeTimeout", "1s"},
     {"server.idleTimeout", "1s"},
     {"server.drainTimeout", "1s"},
 };

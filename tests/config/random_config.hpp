@@ -115,8 +115,10 @@ class random_config {
         made.inflight_bytes_max = made.body_bytes_max + made.decoded_bytes_max + random_.below(1 << 30);
         made.connections_max = 1 + random_.below(1'000'000);
         made.connections_per_peer_max = random_.below(1'000'001);
+        made.handshakes_max = 1 + random_.below(1'000'000);
         made.threads = static_cast<unsigned>(below(1025));
         made.read_timeout = milliseconds(1, 3'600'000);
+        made.handshake_timeout = milliseconds(1, 3'600'000);
         made.idle_timeout = milliseconds(1, 86'400'000);
         made.drain_timeout = milliseconds(1, 3'600'000);
     }
