@@ -67,52 +67,49 @@ net::awaitable<void> answer_plain_http(timed_stream stream) {
 
 /// One handshake.
 struct handshakes::shaking {
+    http_metrics& metrics;
     timed_stream stream;
-    worker& self;
     connection_lease lease;  // after the stream, so that it goes before the socket is closed
     const std::string peer;
     const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-    shaking(sender_connection from, std::unique_ptr<tls_session> tls, worker& on)
-        : stream(std::move(from.socket), std::move(tls)),
-          self(on),
+    shaking(sender_connection from, std::unique_ptr<tls_session> tls, http_metrics& counts)
+        : metrics(counts),
+          stream(std::move(from.socket), std::move(tls)),
           lease(std::move(from.lease)),
           peer(sender_at(stream.peer())) {
-        self.shared.metrics.handshakes_running.add();
-        self.senders.enter(stream);  // last: only what is made is destroyed, and leaves
+        metrics.handshakes_running.add();
     }
     shaking(const shaking&) = delete;
     shaking& operator=(const shaking&) = delete;
-    ~shaking() {
-        self.senders.leave(stream);
-        self.shared.metrics.handshakes_running.sub();
-    }
+    ~shaking() { metrics.handshakes_running.sub(); }
 };
 
 void handshakes::take(sender_connection from, service& then) {
-    auto moved = moved_to(self_.io, std::move(from));
-    if (moved) spawn(self_.io.get_executor(), shake(std::move(*moved), then), handshake_failed);
+    auto moved = moved_to(io_, std::move(from));
+    if (moved) spawn(io_.get_executor(), shake(std::move(*moved), then), handshake_failed);
 }
 
-void handshakes::run() {
+void handshakes::run(const std::stop_token& end) {
+    const std::stop_callback stopping{end, [this] { io_.stop(); }};
     static_cast<void>(::setpriority(PRIO_PROCESS, 0, lower_priority));  // of this thread alone, on Linux
-    run_handlers(self_.io);
+    run_handlers(io_);
 }
 
 net::awaitable<void> handshakes::shake(sender_connection from, service& then) {
     auto session = std::make_unique<tls_session>(context_());
-    shaking one{std::move(from), std::move(session), self_};
-    http_shared& shared = self_.shared;
-    self_.senders.allow(one.stream, shared.settings.handshake_timeout);
+    http_metrics& metrics = shared_.metrics;
+    shaking one{std::move(from), std::move(session), metrics};
+    one.stream.expires_after(shared_.settings.handshake_timeout);
     auto [error] = co_await one.stream.async_handshake(no_throw);
 
     const bool is_kept = one.lease.enter(connection_stage::waiting);
     const std::string why = one.stream.tls()->failure();
     const handshake_outcome outcome = is_kept ? outcome_of(error, why) : handshake_outcome::given_up;
-    shared.metrics.handshakes[outcome].add();
+    metrics.handshakes[outcome].add();
     if (outcome != handshake_outcome::completed) tell(outcome, one.peer, why.empty() ? error.message() : why);
     if (outcome == handshake_outcome::completed) {
-        shared.metrics.handshake_duration.observe(std::chrono::steady_clock::now() - one.began);
+        metrics.handshake_duration.observe(std::chrono::steady_clock::now() - one.began);
         auto [socket, tls] = std::move(one.stream).release();
         serve_there({std::move(socket), std::move(one.lease), {}, std::move(tls)}, then);
     } else if (outcome == handshake_outcome::plain_http) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <boost/asio/executor_work_guard.hpp>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string_view>
 
 #include "http/connections.hpp"
@@ -22,19 +24,15 @@ class handshakes {
     /// The context of new connections; asked for each.
     using current_context = std::function<std::shared_ptr<const tls_context>()>;
 
-    handshakes(http_shared& shared, current_context context) : self_(shared), context_(std::move(context)) {}
+    handshakes(http_shared& shared, current_context context) : shared_(shared), context_(std::move(context)) {}
     handshakes(const handshakes&) = delete;
     handshakes& operator=(const handshakes&) = delete;
 
     /// Takes one that has been admitted to a handshake. @param then where it is served. Threads: any.
     void take(sender_connection from, service& then);
 
-    /// Runs until stop(), with a lower priority than those that serve. Threads: one, its own.
-    void run();
-    void stop() { self_.io.stop(); }  ///< Threads: any.
-
-    /// Its thread, for senders to be hurried while the gate drains.
-    [[nodiscard]] worker& thread() noexcept { return self_; }
+    /// Until it is time to stop, with a lower priority than those that serve. Threads: one, its own.
+    void run(const std::stop_token& end);
 
   private:
     struct shaking;
@@ -42,7 +40,9 @@ class handshakes {
     net::awaitable<void> shake(sender_connection from, service& then);
     void tell(handshake_outcome outcome, std::string_view peer, std::string_view why);
 
-    worker self_;
+    net::io_context io_{1};
+    net::executor_work_guard<net::io_context::executor_type> keep_running_{io_.get_executor()};
+    http_shared& shared_;
     const current_context context_;
     std::array<sparse_log, counter_by<handshake_outcome>::size> logs_{};
 };

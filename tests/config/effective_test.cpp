@@ -35,6 +35,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "  url: 'discard:'\n"
           "  urls: []\n"
           "  timeout: 25s\n"
+          "  connectTimeout: 5s\n"
           "  protocol: passthrough\n"
           "  hostHeader: url\n"
           "  forwardQuery: []\n"
@@ -82,10 +83,14 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "  maxRequestBytes: 32MiB\n"
           "  maxDecodedBytes: 128MiB\n"
           "  maxInflightBytes: 512MiB\n"
+          "  maxHeaderBytes: 64KiB\n"
           "  maxConnections: 8192\n"
           "  maxConnectionsPerPeer: 1024\n"
           "  threads: 0\n"
+          "  maxQueueDelay: 1s\n"
+          "  headerTimeout: 10s\n"
           "  readTimeout: 30s\n"
+          "  writeTimeout: 30s\n"
           "  idleTimeout: 6m\n"
           "  drainTimeout: 30s\n");
 }

@@ -84,6 +84,7 @@ class random_config {
         }
         made.connections_max = 1 + random_.below(1'000'000);
         made.timeout = milliseconds(1, 3'600'000);
+        made.connect_timeout = milliseconds(1, 3'600'000);
         made.protocol = random_.one_in(2) ? upstream_protocol::v1 : upstream_protocol::passthrough;
         made.host_header = random_.one_in(2) ? upstream_host::sender : upstream_host::url;
         for (std::size_t i = below(4); i > 0; --i) made.forward_query.insert(without('&', text()) + std::to_string(i));
@@ -113,10 +114,14 @@ class random_config {
         made.body_bytes_max = 1 + random_.below(1 << 20);
         made.decoded_bytes_max = made.body_bytes_max + random_.below(1 << 20);
         made.inflight_bytes_max = made.body_bytes_max + made.decoded_bytes_max + random_.below(1 << 30);
+        made.header_bytes_max = 1024 + random_.below(63 << 10);
         made.connections_max = 1 + random_.below(1'000'000);
         made.connections_per_peer_max = random_.below(1'000'001);
         made.handshakes_max = 1 + random_.below(1'000'000);
         made.threads = static_cast<unsigned>(below(1025));
+        made.queue_delay_max = milliseconds(10, 3'600'000);
+        made.header_timeout = milliseconds(1, 3'600'000);
+        made.write_timeout = milliseconds(1, 3'600'000);
         made.read_timeout = milliseconds(1, 3'600'000);
         made.handshake_timeout = milliseconds(1, 3'600'000);
         made.idle_timeout = milliseconds(1, 86'400'000);
