@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/app.hpp"
+#include "app/sender_tls.hpp"
 #include "app/warnings.hpp"
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
@@ -56,7 +57,10 @@ int start(int argc, const char* const* argv) {
         fmt::print("{}", asked.print);
         return 0;
     }
-    const load_outcome loaded = load_config(asked.config_file, asked.flags);
+    load_outcome loaded = load_config(asked.config_file, asked.flags);
+    if (loaded.ok())
+        if (std::string fault = fault_of_sender_tls(loaded.value); !fault.empty())
+            loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", std::move(fault)});
     for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {

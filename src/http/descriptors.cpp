@@ -22,7 +22,7 @@ std::size_t needed(std::size_t connections, const descriptor_use& others) noexce
     const std::size_t of_admin =
         others.admin_connections == 0 ? 0 : connection_registry::open_max(others.admin_connections);
     return connection_registry::open_max(connections) + of_admin + at_work_upstream + idle_upstream + taken_by_process +
-           taken_by_worker * (others.workers + 1);
+           taken_by_worker * (others.workers + 2);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace seriesgate {
 
 /// What takes descriptors besides the connections from senders.
 struct descriptor_use {
-    std::size_t workers = 1;            ///< without the front desk
+    std::size_t workers = 1;            ///< without the front desk, and who shakes hands
     std::size_t idle_upstream_max = 0;  ///< connections to the upstream that a worker keeps open, at most
     std::size_t admin_connections = 0;  ///< that admin.listen may have, beyond those that are asked about
 };
