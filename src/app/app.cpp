@@ -183,7 +183,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};
-    std::vector<file_check> files;
+    std::vector<file_check> files{[&shared] { shared.stores.refresh_files(); }};
     std::jthread checking;
     if (!settings.web_config_file.empty()) {
         files.emplace_back([&web] { web.refresh(); });
@@ -196,8 +196,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
         });
     std::jthread shaking_hands;
     if (tls) shaking_hands = std::jthread{[&](const std::stop_token& end) { tls->run(end); }};
-    std::jthread rereading;
-    if (!files.empty()) rereading = std::jthread{[&](const std::stop_token& end) { reread_files(end, files); }};
+    std::jthread rereading{[&](const std::stop_token& end) { reread_files(end, files); }};
     std::jthread reloading{[&](const std::stop_token& end) { reload.run(end, shared.admin.reloads); }};
     running_workers serving{workers, settings};
 

@@ -30,6 +30,8 @@ std::string describe(const upstream_error& error, const upstream_config& upstrea
                                format_duration(upstream.timeout), error.text);
         case upstream_error_reason::busy:
             return fmt::format("the upstream {} is busy: {}", error.door, error.text);
+        case upstream_error_reason::unauthorized:
+            return fmt::format("the upstream {} does not take the credentials of the gate: {}", error.door, error.text);
         case upstream_error_reason::connection_lost:
             return fmt::format("the upstream {} broke off: {}", error.door, error.text);
         case upstream_error_reason::invalid_answer:
@@ -44,6 +46,7 @@ unsigned status_of(upstream_error_reason reason) noexcept {
         case upstream_error_reason::timeout:
             return 504;
         case upstream_error_reason::busy:
+        case upstream_error_reason::unauthorized:
             return 503;
         default:
             return 502;
@@ -123,7 +126,7 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
                                                     {"status", status},
                                                     {"err", line}});
     reply made = text_reply(status, line);
-    return error.reason == upstream_error_reason::busy ? come_again(std::move(made)) : made;
+    return status == 503 ? come_again(std::move(made)) : made;
 }
 
 reply relay::answered(upstream_answer answer) {

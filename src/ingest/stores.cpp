@@ -10,6 +10,11 @@ shared_stores::shared_stores(const upstream_config& upstream, upstream_metrics& 
     for (std::size_t i = 1; i <= upstream.replicas.size(); ++i) replicas.emplace_back(upstream, i, workers);
 }
 
+void shared_stores::refresh_files() {
+    first.access.refresh();
+    for (shared_replica& each : replicas) each.store.access.refresh();
+}
+
 std::vector<const shared_store*> shared_stores::all() const {
     std::vector<const shared_store*> stores{&first};
     for (const shared_replica& each : replicas) stores.push_back(&each.store);

@@ -43,6 +43,9 @@ struct shared_stores {
     /// @param metrics of the first one.
     shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers);
 
+    /// Reads passwords, tokens and certificates again that have changed. Waits for the disk.
+    void refresh_files();
+
     /// The first one, then the replicas.
     [[nodiscard]] std::vector<const shared_store*> all() const;
 };

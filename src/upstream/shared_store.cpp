@@ -6,10 +6,6 @@
 namespace seriesgate {
 namespace {
 
-const store_config& store_at(const upstream_config& of, std::size_t which) {
-    return which == 0 ? of.store : of.replicas[which - 1].store;
-}
-
 std::size_t count_doors(const upstream_config& of) {
     std::size_t count = of.store.doors.size();
     for (const replica_config& each : of.replicas) count += each.store.doors.size();
@@ -51,6 +47,7 @@ shared_store::shared_store(const upstream_config& upstream_, std::size_t which, 
       settings(store_at(upstream_, which)),
       metrics(metrics_),
       name(store_name(upstream_, which)),
+      access(settings, store_key(which)),
       connections_each_max(share_of_connections(upstream_, workers)) {
     const auto& all = settings.doors;
     for (std::size_t i = 0; i < all.size(); ++i) doors.emplace_back(all[i], door_name(all, i), all.size() == 1);

@@ -47,7 +47,6 @@ secret_text store_credentials::authorization() const {
 }
 
 void store_credentials::refresh() {
-    const std::scoped_lock lock{reading_};
     if (file_ && file_->refresh()) authorization_.publish(std::make_unique<const secret_text>(authorization()));
 }
 

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +20,6 @@ class store_credentials {
     const std::map<std::string, secret_text, std::less<>>& headers_;
     const bool has_authorization_;  // among those headers
     const std::string user_name_;
-    std::mutex reading_;                // of whoever refreshes
     std::optional<watched_text> file_;  // with basicAuth or bearerTokenFile
     published<secret_text> authorization_;
 
@@ -30,7 +28,7 @@ class store_credentials {
     /// @param key of the store, "upstream"; must outlive this
     store_credentials(const store_config& store, const std::string& key);
 
-    /// Reads the file again if it has changed.
+    /// Reads the file again if it has changed. Threads: one at a time.
     void refresh();
 
     /// Puts them in place of what the sender has said under the same names.
