@@ -97,26 +97,31 @@ void handshakes::run(const std::stop_token& end) {
 }
 
 net::awaitable<void> handshakes::shake(sender_connection from, service& then) {
+    auto made = co_await secure(std::move(from));
+    if (made) serve_there(std::move(*made), then);
+}
+
+net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_connection from) {
     auto session = std::make_unique<tls_session>(context_());
-    http_metrics& metrics = shared_.metrics;
-    shaking one{std::move(from), std::move(session), metrics};
+    shaking one{std::move(from), std::move(session), shared_.metrics};
     one.stream.expires_after(shared_.settings.handshake_timeout);
     auto [error] = co_await one.stream.async_handshake(no_throw);
 
     const bool is_kept = one.lease.enter(connection_stage::waiting);
     const std::string why = one.stream.tls()->failure();
     const handshake_outcome outcome = is_kept ? outcome_of(error, why) : handshake_outcome::given_up;
-    metrics.handshakes[outcome].add();
+    shared_.metrics.handshakes[outcome].add();
     if (outcome != handshake_outcome::completed) tell(outcome, one.peer, why.empty() ? error.message() : why);
-    if (outcome == handshake_outcome::completed) {
-        metrics.handshake_duration.observe(std::chrono::steady_clock::now() - one.began);
-        auto [socket, tls] = std::move(one.stream).release();
-        serve_there({std::move(socket), std::move(one.lease), {}, std::move(tls)}, then);
-    } else if (outcome == handshake_outcome::plain_http) {
-        auto [socket, tls] = std::move(one.stream).release();
+    if (outcome != handshake_outcome::completed && outcome != handshake_outcome::plain_http) co_return std::nullopt;
+
+    auto [socket, tls] = std::move(one.stream).release();
+    if (outcome == handshake_outcome::plain_http) {
         timed_stream plain{std::move(socket)};
         co_await answer_plain_http(std::move(plain));
+        co_return std::nullopt;
     }
+    shared_.metrics.handshake_duration.observe(std::chrono::steady_clock::now() - one.began);
+    co_return sender_connection{std::move(socket), std::move(one.lease), {}, std::move(tls)};
 }
 
 void handshakes::tell(handshake_outcome outcome, std::string_view peer, std::string_view why) {

@@ -5,6 +5,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 
@@ -38,6 +39,8 @@ class handshakes {
     struct shaking;
 
     net::awaitable<void> shake(sender_connection from, service& then);
+    /// @return nothing if it comes to no TLS.
+    net::awaitable<std::optional<sender_connection>> secure(sender_connection from);
     void tell(handshake_outcome outcome, std::string_view peer, std::string_view why);
 
     net::io_context io_{1};
