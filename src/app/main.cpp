@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/app.hpp"
+#include "app/sender_tls.hpp"
 #include "app/warnings.hpp"
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
@@ -58,9 +59,12 @@ int start(int argc, const char* const* argv) {
         return 0;
     }
     load_outcome loaded = load_config(asked.config_file, asked.flags);
-    if (loaded.ok())
+    if (loaded.ok()) {
+        if (std::string fault = fault_of_sender_tls(loaded.value); !fault.empty())
+            loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", std::move(fault)});
         for (std::string& fault : faults_of_files(loaded.value.upstream))
             loaded.errors.push_back({asked.config_file.value_or(""), "", std::move(fault)});
+    }
     for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {

@@ -39,10 +39,25 @@ enum class connection_bound : std::uint8_t {
     total,        ///< server.maxConnections
     per_peer,     ///< server.maxConnectionsPerPeer
     descriptors,  ///< the process has no descriptors left
+    handshakes,   ///< server.maxHandshakes
     count_
 };
 /// The value of the label `reason`.
 std::string_view name_of(connection_bound bound) noexcept;
+
+/// What came of a TLS handshake with a sender.
+enum class handshake_outcome : std::uint8_t {
+    completed,
+    timeout,      ///< not complete within server.handshakeTimeout
+    given_up,     ///< closed to make room for others
+    closed,       ///< by the peer
+    plain_http,   ///< a request without TLS
+    certificate,  ///< the client's is missing, not verified or not allowed; or it does not take ours
+    failed,       ///< any other way: no TLS, no common version, cipher suite, …
+    count_
+};
+/// The value of the label `outcome`.
+std::string_view name_of(handshake_outcome outcome) noexcept;
 
 /// Threads: any.
 struct http_metrics {
@@ -61,6 +76,11 @@ struct http_metrics {
     counter connections_accepted;
     counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
     counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+
+    alignas(64) gauge handshakes_running;
+    counter_by<handshake_outcome> handshakes;
+    duration_histogram handshake_duration;  ///< of those that were completed
+    gauge certificate_not_after;            ///< seconds of Unix time; 0: the listeners speak no TLS
 };
 
 /// Its families.

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "http/passing.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -15,17 +17,17 @@ using namespace std::chrono_literals;
 constexpr auto linger_limit = 2s;
 constexpr std::size_t linger_bytes_max = 64 << 20;
 
-std::string address_of(const timed_stream& peer) {
-    const stream_endpoint where = peer.peer();
-    if (const auto known = ip_address_of(where)) return known->to_string();
-    return is_unix(where) ? "unix" : "";
+std::string certificate_name_of(const timed_stream& peer) {
+    const tls_session* const tls = peer.tls();
+    return tls != nullptr ? tls->peer_identity() : std::string{};
 }
 
 }  // namespace
 
 served_connection::served_connection(sender_connection from, service& of)
-    : stream(std::move(from.socket)),
-      sender(address_of(stream)),
+    : stream(std::move(from.socket), std::move(from.tls)),
+      sender(sender_at(stream.peer())),
+      certificate_name(certificate_name_of(stream)),
       offered(of),
       self(of.self),
       lease(std::move(from.lease)) {
@@ -50,7 +52,8 @@ bool is_to_be_passed_on(const served_connection& peer) {
 
 void pass_on(served_connection& peer) {
     std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
-    peer.offered.pass_on({std::move(peer.stream).release().socket, std::move(peer.lease), std::move(read_ahead)});
+    auto [socket, tls] = std::move(peer.stream).release();
+    peer.offered.pass_on({std::move(socket), std::move(peer.lease), std::move(read_ahead), std::move(tls)});
 }
 
 net::awaitable<void> linger(served_connection& peer) {

@@ -168,7 +168,7 @@ std::optional<reply> check(const served_connection& peer, exchange& current) {
 
 /// Whoever may not ask is told nothing else. @return what to answer, if that is the end of it.
 net::awaitable<std::optional<reply>> find_out_who(served_connection& peer, exchange& current) {
-    const connection_facts from{.peer = peer.sender, .certificate_name = {}};
+    const connection_facts from{.peer = peer.sender, .certificate_name = peer.certificate_name};
     co_return co_await authenticate(current.header, current.to, from, peer.self, current.who);
 }
 

@@ -101,6 +101,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
           "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
           "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_handshakes\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
           "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
