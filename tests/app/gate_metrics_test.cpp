@@ -98,6 +98,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_connections_given_up_total{reason=\"max_connections\"} 0\n"
           "seriesgate_connections_given_up_total{reason=\"max_connections_per_peer\"} 27\n"
           "seriesgate_connections_given_up_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_connections_given_up_total{reason=\"max_handshakes\"} 0\n"
           "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
           "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
           "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"

@@ -4,6 +4,7 @@ import re
 import resource
 import signal
 import socket
+import subprocess
 import threading
 
 import pytest
@@ -12,7 +13,7 @@ import faked_clock
 import recorded
 import wire
 import wire_v2
-from client import WRITE, post
+from client import WRITE, head, post
 from documents import log_lines
 from faked_clock import FakedClock
 from faked_names import FakedNames
@@ -194,6 +195,21 @@ def more_connections_than_there_is_room_for(scene):
     gate = scene.gate("server: {maxConnections: 1, maxConnectionsPerPeer: 0}\n")
     scene.held = [gate.raw() for _ in range(3)]
     return gate, {}
+
+
+@line("TLS handshakes failed")
+def a_sender_without_https(scene):
+    file = scene.folder / "web.yml"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                    "30", "-subj", "/CN=gate", "-keyout", scene.folder / "key", "-out", scene.folder / "certificate"],
+                   check=True, capture_output=True)
+    file.write_text("tls_server_config: {cert_file: certificate, key_file: key}\n")
+    gate = scene.gate(f"web: {{config: {{file: {file}}}}}\n")
+    with gate.raw() as connection:
+        connection.send(head("GET", "/health"))
+        assert connection.read_to_end().startswith(b"HTTP/1.0 400 Bad Request\r\n")
+    return gate, {"connections": "1", "outcome": "plain_http", "sender": "127.0.0.1",
+                  "err": "not TLS: looks like plain HTTP"}
 
 
 @line("server.maxConnections is lowered, the process may have too few descriptors")
