@@ -25,7 +25,9 @@ struct scene {
         return check(sound(method, target), content_length);
     }
     header_verdict check(const request_header& header, std::optional<std::uint64_t> content_length = std::nullopt) {
-        return check_header(header, content_length, {.routes = routes, .body_bytes_max = 500, .memory = memory});
+        return check_header(
+            header, content_length,
+            {.routes = routes, .tenant_header = "X-Scope-OrgID", .body_bytes_max = 500, .memory = memory});
     }
     static request_header sound(http::verb method, std::string_view target) {
         request_header header;
