@@ -148,8 +148,8 @@ def another_web_configuration(scene):
 @line("web configuration not reread")
 def a_mistake_in_the_web_configuration(scene):
     gate, file = guarded(scene)
-    file.write_text("basic_auth: {}\n")
-    return gate, {"err": f"{file}:1: basic_auth: unknown key, did you mean 'basic_auth_users'?"}
+    file.write_text("basic_auth_user: {}\n")
+    return gate, {"err": f"{file}:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}
 
 
 @line("doubtful configuration")

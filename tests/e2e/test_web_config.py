@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import documents
 import wire
 from gate import run
 from waiting import eventually
@@ -63,6 +64,12 @@ def test_a_file_that_holds_no_token_is_told_without_what_it_holds(tmp_path, cont
 def test_a_good_file_passes(tmp_path):
     assert check(tmp_path, users(ALICE, EMPTY)) == (0, [])
     assert check(tmp_path, "") == (0, [])
+
+
+def test_the_example_of_the_document_passes(tmp_path):
+    example, = documents.blocks("yml")
+    (tmp_path / "shop.token").write_text("t0ken\n")
+    assert check(tmp_path, example.text) == (0, [])
 
 
 def test_a_file_that_is_not_there_keeps_the_gate_from_starting(tmp_path):
