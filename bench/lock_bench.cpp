@@ -67,6 +67,20 @@ struct null_sink final : state_sink {
 
 std::atomic<time_point> now{noon};
 
+/// Threads that want the processors, too: four for each.
+class busy_machine {
+    std::vector<std::jthread> threads_;
+
+  public:
+    busy_machine() {
+        for (unsigned i = 0; i < 4 * std::thread::hardware_concurrency(); ++i)
+            threads_.emplace_back([](const std::stop_token& stop) {
+                while (!stop.stop_requested()) {
+                }
+            });
+    }
+};
+
 /// Latencies of single new series while `work` is repeated for a while.
 void measure(const char* name, series_limiter& limiter, const std::function<void()>& work) {
     std::vector<double> waits;
@@ -111,10 +125,16 @@ int main() {
     limiter.maintain(noon);
 
     measure("nothing", limiter, [] { std::this_thread::sleep_for(1ms); });
-    measure("save", limiter, [&] {
+    const auto save = [&] {
         null_sink sink;
         save_snapshot(limiter, sink);
-    });
+    };
+    measure("save", limiter, save);
+    {
+        const busy_machine others;
+        measure("nothing, busy", limiter, [] { std::this_thread::sleep_for(1ms); });
+        measure("save, busy", limiter, save);
+    }
     measure("figures", limiter, [&] { (void)figures_of(limiter); });
     measure("reload", limiter, [&] { limiter.reconfigure(settings()); });
     std::uint64_t first = std::uint64_t{1} << 55;

@@ -1,7 +1,5 @@
 // Saving and loading the limiter's state, in the working directory, and what requests notice of a save.
 #include <benchmark/benchmark.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -82,7 +80,6 @@ void decide_while_saving(benchmark::State& state, bool saving) {
     std::thread saver;
     if (saving)
         saver = std::thread{[&] {
-            ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);  // as the app does
             const state_directory held{directory()};
             const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
             for (; !stop; ++saves) snapshots.save(*limiter);

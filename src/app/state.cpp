@@ -1,12 +1,10 @@
 #include "app/state.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 
+#include "app/background_pace.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
@@ -15,16 +13,6 @@
 #include "state/secret_file.hpp"
 
 namespace seriesgate {
-namespace {
-
-/// Requests come first: on a busy machine a snapshot takes longer, but a tenth of a core is enough to keep the
-/// interval. (On Linux the priority is the thread's own.)
-void yield_to_workers() {
-    constexpr int low = 10;
-    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), low));
-}
-
-}  // namespace
 
 installation::installation(const config& settings) {
     if (!settings.state.dir.empty()) directory = std::make_unique<state_directory>(settings.state.dir);
@@ -54,23 +42,23 @@ void state_keeper::load() {
               {{"hourly_series", figures.hourly.series_current}, {"daily_series", figures.daily.series_current}});
 }
 
-bool state_keeper::save() noexcept {
+bool state_keeper::save(const pause& between) noexcept {
     try {
-        return try_save();
+        return try_save(between);
     } catch (const std::exception& error) {
         note_failure(error.what());
         return false;
     }
 }
 
-bool state_keeper::try_save() {
+bool state_keeper::try_save(const pause& between) {
     if (directory_.hold() == state_directory::holding::renewed) {
         log::warn("state.dir was removed or its lock was: made anew, and the state with it");
         if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
     }
-    auto saved = file_.save(limiter_);
+    auto saved = file_.save(limiter_, between);
     // A window ended meanwhile; that does not happen again within the hour.
-    if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limiter_);
+    if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limiter_, between);
     if (saved.result == snapshot_file::save_result::saved) {
         metrics_.saves.add();
         metrics_.bytes.set(static_cast<std::int64_t>(saved.bytes));
@@ -85,20 +73,24 @@ void state_keeper::note_failure(std::string_view reason) {
     log::error("state not saved", {{"err", reason}});
 }
 
-bool state_keeper::save_if_changed() noexcept {
+bool state_keeper::save_if_changed(const pause& between) noexcept {
     const std::uint64_t revision = limiter_.revision();
     if (revision == saved_revision_ && directory_.is_held()) return false;
-    const bool saved = save();
+    const bool saved = save(between);
     if (saved) saved_revision_ = revision;
     return saved;
 }
 
 void state_keeper::save_now_and_then(const std::stop_token& stop) {
-    yield_to_workers();
+    background_pace pace{stop};
+    const pause rest = [&pace] { pace.rest(); };
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
-    while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) save_if_changed();
+    while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) {
+        save_if_changed(rest);
+        rest();
+    }
 }
 
 }  // namespace seriesgate

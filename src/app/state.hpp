@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -42,16 +43,19 @@ class state_keeper {
     state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
                  state_metrics& metrics);
 
+    /// What is called between two pieces of a save, see snapshot_file::save.
+    using pause = std::function<void()>;
+
     /// @return whether the state is on disk now. If not, the log says why. Nothing that goes wrong here ends the gate.
-    bool save() noexcept;
+    bool save(const pause& between = {}) noexcept;
     /// Saves if something has changed since it last did, or if the directory has gone. @return whether it has.
-    bool save_if_changed() noexcept;
-    /// The same at every interval. @param stop ends it.
+    bool save_if_changed(const pause& between = {}) noexcept;
+    /// The same at every interval, with a tenth of a core at most. @param stop ends it.
     void save_now_and_then(const std::stop_token& stop);
 
   private:
     void load();
-    bool try_save();
+    bool try_save(const pause& between);
     void note_failure(std::string_view reason);
 };
 

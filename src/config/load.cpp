@@ -16,6 +16,7 @@
 #include "config/known_keys.hpp"
 #include "config/load_web.hpp"
 #include "config/own_address.hpp"
+#include "config/store_checks.hpp"
 #include "config/units.hpp"
 #include "config/wording.hpp"
 
@@ -56,7 +57,9 @@ class loader {
   private:
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
-    void check_own_address();
+    void check_own_address(const own_listener& ours);
+    void check_listeners();
+    [[nodiscard]] bool has_doors() const;
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
@@ -141,29 +144,49 @@ void loader::read_flags(const overrides& flags) {
 
 void loader::check() {
     check_upstream();
+    check_listeners();
     check_sizes();
     if (!report_.has_errors()) doubt();
 }
 
 void loader::check_upstream() {
-    if (!bad_.contains("listen") && set_.contains("upstream.url")) check_own_address();
-    if (set_.contains("upstream.url") || bad_.contains("upstream.url") || !file_is_whole_) return;
+    if (!bad_.contains("listen")) check_own_address({"listen", value_.listen});
+    if (!bad_.contains("admin.listen") && value_.admin.listen)
+        check_own_address({"admin.listen", *value_.admin.listen});
+    if (has_doors() || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
 }
 
-void loader::check_own_address() {
-    if (value_.upstream.discard) return;
-    const own_address found = find_own_address(value_.listen, value_.upstream.store.doors.front());
-    if (found == own_address::yes)
-        tell_at_first({{"upstream.url",
-                        "is the address of 'listen': the gate would send to itself; the store listens "
-                        "elsewhere"}});
-    if (found == own_address::maybe)
-        tell_at_first({{"upstream.url",
-                        "is another address of this machine with the port of 'listen': if no store "
-                        "listens there, it is wrong"}},
-                      severity::warning);
+// Well or not.
+bool loader::has_doors() const {
+    if (set_.contains("upstream.url")) return true;
+    const auto urls = given_.find("upstream.urls");
+    if (urls == given_.end()) return false;
+    const yaml_value& value = urls->second.value();
+    return value.kind != yaml_kind::nothing && (value.kind != yaml_kind::list || !value.items.empty());
+}
+
+void loader::check_own_address(const own_listener& ours) {
+    const upstream_config& upstream = value_.upstream;
+    if (set_.contains("upstream.url") && !upstream.discard) {
+        const own_address found = find_own_address(ours.where, upstream.store.doors.front());
+        if (found != own_address::no)
+            tell_at_first({{"upstream.url", in_words(found, ours.key)}},
+                          found == own_address::yes ? severity::error : severity::warning);
+    } else if (const auto urls = given_.find("upstream.urls"); urls != given_.end()) {
+        check_own_doors(urls->second, upstream.store, ours);
+    }
+    if (const auto replicas = given_.find("upstream.replicateTo"); replicas != given_.end())
+        check_own_replicas(replicas->second, upstream, ours);
+}
+
+// Two that are the same would be found out only when the second is to be opened.
+void loader::check_listeners() {
+    if (bad_.contains("listen") || value_.admin.listen != value_.listen) return;
+    if (value_.listen.port == 0 && value_.listen.unix_path.empty()) return;  // any two free ones
+    tell_at_first({{"admin.listen", "is the address of 'listen': leave it out to have all on one"},
+                   {"listen", "is the address of 'admin.listen'"}});
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.
@@ -208,8 +231,10 @@ void loader::doubt() {
     const limit_rules& rules = value_.rules;
     doubt_maxima("maxHourlySeries", "maxDailySeries", rules.global);
     doubt_maxima("tenants.default.maxHourlySeries", "tenants.default.maxDailySeries", rules.tenants.fallback);
-    constexpr std::array<std::pair<std::string_view, void (*)(const placed_value&, const config&)>, 4> doubts{
-        {{"ignoreLabels", doubt_ignore_labels},
+    constexpr std::array<std::pair<std::string_view, void (*)(const placed_value&, const config&)>, 6> doubts{
+        {{"upstream.tls", doubt_store_tls},
+         {"upstream.replicateTo", doubt_replicas},
+         {"ignoreLabels", doubt_ignore_labels},
          {"tenants.overrides", doubt_tenant_overrides},
          {"limits", doubt_limits},
          {"exempt", doubt_exempt}}};

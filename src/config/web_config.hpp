@@ -1,7 +1,6 @@
 /// Who may ask, and by what TLS: the web configuration file, in Prometheus' form.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,41 +9,30 @@
 #include <vector>
 
 #include "config/secret_text.hpp"
+#include "core/tls_words.hpp"
 
 /// Source: prometheus/exporter-toolkit, docs/web-configuration.md. Every key is described in docs/configuration.md.
 namespace seriesgate {
-
-/// What a client has to show of itself, by the names of the file: Go's.
-enum class client_auth_type : std::uint8_t {
-    none,                ///< NoClientCert
-    request,             ///< RequestClientCert: whatever comes is taken, unverified
-    require_any,         ///< RequireAnyClientCert: some certificate, unverified
-    verify_if_given,     ///< VerifyClientCertIfGiven
-    require_and_verify,  ///< RequireAndVerifyClientCert
-};
-
-/// Older ones are not offered.
-enum class tls_version : std::uint8_t { tls_1_2, tls_1_3 };
 
 /// How the listeners speak TLS. Paths are as they are to be opened.
 struct web_tls_config {
     std::string cert_file;
     std::string key_file;
-    client_auth_type client_auth = client_auth_type::none;
+    client_certificates client_auth = client_certificates::none;
     std::string client_ca_file;  ///< empty unless clients' certificates are verified
     std::vector<std::string> client_allowed_sans;
-    tls_version version_min = tls_version::tls_1_2;
-    tls_version version_max = tls_version::tls_1_3;
-    std::string ciphers;  ///< for TLS 1.2, as OpenSSL writes a list of them; empty: its own choice
-    std::string suites;   ///< for TLS 1.3, likewise
-    std::string groups;   ///< of curves, likewise
-    bool server_preference = true;
+    tls_version version_min = tls_version::v1_2;
+    tls_version version_max = tls_version::v1_3;
+    std::vector<std::string> cipher_suites;  ///< IANA's names, of both versions; empty: OpenSSL's own choice
+    std::vector<std::string> curves;         ///< Go's names, likewise
+    bool server_preference = true;           ///< of cipher suites
 
     bool operator==(const web_tls_config&) const = default;
 
     /// Whether a certificate that a client shows proves who it is.
     [[nodiscard]] bool verifies_clients() const noexcept {
-        return client_auth == client_auth_type::verify_if_given || client_auth == client_auth_type::require_and_verify;
+        return client_auth == client_certificates::verify_if_given ||
+               client_auth == client_certificates::require_and_verify;
     }
 };
 

@@ -32,36 +32,34 @@ struct choice {
     Value value;
 };
 
-constexpr std::array<choice<client_auth_type>, 6> client_auth_types{
-    {{"NoClientCert", client_auth_type::none},
-     {"RequestClientCert", client_auth_type::request},
-     {"RequireAnyClientCert", client_auth_type::require_any},
-     {"RequireClientCert", client_auth_type::require_any},  // as it was called once
-     {"VerifyClientCertIfGiven", client_auth_type::verify_if_given},
-     {"RequireAndVerifyClientCert", client_auth_type::require_and_verify}}};
+constexpr std::array<choice<client_certificates>, 6> client_auth_types{
+    {{"NoClientCert", client_certificates::none},
+     {"RequestClientCert", client_certificates::request},
+     {"RequireAnyClientCert", client_certificates::require_any},
+     {"RequireClientCert", client_certificates::require_any},  // as it was called once
+     {"VerifyClientCertIfGiven", client_certificates::verify_if_given},
+     {"RequireAndVerifyClientCert", client_certificates::require_and_verify}}};
 
-constexpr std::array<choice<tls_version>, 2> versions{
-    {{"TLS12", tls_version::tls_1_2}, {"TLS13", tls_version::tls_1_3}}};
+constexpr std::array<choice<tls_version>, 2> versions{{{"TLS12", tls_version::v1_2}, {"TLS13", tls_version::v1_3}}};
 
-/// Go's names, and OpenSSL's. Source: Go's crypto/tls, CipherSuites(): those that are not insecure.
-constexpr std::array<choice<std::string_view>, 10> ciphers{{
-    {"TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "ECDHE-ECDSA-AES128-SHA"},
-    {"TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", "ECDHE-ECDSA-AES256-SHA"},
-    {"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "ECDHE-RSA-AES128-SHA"},
-    {"TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA", "ECDHE-RSA-AES256-SHA"},
-    {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE-ECDSA-AES128-GCM-SHA256"},
-    {"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "ECDHE-ECDSA-AES256-GCM-SHA384"},
-    {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"},
-    {"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "ECDHE-RSA-AES256-GCM-SHA384"},
-    {"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-RSA-CHACHA20-POLY1305"},
-    {"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"},
-}};
+/// Source: Go's crypto/tls, CipherSuites(): those that are not insecure.
+constexpr std::array<std::string_view, 13> cipher_suites{
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+};
 
-constexpr std::array<std::string_view, 3> suites{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384",
-                                                 "TLS_CHACHA20_POLY1305_SHA256"};
-
-constexpr std::array<choice<std::string_view>, 4> curves{
-    {{"CurveP256", "P-256"}, {"CurveP384", "P-384"}, {"CurveP521", "P-521"}, {"X25519", "X25519"}}};
+constexpr std::array<std::string_view, 4> curves{"CurveP256", "CurveP384", "CurveP521", "X25519"};
 
 template <typename Value, std::size_t count>
 const choice<Value>* find(const std::array<choice<Value>, count>& among, std::string_view name) {
@@ -69,15 +67,19 @@ const choice<Value>* find(const std::array<choice<Value>, count>& among, std::st
     return found == among.end() ? nullptr : &*found;
 }
 
-template <typename Value, std::size_t count>
-std::string none_of(std::string_view text, const std::array<choice<Value>, count>& among) {
-    std::vector<std::string_view> names;
-    for (const auto& each : among) names.push_back(each.name);
+std::string none_of(std::string_view text, std::span<const std::string_view> names) {
     const auto meant = closest(text, names);
     if (!meant.empty()) return in_quotes(text) + " is not known, did you mean " + in_quotes(meant) + "?";
     std::string all;
     for (const std::string_view each : names) all.append(all.empty() ? "" : ", ").append(each);
     return in_quotes(text) + " is none of " + all;
+}
+
+template <typename Value, std::size_t count>
+std::string none_of(std::string_view text, const std::array<choice<Value>, count>& among) {
+    std::vector<std::string_view> names;
+    for (const auto& each : among) names.push_back(each.name);
+    return none_of(text, names);
 }
 
 template <typename Value, std::size_t count>
@@ -144,32 +146,21 @@ void read_version_max(const placed_value& at, tls_draft& to) {
     if (to.made.version_max < to.made.version_min) at.fail("is below min_version");
 }
 
-void append(std::string& list, std::string_view one) {
-    list.append(list.empty() ? "" : ":").append(one);
+void read_names(const placed_value& at, std::span<const std::string_view> among, std::vector<std::string>& target) {
+    for (const placed_value& item : read_items(at, choices_max))
+        read_scalar(item, [&](std::string_view text) -> std::string {
+            if (std::ranges::count(among, text) == 0) return none_of(text, among);
+            target.emplace_back(text);
+            return "";
+        });
 }
 
 void read_cipher_suites(const placed_value& at, tls_draft& to) {
-    for (const placed_value& item : read_items(at, choices_max))
-        read_scalar(item, [&](std::string_view text) -> std::string {
-            if (std::ranges::count(suites, text) != 0) {
-                append(to.made.suites, text);
-                return "";
-            }
-            const auto* found = find(ciphers, text);
-            if (found == nullptr) return none_of(text, ciphers);
-            append(to.made.ciphers, found->value);
-            return "";
-        });
+    read_names(at, cipher_suites, to.made.cipher_suites);
 }
 
 void read_curve_preferences(const placed_value& at, tls_draft& to) {
-    for (const placed_value& item : read_items(at, choices_max))
-        read_scalar(item, [&](std::string_view text) -> std::string {
-            const auto* found = find(curves, text);
-            if (found == nullptr) return none_of(text, curves);
-            append(to.made.groups, found->value);
-            return "";
-        });
+    read_names(at, curves, to.made.curves);
 }
 
 void read_server_preference(const placed_value& at, tls_draft& to) {
@@ -209,8 +200,8 @@ void check(const placed_value& at, const tls_draft& read) {
         at.fail_below("client_ca_file",
                       "would verify nobody: client_auth_type has to be RequireAndVerifyClientCert (or "
                       "VerifyClientCertIfGiven)");
-    const bool required =
-        made.client_auth == client_auth_type::require_any || made.client_auth == client_auth_type::require_and_verify;
+    const bool required = made.client_auth == client_certificates::require_any ||
+                          made.client_auth == client_certificates::require_and_verify;
     if (read.sans && !required)
         at.fail_below("client_allowed_sans", "needs client_auth_type to be RequireAndVerifyClientCert");
 }

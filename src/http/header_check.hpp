@@ -33,6 +33,9 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
 /// The answer to what is no HTTP, or no sound one.
 reply malformed_http(std::string_view fault);
 
+/// The answer to a header that is larger than it may be.
+reply header_too_large(std::uint64_t bytes_max);
+
 /// The answer to a body that is longer than it may be.
 /// @param announced its length, if that is known.
 reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced = std::nullopt);

@@ -16,7 +16,7 @@ struct http_request {
     bool is_head = false;
     std::string body;                    ///< the handler may take it
     inflight_lease& memory;              ///< what the body takes of server.maxInflightBytes
-    std::string_view sender{};           ///< its address; empty if that is none of IP
+    std::string_view sender{};           ///< its address, or "unix"; empty if it has gone
     std::string_view user{};             ///< who it proved to be; empty: nobody in particular
     std::string_view tenant{};           ///< whose request it is: that of the user, or else as the header names it
     bool tenant_is_bound = false;        ///< by the user, whatever the header says

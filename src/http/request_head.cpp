@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ascii.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
@@ -46,15 +47,13 @@ bool is_allowed(std::string_view method, std::string_view list) {
 }
 
 std::string_view fault_of(const request_header& header, std::string_view tenant_header) {
-    // Beast before 1.92 believes that a body with another coding has no bytes.
-    const auto coding = header.find(http::field::transfer_encoding);
-    if (coding != header.end() && !equal_ignoring_case(coding->value(), "chunked"))
-        return "Transfer-Encoding other than chunked";
+    if (const std::string_view fault = coding_fault(header, header.version()); !fault.empty()) return fault;
     if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
     return host_fault(header);
 }
 
 bool expects_continue(const request_header& header) {
+    if (header.version() == 10) return false;  // it would take the word for the answer
     const auto expect = header.find(http::field::expect);
     return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
 }

@@ -22,13 +22,16 @@
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
 #include "log/log.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto write_limit = 30s;
+/// A sender that is told to come again keeps its connection if no more than this of its body is left to read: opening
+/// another one would cost more.
+constexpr std::uint64_t unread_bytes_max = 1 << 20;
 
 using request_parser = http::request_parser<http::string_body>;
 
@@ -40,11 +43,13 @@ struct exchange {
     inflight_lease memory;
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     const route* to = nullptr;  ///< once the header is known, if there is such a path
+    bool skips_body = false;    ///< it is answered first, and what is left of its body is read then, for nothing
     identity who{};             ///< once it is known
 
-    explicit exchange(inflight_room& room) : memory(room) {}
+    explicit exchange(inflight_room& room) : memory(room) { parser.on_chunk_header(check_chunk_extension); }
 
-    [[nodiscard]] bool is_head() const { return header.method() == http::verb::head; }
+    /// Of a request whose header is malformed behind its first line, too: who asks with HEAD reads no body.
+    [[nodiscard]] bool is_head() const { return parser.get().method() == http::verb::head; }
     [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion; }
 };
 
@@ -78,11 +83,14 @@ std::string progress_of(const exchange& current) {
 /// answered with 408.
 reply too_slow(worker& self, const exchange& current) {
     const std::string progress = progress_of(current);
-    return rejection(reject_reason::timeout, 503,
-                     self.senders.hurried()
-                         ? "shutting down: request not complete, " + progress
-                         : fmt::format("request not complete within server.readTimeout ({}): {}",
-                                       format_duration(self.shared.settings.read_timeout), progress));
+    const server_config& bounds = self.shared.settings;
+    const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
+    return rejection(
+        reject_reason::timeout, 503,
+        self.senders.hurried()
+            ? "shutting down: request not complete, " + progress
+            : fmt::format("request not complete within server.{} ({}): {}", in_header ? "headerTimeout" : "readTimeout",
+                          format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress));
 }
 
 /// The sender has closed or the network failed: nobody to answer to.
@@ -103,7 +111,7 @@ reply unreadable(worker& self, const exchange& current, error_code error) {
 struct charged_meter : header_meter {
     inflight_lease& memory;
 
-    explicit charged_meter(inflight_lease& lease) : memory(lease) {}
+    charged_meter(std::size_t bytes_max, inflight_lease& lease) : header_meter(bytes_max), memory(lease) {}
 
     error_code take(std::string_view fresh) {
         const std::size_t before = bytes();
@@ -114,15 +122,33 @@ struct charged_meter : header_meter {
 
 /// Reads the header. @return what to answer if that is the end of it, or nothing to go on.
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchange& current) {
-    peer.allow(peer.self.shared.settings.read_timeout);
-    charged_meter meter{current.memory};
+    const server_config& bounds = peer.self.shared.settings;
+    peer.allow(std::min(bounds.header_timeout, bounds.read_timeout));
+    charged_meter meter{bounds.header_bytes_max, current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
-    if (error == http::error::header_limit)
-        co_return rejection(reject_reason::invalid_http, 431, "header larger than 64 KiB or 100 lines");
+    if (error == http::error::header_limit) co_return header_too_large(bounds.header_bytes_max);
     if (error) co_return unreadable(peer.self, current, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());
     co_return std::nullopt;
+}
+
+/// What to answer if there is more to do than can be done in time.
+std::optional<reply> turned_away(const worker& self) {
+    if (!self.delay.may_be_standing()) return std::nullopt;
+    const auto now = queue_delay::clock::now();
+    if (!self.delay.is_standing(now)) return std::nullopt;
+    return too_busy(self.delay.late(now), self.shared.settings.queue_delay_max);
+}
+
+bool is_for_overload(const reply& rejected) {
+    return rejected.rejected == reject_reason::overloaded || rejected.rejected == reject_reason::queue_delay;
+}
+
+/// Whether its sender sends all of it, whatever it is answered, and that is worth reading.
+bool is_body_short(const exchange& current) {
+    const auto announced = current.parser.content_length_remaining();
+    return announced && *announced <= unread_bytes_max && !expects_continue(current.header);
 }
 
 /// Decides by the header whether to go on. @return what to answer if not.
@@ -135,6 +161,8 @@ std::optional<reply> check(const served_connection& peer, exchange& current) {
     if (const auto length = current.parser.content_length()) announced = *length;
     header_verdict verdict = check_header(current.header, announced, bounds);
     current.to = verdict.to;
+    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self);
+    if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
     return std::move(verdict.rejected);
 }
 
@@ -155,9 +183,16 @@ net::awaitable<bool> send_continue(served_connection& peer, const exchange& curr
     co_return !error;
 }
 
+/// Gives the rest of the request its time: what server.readTimeout leaves of it.
+void allow_rest(served_connection& peer, const exchange& current) {
+    const timed_stream::clock::duration limit = peer.self.shared.settings.read_timeout;
+    peer.allow(limit - (timed_stream::clock::now() - current.began));
+}
+
 /// Reads the body, at most server.maxRequestBytes, within the read timeout that began with the header.
 net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange& current) {
     const server_config& bounds = peer.self.shared.settings;
+    allow_rest(peer, current);
     const std::string& body = current.parser.get().body();
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
@@ -193,7 +228,7 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, exchange& 
         rejected = co_await read_body(peer, current);
     }
     // What of the request has not been read cannot be told from the next one.
-    if (rejected) rejected->close = rejected->close || !current.parser.is_done();
+    if (rejected && !current.skips_body) rejected->close = rejected->close || !current.parser.is_done();
     co_return rejected;
 }
 
@@ -202,8 +237,14 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto rejected = co_await receive(peer, current);
     if (rejected) co_return std::move(*rejected);
+    // The sender may have given up while its request waited: then it sends that again, elsewhere.
+    if (peer.self.delay.may_be_standing() && current.is_ingestion() && peer.stream.peer_has_ended()) {
+        peer.self.shared.metrics.requests_abandoned.add();
+        co_return gone();
+    }
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
     assert(current.to != nullptr);
+    peer.self.delay.note_request();
     if (!current.is_ingestion()) current.memory.release();  // who asks how much is in flight is no part of it
     http_request request{.headers = current.header,
                          .query = query_of(current.header.target()),
@@ -226,15 +267,26 @@ net::awaitable<bool> send(served_connection& peer, const exchange& current, repl
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
     message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.life.draining() &&
-                       current.parser.is_done() && current.keep_alive);
+                       (current.parser.is_done() || current.skips_body) && current.keep_alive);
     const bool has_body = answer.status != 204 && answer.status != 304;
     if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
     if (has_body && !current.is_head()) message.body() = {answer.text().data(), answer.text().size()};
 
-    peer.allow(write_limit);
+    peer.allow(peer.self.shared.settings.write_timeout);
     auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
     static_cast<void>(bytes);
     co_return !error && message.keep_alive();
+}
+
+/// Reads what is left of a body that is not wanted. @return whether the next request can follow.
+net::awaitable<bool> skip_rest(served_connection& peer, exchange& current) {
+    allow_rest(peer, current);
+    while (!current.parser.is_done()) {
+        const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
+        if (error) co_return false;
+        current.parser.get().body().clear();
+    }
+    co_return true;
 }
 
 /// Of a request of ingestion.
@@ -291,16 +343,17 @@ net::awaitable<after> serve_one(served_connection& peer) {
     exchange current{peer.self.shared.inflight};
     reply answer = co_await answer_one(peer, current);
     if (answer.status == 0) co_return after::close;
-    const bool unread = answer.close;
+    const bool unread = answer.close || current.skips_body;
     if (current.is_ingestion()) count_answer(metrics, answer);
     tell_rejection(peer, current, answer);
     // Before the answer: a sender that comes again at once must not meet its own share.
     std::string{}.swap(current.parser.get().body());
     current.memory.release();
     const unsigned status = answer.status;
-    const bool again = co_await send(peer, current, std::move(answer));
+    bool again = co_await send(peer, current, std::move(answer));
     log_answer(peer, current, status);
     if (current.is_ingestion()) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
+    if (again && current.skips_body) again = co_await skip_rest(peer, current);
     if (again) co_return after::next_request;
     co_return unread || peer.buffer.size() != 0 ? after::linger : after::close;
 }

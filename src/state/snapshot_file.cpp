@@ -47,14 +47,17 @@ class checksum {
 /// Buffers, counts and sums up.
 class file_sink : public state_sink {
     int fd_;
+    const std::function<void()>& between_;
     std::string buffer_;
     checksum sum_;
     std::uint64_t bytes_ = 0;
     std::error_code error_;
 
   public:
-    explicit file_sink(int fd) : fd_(fd) { buffer_.reserve(buffer_size); }
-    /// Does not throw: who saves has a lock and a recording to end first.
+    file_sink(int fd, const std::function<void()>& between) : fd_(fd), between_(between) {
+        buffer_.reserve(buffer_size);
+    }
+    /// Does not throw: who saves has a recording to end first.
     bool write(std::string_view bytes) override {
         assert(buffer_.size() <= buffer_size);
         sum_.add(bytes);
@@ -81,6 +84,7 @@ class file_sink : public state_sink {
   private:
     void put(std::string_view bytes) {
         if (!error_) error_ = write_all(fd_, bytes);
+        if (between_) between_();
     }
 };
 
@@ -177,10 +181,11 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
     return {load_result::refused, error.what()};
 }
 
-snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter) const try {
+snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter, const std::function<void()>& between) const
+    try {
     std::uint64_t bytes = 0;
     const bool saved = directory_.replace("state", [&](int fd) {
-        file_sink sink{fd};
+        file_sink sink{fd, between};
         state_encoder encoder{sink};
         encoder.bytes(magic);
         encoder.number(format_version);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "limit/snapshot.hpp"
@@ -49,7 +50,9 @@ class snapshot_file {
         std::uint64_t bytes = 0;  ///< of the file, if saved
     };
     /// Unless saved, the file of before is kept. A window that ends meanwhile is no fault: try again.
-    save_outcome save(series_limiter& limiter) const;
+    /// @param between called after each MiB, without any lock, for who does not want to write at full speed. Must not
+    /// throw. May be empty.
+    save_outcome save(series_limiter& limiter, const std::function<void()>& between = {}) const;
 
   private:
     const state_directory& directory_;

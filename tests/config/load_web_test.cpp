@@ -52,8 +52,8 @@ TEST_CASE("Prometheus' own example of a web configuration is read") {
         "  bob: $2y$10$hLqFl9jSjoAAy95Z/zw8Ye8wkdMBM8c5Bn1ptYqP/AXyV0.oy0S8m\n");
     CHECK(read.tls->cert_file == "/etc/sg/server.crt");
     CHECK(read.tls->key_file == "/etc/sg/server.key");
-    CHECK(read.tls->client_auth == client_auth_type::none);
-    CHECK(read.tls->version_min == tls_version::tls_1_2);
+    CHECK(read.tls->client_auth == client_certificates::none);
+    CHECK(read.tls->version_min == tls_version::v1_2);
     CHECK(read.basic_auth_users.size() == 2);
     CHECK(read.basic_auth_users.at("alice").reveal() == hash);
     CHECK(read.has_users());
@@ -78,13 +78,13 @@ TEST_CASE("every key of TLS is read") {
     web_tls_config expected;
     expected.cert_file = "/a/server.crt";
     expected.key_file = "/etc/sg/sub/server.key";
-    expected.client_auth = client_auth_type::require_and_verify;
+    expected.client_auth = client_certificates::require_and_verify;
     expected.client_ca_file = "/etc/sg/ca.pem";
     expected.client_allowed_sans = {"a.test", "10.0.0.1"};
-    expected.version_min = tls_version::tls_1_3;
-    expected.ciphers = "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305";
-    expected.suites = "TLS_AES_128_GCM_SHA256";
-    expected.groups = "X25519:P-256";
+    expected.version_min = tls_version::v1_3;
+    expected.cipher_suites = {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256",
+                              "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"};
+    expected.curves = {"X25519", "CurveP256"};
     expected.server_preference = false;
     CHECK(*read.tls == expected);
     CHECK(read.tls->verifies_clients());

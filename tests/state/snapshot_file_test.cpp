@@ -32,6 +32,15 @@ std::uint64_t offer(series_limiter& limiter, std::uint64_t count) {
     return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
 }
 
+/// Whether the series of this number is admitted, which takes the commit lock.
+bool offer_one(series_limiter& limiter, std::uint64_t number) {
+    const std::vector<offered_series> offered{{.fingerprint = fingerprint_of(number), .samples = 1, .admits = true}};
+    std::vector<verdict> verdicts(1);
+    undecided scratch;
+    limiter.decide(offered, noon, verdicts, scratch);
+    return is_accepted(verdicts[0]);
+}
+
 /// Why this text is refused as a state file; the limiter must then be as good as new.
 std::string reason_to_refuse(std::string_view text) {
     const scratch_directory directory;
@@ -136,4 +145,22 @@ TEST_CASE("a save that fails leaves the file of before") {
     CHECK(failed.result == snapshot_file::save_result::failed);
     CHECK(failed.reason == "cannot write " + (directory / "state.d/state.new").string() + ": Is a directory");
     CHECK(read_file(directory / "state.d/state") == before);
+}
+
+TEST_CASE("a save that is made in pieces holds no lock between them") {
+    const scratch_directory directory;
+    const state_directory held{directory / "state.d"};
+    const snapshot_file snapshots{held, identity};
+    series_limiter limiter{limit_rules{}, noon};
+    REQUIRE(offer(limiter, 400'000) == 400'000);
+    const std::uint64_t before = figures_of(limiter).hourly.series_current;
+    std::uint64_t pauses = 0;
+    const auto saved = snapshots.save(limiter, [&] { REQUIRE(offer_one(limiter, 1'000'000 + pauses++)); });
+    REQUIRE(saved.result == snapshot_file::save_result::saved);
+    CHECK(saved.bytes > 1u << 21);
+    CHECK(pauses >= saved.bytes >> 20);
+
+    series_limiter restarted{limit_rules{}, noon};
+    REQUIRE(snapshots.load(restarted, noon).result == snapshot_file::load_result::loaded);
+    CHECK(figures_of(restarted).hourly.series_current >= before);
 }

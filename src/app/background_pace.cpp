@@ -1,0 +1,34 @@
+#include "app/background_pace.hpp"
+
+#include <ctime>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Less is left to come together.
+constexpr auto worked_min = 500us;
+
+std::chrono::nanoseconds cpu_time_of_this_thread() {
+    std::timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
+
+}  // namespace
+
+background_pace::background_pace(std::stop_token stop)
+    : stop_(std::move(stop)), rested_for_(cpu_time_of_this_thread()) {}
+
+void background_pace::rest() {
+    const auto used = cpu_time_of_this_thread();
+    const auto worked = used - rested_for_;
+    if (worked < worked_min) return;
+    rested_for_ = used;
+    std::unique_lock lock{idle_};
+    wake_.wait_for(lock, stop_, rests_per_work * worked, [] { return false; });
+}
+
+}  // namespace seriesgate
