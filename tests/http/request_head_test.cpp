@@ -47,7 +47,7 @@ TEST_CASE("a body comes in chunks or with its length") {
     CHECK(coded("Chunked").empty());
     for (const auto* coding : {"gzip", "gzip, chunked", "identity", "chunked, chunked", ""})
         CHECK(coded(coding) == "Transfer-Encoding other than chunked");
-    CHECK(fault_of(header_with(10, {{http::field::transfer_encoding, "chunked"}})) ==
+    CHECK(fault_in(header_with(10, {{http::field::transfer_encoding, "chunked"}})) ==
           "Transfer-Encoding with HTTP/1.0");
 }
 
