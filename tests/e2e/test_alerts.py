@@ -67,6 +67,8 @@ CASES = {
     "SeriesgateUntranslated": rejected("untranslated"),
     "SeriesgateOverloaded": lasting("overloaded"),
     "SeriesgateSendersSlow": lasting("timeout"),
+    "SeriesgateSendersNotLetIn": rejected("unauthenticated"),
+    "SeriesgatePasswordsHeld": lasting("passwords_held"),
     "SeriesgateLoop": rejected("loop"),
     "SeriesgateConnectionsTurnedAway": one('seriesgate_connections_turned_away_total{reason="max_connections"}',
                                            "0x4 1x20", "7x20"),
@@ -144,6 +146,7 @@ MORE_CASES = [
       for code in DROPPED_WITH),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
+    ("SeriesgateSendersNotLetIn", rejected("forbidden")[0], True),
     # Stale markers of series that nobody admitted.
     ("SeriesgateSeriesRefused", {f"seriesgate_samples_refused_total{{{GATE}}}": "1000x4 1005x20",
                                  f"seriesgate_samples_refused_by_limits_total{{{GATE}}}": "1000x20",

@@ -132,6 +132,28 @@ def a_reload_of_many_mistakes(scene):
     return gate, {"more_mistakes": "5"}
 
 
+def guarded(scene):
+    """A gate with a web configuration; @return it and the file"""
+    file = scene.folder / "web.yml"
+    file.write_text("auth_excluded_paths: [/health]\n")
+    return scene.gate("", f"--web.config.file={file}"), file
+
+
+@line("web configuration reread")
+def another_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("auth_excluded_paths: [/health, /-/healthy]\nadmin_users: []\n"
+                    "basic_auth_users: {a: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW}\n")
+    return gate, {"changes": "basic_auth_users, admin_users, auth_excluded_paths"}
+
+
+@line("web configuration not reread")
+def a_mistake_in_the_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("basic_auth_user: {}\n")
+    return gate, {"err": f"{file}:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}
+
+
 @line("doubtful configuration")
 def a_day_below_the_hour(scene):
     text = "maxHourlySeries: 10\nmaxDailySeries: 9\n"

@@ -22,5 +22,8 @@ TEST_CASE("every reason and bound has a name of its own") {
     CHECK(name_of(reject_reason::invalid_http) == "invalid_http");
     CHECK(name_of(reject_reason::untranslated) == "untranslated");
     CHECK(name_of(reject_reason::pages_held) == "pages_held");
+    CHECK(name_of(reject_reason::unauthenticated) == "unauthenticated");
+    CHECK(name_of(reject_reason::forbidden) == "forbidden");
+    CHECK(name_of(reject_reason::passwords_held) == "passwords_held");
     CHECK(name_of(connection_bound::per_peer) == "max_connections_per_peer");
 }

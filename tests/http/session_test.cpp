@@ -48,7 +48,8 @@ struct scene {
     std::string tenant_header = "X-Scope-OrgID";
     http_metrics metrics;
     connection_registry connections{{.total = 4}, metrics};
-    http_shared shared{.settings = settings, .tenant_header = tenant_header, .metrics = metrics};
+    access_control access{{}};
+    http_shared shared{.settings = settings, .tenant_header = tenant_header, .metrics = metrics, .access = access};
     worker self{shared};
     service offered{.self = self,
                     .routes = {{"/write", "POST", route_kind::ingestion, echo},
