@@ -41,6 +41,16 @@ enum class connection_bound : std::uint8_t {
 /// The value of the label `reason`.
 std::string_view name_of(connection_bound bound) noexcept;
 
+/// What a connection was closed for waiting for too long for.
+enum class connection_wait : std::uint8_t {
+    request,  ///< its next one: server.idleTimeout
+    reading,  ///< that the sender reads its answer: server.writeTimeout
+    ending,   ///< that the sender stops sending, after an answer that was its last
+    count_
+};
+/// The value of the label `waiting_for`.
+std::string_view name_of(connection_wait wait) noexcept;
+
 /// Threads: any.
 struct http_metrics {
     counter_by_status requests;  ///< ingestion requests answered, by status code
@@ -58,6 +68,7 @@ struct http_metrics {
     counter connections_accepted;
     counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
     counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+    counter_by<connection_wait> connections_timed_out;
 };
 
 /// Its families.

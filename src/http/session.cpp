@@ -12,6 +12,7 @@
 #include <boost/beast/http/write.hpp>
 #include <cassert>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -75,12 +76,12 @@ reply too_slow(worker& self, const exchange& current) {
     const std::string progress = progress_of(current);
     const server_config& bounds = self.shared.settings;
     const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
-    return rejection(
+    return come_again(rejection(
         reject_reason::timeout, 503,
         self.senders.hurried()
             ? "shutting down: request not complete, " + progress
             : fmt::format("request not complete within server.{} ({}): {}", in_header ? "headerTimeout" : "readTimeout",
-                          format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress));
+                          format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress)));
 }
 
 /// The sender has closed or the network failed: nobody to answer to.
@@ -231,6 +232,18 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     co_return co_await current.to->answer(request);
 }
 
+/// The same. Memory that runs out ends this request and no other.
+net::awaitable<reply> answer_with_what_there_is(served_connection& peer, exchange& current) {
+    try {
+        co_return co_await answer_one(peer, current);
+    } catch (const std::bad_alloc&) {  // what else is allocated here is small, and was given back by now
+    }
+    std::string{}.swap(current.parser.get().body());
+    reply made = out_of_memory();
+    made.close = !current.parser.is_done();
+    co_return made;
+}
+
 /// @return whether the connection can be used for another request.
 net::awaitable<bool> send(served_connection& peer, const exchange& current, reply answer) {
     http::response<http::span_body<const char>> message;
@@ -246,6 +259,7 @@ net::awaitable<bool> send(served_connection& peer, const exchange& current, repl
     peer.allow(peer.self.shared.settings.write_timeout);
     auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
     static_cast<void>(bytes);
+    peer.note_end(error, connection_wait::reading);
     co_return !error && message.keep_alive();
 }
 
@@ -310,7 +324,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     http_metrics& metrics = peer.self.shared.metrics;
     const gauge_guard inflight{metrics.inflight_requests};
     exchange current{peer.self.shared.inflight};
-    reply answer = co_await answer_one(peer, current);
+    reply answer = co_await answer_with_what_there_is(peer, current);
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close || current.skips_body;
     if (current.is_ingestion()) count_answer(metrics, answer);
