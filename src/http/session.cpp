@@ -125,11 +125,16 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchan
 }
 
 /// What to answer if there is more to do than can be done in time.
-std::optional<reply> turned_away(const worker& self) {
-    if (!self.delay.may_be_standing()) return std::nullopt;
-    const auto now = queue_delay::clock::now();
-    if (!self.delay.is_standing(now)) return std::nullopt;
-    return too_busy(self.delay.late(now), self.shared.settings.queue_delay_max);
+std::optional<reply> turned_away(const worker& self, const exchange& current) {
+    if (!self.delay.is_standing(current.began)) return std::nullopt;
+    return too_busy(self.delay.late(current.began), self.shared.settings.queue_delay_max);
+}
+
+/// Whether the sender has given up while its request waited: then it sends that again, elsewhere.
+bool is_abandoned(const served_connection& peer, const exchange& current) {
+    const queue_delay& delay = peer.self.delay;
+    return delay.may_be_standing() && current.is_ingestion() && delay.is_late(queue_delay::clock::now()) &&
+           peer.stream.peer_has_ended();
 }
 
 bool is_for_overload(const reply& rejected) {
@@ -151,7 +156,7 @@ std::optional<reply> check(const served_connection& peer, exchange& current) {
     if (const auto length = current.parser.content_length()) announced = *length;
     header_verdict verdict = check_header(current.header, announced, bounds);
     current.to = verdict.to;
-    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self);
+    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
     if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
     return std::move(verdict.rejected);
 }
@@ -214,8 +219,7 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto rejected = co_await receive(peer, current);
     if (rejected) co_return std::move(*rejected);
-    // The sender may have given up while its request waited: then it sends that again, elsewhere.
-    if (peer.self.delay.may_be_standing() && current.is_ingestion() && peer.stream.peer_has_ended()) {
+    if (is_abandoned(peer, current)) {
         peer.self.shared.metrics.requests_abandoned.add();
         co_return gone();
     }

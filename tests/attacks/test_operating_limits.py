@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import giants
-import recorded
 import wire
 from client import head, post
 from gate import sanitized
@@ -41,11 +40,6 @@ def limited_to(gate, what, value):
 
 # --- memory -------------------------------------------------------------------------------------------------------------
 
-def announcing(size):
-    """A request whose body comes in part, and is to be larger than what is left."""
-    return head(headers=[*recorded.HEADERS, ("Content-Length", size)])
-
-
 @pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="sanitizers take their memory from elsewhere")
 @pytest.mark.parametrize("what", ["to decompress into", "to plan with", "for a body that comes in pieces"])
 def test_a_request_that_gets_no_memory_fails_and_no_other(limited, upstream, what):
@@ -65,7 +59,7 @@ def test_a_request_that_gets_no_memory_fails_and_no_other(limited, upstream, wha
                 statuses.add(sender.write(BODY).status)
         return statuses
 
-    with ThreadPoolExecutor(2) as senders, gate.raw() as one:
+    with ThreadPoolExecutor(2) as senders:
         others = [senders.submit(go_on_sending) for _ in range(2)]
         with limited_to(gate, resource.RLIMIT_AS, virtual_memory(gate) + 40 * MIB):
             for _ in range(3):

@@ -79,7 +79,7 @@ def test_when_the_load_is_gone_it_is_as_before(start_gate):
 
 def test_requests_of_senders_that_have_given_up_are_not_worked_on(start_gate):
     """Their senders wait for less than the gate is late, close and come again."""
-    gate = start_gate(config="upstream: {url: 'discard:'}\nserver: {threads: 1, maxQueueDelay: 1h}\n"
+    gate = start_gate(config="upstream: {url: 'discard:'}\nserver: {threads: 1, maxQueueDelay: 2s}\n"
                       + open_loop.dear_rules())
     rate, _ = capacity_of(gate, 2)
     answers, _ = open_loop.at_rate(gate, REQUEST, 4 * rate, 4, patience=0.5)

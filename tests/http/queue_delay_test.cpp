@@ -78,6 +78,22 @@ TEST_CASE("after one round that was too long, the next one has its time, and wha
     CHECK(at.is_standing());
 }
 
+TEST_CASE("long before requests are turned away their senders may have given up") {
+    scene at;
+    at.now += 251ms;
+    CHECK_FALSE(at.delay.is_late(at.now));  // as long as there are few of them
+    at.work_on(queue_delay::requests_many);
+    CHECK(at.delay.is_late(at.now));
+    CHECK_FALSE(at.is_standing());
+    at.end_round();
+    at.work_on(queue_delay::requests_many);
+    at.now += 250ms;
+    CHECK_FALSE(at.delay.is_late(at.now));
+    at.now += 2s;
+    at.end_round();
+    CHECK(at.delay.is_late(at.now));
+}
+
 TEST_CASE("a probe that is late is late for the same reason as all others") {
     scene at;
     at.delay.begin_round(at.now + 100ms);
