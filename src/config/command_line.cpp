@@ -31,6 +31,7 @@ bool is_key(std::string_view name) noexcept {
 // The flag or the key of the file that was probably meant, and where it is one.
 std::string hint_for(const CLI::App& app, std::string_view flag) {
     const auto name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+    if (const auto refusal = refusal_of_habit(name); !refusal.empty()) return std::string{": "}.append(refusal);
     const auto known = key_for_habit(name);
     const std::string ours{known.empty() ? name : known};
     std::vector<std::string> names;

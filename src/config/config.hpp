@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "config/secret_text.hpp"
+#include "config/web_config.hpp"
 #include "limit/rules.hpp"
 #include "log/line.hpp"
 
@@ -22,6 +24,13 @@ struct listen_address {
     std::string unix_path{};       ///< of a unix socket, in place of host and port
 
     bool operator==(const listen_address&) const = default;
+};
+
+/// What is for people, scrapers and probes, and not for senders.
+struct admin_config {
+    std::optional<listen_address> listen{};  ///< nothing: where senders connect
+
+    bool operator==(const admin_config&) const = default;
 };
 
 /// In which version of remote write the upstream gets what comes in version 2.
@@ -87,7 +96,8 @@ struct replica_config {
 struct upstream_config {
     store_config store;
     std::vector<replica_config> replicas;
-    bool discard = false;                                          ///< `discard:`: accept and count, forward nothing
+    std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
+    bool discard = false;                  ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
     std::chrono::milliseconds connect_timeout = std::chrono::seconds{5};  ///< for one address
     upstream_protocol protocol = upstream_protocol::passthrough;
@@ -133,6 +143,9 @@ struct log_config {
 
 struct config {
     listen_address listen;
+    admin_config admin;
+    std::string web_config_file;  ///< web.config.file; empty: none
+    web_config web;               ///< what stands there
     upstream_config upstream;
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints

@@ -81,6 +81,12 @@ bool is_list_of_maps(const yaml_value& value) {
     return !value.items.empty() && value.items.front().kind == yaml_kind::map;
 }
 
+/// Single values below a key, such as those of `upstream.tls`.
+bool is_map_of_texts(const yaml_value& value) {
+    const auto is_text = [](const yaml_member& member) { return member.value.kind == yaml_kind::text; };
+    return value.kind == yaml_kind::map && std::ranges::all_of(value.members, is_text);
+}
+
 /// Finds what differs between two values of a key. The names of parts are in brackets, those of members behind a dot.
 class difference {
     std::vector<std::string> told_;
@@ -88,8 +94,10 @@ class difference {
   public:
     void compare_key(const std::string& name, const yaml_value& before, const yaml_value& after) {
         const std::size_t told = told_.size();
-        if (before.kind == yaml_kind::text)
-            compare_values(name, before, after);
+        if (before.kind != after.kind || before.kind == yaml_kind::text)
+            compare_values(name, or_unset(before), or_unset(after));
+        else if (is_map_of_texts(before) && is_map_of_texts(after))
+            compare_members(name, before, after);
         else
             compare_parts(name, before, after);
         if (told_.size() == told)
@@ -98,6 +106,10 @@ class difference {
     std::vector<std::string> take() { return std::move(told_); }
 
   private:
+    static yaml_value or_unset(const yaml_value& value) {
+        return value.kind == yaml_kind::nothing ? yaml_scalar("unset") : value;
+    }
+
     void compare_values(const std::string& name, const yaml_value& before, const yaml_value& after) {
         const std::string was = yaml_line(before);
         const std::string is = yaml_line(after);
@@ -152,7 +164,10 @@ class difference {
 
 std::string effective_yaml(const config& settings) {
     yaml_value root = yaml_map({});
-    for (const config_key& key : config_keys()) put(root, key.name, key.access.show(settings));
+    for (const config_key& key : config_keys()) {
+        yaml_value shown = key.access.show(settings);
+        if (shown.kind != yaml_kind::nothing) put(root, key.name, std::move(shown));
+    }
     escape_variables(root);
     return yaml_text(root);
 }

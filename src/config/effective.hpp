@@ -18,6 +18,7 @@ std::string effective_yaml(const config& settings);
 ///
 ///     maxHourlySeries 1000000 -> 2000000
 ///     tenants.overrides[team-a].maxDailySeries 5 -> 6
+///     upstream.tls.caFile unset -> /etc/seriesgate/ca.pem
 ///     limits[per-namespace] added
 ///     exempt: 'up' removed
 ///

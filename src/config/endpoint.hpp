@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,11 +10,17 @@
 /// and only then, they have written the target.
 namespace seriesgate {
 
-/// `host:port`, `:port` (all IPv4 addresses) or `[ipv6]:port`; port 0 means any free one.
+/// `host:port`, `:port` (all IPv4 addresses) or `[ipv6]:port`; port 0 means any free one. Or `unix:/path`.
 std::string parse_listen(std::string_view text, listen_address& target);
+
+/// The same, or nothing for an empty text.
+std::string parse_admin_listen(std::string_view text, std::optional<listen_address>& target);
 
 /// `http://host[:port]/path[?query]`, or with https.
 std::string parse_store_url(std::string_view text, store_door& target);
+
+/// The name that a store's certificate has to have: a host's, or an IP address without brackets. May be empty.
+std::string parse_server_name(std::string_view text, std::string& target);
 
 /// The same as the one door of the upstream, or `discard:`. Leaves all else alone.
 std::string parse_upstream_url(std::string_view text, upstream_config& target);

@@ -13,7 +13,7 @@ struct habit {
     std::string_view ours;
 };
 
-constexpr std::array<habit, 30> habits{{
+constexpr std::array<habit, 45> habits{{
     // vmagent
     {"remotewrite.maxhourlyseries", "maxHourlySeries"},
     {"remotewrite.maxdailyseries", "maxDailySeries"},
@@ -23,6 +23,16 @@ constexpr std::array<habit, 30> habits{{
     {"maxinsertrequestsize", "server.maxRequestBytes"},
     {"loggerformat", "log.format"},
     {"loggerlevel", "log.level"},
+    {"remotewrite.headers", "upstream.headers"},
+    {"remotewrite.bearertoken", "upstream.bearerTokenFile"},
+    {"remotewrite.bearertokenfile", "upstream.bearerTokenFile"},
+    {"remotewrite.basicauth.username", "upstream.basicAuth"},
+    {"remotewrite.basicauth.password", "upstream.basicAuth"},
+    {"remotewrite.basicauth.passwordfile", "upstream.basicAuth"},
+    {"remotewrite.tlscafile", "upstream.tls"},
+    {"remotewrite.tlscertfile", "upstream.tls"},
+    {"remotewrite.tlskeyfile", "upstream.tls"},
+    {"remotewrite.tlsservername", "upstream.tls"},
     {"storage.maxhourlyseries", "maxHourlySeries"},
     {"storage.maxdailyseries", "maxDailySeries"},
     {"storagedatapath", "state.dir"},
@@ -32,6 +42,11 @@ constexpr std::array<habit, 30> habits{{
     // Prometheus
     {"remotewrite", "upstream"},
     {"remotetimeout", "upstream.timeout"},
+    {"tlsconfig", "upstream.tls"},
+    {"cafile", "upstream.tls"},
+    {"bearertoken", "upstream.bearerTokenFile"},
+    {"authorization", "upstream.bearerTokenFile"},
+    {"credentialsfile", "upstream.bearerTokenFile"},
     {"endpoint", "upstream.url"},
     {"web.listenaddress", "listen"},
     {"listenaddress", "listen"},
@@ -49,11 +64,19 @@ constexpr std::array<habit, 30> habits{{
     {"datadir", "state.dir"},
 }};
 
+constexpr std::string_view skip_verify = "insecureskipverify";
+
 }  // namespace
 
 std::string_view key_for_habit(std::string_view name) {
     const auto found = std::ranges::find(habits, folded(name), &habit::theirs);
     return found == habits.end() ? std::string_view{} : found->ours;
+}
+
+std::string_view refusal_of_habit(std::string_view name) {
+    if (!folded(name).ends_with(skip_verify)) return "";
+    return "a store's certificate is always verified; name its authority in upstream.tls.caFile, and in "
+           "upstream.tls.serverName the name that it has, if that is not the URL's host";
 }
 
 }  // namespace seriesgate

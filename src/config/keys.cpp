@@ -5,6 +5,7 @@
 #include "config/rule_keys.hpp"
 #include "config/scalars.hpp"
 #include "config/shown.hpp"
+#include "config/store_keys.hpp"
 #include "config/yaml_text.hpp"
 
 namespace seriesgate {
@@ -92,22 +93,63 @@ bool same_tenant_overrides(const config& one, const config& other) {
     return first.overrides == second.overrides && first.answers == second.answers;
 }
 
+/// That upstream.url says where the store is, and not upstream.urls.
+bool has_url(const config& from) {
+    return from.upstream.discard || from.upstream.store.doors.size() == 1;
+}
+
 bool same_doors(const config& one, const config& other) {
     return one.upstream.discard == other.upstream.discard && one.upstream.store.doors == other.upstream.store.doors;
 }
+
+bool same_url(const config& one, const config& other) {
+    return has_url(one) == has_url(other) && (!has_url(one) || same_doors(one, other));
+}
+
+bool same_urls(const config& one, const config& other) {
+    return has_url(one) == has_url(other) && (has_url(one) || same_doors(one, other));
+}
+
+yaml_value show_url(const config& from) {
+    return has_url(from) ? yaml_scalar(shown_url(from.upstream)) : yaml_value{};
+}
+
+yaml_value show_urls(const config& from) {
+    return has_url(from) ? yaml_list({}) : show_doors(from.upstream.store.doors);
+}
+
+yaml_value show_text(const std::string& text) {
+    return yaml_scalar(text);
+}
+
+/// What is said of the first store, read by `read_into` and shown by `shown_from`.
+template <auto read_into, auto shown_from, auto part>
+constexpr key_access of_store{
+    .same = same<upstream, &upstream_config::store, part>,
+    .show = [](const config& from) { return shown_from(from.upstream.store.*part); },
+    .read = [](const placed_value& at, config& target) { read_into(at, target.upstream.store); }};
 
 constexpr config_key keys[]{
     {"listen",
      at_restart,
      one<parse_listen, &config::listen>,
      {"ADDR", "address to serve on, such as 0.0.0.0:9201 or :9201"}},
+    {"admin.listen",
+     at_restart,
+     one<parse_admin_listen, &config::admin, &admin_config::listen>,
+     {"ADDR", "another address for all that is not ingestion: health, metrics, stats, reload"}},
+    {"web.config.file",
+     at_restart,
+     one<assign_path, &config::web_config_file>,
+     {"FILE", "TLS and authentication of the listener, in the form of Prometheus' web configuration file"}},
     // What else is made of the URL follows from its text.
     {"upstream.url",
      at_restart,
-     {.same = same_doors,
-      .show = [](const config& from) { return yaml_scalar(shown_url(from.upstream)); },
+     {.same = same_url,
+      .show = show_url,
       .assign = [](std::string_view text, config& target) { return parse_upstream_url(text, target.upstream); }},
      {"URL", "where accepted samples go: http[s]://host:port/path, or discard: to only count"}},
+    {"upstream.urls", at_restart, {.same = same_urls, .show = show_urls, .read = read_upstream_doors}},
     {"upstream.timeout", at_restart, within<assign_duration, timeouts, upstream, &upstream_config::timeout>},
     {"upstream.connectTimeout", at_restart,
      within<assign_duration, timeouts, upstream, &upstream_config::connect_timeout>},
@@ -115,6 +157,17 @@ constexpr config_key keys[]{
     {"upstream.hostHeader", at_restart, one<assign_host_header, upstream, &upstream_config::host_header>},
     {"upstream.forwardQuery", at_restart,
      many<read_forward_query, show_forward_query, upstream, &upstream_config::forward_query>},
+    {"upstream.tls", at_restart, of_store<read_store_tls, show_store_tls, &store_config::tls>},
+    {"upstream.basicAuth", at_restart, of_store<read_basic_auth, show_basic_auth, &store_config::basic_auth>},
+    {"upstream.bearerTokenFile", at_restart,
+     of_store<read_bearer_token_file, show_text, &store_config::bearer_token_file>},
+    {"upstream.headers", at_restart, of_store<read_store_headers, show_store_headers, &store_config::headers>},
+    {"upstream.maxConnections", at_restart, number<connection_counts, upstream, &upstream_config::connections_max>},
+    {"upstream.replicateTo",
+     at_restart,
+     {.same = same<upstream, &upstream_config::replicas>,
+      .show = [](const config& from) { return show_replicas(from.upstream.replicas); },
+      .read = read_replicas}},
     {"maxHourlySeries",
      at_reload,
      series<rules, global, hourly>,

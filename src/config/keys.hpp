@@ -30,6 +30,7 @@ struct key_access {
     bool (*same)(const config& one, const config& other);
 
     /// What would have to stand in a file for the configuration to have what it has there; secrets are left out.
+    /// Nothing where another key says it.
     yaml_value (*show)(const config& from);
 
     /// For a key of one value: checks the text and writes it into the configuration.

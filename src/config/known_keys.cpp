@@ -85,6 +85,8 @@ class key_matcher {
 
     std::string unknown_key(const placed_value& at, std::string_view name, std::string_view path,
                             std::string_view section) const {
+        if (const auto refusal = refusal_of_habit(name); !refusal.empty())
+            return std::string{"unknown key: "}.append(refusal);
         const auto meant = key_meant(name, path, section);
         if (!meant.empty()) return "unknown key, did you mean " + in_quotes(meant) + "?";
         if (is_digits(name)) return "unknown key; within { } a number is written without commas";

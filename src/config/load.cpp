@@ -1,30 +1,27 @@
 #include "config/load.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
-#include <cstdio>
 #include <initializer_list>
+#include <iterator>
 #include <map>
-#include <memory>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "config/config_file.hpp"
 #include "config/doubts.hpp"
 #include "config/keys.hpp"
 #include "config/known_keys.hpp"
+#include "config/load_web.hpp"
 #include "config/own_address.hpp"
+#include "config/store_checks.hpp"
 #include "config/units.hpp"
 #include "config/wording.hpp"
 
 namespace seriesgate {
 namespace {
-
-constexpr std::size_t file_bytes_max = 1 << 20;
 
 constexpr std::string_view body_key = "server.maxRequestBytes";
 constexpr std::string_view decoded_key = "server.maxDecodedBytes";
@@ -60,7 +57,9 @@ class loader {
   private:
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
-    void check_own_address();
+    void check_own_address(const own_listener& ours);
+    void check_listeners();
+    [[nodiscard]] bool has_doors() const;
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
@@ -86,7 +85,7 @@ void loader::fail_file(std::string message) {
 }
 
 void loader::read_text(std::string_view text, const environment& variables) {
-    if (text.size() > file_bytes_max) return fail_file("is larger than " + format_size(file_bytes_max));
+    if (text.size() > config_file_bytes_max) return fail_file("is larger than " + format_size(config_file_bytes_max));
     yaml_tree yaml = read_yaml(text);
     root_ = std::move(yaml.root);
     for (const yaml_fault& fault : yaml.faults) {
@@ -145,29 +144,49 @@ void loader::read_flags(const overrides& flags) {
 
 void loader::check() {
     check_upstream();
+    check_listeners();
     check_sizes();
     if (!report_.has_errors()) doubt();
 }
 
 void loader::check_upstream() {
-    if (!bad_.contains("listen") && set_.contains("upstream.url")) check_own_address();
-    if (set_.contains("upstream.url") || bad_.contains("upstream.url") || !file_is_whole_) return;
+    if (!bad_.contains("listen")) check_own_address({"listen", value_.listen});
+    if (!bad_.contains("admin.listen") && value_.admin.listen)
+        check_own_address({"admin.listen", *value_.admin.listen});
+    if (has_doors() || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
 }
 
-void loader::check_own_address() {
-    if (value_.upstream.discard) return;
-    const own_address found = find_own_address(value_.listen, value_.upstream.store.doors.front());
-    if (found == own_address::yes)
-        tell_at_first({{"upstream.url",
-                        "is the address of 'listen': the gate would send to itself; the store listens "
-                        "elsewhere"}});
-    if (found == own_address::maybe)
-        tell_at_first({{"upstream.url",
-                        "is another address of this machine with the port of 'listen': if no store "
-                        "listens there, it is wrong"}},
-                      severity::warning);
+// Well or not.
+bool loader::has_doors() const {
+    if (set_.contains("upstream.url")) return true;
+    const auto urls = given_.find("upstream.urls");
+    if (urls == given_.end()) return false;
+    const yaml_value& value = urls->second.value();
+    return value.kind != yaml_kind::nothing && (value.kind != yaml_kind::list || !value.items.empty());
+}
+
+void loader::check_own_address(const own_listener& ours) {
+    const upstream_config& upstream = value_.upstream;
+    if (set_.contains("upstream.url") && !upstream.discard) {
+        const own_address found = find_own_address(ours.where, upstream.store.doors.front());
+        if (found != own_address::no)
+            tell_at_first({{"upstream.url", in_words(found, ours.key)}},
+                          found == own_address::yes ? severity::error : severity::warning);
+    } else if (const auto urls = given_.find("upstream.urls"); urls != given_.end()) {
+        check_own_doors(urls->second, upstream.store, ours);
+    }
+    if (const auto replicas = given_.find("upstream.replicateTo"); replicas != given_.end())
+        check_own_replicas(replicas->second, upstream, ours);
+}
+
+// Two that are the same would be found out only when the second is to be opened.
+void loader::check_listeners() {
+    if (bad_.contains("listen") || value_.admin.listen != value_.listen) return;
+    if (value_.listen.port == 0 && value_.listen.unix_path.empty()) return;  // any two free ones
+    tell_at_first({{"admin.listen", "is the address of 'listen': leave it out to have all on one"},
+                   {"listen", "is the address of 'admin.listen'"}});
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.
@@ -212,8 +231,10 @@ void loader::doubt() {
     const limit_rules& rules = value_.rules;
     doubt_maxima("maxHourlySeries", "maxDailySeries", rules.global);
     doubt_maxima("tenants.default.maxHourlySeries", "tenants.default.maxDailySeries", rules.tenants.fallback);
-    constexpr std::array<std::pair<std::string_view, void (*)(const placed_value&, const config&)>, 4> doubts{
-        {{"ignoreLabels", doubt_ignore_labels},
+    constexpr std::array<std::pair<std::string_view, void (*)(const placed_value&, const config&)>, 6> doubts{
+        {{"upstream.tls", doubt_store_tls},
+         {"upstream.replicateTo", doubt_replicas},
+         {"ignoreLabels", doubt_ignore_labels},
          {"tenants.overrides", doubt_tenant_overrides},
          {"limits", doubt_limits},
          {"exempt", doubt_exempt}}};
@@ -244,42 +265,30 @@ void loader::tell_at_first(places where, severity as) {
     }
 }
 
-struct file_closer {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-// Opening a pipe that nobody writes to would wait for ever; so it is an empty file. One with a writer is read to its
-// end.
-std::FILE* open_file(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) return nullptr;
-    ::fcntl(descriptor, F_SETFL, O_RDONLY);
-    return ::fdopen(descriptor, "rb");
-}
-
-// Up to one byte more than allowed, so that the loader sees what is too large.
-std::optional<std::string> read_file(const std::string& path, std::error_code& error) {
-    const std::unique_ptr<std::FILE, file_closer> file{open_file(path)};
-    if (file) {
-        std::string text(file_bytes_max + 1, '\0');
-        text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-        if (std::ferror(file.get()) == 0) return text;
-    }
-    error.assign(errno, std::generic_category());
-    return std::nullopt;
-}
-
-}  // namespace
-
-load_outcome load_config(const std::optional<std::string>& file, const overrides& flags) {
+load_outcome load_main_file(const std::optional<std::string>& file, const overrides& flags) {
     if (!file) return load_config_text("", "", flags);
     std::error_code error;
-    if (const auto text = read_file(*file, error)) return load_config_text(*text, *file, flags);
+    if (const auto text = read_config_file(*file, error)) return load_config_text(*text, *file, flags);
     loader load{*file};
     load.fail_file("cannot be read: " + error.message());
     load.read_flags(flags);
     load.check();
     return load.take();
+}
+
+void add_web_config(load_outcome& to) {
+    if (to.value.web_config_file.empty()) return;
+    web_outcome web = load_web_config(to.value.web_config_file);
+    to.value.web = std::move(web.value);
+    std::ranges::move(web.errors, std::back_inserter(to.errors));
+}
+
+}  // namespace
+
+load_outcome load_config(const std::optional<std::string>& file, const overrides& flags) {
+    load_outcome loaded = load_main_file(file, flags);
+    add_web_config(loaded);
+    return loaded;
 }
 
 load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags,

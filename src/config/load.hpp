@@ -27,12 +27,13 @@ struct load_outcome {
     bool ok() const noexcept { return errors.empty(); }
 };
 
-/// Reads the file, fills environment variables in, applies the overrides and checks everything.
+/// Reads the file, fills environment variables in, applies the overrides, checks everything, and does the same for the
+/// web configuration file, if there is to be one.
 /// @param file no file means defaults; upstream.url must then come from the overrides.
 /// Threads: any. Does not throw on any content of the file.
 load_outcome load_config(const std::optional<std::string>& file, const overrides& flags);
 
-/// The same for a text in memory.
+/// The same for a text in memory. The web configuration file is not looked at.
 /// @param name what errors call the file; empty means there is none.
 load_outcome load_config_text(std::string_view text, std::string_view name, const overrides& flags,
                               const environment& variables = variable_of_process);

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t name_shown_max = 80;
 
-/// A URL may hold credentials.
-bool may_be_shown(const yaml_value& value) noexcept {
+/// Credentials, and where a URL may hold some: `basicAuth: me:secret`.
+bool may_be_shown(std::string_view key, const yaml_value& value) noexcept {
+    if (key.ends_with(".basicAuth") || key.find(".headers") != std::string_view::npos) return false;
     return value.variables.empty() && value.text.find("://") == std::string::npos;
 }
 
@@ -116,11 +117,15 @@ void placed_value::fail_below(std::string_view name, std::string message) const 
     report_->add(line_, key_below(key_, name), std::move(message));
 }
 
+void placed_value::warn_below(std::string_view name, std::string message) const {
+    report_->warn(line_, key_below(key_, name), std::move(message));
+}
+
 std::string placed_value::wrong_kind(std::string_view expected) const {
     std::string got;
     switch (value_->kind) {
         case yaml_kind::text:
-            got = may_be_shown(*value_) ? in_quotes(value_->text) : "one value";
+            got = may_be_shown(key_, *value_) ? in_quotes(value_->text) : "one value";
             break;
         case yaml_kind::nothing:
             return "has no value";

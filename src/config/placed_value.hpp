@@ -84,8 +84,9 @@ class placed_value {
     /// Tells what is wrong with the key, whatever its value.
     void fail_key(std::string message) const { report_->add(line_, key_, std::move(message)); }
     void warn(std::string message) const { report_->warn(line_, key_, std::move(message)); }
-    /// Tells something of a key that belongs into this map and is not there.
+    /// Tells something of a key that belongs into this map, whether or not it is there.
     void fail_below(std::string_view name, std::string message) const;
+    void warn_below(std::string_view name, std::string message) const;
     /// "expected a list, got 'x'"
     void fail_kind(std::string_view expected) const;
     /// The same with an example of the key, if there is one.

@@ -4,10 +4,12 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <span>
 
 #include "config/decimals.hpp"
 #include "config/units.hpp"
 #include "config/units_meant.hpp"
+#include "core/ascii.hpp"
 #include "core/utf8.hpp"
 
 namespace seriesgate {
@@ -25,15 +27,24 @@ constexpr std::array<std::string_view, 11> headers_of_one_hop{
     "te",         "trailer",    "upgrade",          "transfer-encoding",  "content-length",
     "expect"};
 
+// Those that the gate makes, or that say what the body or the answer is, in lower case.
+constexpr std::array<std::string_view, 3> headers_of_ours{"via", "accept-encoding",
+                                                          "x-prometheus-remote-write-version"};
+constexpr std::string_view headers_of_the_body = "content-";
+
 constexpr std::array<std::string_view, 9> words_for_no_limit{"unlimited", "infinity", "inf",   ".inf", "none",
                                                              "no",        "off",      "false", "max"};
 
-char lowered(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool consists_of(std::string_view text, std::string_view characters) noexcept {
     return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+bool is_one_of(std::span<const std::string_view> names, std::string_view text) {
+    return std::ranges::any_of(names, [text](std::string_view name) { return equal_ignoring_case(text, name); });
+}
+
+bool is_control(char c) noexcept {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
 // " is not a size such as 32MiB", or what to write instead, if that is known.
@@ -156,9 +167,35 @@ std::string assign_reject_status(std::string_view text, unsigned& target) {
 
 std::string assign_tenant_header(std::string_view text, std::string& target) {
     if (!consists_of(text, header_name_characters)) return in_quotes(text) + " is not the name of an HTTP header";
-    const auto same = [text](std::string_view name) { return std::ranges::equal(text, name, {}, lowered); };
-    if (std::ranges::any_of(headers_of_one_hop, same))
+    if (is_one_of(headers_of_one_hop, text))
         return in_quotes(text) + " does not go on to the upstream, so that it would not see the tenant";
+    target = text;
+    return "";
+}
+
+std::string wrong_with_header(std::string_view name) {
+    if (!consists_of(name, header_name_characters)) return "is not the name of an HTTP header";
+    if (equal_ignoring_case(name, "host")) return "is made by the gate, see upstream.hostHeader";
+    if (is_one_of(headers_of_one_hop, name) || is_one_of(headers_of_ours, name) ||
+        equal_ignoring_case(name.substr(0, headers_of_the_body.size()), headers_of_the_body))
+        return "is made by the gate or by the sender, and cannot be set";
+    return "";
+}
+
+std::string assign_header_value(std::string_view text, std::string& target) {
+    if (std::ranges::any_of(text, [](char c) { return c != '\t' && is_control(c); }))
+        return "must not hold control characters, such as the end of a line";
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    if (!text.empty() && (is_blank(text.front()) || is_blank(text.back())))
+        return "must not begin or end with white space";
+    target = text;
+    return "";
+}
+
+std::string assign_user_name(std::string_view text, std::string& target) {
+    if (text.find(':') != std::string_view::npos)
+        return "must not hold a ':': with basic authentication a name ends there";
+    if (std::ranges::any_of(text, is_control)) return "must not hold control characters";
     target = text;
     return "";
 }

@@ -69,6 +69,13 @@ std::string assign_log_format(std::string_view text, log::format& target);
 std::string assign_log_level(std::string_view text, log::level& target);
 /// The name of an HTTP header that may name the tenant: a token of RFC 9110, and none that ends at every hop.
 std::string assign_tenant_header(std::string_view text, std::string& target);
+/// What is wrong with a header's name that requests to a store are to have; empty if nothing is. Not allowed are those
+/// that end at every hop, and those that say what the body is or that the gate makes itself.
+std::string wrong_with_header(std::string_view name);
+/// What a header says. What is wrong is told without the value.
+std::string assign_header_value(std::string_view text, std::string& target);
+/// Of basic authentication.
+std::string assign_user_name(std::string_view text, std::string& target);
 /// The name of a query argument, as it is when decoded.
 std::string assign_argument_name(std::string_view text, std::string& target);
 /// A path for the operating system; may be empty.

@@ -12,11 +12,23 @@ struct shape {
     std::string_view example;
 };
 
-constexpr std::array<shape, 25> shapes{{
+constexpr std::array<shape, 37> shapes{{
     {"listen", "listen: 0.0.0.0:9201"},
+    {"admin", "admin: {listen: 127.0.0.1:9202}"},
+    {"admin.listen", "listen: 127.0.0.1:9202"},
+    {"web", "web: {config: {file: /etc/seriesgate/web.yml}}"},
+    {"web.config", "config: {file: /etc/seriesgate/web.yml}"},
     {"upstream", "upstream: {url: \"http://127.0.0.1:8428/api/v1/write\"}"},
     {"upstream.url", "url: http://127.0.0.1:8428/api/v1/write"},
     {"upstream.forwardQuery", "forwardQuery: [extra_label]"},
+    {"upstream.urls", "urls: [http://store-1:8428/api/v1/write, http://store-2:8428/api/v1/write]"},
+    {"upstream.tls", "tls: {caFile: /etc/seriesgate/ca.pem}"},
+    {"upstream.basicAuth", "basicAuth: {username: gate, passwordFile: /etc/seriesgate/password}"},
+    {"upstream.bearerTokenFile", "bearerTokenFile: /etc/seriesgate/token"},
+    {"upstream.headers", "headers: {X-Store: metrics}"},
+    {"upstream.replicateTo", "replicateTo: [{url: \"http://other:8428/api/v1/write\", bestEffort: true}]"},
+    {"upstream.replicateTo[]", "- {url: \"http://other:8428/api/v1/write\", bestEffort: true}"},
+    {"upstream.replicateTo[].bestEffort", "bestEffort: true"},
     {"maxHourlySeries", "maxHourlySeries: 1000000"},
     {"maxDailySeries", "maxDailySeries: 5000000"},
     {"ignoreLabels", "ignoreLabels: [prometheus_replica]"},
@@ -53,6 +65,7 @@ std::string without_numbers(std::string_view key) {
 }
 
 constexpr std::string_view overrides = "tenants.overrides.";
+constexpr std::string_view replica = "upstream.replicateTo[].";
 
 }  // namespace
 
@@ -61,6 +74,8 @@ std::string_view shape_of(std::string_view key) {
     // Wherever they stand.
     for (const std::string_view count : {".maxHourlySeries", ".maxDailySeries"})
         if (key.ends_with(count)) pattern = count.substr(1);
+    if (pattern.starts_with(replica) && pattern != "upstream.replicateTo[].bestEffort")
+        pattern.replace(0, replica.size(), "upstream.");  // a store's keys are the same for all
     const auto found = std::ranges::find(shapes, pattern, &shape::key);
     return found == shapes.end() ? std::string_view{} : found->example;
 }

@@ -63,13 +63,19 @@ std::string shown(const listen_address& value) {
     return (is_ipv6 ? "[" + value.host + "]" : value.host) + ":" + std::to_string(value.port);
 }
 
+std::string shown(const std::optional<listen_address>& value) {
+    return value ? shown(*value) : std::string{};
+}
+
 std::string shown(const secret_text& value) {
     return without_secrets(value.reveal());
 }
 
 std::string shown_url(const upstream_config& value) {
     if (value.discard) return "discard:";
-    return value.store.doors.size() == 1 ? shown(value.store.doors.front().url) : std::string{};
+    std::string urls;
+    for (const store_door& door : value.store.doors) urls.append(urls.empty() ? "" : ", ").append(shown(door.url));
+    return urls;
 }
 
 std::string shown_size(std::uint64_t value) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "config/config.hpp"
@@ -23,9 +24,10 @@ std::string shown(upstream_host value);
 std::string shown(log::format value);
 std::string shown(log::level value);
 std::string shown(const listen_address& value);
+std::string shown(const std::optional<listen_address>& value);
 /// Without its secrets: this one is not read again.
 std::string shown(const secret_text& value);
-/// upstream.url, without its secrets; empty where there are several.
+/// Where the first store is, without secrets: upstream.url, or all of upstream.urls with commas, for people.
 std::string shown_url(const upstream_config& value);
 /// Bytes.
 std::string shown_size(std::uint64_t value);

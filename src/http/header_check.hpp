@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "http/inflight.hpp"
 #include "http/reply.hpp"
@@ -19,6 +20,7 @@ struct header_verdict {
 /// What requests are held against.
 struct request_bounds {
     const route_table& routes;
+    std::string_view tenant_header;  ///< its name
     std::uint64_t body_bytes_max = 0;
     const inflight_lease& memory;  ///< the request's own
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ascii.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
@@ -17,6 +18,12 @@ std::string_view host_fault(const request_header& header) {
     if (hosts == 0) return header.version() == 11 ? "HTTP/1.1 without Host" : "";
     const std::string_view value = header.find(http::field::host)->value();
     return value.find_first_not_of(host_characters) == std::string_view::npos ? "" : "Host is no host";
+}
+
+/// One that is repeated as it is does no harm.
+bool names_two_tenants(const request_header& header, std::string_view tenant_header) {
+    const auto [first, last] = header.equal_range(tenant_header);
+    return std::any_of(first, last, [first = first](const auto& line) { return line.value() != first->value(); });
 }
 
 }  // namespace
@@ -39,15 +46,14 @@ bool is_allowed(std::string_view method, std::string_view list) {
     }
 }
 
-std::string_view fault_of(const request_header& header) {
-    // Beast before 1.92 believes that a body with another coding has no bytes.
-    const auto coding = header.find(http::field::transfer_encoding);
-    if (coding != header.end() && !equal_ignoring_case(coding->value(), "chunked"))
-        return "Transfer-Encoding other than chunked";
+std::string_view fault_of(const request_header& header, std::string_view tenant_header) {
+    if (const std::string_view fault = coding_fault(header, header.version()); !fault.empty()) return fault;
+    if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
     return host_fault(header);
 }
 
 bool expects_continue(const request_header& header) {
+    if (header.version() == 10) return false;  // it would take the word for the answer
     const auto expect = header.find(http::field::expect);
     return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
 }

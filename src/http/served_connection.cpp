@@ -16,8 +16,9 @@ constexpr auto linger_limit = 2s;
 constexpr std::size_t linger_bytes_max = 64 << 20;
 
 std::string address_of(const timed_stream& peer) {
-    const auto where = ip_address_of(peer.peer());
-    return where ? where->to_string() : std::string{};
+    const stream_endpoint where = peer.peer();
+    if (const auto known = ip_address_of(where)) return known->to_string();
+    return is_unix(where) ? "unix" : "";
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ bool is_to_be_passed_on(const served_connection& peer) {
 
 void pass_on(served_connection& peer) {
     std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
-    peer.offered.pass_on({std::move(peer.stream).release(), std::move(peer.lease), std::move(read_ahead)});
+    peer.offered.pass_on({std::move(peer.stream).release().socket, std::move(peer.lease), std::move(read_ahead)});
 }
 
 net::awaitable<void> linger(served_connection& peer) {

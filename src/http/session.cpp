@@ -18,10 +18,12 @@
 
 #include "config/units.hpp"
 #include "core/counted.hpp"
+#include "http/authentication.hpp"
 #include "http/header_check.hpp"
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
 #include "log/log.hpp"
+#include "net/transfer_coding.hpp"
 
 namespace seriesgate {
 namespace {
@@ -43,12 +45,20 @@ struct exchange {
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     const route* to = nullptr;  ///< once the header is known, if there is such a path
     bool skips_body = false;    ///< it is answered first, and what is left of its body is read then, for nothing
+    identity who{};             ///< once it is known
 
-    explicit exchange(inflight_room& room) : memory(room) {}
+    explicit exchange(inflight_room& room) : memory(room) { parser.on_chunk_header(check_chunk_extension); }
 
-    [[nodiscard]] bool is_head() const { return header.method() == http::verb::head; }
+    /// Of a request whose header is malformed behind its first line, too: who asks with HEAD reads no body.
+    [[nodiscard]] bool is_head() const { return parser.get().method() == http::verb::head; }
     [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion; }
 };
+
+/// Whose request it is: the tenant of the user, or else the one that the header names.
+std::string_view tenant_for(const exchange& current, std::string_view tenant_header) {
+    if (!current.who.bound_tenant.empty()) return current.who.bound_tenant;
+    return tenant_of(current.header, tenant_header);
+}
 
 /// Guests may ask for health, but not write.
 reply too_many_connections(served_connection& peer) {
@@ -150,6 +160,7 @@ bool is_body_short(const exchange& current) {
 /// Decides by the header whether to go on. @return what to answer if not.
 std::optional<reply> check(const served_connection& peer, exchange& current) {
     const request_bounds bounds{.routes = peer.offered.routes,
+                                .tenant_header = peer.self.shared.tenant_header,
                                 .body_bytes_max = peer.self.shared.settings.body_bytes_max,
                                 .memory = current.memory};
     std::optional<std::uint64_t> announced;
@@ -159,6 +170,12 @@ std::optional<reply> check(const served_connection& peer, exchange& current) {
     if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
     if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
     return std::move(verdict.rejected);
+}
+
+/// Whoever may not ask is told nothing else. @return what to answer, if that is the end of it.
+net::awaitable<std::optional<reply>> find_out_who(served_connection& peer, exchange& current) {
+    const connection_facts from{.peer = peer.sender, .certificate_name = {}};
+    co_return co_await authenticate(current.header, current.to, from, peer.self, current.who);
 }
 
 /// Lets a sender that asks first go on.
@@ -203,7 +220,14 @@ net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange
 /// Reads a request to its end. @return what to answer if it comes to none.
 net::awaitable<std::optional<reply>> receive(served_connection& peer, exchange& current) {
     auto rejected = co_await read_header(peer, current);
-    if (!rejected) rejected = check(peer, current);
+    if (!rejected) {
+        rejected = check(peer, current);
+        const bool is_sound = !rejected || !rejected->close;
+        if (is_sound && peer.self.shared.access.asks()) {
+            auto denied = co_await find_out_who(peer, current);
+            if (denied) rejected = std::move(denied);
+        }
+    }
     if (!rejected) {
         const bool going_on = co_await send_continue(peer, current);
         if (!going_on) co_return gone();
@@ -232,7 +256,11 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
                          .is_head = current.is_head(),
                          .body = std::move(current.parser.get().body()),
                          .memory = current.memory,
-                         .sender = peer.sender};
+                         .sender = peer.sender,
+                         .user = current.who.user,
+                         .tenant = tenant_for(current, peer.self.shared.tenant_header),
+                         .tenant_is_bound = !current.who.bound_tenant.empty(),
+                         .authorization_is_ours = current.who.authorization_is_ours};
     co_return co_await current.to->answer(request);
 }
 
@@ -252,6 +280,7 @@ net::awaitable<reply> answer_with_what_there_is(served_connection& peer, exchang
 net::awaitable<bool> send(served_connection& peer, const exchange& current, reply answer) {
     http::response<http::span_body<const char>> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
+    if (peer.self.shared.access.asks()) add_answer_headers(peer.self.shared.access, message);
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
     message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.life.draining() &&
@@ -292,7 +321,8 @@ void tell_rejection(const served_connection& peer, const exchange& current, cons
     const auto requests = shared.rejections.count(*answer.rejected);
     if (!requests) return;
     log::write(log::level::warn, "requests rejected",
-               describe_rejection(answer, *requests, peer.sender, tenant_of(current.header, shared.tenant_header)));
+               describe_rejection(answer, *requests, peer.sender, current.who.user,
+                                  tenant_for(current, shared.tenant_header)));
 }
 
 constexpr std::size_t logged_path_bytes_max = 200;
@@ -302,7 +332,8 @@ void log_answer(const served_connection& peer, const exchange& current, unsigned
     if (!log::is_written(log::level::debug)) return;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - current.began;
     log::debug("request answered", {{"sender", peer.sender},
-                                    {"tenant", tenant_of(current.header, peer.self.shared.tenant_header)},
+                                    {"user", current.who.user},
+                                    {"tenant", tenant_for(current, peer.self.shared.tenant_header)},
                                     {"method", std::string_view{current.header.method_string()}},
                                     {"path", path_of(current.header.target()).substr(0, logged_path_bytes_max)},
                                     {"status", status},

@@ -4,7 +4,9 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <string>
 
+#include "access/access_control.hpp"
 #include "config/config.hpp"
+#include "http/closings_log.hpp"
 #include "http/http_metrics.hpp"
 #include "http/inflight.hpp"
 #include "http/life_stage.hpp"
@@ -20,8 +22,10 @@ struct http_shared {
     const server_config& settings;
     const std::string& tenant_header;  ///< its name: the log says whose request was rejected
     http_metrics& metrics;
+    access_control& access;
     inflight_room inflight{metrics.inflight_bytes, settings.inflight_bytes_max, settings.decoded_bytes_max};
     rejection_log rejections{};
+    closings_log closings{};  ///< the front desk's
     process_life life{};
 };
 

@@ -27,11 +27,14 @@ class header_meter {
     explicit header_meter(std::size_t bytes_max = header_bytes_max) : bytes_max_(bytes_max) {}
 
     /// Counts what came next; bytes behind the header's end do not count. @return http::error::header_limit when the
-    /// header is too large.
+    /// header is too large; bad_obs_fold for a line that goes on in the next: who reads it so and who does not see two
+    /// headers. Source: RFC 9112, section 5.2.
     boost::system::error_code take(std::string_view fresh) noexcept {
         while (!fresh.empty() && !complete_) {
             const std::size_t end = fresh.find('\n');
             const std::string_view line = fresh.substr(0, end);
+            if (line_bytes_ == 0 && lines_ != 0 && (fresh.front() == ' ' || fresh.front() == '\t'))
+                return http::error::bad_obs_fold;
             if (line_bytes_ == 0) line_is_return_ = line == "\r";
             line_bytes_ += line.size();
             bytes_ += line.size();

@@ -26,12 +26,11 @@ namespace seriesgate {
 /// however many small ones succeeded before and whether or not one was pending at that moment. Only a new limit ends
 /// that. A socket that was never given one counts as expired.
 ///
-/// Unlike Beast's tcp_stream it does not close the socket, so the peer can still be told. Models AsyncReadStream and
-/// AsyncWriteStream. Threads: the executor's. It must outlive its operations.
+/// Unlike Beast's tcp_stream it does not close the socket, so the peer can still be told. Operations take handlers; a
+/// timed_stream has completion tokens. Threads: the executor's. It must outlive its operations.
 class timed_socket : public std::enable_shared_from_this<timed_socket> {
   public:
     using executor_type = stream_socket::executor_type;
-    using lowest_layer_type = timed_socket;  // for Asio's ssl::stream
     using clock = std::chrono::steady_clock;
 
   private:
@@ -63,7 +62,6 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     timed_socket& operator=(const timed_socket&) = delete;
 
     executor_type get_executor() noexcept { return socket_.get_executor(); }
-    lowest_layer_type& lowest_layer() noexcept { return *this; }
     stream_socket& socket() noexcept { return socket_; }
     const stream_socket& socket() const noexcept { return socket_; }
 
@@ -80,19 +78,6 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     [[nodiscard]] clock::time_point limit() const noexcept { return limit_; }
     [[nodiscard]] bool expired() const noexcept { return clock::now() >= limit_; }
 
-    template <class Buffers, class Token>
-    auto async_read_some(const Buffers& buffers, Token&& token) {
-        return net::async_initiate<Token, void(error_code, std::size_t)>(
-            [this](auto handler, const Buffers& into) { this->read_some(into, std::move(handler)); }, token, buffers);
-    }
-    template <class Buffers, class Token>
-    auto async_write_some(const Buffers& buffers, Token&& token) {
-        return net::async_initiate<Token, void(error_code, std::size_t)>(
-            [this](auto handler, const Buffers& from) { this->write_some(from, std::move(handler)); }, token, buffers);
-    }
-
-    // The same with a handler in place of a completion token.
-
     template <class Buffers, class Handler>
     void read_some(const Buffers& into, Handler handler) {
         if (expired()) return fail(std::move(handler), std::size_t{0});
@@ -102,6 +87,12 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     void write_some(const Buffers& from, Handler handler) {
         if (expired()) return fail(std::move(handler), std::size_t{0});
         socket_.async_write_some(from, told<operation::write>(std::move(handler)));
+    }
+    /// Waits until there is something to read, or the peer's end.
+    template <class Handler>
+    void wait_readable(Handler handler) {
+        if (expired()) return fail(std::move(handler));
+        socket_.async_wait(stream_socket::wait_read, told<operation::read>(std::move(handler)));
     }
     template <class Handler>
     void connect(const stream_endpoint& to, Handler handler) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/append.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
@@ -10,13 +11,12 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "net/asio.hpp"
 #include "net/socket.hpp"
 #include "net/timed_socket.hpp"
-#include "net/tls.hpp"
+#include "net/tls_layer.hpp"
 
 namespace seriesgate {
 
@@ -24,7 +24,7 @@ namespace seriesgate {
 /// AsyncWriteStream, and is moved only while nothing is pending. Plain operations allocate nothing beyond what Asio
 /// does; TLS is one test away from them.
 ///
-/// A read that ends with net::error::eof means that the peer has said so; where TLS is cut off, Asio's stream_truncated
+/// A read that ends with net::error::eof means that the peer has said so; where TLS is cut off, tls_error::truncated
 /// tells. Threads: the executor's. The stream must outlive its operations.
 class timed_stream {
     std::shared_ptr<timed_socket> socket_;  // shared only for the timer's handler to see whether it is still there
@@ -35,7 +35,13 @@ class timed_stream {
     using clock = timed_socket::clock;
 
     /// If memory runs out, the socket is still the caller's.
-    explicit timed_stream(stream_socket&& socket) : socket_(std::make_shared<timed_socket>(std::move(socket))) {}
+    /// @param tls what start_tls() takes, or a session that another thread's stream has begun.
+    explicit timed_stream(stream_socket&& socket, std::unique_ptr<tls_session> tls = {}) {
+        auto layer = tls ? std::make_unique<tls_layer>(std::move(tls)) : nullptr;
+        socket_ = std::make_shared<timed_socket>(std::move(socket));
+        if (layer) layer->attach(*socket_);
+        tls_ = std::move(layer);
+    }
 
     executor_type get_executor() noexcept { return socket_->get_executor(); }
 
@@ -60,18 +66,20 @@ class timed_stream {
     }
 
     /// Puts TLS over the connection: from now on only async_handshake, until that has succeeded.
-    /// @param context must outlive the stream.
-    /// @param peer_name for a client: whom the server must prove to be.
-    void start_tls(tls_context& context, const std::string& peer_name = {}) {
+    void start_tls(std::unique_ptr<tls_session> session) {
         assert(!tls_);
-        tls_ = make_tls_layer(*socket_, context, peer_name);
+        tls_ = std::make_unique<tls_layer>(std::move(session));
+        tls_->attach(*socket_);
     }
     [[nodiscard]] bool has_tls() const noexcept { return tls_ != nullptr; }
+    /// Nothing for a plain one.
+    [[nodiscard]] const tls_session* tls() const noexcept { return tls_ ? &tls_->session() : nullptr; }
 
+    /// Ends with tls_error::failed where tls()->failure() says why.
     template <class Token>
     auto async_handshake(Token&& token) {
         return net::async_initiate<Token, void(error_code)>(
-            [this](auto handler) { tls_->handshake(erased(std::move(handler))); }, token);
+            [this](auto handler) { tls_->handshake(erased_without_count(std::move(handler))); }, token);
     }
 
     template <class Buffers, class Token>
@@ -79,7 +87,7 @@ class timed_stream {
         return net::async_initiate<Token, void(error_code, std::size_t)>(
             [this](auto handler, const Buffers& into) {
                 if (tls_) [[unlikely]]
-                    return tls_->read_some(first_of(into), erased(std::move(handler)));
+                    return tls_->read_some(first_of<net::mutable_buffer>(into), erased(std::move(handler)));
                 socket_->read_some(into, std::move(handler));
             },
             token, buffers);
@@ -90,7 +98,7 @@ class timed_stream {
         return net::async_initiate<Token, void(error_code, std::size_t)>(
             [this](auto handler, const Buffers& from) {
                 if (tls_) [[unlikely]]
-                    return tls_->write_record(net::buffer_copy(tls_->record(), from), erased(std::move(handler)));
+                    return this->write_record(from, erased(std::move(handler)));
                 socket_->write_some(from, std::move(handler));
             },
             token, buffers);
@@ -101,7 +109,7 @@ class timed_stream {
     auto async_shutdown(Token&& token) {
         return net::async_initiate<Token, void(error_code)>(
             [this](auto handler) {
-                if (tls_) return tls_->shutdown(erased(std::move(handler)));
+                if (tls_) return tls_->shutdown(erased_without_count(std::move(handler)));
                 shutdown_send();
                 net::post(get_executor(), net::append(std::move(handler), error_code{}));
             },
@@ -109,8 +117,9 @@ class timed_stream {
     }
 
     void no_delay() noexcept { set_no_delay(socket_->socket()); }
-    /// Nothing more will be sent: the peer sees the end. To TLS that is to be cut off, see async_shutdown.
+    /// Nothing more will be sent: the peer sees the end.
     void shutdown_send() noexcept {
+        if (tls_) tls_->close_send();
         error_code ignored;
         socket_->socket().shutdown(stream_socket::shutdown_send, ignored);
     }
@@ -126,16 +135,24 @@ class timed_stream {
         return socket_->socket().remote_endpoint(ignored);
     }
 
-    /// Gives the socket up, for another thread to make a stream of. Nothing may be pending, and TLS not have begun; the
-    /// stream is done for.
-    [[nodiscard]] stream_socket release() && {
-        assert(!tls_);
+    /// What is left of a stream, for another thread to make one of.
+    struct released {
+        stream_socket socket;
+        std::unique_ptr<tls_session> tls;
+    };
+    /// Gives up socket and TLS. Nothing may be pending; the stream is done for.
+    [[nodiscard]] released release() && {
+        const auto layer = std::move(tls_);
         const auto ended = std::move(socket_);
-        return ended->release();
+        return {ended->release(), layer ? layer->release() : nullptr};
     }
 
+    /// Whether some of what was written has not come to the peer's host, as far as that has said. Also tells after the
+    /// connection has broken, until it is closed.
+    [[nodiscard]] bool has_unconfirmed() const noexcept;
+
     /// Open, and nothing has come that was not read, not even the peer's end.
-    [[nodiscard]] bool is_quiet() const noexcept;
+    [[nodiscard]] bool is_quiet();
     /// The peer has said that it sends no more, or has gone, whatever of it has not been read yet.
     [[nodiscard]] bool peer_has_ended() const noexcept;
 
@@ -145,12 +162,27 @@ class timed_stream {
         return {std::move(handler), get_executor()};
     }
 
-    /// TLS decrypts into one piece at a time.
-    template <class Buffers>
-    static net::mutable_buffer first_of(const Buffers& buffers) {
+    template <class Handler>
+    erased_handler erased_without_count(Handler handler) {
+        return {std::move(handler), get_executor(), erased_handler::no_count{}};
+    }
+
+    /// TLS reads into one piece at a time.
+    template <class Buffer, class Buffers>
+    static Buffer first_of(const Buffers& buffers) {
         for (auto each = net::buffer_sequence_begin(buffers); each != net::buffer_sequence_end(buffers); ++each)
-            if (each->size() != 0) return *each;
+            if (const Buffer one{*each}; one.size() != 0) return one;
         return {};
+    }
+
+    /// A header's many small pieces make one record.
+    template <class Buffers>
+    void write_record(const Buffers& from, erased_handler handler) {
+        const net::const_buffer first = net::buffer(first_of<net::const_buffer>(from), tls_session::record_bytes_max);
+        if (first.size() == tls_session::record_bytes_max || first.size() == net::buffer_size(from))
+            return tls_->write_some(first, std::move(handler));
+        std::array<char, tls_session::record_bytes_max> record;
+        tls_->write_some(net::buffer(record, net::buffer_copy(net::buffer(record), from)), std::move(handler));
     }
 };
 

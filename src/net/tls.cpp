@@ -1,137 +1,302 @@
-// Also the one that compiles Asio's own code for TLS, so that whoever makes no TLS is linked without OpenSSL.
 #include "net/tls.hpp"
 
-#include <openssl/ssl.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
 
-#include <array>
-#include <boost/asio/error.hpp>
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/asio/ssl/impl/src.hpp>
-#include <boost/asio/ssl/stream.hpp>
+#include <boost/system/system_error.hpp>
 #include <cassert>
+#include <cstring>
+#include <limits>
+#include <new>
 #include <utility>
+
+#include "net/openssl_context.hpp"
+#include "net/tls_failure.hpp"
+#include "net/tls_names.hpp"
 
 namespace seriesgate {
 namespace {
 
-namespace ssl = boost::asio::ssl;
+/// A record with what it has around its plain text. Source: RFC 8446, section 5.2; TLS 1.2 may have more.
+constexpr std::size_t input_bytes_max = tls_session::record_bytes_max + 2048 + 5;
 
-/// The most plain text in one record. Source: RFC 8446, section 5.1.
-constexpr std::size_t record_bytes_max = 16 * 1024;
+/// What may come in a row without a byte of plain text: a server's tickets may have a client's certificates in them.
+constexpr std::size_t silent_bytes_max = 64 * 1024;
+/// What a handshake may take: certificates, mostly, see tls_context.cpp.
+constexpr std::size_t handshake_bytes_max = 160 * 1024;
 
-ssl::context::method method_of(tls_role role) {
-    return role == tls_role::client ? ssl::context::tls_client : ssl::context::tls_server;
-}
+/// What may wait to be sent: a handshake's flight, or answers that a peer asks for and does not read.
+constexpr std::size_t output_bytes_max = 256 * 1024;
 
-bool is_address(const std::string& name) {
-    error_code no_address;
-    static_cast<void>(net::ip::make_address(name, no_address));
-    return !no_address;
-}
+struct input_buffer {
+    std::unique_ptr<char[]> bytes;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+
+    [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
+};
 
 }  // namespace
 
-struct tls_context::state {
-    tls_role role;
-    ssl::context ssl;
-
-    explicit state(tls_role which) : role(which), ssl(method_of(which)) {}
+struct tls_session::state {
+    std::shared_ptr<const tls_context> context;  // goes last
+    std::string peer_name;                       // a client's
+    input_buffer input;
+    std::string output;            // made while some of the other may be on its way
+    std::string sending;           // what output() gives
+    std::size_t sent_bytes = 0;    // of that
+    std::size_t silent_bytes = 0;  // taken since there was plain text
+    std::string failure;
+    ssl_ptr ssl;
 };
-
-tls_context::tls_context(tls_role role) : state_(std::make_unique<state>(role)) {
-    state_->ssl.set_options(ssl::context::default_workarounds | ssl::context::no_compression | ssl::context::no_tlsv1 |
-                            ssl::context::no_tlsv1_1);
-    if (role == tls_role::server) return;
-    state_->ssl.set_default_verify_paths();
-    state_->ssl.set_verify_mode(ssl::verify_peer);
-}
-tls_context::tls_context(tls_context&&) noexcept = default;
-tls_context& tls_context::operator=(tls_context&&) noexcept = default;
-tls_context::~tls_context() = default;
-
-void tls_context::use_certificate(const std::string& chain, const std::string& key) {
-    state_->ssl.use_certificate_chain(net::buffer(chain));
-    state_->ssl.use_private_key(net::buffer(key), ssl::context::pem);
-}
-
-void tls_context::trust(const std::string& authorities) {
-    ::SSL_CTX_set_cert_store(state_->ssl.native_handle(), ::X509_STORE_new());  // forgets the system's
-    state_->ssl.add_certificate_authority(net::buffer(authorities));
-}
 
 namespace {
 
-class openssl_layer final : public tls_layer {
-    tls_role role_;
-    timed_socket& socket_;
-    ssl::stream<timed_socket&> stream_;
-    std::array<char, record_bytes_max> record_;
-    bool cut_off_ = false;  // part of a record may have gone
+using state = tls_session::state;
 
-    /// @return why an operation cannot begin.
-    [[nodiscard]] error_code hindrance(operation kind) const {
-        if (socket_.expired()) return boost::beast::error::timeout;
-        if (cut_off_ && kind == operation::write) return net::error::broken_pipe;
-        return {};
-    }
-    void fail(erased_handler handler, error_code error) {
-        net::post(socket_.get_executor(), [handler = std::move(handler), error]() mutable { handler(error, 0); });
-    }
-    /// For what writes: the end of it says whether there can be more.
-    auto watched(erased_handler handler) {
-        return [this, handler = std::move(handler)](error_code error, std::size_t bytes = 0) mutable {
-            cut_off_ = cut_off_ || error;
-            handler(error, bytes);
-        };
-    }
+// What OpenSSL reads from and writes to. Exceptions must not reach it.
 
-  public:
-    openssl_layer(timed_socket& socket, tls_context::state& context, const std::string& peer_name)
-        : role_(context.role), socket_(socket), stream_(socket, context.ssl) {
-        if (role_ == tls_role::server) return;
-        assert(!peer_name.empty());
-        if (!is_address(peer_name)) SSL_set_tlsext_host_name(stream_.native_handle(), peer_name.c_str());
-        stream_.set_verify_callback(ssl::host_name_verification{peer_name});
+int read_input(BIO* from, char* into, int size) {
+    auto& of = *static_cast<state*>(BIO_get_data(from));
+    BIO_clear_retry_flags(from);
+    if (size <= 0) return 0;
+    if (of.input.size() == 0) {
+        BIO_set_retry_read(from);
+        return -1;
     }
+    const std::size_t count = std::min(static_cast<std::size_t>(size), of.input.size());
+    std::memcpy(into, of.input.bytes.get() + of.input.begin, count);
+    of.input.begin += count;
+    of.silent_bytes += count;
+    return static_cast<int>(count);
+}
 
-    void handshake(erased_handler handler) override {
-        if (const error_code error = hindrance(operation::write)) return fail(std::move(handler), error);
-        const auto side = role_ == tls_role::client ? ssl::stream_base::client : ssl::stream_base::server;
-        stream_.async_handshake(side, watched(std::move(handler)));
+int write_output(BIO* to, const char* from, int size) {
+    auto& of = *static_cast<state*>(BIO_get_data(to));
+    BIO_clear_retry_flags(to);
+    if (size <= 0) return 0;
+    try {
+        if (of.output.size() > output_bytes_max) of.failure = "the peer does not read what it asks for";
+        if (!of.failure.empty()) return -1;
+        of.output.append(from, static_cast<std::size_t>(size));
+    } catch (const std::bad_alloc&) {
+        return -1;
     }
+    return size;
+}
 
-    void read_some(net::mutable_buffer into, erased_handler handler) override {
-        if (const error_code error = hindrance(operation::read)) return fail(std::move(handler), error);
-        stream_.async_read_some(into, std::move(handler));
+long control(BIO*, int command, long, void*) {
+    return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+int create(BIO* made) {
+    BIO_set_init(made, 1);
+    return 1;
+}
+
+bio_method_ptr make_method() {
+    bio_method_ptr made{BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "session")};
+    if (!made) throw std::bad_alloc{};
+    BIO_meth_set_read(made.get(), read_input);
+    BIO_meth_set_write(made.get(), write_output);
+    BIO_meth_set_ctrl(made.get(), control);
+    BIO_meth_set_create(made.get(), create);
+    return made;
+}
+
+bio_ptr make_bio(state& of) {
+    static const bio_method_ptr method = make_method();
+    bio_ptr made{BIO_new(method.get())};
+    if (!made) throw std::bad_alloc{};
+    BIO_set_data(made.get(), &of);
+    return made;
+}
+
+void verify_name(SSL* of, const std::string& name) {
+    X509_VERIFY_PARAM* const checks = SSL_get0_param(of);
+    error_code no_address;
+    static_cast<void>(net::ip::make_address(name, no_address));
+    bool agreed = false;
+    if (no_address) {
+        X509_VERIFY_PARAM_set_hostflags(checks,
+                                        X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        agreed = X509_VERIFY_PARAM_set1_host(checks, name.data(), name.size()) == 1 &&
+                 SSL_set_tlsext_host_name(of, name.c_str()) == 1;
+    } else {
+        agreed = X509_VERIFY_PARAM_set1_ip_asc(checks, name.c_str()) == 1;
     }
+    if (!agreed) throw boost::system::system_error{net::error::make_error_code(net::error::invalid_argument), name};
+}
 
-    net::mutable_buffer record() noexcept override { return net::buffer(record_); }
+/// Where there is a ticket, and in any case so that there will be one.
+void resume(state& of, tls_tickets& from) {
+    SSL_set_app_data(of.ssl.get(), &of.peer_name);
+    const ssl_session_ptr known = from.take(of.peer_name);
+    if (known) SSL_set_session(of.ssl.get(), known.get());
+}
 
-    void write_record(std::size_t bytes, erased_handler handler) override {
-        assert(bytes <= record_bytes_max);
-        if (const error_code error = hindrance(operation::write)) return fail(std::move(handler), error);
-        stream_.async_write_some(net::buffer(record_, bytes), watched(std::move(handler)));
+tls_step fail(state& of, std::string why) {
+    if (of.failure.empty()) of.failure = std::move(why);
+    return tls_step::failed;
+}
+
+/// What an operation of OpenSSL's came to, that did not succeed.
+tls_step step_of(state& of, int returned, std::size_t input_bytes_allowed) {
+    switch (SSL_get_error(of.ssl.get(), returned)) {
+        case SSL_ERROR_WANT_READ:
+            if (of.silent_bytes <= input_bytes_allowed) return tls_step::wants_input;
+            return fail(of, "much was sent that says nothing");
+        case SSL_ERROR_ZERO_RETURN:
+            return tls_step::closed;
+        default:
+            return fail(of, failure_of(of.ssl.get()));
     }
-
-    void shutdown(erased_handler handler) override {
-        if (const error_code error = hindrance(operation::write)) return fail(std::move(handler), error);
-        stream_.async_shutdown(watched(std::move(handler)));
-    }
-
-    bool is_drained() const noexcept override {
-        // Asio's const stream does not tell its handle; asking changes nothing.
-        ::SSL* const engine = const_cast<openssl_layer*>(this)->stream_.native_handle();
-        return ::SSL_has_pending(engine) == 0 && ::BIO_ctrl_pending(::SSL_get_rbio(engine)) == 0;
-    }
-};
+}
 
 }  // namespace
 
-std::unique_ptr<tls_layer> make_tls_layer(timed_socket& socket, tls_context& context, const std::string& peer_name) {
-    return std::make_unique<openssl_layer>(socket, context.own(), peer_name);
+tls_session::tls_session(std::shared_ptr<const tls_context> context, const std::string& peer_name)
+    : state_(std::make_unique<state>()) {
+    state_->context = std::move(context);
+    state_->peer_name = peer_name;
+    openssl_context& shared = state_->context->own();
+    state_->ssl.reset(SSL_new(shared.ssl.get()));
+    if (!state_->ssl) throw std::bad_alloc{};
+    BIO* const both = make_bio(*state_).release();
+    SSL_set_bio(state_->ssl.get(), both, both);
+    if (shared.role == tls_role::server) {
+        SSL_set_accept_state(state_->ssl.get());
+    } else {
+        assert(!peer_name.empty());
+        SSL_set_connect_state(state_->ssl.get());
+        verify_name(state_->ssl.get(), peer_name);
+        resume(*state_, shared.tickets);
+    }
+}
+
+tls_session::~tls_session() {
+    // Else its ticket would not be used again: no rule since TLS 1.1, RFC 4346, section 7.2.1.
+    SSL_set_shutdown(state_->ssl.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
+
+tls_step tls_session::handshake() {
+    if (!state_->failure.empty()) return tls_step::failed;
+    ERR_clear_error();
+    const int returned = SSL_do_handshake(state_->ssl.get());
+    if (returned != 1) return step_of(*state_, returned, handshake_bytes_max);
+    state_->silent_bytes = 0;
+    return tls_step::done;
+}
+
+tls_session::read_outcome tls_session::read(net::mutable_buffer into) {
+    assert(into.size() != 0);
+    if (!state_->failure.empty()) return {tls_step::failed, 0};
+    ERR_clear_error();
+    std::size_t bytes = 0;
+    const int returned = SSL_read_ex(state_->ssl.get(), into.data(), into.size(), &bytes);
+    if (returned != 1) return {step_of(*state_, returned, silent_bytes_max), 0};
+    state_->silent_bytes = 0;
+    return {tls_step::done, bytes};
+}
+
+tls_step tls_session::write(net::const_buffer plain) {
+    assert(plain.size() != 0 && plain.size() <= record_bytes_max);
+    if (!state_->failure.empty()) return tls_step::failed;
+    ERR_clear_error();
+    std::size_t bytes = 0;
+    const int returned = SSL_write_ex(state_->ssl.get(), plain.data(), plain.size(), &bytes);
+    if (returned == 1) return tls_step::done;
+    return fail(*state_, failure_of(state_->ssl.get()));
+}
+
+void tls_session::close() {
+    if (!state_->failure.empty() || !is_established() || has_sent_close()) return;
+    ERR_clear_error();
+    if (SSL_shutdown(state_->ssl.get()) < 0) fail(*state_, failure_of(state_->ssl.get()));
+}
+
+net::mutable_buffer tls_session::input_room() {
+    input_buffer& input = state_->input;
+    if (!input.bytes) input.bytes = std::make_unique_for_overwrite<char[]>(input_bytes_max);
+    assert(input.size() == 0);  // a session wants input when it has taken all there was
+    input.begin = input.end = 0;
+    return {input.bytes.get(), input_bytes_max};
+}
+
+void tls_session::take_input(std::size_t bytes) noexcept {
+    assert(state_->input.end == 0 && bytes <= input_bytes_max);
+    state_->input.end = bytes;
+}
+
+net::const_buffer tls_session::output() {
+    state& of = *state_;
+    if (of.sent_bytes == of.sending.size()) {
+        of.sending.clear();
+        of.sending.swap(of.output);
+        of.sent_bytes = 0;
+    }
+    return net::buffer(of.sending) + of.sent_bytes;
+}
+
+void tls_session::sent_output(std::size_t bytes) noexcept {
+    assert(bytes <= state_->sending.size() - state_->sent_bytes);
+    state_->sent_bytes += bytes;
+}
+
+bool tls_session::is_drained() {
+    char byte = 0;
+    ERR_clear_error();
+    const int returned = SSL_peek(state_->ssl.get(), &byte, 1);
+    if (returned > 0 || step_of(*state_, returned, silent_bytes_max) != tls_step::wants_input) return false;
+    return SSL_has_pending(state_->ssl.get()) == 0;
+}
+
+void tls_session::rest() noexcept {
+    if (state_->input.size() == 0) state_->input = {};
+    if (output().size() != 0) return;
+    std::string{}.swap(state_->output);
+    std::string{}.swap(state_->sending);
+}
+
+bool tls_session::is_established() const noexcept {
+    return SSL_is_init_finished(state_->ssl.get()) != 0;
+}
+
+bool tls_session::has_sent_close() const noexcept {
+    return (SSL_get_shutdown(state_->ssl.get()) & SSL_SENT_SHUTDOWN) != 0;
+}
+
+const std::string& tls_session::failure() const noexcept {
+    return state_->failure;
+}
+
+void tls_session::cut_off() {
+    fail(*state_, is_established() ? "cut off" : "the peer closed the connection during the handshake");
+}
+
+tls_version tls_session::version() const noexcept {
+    return SSL_version(state_->ssl.get()) == TLS1_3_VERSION ? tls_version::v1_3 : tls_version::v1_2;
+}
+
+std::string_view tls_session::protocol() const noexcept {
+    const unsigned char* name = nullptr;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(state_->ssl.get(), &name, &size);
+    return {reinterpret_cast<const char*>(name), size};
+}
+
+std::string tls_session::peer_identity() const {
+    const openssl_context& shared = state_->context->own();
+    if (shared.role == tls_role::server && !shared.verifies_clients()) return {};
+    const certificate_ptr shown{SSL_get1_peer_certificate(state_->ssl.get())};
+    if (!shown || SSL_get_verify_result(state_->ssl.get()) != X509_V_OK) return {};
+    return name_in(shown.get());
+}
+
+bool tls_session::is_resumed() const noexcept {
+    return SSL_session_reused(state_->ssl.get()) != 0;
 }
 
 }  // namespace seriesgate

@@ -1,5 +1,4 @@
-/// TLS over a timed_socket. OpenSSL's and Asio's headers for it stay in tls.cpp; a program that makes no TLS layer is
-/// linked without OpenSSL.
+/// TLS of one connection, apart from its socket: bytes in, bytes out. OpenSSL's headers stay out of here.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -7,66 +6,84 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "net/erased_handler.hpp"
-#include "net/timed_socket.hpp"
+#include "net/asio.hpp"
+#include "net/tls_context.hpp"
 
 namespace seriesgate {
 
-enum class tls_role : std::uint8_t { client, server };
+/// What came of one step.
+enum class tls_step : std::uint8_t {
+    done,
+    wants_input,  ///< give it what the peer has sent, and ask again
+    closed,       ///< the peer has said that nothing more comes
+    failed,       ///< for good; failure() says why
+};
 
-/// What the connections of one side have in common: certificates and whom to trust. TLS 1.2 at least.
-/// Functions throw boost::system::system_error for what cannot be read. Threads: any, once it has been set up.
-class tls_context {
+/// One connection's TLS over memory. It waits for nothing and knows no socket, so a connection can go to another thread
+/// with it in the middle. What it has to send is in output() after each step, also after one that failed.
+///
+/// Holds at most a record of 16 KiB in each direction beyond what a handshake needs; a peer that sends much and says
+/// nothing with it (key changes, warnings, empty records) fails. Threads: one at a time.
+class tls_session {
   public:
     struct state;  ///< OpenSSL's
 
+    struct read_outcome {
+        tls_step step;
+        std::size_t bytes;  ///< of plain text, only when it is done
+    };
+
+    /// @param peer_name for a client: the name or IP address that the server must prove; a name is also sent to it.
+    /// Throws boost::system::system_error for a name that can be none.
+    explicit tls_session(std::shared_ptr<const tls_context> context, const std::string& peer_name = {});
+    tls_session(const tls_session&) = delete;
+    tls_session& operator=(const tls_session&) = delete;
+    ~tls_session();
+
+    [[nodiscard]] tls_step handshake();
+    /// @param into not empty
+    [[nodiscard]] read_outcome read(net::mutable_buffer into);
+    /// @param plain at most record_bytes_max, and not empty. Never wants input.
+    [[nodiscard]] tls_step write(net::const_buffer plain);
+    /// Says that we send nothing more.
+    void close();
+
+    /// When it wants input: where the peer's bytes go, and how many did.
+    [[nodiscard]] net::mutable_buffer input_room();
+    void take_input(std::size_t bytes) noexcept;
+
+    /// What is to be sent next; empty if there is nothing. Stays where it is until all of it has been sent, whatever
+    /// else is done meanwhile.
+    [[nodiscard]] net::const_buffer output();
+    void sent_output(std::size_t bytes) noexcept;
+
+    /// Whether nothing has come that was not read. Reads no plain text, but what else has come.
+    [[nodiscard]] bool is_drained();
+    /// Gives back buffers that are empty.
+    void rest() noexcept;
+
+    [[nodiscard]] bool is_established() const noexcept;
+    [[nodiscard]] bool has_sent_close() const noexcept;
+    /// In words, without anything that the peer could choose; empty while nothing has failed.
+    [[nodiscard]] const std::string& failure() const noexcept;
+    /// Fails it: the connection under it has ended.
+    void cut_off();
+
+    // Of an established session:
+    [[nodiscard]] tls_version version() const noexcept;
+    /// "http/1.1", or nothing if the two did not choose.
+    [[nodiscard]] std::string_view protocol() const noexcept;
+    /// What the peer's certificate names it (see net/tls_names.hpp). Nothing without one that was verified.
+    [[nodiscard]] std::string peer_identity() const;
+    [[nodiscard]] bool is_resumed() const noexcept;
+
+    /// The most plain text in one record. Source: RFC 8446, section 5.1.
+    static constexpr std::size_t record_bytes_max = 16 * 1024;
+
   private:
     std::unique_ptr<state> state_;
-
-  public:
-    /// A client trusts the system's authorities until it is told others.
-    explicit tls_context(tls_role role);
-    tls_context(tls_context&&) noexcept;
-    tls_context& operator=(tls_context&&) noexcept;
-    ~tls_context();
-
-    /// Certificate chain and private key, in PEM.
-    void use_certificate(const std::string& chain, const std::string& key);
-    /// Authorities to trust in place of the system's, in PEM.
-    void trust(const std::string& authorities);
-
-    [[nodiscard]] state& own() noexcept { return *state_; }
 };
-
-/// One connection's TLS. Every socket operation of it has the socket's time limit, so it has the same contract; but
-/// when a write, a handshake or a shutdown has not been completed, part of a record may have gone: nothing can be
-/// written from then on. Operations of one kind come one after the other; handshake and shutdown are of both kinds. An
-/// operation allocates. Threads: the socket's. It must outlive its operations.
-class tls_layer {
-  public:
-    tls_layer() = default;
-    tls_layer(const tls_layer&) = delete;
-    tls_layer& operator=(const tls_layer&) = delete;
-    virtual ~tls_layer() = default;
-
-    virtual void handshake(erased_handler handler) = 0;
-    virtual void read_some(net::mutable_buffer into, erased_handler handler) = 0;
-
-    /// Where what is to be written next is put: a header's many small pieces make one record.
-    [[nodiscard]] virtual net::mutable_buffer record() noexcept = 0;
-    /// Writes the first `bytes` of record().
-    virtual void write_record(std::size_t bytes, erased_handler handler) = 0;
-
-    /// Says that nothing more will be sent, and waits for the peer to say so, too.
-    virtual void shutdown(erased_handler handler) = 0;
-
-    /// Whether nothing has been read of the socket that was not given on.
-    [[nodiscard]] virtual bool is_drained() const noexcept = 0;
-};
-
-/// @param peer_name for a client: whom the server must prove to be; also sent as the server's name.
-[[nodiscard]] std::unique_ptr<tls_layer> make_tls_layer(timed_socket& socket, tls_context& context,
-                                                        const std::string& peer_name);
 
 }  // namespace seriesgate

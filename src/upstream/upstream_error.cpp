@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(upstream_error_r
     "connect_failed",
     "connection_lost",
     "invalid_answer",
-    "timeout"};
+    "timeout",
+    "busy"};
 
 }  // namespace
 
@@ -31,6 +32,8 @@ upstream_error_reason reason_of_connect(error_code error) noexcept {
     if (error == net::error::connection_refused) return upstream_error_reason::connection_refused;
     if (error == boost::beast::error::timeout || error == net::error::timed_out)
         return upstream_error_reason::connect_timeout;
+    // Accepted, and reset before we have looked: it depends on the moment whether connect() or the first write says so.
+    if (error == net::error::connection_reset) return upstream_error_reason::connection_lost;
     const bool is_without_route = error == net::error::host_unreachable || error == net::error::network_unreachable ||
                                   error == net::error::network_down;
     return is_without_route ? upstream_error_reason::no_route : upstream_error_reason::connect_failed;

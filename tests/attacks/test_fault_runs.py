@@ -11,9 +11,12 @@ import signal
 
 import pytest
 
-from fault_runs import (JOBS, NONE, OK, TENANTS, TIMEOUT, Arrived, Run, Sent, compare, job_of, kept_of,
-                        make_request)
+from fault_requests import JOBS, TENANTS, job_of, kept_of, make_request
+from fault_runs import Run, compare
+from fault_senders import CUT_OFF, NO_ANSWER, Sent
+from faulty_store import Arrived
 from gate import sanitized
+from store_ways import NONE, OK, SILENT
 from test_state import FAILURES, SAVES
 from waiting import eventually, wait_out_the_hour
 
@@ -25,7 +28,7 @@ ANSWERS = int(os.environ.get("SERIESGATE_FAULT_ANSWERS", "100000"))
 
 def configuration(directory, global_max):
     return f"""
-upstream: {{timeout: {TIMEOUT:.0f}s}}
+upstream: {{timeout: 1s}}
 maxHourlySeries: {global_max}
 falsePositiveRate: 0.000000001
 tenants: {{default: {{maxHourlySeries: {TENANT_MAX}}}}}
@@ -105,7 +108,7 @@ def test_what_is_answered_2xx_is_stored_or_counted_as_refused(start_gate, start_
     jobs = collections.Counter(job_of(number) for _, number in series)
     print(f"\n{len(sent)} answers {dict(answers_by)}, {killed} kills: in those with 2xx {stored} samples stored, "
           f"{refused[1]} refused of {refused[0]} series; {len(series)} distinct series upstream")
-    assert sum(one.status != 0 for one in sent) >= answers
+    assert sum(one.status != NO_ANSWER for one in sent) >= answers
     assert len(good) > answers / 2 and refused[0] > answers / 4, "the run has shown too little"
     assert len(series) <= GLOBAL_MAX[-1]
     assert len(series) > 0.9 * GLOBAL_MAX[-1], "the limit was hardly tried"
@@ -129,10 +132,18 @@ def test_the_comparison_sees_what_is_wrong():
             kept_of(request, wrong)
 
     sent = Sent(7, 0, 204, (1, 1), None, (3, 4, 0))
-    assert not compare([sent], [Arrived(7, 0, OK, 2, 3)])
+    stored = Arrived(7, 0, OK, 2, 3, False)
+    assert not compare([sent], [stored])
+    assert not compare([sent], [stored._replace(verdict=SILENT, reused=True), stored])  # the gate may ask once more
     assert not compare([sent._replace(refused=(3, 4))], [])  # all of it refused
-    for wrong in ([], [Arrived(7, 0, OK, 2, 4)], [Arrived(7, 0, OK, 3, 4)], [Arrived(7, 0, 503, 2, 3)],
-                  [Arrived(7, 1, OK, 2, 3)], [Arrived(7, 0, NONE, 2, 3)]):
+    assert not compare([sent._replace(status=CUT_OFF)], [])
+    assert not compare([sent._replace(status=NO_ANSWER)], [stored])
+    for wrong in ([], [stored._replace(samples=4)], [stored._replace(series=3, samples=4)],
+                  [stored._replace(verdict=503)], [stored._replace(attempt=1)], [stored._replace(verdict=NONE)],
+                  [stored, stored], [stored, stored._replace(attempt=1)], [stored, stored._replace(number=8)],
+                  [stored._replace(verdict=SILENT), stored], [stored._replace(verdict=NONE, reused=True), stored]):
         assert compare([sent], wrong), wrong
-    assert compare([sent._replace(status=400)], [Arrived(7, 0, OK, 2, 3)])
-    assert compare([sent._replace(written=(3, 0))], [Arrived(7, 0, OK, 2, 3)])
+    assert compare([sent._replace(status=400)], [stored])
+    assert compare([sent._replace(status=CUT_OFF)], [stored])
+    assert compare([sent._replace(status=502)], [stored, stored])
+    assert compare([sent._replace(written=(3, 0))], [stored])

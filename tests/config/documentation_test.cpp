@@ -44,11 +44,16 @@ std::string with_value(std::string example, std::string_view key, const std::str
     std::string line = example.substr(begin, end - begin);
     if (line.starts_with('#')) line.erase(0, 1);
     line.resize(line.find(':') + 1);
-    return example.replace(begin, end - begin, line + " " + value);
+    example.replace(begin, end - begin, line + " " + value);
+    if (key == "upstream.urls") {  // which stands in place of the other
+        const auto url = find_key(example, "upstream.url") + 1;
+        example.erase(url, example.find('\n', url) + 1 - url);
+    }
+    return example;
 }
 
 overrides url_unless_changed(std::string_view key) {
-    return key == "upstream.url" ? overrides{} : overrides{{"upstream.url", "http://127.0.0.1:8428/api/v1/write"}};
+    return is_upstream(key) ? overrides{} : overrides{{"upstream.url", "http://127.0.0.1:8428/api/v1/write"}};
 }
 
 // The example with its examples in force: lines that are a '#' and YAML, and not the empty value that they replace.

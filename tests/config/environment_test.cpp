@@ -120,7 +120,8 @@ TEST_CASE("a value that came from a variable is not repeated in what is wrong wi
     CHECK(error("state: '${S}'\n")
               .starts_with("with ${S} filled in: expected keys below it, got one value; for example"));
     CHECK(error("upstream: {url: '${U}'}\n") ==
-          "with ${U} filled in: must not hold credentials; the sender's own Authorization header is passed on");
+          "with ${U} filled in: must not hold credentials; basicAuth has them, or else the sender's Authorization "
+          "header is passed on");
     CHECK(error("upstream: {url: '${P}'}\n") == "with ${P} filled in: is not valid here");
     CHECK(error("upstream: {url: '${F}'}\n") == "with ${F} filled in: is not valid here");
     CHECK(error("exempt: ['{job=~\"${R}\"}']\n") == "with ${R} filled in: is not valid here");

@@ -10,12 +10,21 @@ namespace seriesgate::testing {
 /// For every key a value that is not its default, as it stands behind the colon.
 inline const std::map<std::string_view, std::string> other_values{
     {"listen", "127.0.0.1:9999"},
+    {"admin.listen", "unix:/run/admin.sock"},
+    {"web.config.file", "/web.yml"},
     {"upstream.url", "http://other:1/write"},
+    {"upstream.urls", "[\"http://a:1/write\", \"https://b:1/write\"]"},
     {"upstream.timeout", "1s"},
     {"upstream.connectTimeout", "1s"},
     {"upstream.protocol", "v1"},
     {"upstream.hostHeader", "sender"},
     {"upstream.forwardQuery", "[extra_label]"},
+    {"upstream.tls", "{caFile: /ca.pem}"},
+    {"upstream.basicAuth", "{username: gate, passwordFile: /password}"},
+    {"upstream.bearerTokenFile", "/token"},
+    {"upstream.headers", "{X-Store: one}"},
+    {"upstream.maxConnections", "1"},
+    {"upstream.replicateTo", "[{url: \"http://c:1/write\", bestEffort: true}]"},
     {"maxHourlySeries", "1"},
     {"maxDailySeries", "1"},
     {"falsePositiveRate", "0.1"},
@@ -53,6 +62,11 @@ inline const std::map<std::string_view, std::string> other_values{
     {"server.idleTimeout", "1s"},
     {"server.drainTimeout", "1s"},
 };
+
+/// Whether a key says where the upstream is, so that nothing else need.
+inline bool is_upstream(std::string_view key) {
+    return key == "upstream.url" || key == "upstream.urls";
+}
 
 /// `a.b` and `x` as `a: {b: x}`.
 inline std::string yaml_of(std::string_view name, const std::string& value) {

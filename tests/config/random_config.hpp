@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ class random_config {
     config make() {
         config made;
         made.listen = {.host = random_.one_in(2) ? "::1" : "127.0.0.1", .port = static_cast<std::uint16_t>(below(100))};
+        made.admin.listen = some_admin_listen();
+        made.web_config_file = path();
         fill(made.upstream);
         fill(made.rules);
         for (std::size_t i = below(3); i > 0; --i) made.ignore_labels.push_back("ignored_" + label(i));
@@ -63,16 +66,48 @@ class random_config {
     limit_answer answer() { return random_.one_in(2) ? limit_answer::reject : limit_answer::drop; }
     std::string path() { return random_.one_in(3) ? "" : "/" + text(); }
 
+    std::optional<listen_address> some_admin_listen() {
+        if (random_.one_in(3)) return std::nullopt;
+        if (random_.one_in(2)) return listen_address{.host = "localhost", .port = 1000};
+        return listen_address{.host = {}, .port = 0, .unix_path = "/" + text().substr(0, 100) + "x"};
+    }
+
     void fill(upstream_config& made) {
-        const std::string url = random_.one_in(4) ? "discard:"
-                                                  : (random_.one_in(2) ? "http" : "https") +
-                                                        ("://store.test:1234/write/" + std::to_string(below(9)));
-        REQUIRE(parse_upstream_url(url, made).empty());
+        made.discard = random_.one_in(4);
+        if (!made.discard) fill_doors(made.store, "store");
+        fill(made.store);
+        for (std::size_t i = below(3); i > 0; --i) {
+            replica_config& replica = made.replicas.emplace_back();
+            fill_doors(replica.store, "replica-" + std::to_string(i));
+            fill(replica.store);
+            replica.best_effort = random_.one_in(2);
+        }
+        made.connections_max = 1 + random_.below(1'000'000);
         made.timeout = milliseconds(1, 3'600'000);
         made.connect_timeout = milliseconds(1, 3'600'000);
         made.protocol = random_.one_in(2) ? upstream_protocol::v1 : upstream_protocol::passthrough;
         made.host_header = random_.one_in(2) ? upstream_host::sender : upstream_host::url;
         for (std::size_t i = below(4); i > 0; --i) made.forward_query.insert(without('&', text()) + std::to_string(i));
+    }
+
+    void fill_doors(store_config& made, const std::string& host) {
+        for (std::size_t i = below(3) + 1; i > 0; --i)
+            REQUIRE(parse_store_url((random_.one_in(2) ? "http://" : "https://") + host + ".test:1234/write/" +
+                                        std::to_string(10 * i + below(9)),
+                                    made.doors.emplace_back())
+                        .empty());
+    }
+
+    /// What its headers say is what is shown of them.
+    void fill(store_config& made) {
+        made.tls.ca_file = path();
+        if (random_.one_in(2)) made.tls.cert_file = made.tls.key_file = "/" + text();
+        if (random_.one_in(2)) made.tls.server_name = random_.one_in(2) ? "name.test" : "::1";
+        if (random_.one_in(2)) made.basic_auth = {.username = "it's # " + label(1), .password_file = "/" + text()};
+        std::erase_if(made.basic_auth.username, [](char c) { return c == ':' || (c >= 0 && c < ' ') || c == 0x7f; });
+        if (made.basic_auth == basic_auth_config{}) made.bearer_token_file = path();
+        for (std::size_t i = below(3); i > 0; --i)
+            made.headers.emplace("X-" + std::to_string(i), random_.one_in(5) ? "" : std::string{secret_mark});
     }
 
     void fill(server_config& made) {

@@ -15,6 +15,9 @@ namespace {
 /// The example within its section or list.
 std::string in_its_place(std::string_view key, std::string_view example) {
     const std::string text{example};
+    if (key == "upstream.replicateTo[2]") return "upstream:\n  replicateTo:\n  " + text + "\n";
+    if (key.starts_with("upstream.replicateTo[2]."))
+        return "upstream: {replicateTo: [{url: \"http://a/b\", " + text + "}]}\n";
     if (key == "limits[2]") return "limits:\n" + text + "\n";
     if (key == "limits[2].name") return "limits: [{" + text + "}]\n";
     if (key == "limits[2].each") return "limits: [{name: a, " + text + "}]\n";
@@ -29,7 +32,9 @@ std::string in_its_place(std::string_view key, std::string_view example) {
 }  // namespace
 
 TEST_CASE("every section, list and map has an example, and each is right where it stands") {
-    std::vector<std::string> keys{"limits[2]",
+    std::vector<std::string> keys{"upstream.replicateTo[2]",
+                                  "upstream.replicateTo[2].tls",
+                                  "limits[2]",
                                   "limits[2].name",
                                   "limits[2].each",
                                   "limits[2].overrides",
@@ -46,7 +51,7 @@ TEST_CASE("every section, list and map has an example, and each is right where i
         CAPTURE(key, example);
         CHECK_FALSE(example.empty());
         CHECK(errors_of(in_its_place(key, example),
-                        key.starts_with("upstream") && key != "upstream.forwardQuery" ? overrides{} : discard) ==
+                        key == "upstream" || key == "upstream.url" || key == "upstream.urls" ? overrides{} : discard) ==
               lines{});
     }
 }

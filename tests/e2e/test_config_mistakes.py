@@ -253,7 +253,7 @@ MISTAKES_WITH_THE_UPSTREAM = [
     ('an upstream without a path', 'upstream: {url: http://127.0.0.1:8428}\n',
      [':1: upstream.url: has no path; expected a URL such as http://127.0.0.1:8428/api/v1/write']),
     ('an upstream with a password', 'upstream: {url: http://me:secret@store/api/v1/write}\n',
-     [":1: upstream.url: must not hold credentials; the sender's own Authorization header is passed on"]),
+     [":1: upstream.url: must not hold credentials; basicAuth has them, or else the sender's Authorization header is passed on"]),
     ('an upstream in the wrong section', 'url: http://store/api/v1/write\n',
      [":1: url: unknown key, did you mean 'upstream.url'?",
       ': upstream.url: is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count']),
@@ -438,8 +438,8 @@ def test_the_value_of_a_variable_is_not_said(file):
     environment = {**os.environ, "STORE": "http://me:hunter2@store/w", "LIMIT": "hunter2", "MODE": "hunter2"}
     result = subprocess.run([BINARY, f"--config.file={file}"], capture_output=True, text=True, env=environment, timeout=30)
     assert outcome(result) == (1, "", [
-        f"{file}:2: upstream.url: with ${{STORE}} filled in: must not hold credentials; the sender's own Authorization "
-        "header is passed on",
+        f"{file}:2: upstream.url: with ${{STORE}} filled in: must not hold credentials; basicAuth has them, or else the "
+        "sender's Authorization header is passed on",
         f"{file}:3: maxHourlySeries: with ${{LIMIT}} filled in: is not a whole number",
         f"{file}:4: mode: with ${{MODE}} filled in: is neither enforce nor observe"])
 

@@ -1,8 +1,10 @@
 // Any bytes as a configuration file, and as the value of one key: an outcome, never an exception or a crash; and what
 // is shown of a configuration loads as the same.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/effective.hpp"
 #include "config/keys.hpp"
@@ -36,16 +38,29 @@ void require_silent(const load_outcome& outcome) {
         require(error.message.find("hunter2") == std::string::npos, "an error repeats the value of a variable");
 }
 
-/// The URL may have secrets, so it comes as a flag. What is shown may be longer than a file may be.
-void require_shown(const config& loaded) {
+bool has_secrets(const store_door& door) {
+    return without_secrets(door.url.reveal()) != door.url.reveal();
+}
+
+/// The URL may have secrets, so it comes as a flag; those of others that have some are left out, since they are not
+/// shown, and so is what has headers. What is shown may be longer than a file may be.
+void require_shown(config loaded) {
     constexpr std::size_t file_bytes_max = 1 << 20;
+    store_config& store = loaded.upstream.store;
+    std::vector<replica_config>& replicas = loaded.upstream.replicas;
+    const std::string url = store.doors.empty() ? "discard:" : store.doors.front().url.reveal();
+    if (store.doors.size() > 1) store.doors.resize(1);
+    std::erase_if(replicas, [](const replica_config& each) {
+        return !each.store.headers.empty() || std::ranges::any_of(each.store.doors, has_secrets);
+    });
+    // What headers say is shown as a mark.
+    for (auto& [name, value] : store.headers)
+        if (value != secret_text{}) value = secret_text{secret_mark};
     config without_url = loaded;
     without_url.upstream.discard = true;
     without_url.upstream.store.doors.clear();
     const std::string text = effective_yaml(without_url);
     if (text.size() > file_bytes_max) return;
-    const auto& doors = loaded.upstream.store.doors;
-    const std::string url = doors.empty() ? "discard:" : doors.front().url.reveal();
     const load_outcome again = load_config_text(text, "shown.yaml", {{"upstream.url", url}});
     require(again.ok(), "what is shown does not load");
     require(again.value == loaded, "what is shown loads as something else");

@@ -43,10 +43,13 @@ TEST_CASE("a body comes in chunks or with its length") {
     CHECK(coded("Chunked").empty());
     for (const auto* coding : {"gzip", "gzip, chunked", "identity", "chunked, chunked", ""})
         CHECK(coded(coding) == "Transfer-Encoding other than chunked");
+    CHECK(fault_of(header_with(10, {{http::field::transfer_encoding, "chunked"}})) ==
+          "Transfer-Encoding with HTTP/1.0");
 }
 
 TEST_CASE("a sender may ask before it sends") {
     CHECK(expects_continue(header_with(11, {{http::field::expect, "100-Continue"}})));
     CHECK_FALSE(expects_continue(header_with(11, {{http::field::expect, "200-ok"}})));
+    CHECK_FALSE(expects_continue(header_with(10, {{http::field::expect, "100-continue"}})));
     CHECK_FALSE(expects_continue(header_with(11, {})));
 }

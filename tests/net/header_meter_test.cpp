@@ -29,6 +29,17 @@ TEST_CASE("a header ends with an empty line, in whatever pieces it comes") {
     CHECK(header_bytes("GET / HTTP/1.1\r\na\r\n", size) == 0);
 }
 
+TEST_CASE("a line does not go on in the next") {
+    const std::size_t size = GENERATE(1, 2, 3, 100);
+    const auto* const fold = GENERATE(" ", "\t", " b\r\n", "\r\n");
+    const std::string text = std::string{"GET / HTTP/1.1\r\na: b\r\n"} + fold + "\r\n\r\n";
+    header_meter meter;
+    boost::system::error_code error;
+    for (std::string_view rest = text; !rest.empty() && !error; rest.remove_prefix(std::min(size, rest.size())))
+        error = meter.take(rest.substr(0, size));
+    CHECK((error == http::error::bad_obs_fold) == (*fold != '\r'));
+}
+
 TEST_CASE("lines are bounded, however short") {
     header_meter meter;
     std::string text = "GET / HTTP/1.1\r\n";

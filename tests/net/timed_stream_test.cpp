@@ -196,7 +196,7 @@ TEST_CASE("a socket is handed over in one piece") {
     scene with;
     CHECK(with.stream.peer() == with.peer.local_endpoint());
     with.stream.expires_after(1ms);
-    timed_stream taker{std::move(with.stream).release()};
+    timed_stream taker{std::move(with.stream).release().socket};
     CHECK(taker.expired());
     taker.expires_after(10s);
     with.io.restart();

@@ -2,14 +2,15 @@
 
 #include <array>
 #include <boost/asio/read.hpp>
-#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "net/certificate.hpp"
 #include "net/timed_stream.hpp"
+#include "net/tls_error.hpp"
+#include "net/tls_pair.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
@@ -21,20 +22,16 @@ using boost::beast::error;
 namespace {
 
 const certificate& known_certificate() {
-    static const certificate made = make_certificate("store.test");
+    static const certificate made = server_certificate("store.test");
     return made;
 }
 
-tls_context server_context() {
-    tls_context made{tls_role::server};
-    made.use_certificate(known_certificate().chain, known_certificate().key);
-    return made;
+tls_settings serving() {
+    return {.role = tls_role::server, .certificates = known_certificate().chain, .key = known_certificate().key};
 }
 
-tls_context client_context() {
-    tls_context made{tls_role::client};
-    made.trust(known_certificate().chain);
-    return made;
+tls_settings asking() {
+    return {.role = tls_role::client, .authorities = known_certificate().chain};
 }
 
 /// What an operation came to.
@@ -50,16 +47,14 @@ struct outcome {
 /// A client and a server, connected.
 struct scene {
     net::io_context io{1};
-    tls_context to_serve = server_context();
-    tls_context to_ask;
     loopback_pair pair = connect_loopback(io);
     timed_stream client{std::move(pair.near)};
     timed_stream server{std::move(pair.far)};
 
-    explicit scene(const std::string& name = "store.test", tls_context asking = client_context())
-        : to_ask(std::move(asking)) {
-        client.start_tls(to_ask, name);
-        server.start_tls(to_serve);
+    explicit scene(const std::string& name = "store.test", const tls_settings& client_side = asking(),
+                   const tls_settings& server_side = serving()) {
+        client.start_tls(std::make_unique<tls_session>(made(client_side), name));
+        server.start_tls(std::make_unique<tls_session>(made(server_side)));
         client.expires_after(10s);
         server.expires_after(10s);
     }
@@ -135,15 +130,18 @@ TEST_CASE("the small pieces of a header are written at once, up to a record") {
 TEST_CASE("a server that cannot prove its name is not talked to") {
     SECTION("another name") {
         scene with{"other.test"};
-        CHECK(with.shake_hands().message().find("verify failed") != std::string::npos);
+        CHECK(with.shake_hands() == tls_error::failed);
+        CHECK(with.client.tls()->failure() == "hostname mismatch");
     }
     SECTION("an address") {
         scene with{"127.0.0.1"};
-        CHECK(with.shake_hands().message().find("verify failed") != std::string::npos);
+        CHECK(with.shake_hands() == tls_error::failed);
+        CHECK(with.client.tls()->failure() == "IP address mismatch");
     }
     SECTION("an authority that nobody knows") {
-        scene with{"store.test", tls_context{tls_role::client}};
-        CHECK(with.shake_hands().message().find("verify failed") != std::string::npos);
+        scene with{"store.test", {.role = tls_role::client}};
+        CHECK(with.shake_hands() == tls_error::failed);
+        CHECK(with.client.tls()->failure() == "self-signed certificate");
     }
 }
 
@@ -232,7 +230,7 @@ TEST_CASE("a peer that closes without a word has cut off what it was saying") {
     REQUIRE(with.write(with.server, "half an ans") == error_code{});
     with.server.close();
     CHECK(with.read_some(with.client) == error_code{});
-    CHECK(with.read_some(with.client) == net::ssl::error::stream_truncated);
+    CHECK(with.read_some(with.client) == tls_error::truncated);
 }
 
 TEST_CASE("a connection is quiet when nothing has come that was not read") {
@@ -269,4 +267,30 @@ TEST_CASE("a connection with TLS is moved, and goes while nothing is pending") {
     CHECK(moved.has_tls());
     CHECK(with.write(moved, "x") == error_code{});
     CHECK(with.read_some(with.server) == error_code{});
+}
+
+TEST_CASE("a connection with TLS goes to another thread, with what has come for it") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    REQUIRE(with.write(with.server, std::string(20, 'x')) == error_code{});
+    REQUIRE(with.write(with.server, "and more") == error_code{});
+    CHECK(with.read_some(with.client) == error_code{});  // 16 of them: the rest is decrypted, or on its way
+    auto released = std::move(with.client).release();
+    detached_socket moved{released.socket};
+    std::string came(12, ' ');
+    std::thread{[&] {
+        net::io_context io{1};
+        timed_stream taker{*moved.attach(io), std::move(released.tls)};
+        taker.expires_after(10s);
+        outcome read;
+        net::async_read(taker, net::buffer(came), read.handler());
+        while (!read.error && io.run_one_for(10s) != 0) continue;
+        outcome written;
+        net::async_write(taker, net::buffer("answer", 6), written.handler());
+        io.restart();
+        while (!written.error && io.run_one_for(10s) != 0) continue;
+    }}.join();
+    CHECK(came == "xxxxand more");
+    CHECK(with.read_some(with.server) == error_code{});
+    CHECK(with.read_some(with.server) == net::error::eof);  // it has gone, and has said so
 }

@@ -19,6 +19,7 @@ TEST_CASE("a connect that fails is told by what the system says") {
         {net::error::host_unreachable, upstream_error_reason::no_route},
         {net::error::network_unreachable, upstream_error_reason::no_route},
         {net::error::network_down, upstream_error_reason::no_route},
+        {net::error::connection_reset, upstream_error_reason::connection_lost},
         {net::error::no_descriptors, upstream_error_reason::connect_failed},
         {net::error::access_denied, upstream_error_reason::connect_failed},
     }));

@@ -1,0 +1,75 @@
+// `upstream.replicateTo`: further stores, which get what the first one gets.
+#include <algorithm>
+
+#include "config/endpoint.hpp"
+#include "config/known_keys.hpp"
+#include "config/rule_values.hpp"
+#include "config/store_keys.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// A replica as it is read.
+struct replica_draft {
+    replica_config made;
+    bool names_doors = false;  ///< well or not
+};
+
+constexpr auto made = &replica_draft::made;
+constexpr auto store = &replica_config::store;
+
+void read_url(const placed_value& at, replica_draft& to) {
+    to.names_doors = true;
+    store_door door;
+    if (read_scalar(at, [&](std::string_view text) { return assign_door(text, door); }))
+        to.made.store.doors.push_back(std::move(door));
+}
+
+void read_urls(const placed_value& at, replica_draft& to) {
+    if (at.value().kind == yaml_kind::list && at.value().items.empty()) return;
+    if (to.names_doors) return at.fail_key("stands beside 'url': one of the two says where the store is");
+    to.names_doors = true;
+    read_doors(at, to.made.store);
+}
+
+constexpr std::array replica_fields{
+    field<replica_draft>{"url", read_url},
+    field<replica_draft>{"urls", read_urls},
+    field<replica_draft>{"bestEffort", into<read_flag, made, &replica_config::best_effort>},
+    field<replica_draft>{"tls", into<read_store_tls, made, store>},
+    field<replica_draft>{"basicAuth", into<read_basic_auth, made, store>},
+    field<replica_draft>{"bearerTokenFile", into<read_bearer_token_file, made, store>},
+    field<replica_draft>{"headers", into<read_store_headers, made, store>},
+};
+
+/// Whether what goes to one store goes to the other as well, in the same words.
+bool are_one(const store_config& one, const store_config& other) {
+    const bool same_words = one.headers == other.headers && one.basic_auth == other.basic_auth &&
+                            one.bearer_token_file == other.bearer_token_file;
+    return same_words && std::ranges::any_of(one.doors, [&](const store_door& door) {
+               return std::ranges::any_of(other.doors, [&](const store_door& each) { return are_same(door, each); });
+           });
+}
+
+/// Each sample would be written twice.
+std::string where_it_is_already(const store_config& found, const upstream_config& upstream) {
+    if (are_one(found, upstream.store)) return "upstream";
+    for (std::size_t i = 0; i < upstream.replicas.size(); ++i)
+        if (are_one(found, upstream.replicas[i].store)) return "upstream.replicateTo[" + std::to_string(i) + "]";
+    return "";
+}
+
+}  // namespace
+
+void read_replicas(const placed_value& at, config& target) {
+    for (const placed_value& item : read_items(at, replicas_max)) {
+        replica_draft draft;
+        read_fields(item, replica_fields, draft);
+        if (!draft.names_doors) item.fail_below("url", "is required, or 'urls'");
+        const auto first = where_it_is_already(draft.made.store, target.upstream);
+        if (!first.empty()) item.fail("is a store that gets the same already, as " + first);
+        target.upstream.replicas.push_back(std::move(draft.made));
+    }
+}
+
+}  // namespace seriesgate

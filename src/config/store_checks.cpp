@@ -1,0 +1,62 @@
+#include "config/store_checks.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace seriesgate {
+namespace {
+
+constexpr std::string_view without_https = "is not used: no URL of the store has https://";
+
+void tell_own(const placed_value& at, std::string_view key, const own_listener& ours, const store_door& door) {
+    const own_address found = find_own_address(ours.where, door);
+    if (found == own_address::yes) at.fail_below(key, in_words(found, ours.key));
+    if (found == own_address::maybe) at.warn_below(key, in_words(found, ours.key));
+}
+
+bool has_https(const store_config& store) {
+    return std::ranges::any_of(store.doors, &store_door::tls);
+}
+
+}  // namespace
+
+void check_own_doors(const placed_value& at, const store_config& store, const own_listener& ours) {
+    if (store.doors.empty() || at.value().items.size() != store.doors.size()) return;  // some are wrong in other ways
+    const auto items = at.items();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const own_address found = find_own_address(ours.where, store.doors[i]);
+        if (found == own_address::yes) items[i].fail(in_words(found, ours.key));
+        if (found == own_address::maybe) items[i].warn(in_words(found, ours.key));
+    }
+}
+
+void check_own_replicas(const placed_value& at, const upstream_config& upstream, const own_listener& ours) {
+    if (upstream.replicas.empty()) return;
+    const auto items = at.items();
+    assert(items.size() >= upstream.replicas.size());
+    for (std::size_t i = 0; i < upstream.replicas.size(); ++i) {
+        const auto& doors = upstream.replicas[i].store.doors;
+        const bool has_one = doors.size() == 1;
+        for (std::size_t door = 0; door < doors.size(); ++door)
+            tell_own(items[i], has_one ? "url" : key_of_item("urls", door), ours, doors[door]);
+    }
+}
+
+void doubt_store_tls(const placed_value& at, const config& read) {
+    const store_config& store = read.upstream.store;
+    if (store.tls != store_tls_config{} && !read.upstream.discard && !has_https(store))
+        at.warn(std::string{without_https});
+}
+
+void doubt_replicas(const placed_value& at, const config& read) {
+    const auto items = at.items();
+    assert(items.size() == read.upstream.replicas.size());
+    if (read.upstream.discard && !items.empty()) at.warn("is not used: with 'discard:' nothing is forwarded");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const store_config& store = read.upstream.replicas[i].store;
+        if (store.tls != store_tls_config{} && !has_https(store))
+            items[i].warn_below("tls", std::string{without_https});
+    }
+}
+
+}  // namespace seriesgate

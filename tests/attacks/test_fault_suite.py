@@ -1,0 +1,320 @@
+"""Every fault of a store or a sender that we know, each with one door of the store and with three.
+
+While the fault lasts and after it: every sample answered 2xx is in the store as it was sent, or was refused by a limit and
+counted; nothing is there that was not sent, and nothing twice but what a sender sent again; and the gate's own account
+of it comes out even.
+"""
+
+import collections
+from dataclasses import dataclass
+
+import pytest
+
+import store_ways
+from fault_account import by, check_account, tally
+from fault_requests import BIG
+from fault_runs import compare
+from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders, Sent
+from faked_names import FakedNames
+from faulty_store import Store
+from gate import sanitized
+from waiting import eventually
+
+SENDERS = 4
+BITES = 6  # so often a fault has to show before it is mended
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens at one door. `way`: what it does with requests (store_ways.py), or `begin(door)` and `mend(door)`: what it
+    does with connections. `reason`: of the gate's 502 or 504, None if there is none. `smooth`: with two other doors no sender
+    is told of it. `big`: requests that do not fit into the connection's buffers."""
+
+    name: str
+    reason: str = None
+    way: str = None
+    begin: object = None
+    mend: object = None
+    smooth: bool = False
+    big: bool = False
+    timeout: str = "5s"  # upstream.timeout
+
+    @property
+    def status(self):
+        return 504 if self.reason == "timeout" else 502
+
+    @property
+    def incidental(self):
+        """Reasons that may occur besides: there is a moment without a listener before and after."""
+        return {"connection_refused"} if self.name == "swallowed" else set()
+
+
+def welcomes(how):
+    def begin(door):
+        door.welcome = how
+        door.cut_off()
+    return begin
+
+
+def welcomes_again(door):
+    door.welcome = None
+
+
+def opens_anew(door):
+    door.close()
+    door.open()
+
+
+LOST, INVALID, LATE = "connection_lost", "invalid_answer", "timeout"
+
+FAULTS = [
+    # --- there is no connection
+    Fault("refused", "connection_refused", begin=lambda door: door.close(), mend=lambda door: door.open(), smooth=True),
+    Fault("swallowed", "connect_timeout", begin=lambda door: door.swallow(), mend=opens_anew, smooth=True, timeout="2s"),
+    Fault("reset before the request", LOST, begin=welcomes("resets"), mend=welcomes_again),
+    Fault("accepted and forgotten", LATE, begin=welcomes("hangs"), mend=welcomes_again, timeout="2s"),
+    # --- amid the request
+    Fault("closed inside the request", LOST, way="closes inside the request"),
+    Fault("reset inside the request", LOST, way="resets inside the request"),
+    Fault("reset inside a big request", LOST, way="resets inside the request", big=True),
+    Fault("stops reading", LATE, way="stops reading", big=True, timeout="4s"),
+    # --- instead of an answer
+    Fault("closed after the request", LOST, way="closes"),
+    Fault("reset after the request", LOST, way="resets"),
+    Fault("silent", LATE, way="says nothing", timeout="2s"),
+    Fault("too slow", LATE, way="too slow", timeout="2s"),
+    Fault("slow", way="just in time", timeout="6s"),
+    # --- half an answer
+    Fault("header cut", LOST, way="cuts its head"),
+    Fault("header reset", LOST, way="resets amid its head"),
+    Fault("body cut", LOST, way="cuts its body"),
+    Fault("chunks cut", LOST, way="cuts its chunks"),
+    Fault("stops in the header", LATE, way="stops in its head", timeout="2s"),
+    Fault("stops in the body", LATE, way="stops in its body", timeout="2s"),
+    # --- no answer that makes sense
+    Fault("garbage", INVALID, way="garbage"),
+    Fault("another protocol", INVALID, way="another protocol"),
+    Fault("a status that is none", INVALID, way="a status that is none"),
+    Fault("switches protocols", INVALID, way="switches protocols"),
+    Fault("endless headers", INVALID, way="endless headers"),
+    Fault("an endless header", INVALID, way="an endless header"),
+    Fault("a storm of interim answers", INVALID, way="a storm of interim answers"),
+    Fault("endless chunk extensions", INVALID, way="endless chunk extensions"),
+    # --- too much of an answer
+    Fault("interim answers", way="interim"),
+    Fault("two answers", way="two answers"),
+    Fault("an error behind the answer", way="an error behind the answer"),
+    Fault("more body than it said", way="more body than it said"),
+    # --- too early
+    Fault("an error before the body is read", way="an error before the body is read", big=True),
+    Fault("success before the body is read", INVALID, way="success before the body is read", big=True),
+    # --- kept connections
+    Fault("closed unasked after each answer", way="closes unasked"),
+    Fault("says close", way="says close"),
+    # --- errors of its own
+    Fault("500", way="500"),
+    Fault("503", way="503"),
+    Fault("429", way="429"),
+    Fault("400", way="400"),
+]
+BY_NAME = {fault.name: fault for fault in FAULTS}
+
+
+def configuration(doors, timeout, more=""):
+    urls = ", ".join(f"'{door if isinstance(door, str) else door.url}'" for door in doors)
+    where = f"urls: [{urls}]" if len(doors) > 1 else f"url: {urls}"
+    return f"upstream: {{{where}, timeout: {timeout}}}\nmaxHourlySeries: 300\n{more}"
+
+
+class Scene:
+    """A store with so many doors, a gate and its senders; with a fault at the first door while `faulty` is set."""
+
+    def __init__(self, start_gate, seed, doors, fault):
+        self.fault, self.faulty = fault, False
+        self.store = Store(seed, self._way)
+        self.doors = [self.store.door(receive_buffer=1 << 16 if fault.big else None) for _ in range(doors)]
+        self.gate = start_gate(config=configuration(self.doors, fault.timeout))
+        self.senders = Senders(Orders(seed, self.gate.address, rest=0.02), SENDERS, first=BIG if fault.big else 0, seconds=100)
+
+    def _way(self, arrival):
+        return self.fault.way if self.faulty and self.fault.way and arrival.door == 0 else store_ways.good(arrival)
+
+    def begin(self):
+        self.faulty = True
+        if self.fault.begin:
+            self.fault.begin(self.doors[0])
+
+    def mend(self):
+        self.faulty = False
+        if self.fault.mend:
+            self.fault.mend(self.doors[0])
+
+    def wait_for(self, answers):
+        wanted = self.senders.answered + answers
+        eventually(lambda: self.senders.answered >= wanted, f"{answers} further answers", 60)
+
+    def end(self):
+        """Everything is taken by now, and in order. @return (/metrics, what the senders were answered)"""
+        sent = self.senders.end()
+        arrived, _, faults = self.store.results()
+        assert not faults, faults[:3]
+        contradictions = compare(sent, arrived)
+        assert not contradictions, (len(contradictions), contradictions[:3])
+        last = {one.number: one.status for one in sent}
+        assert all(status // 100 in (2, 4) and status != 429 for status in last.values()), "one was given up"
+        return check_account(self.gate, tally(sent)), sent
+
+
+@pytest.fixture
+def scene(start_gate):
+    scenes = []
+
+    def make(*how):
+        scenes.append(Scene(start_gate, *how))
+        return scenes[-1]
+
+    yield make
+    for each in scenes:
+        each.senders.end()
+        each.store.stop()
+
+
+def bitten(scene):
+    """How often the fault has shown: in the store, or, with one door, in what the gate has told its senders."""
+    if scene.fault.way:
+        return scene.store.done[scene.fault.way]
+    return sum(status >= 500 for status in scene.senders.answers())
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_with_one_door(scene, name):
+    fault = BY_NAME[name]
+    at = scene(1, 1, fault)
+    at.wait_for(SENDERS if fault.big else 40)
+    assert set(at.senders.answers()) <= {200, 204}
+    at.begin()
+    eventually(lambda: bitten(at) >= BITES, f"{fault.name}: it shows", 60)
+    at.mend()
+    at.wait_for(SENDERS if fault.big else 40)
+    metrics, sent = at.end()
+
+    errors = by(metrics, "seriesgate_upstream_errors_total", "reason")
+    statuses = {one.status for one in sent} - {200, 204}
+    if fault.reason:
+        assert set(errors) - fault.incidental == {fault.reason}, errors
+        assert statuses == {fault.status}
+        assert at.gate.said("the upstream has not answered", reason=fault.reason, status=str(fault.status))
+        assert at.gate.said("the upstream answers again")
+    else:
+        assert not errors, errors
+        own = int(fault.way) if fault.way.isdigit() else 503 if fault.way.startswith("an error before") else None
+        assert statuses == ({own} if own else set())
+        if own:
+            assert at.gate.said("the store rejected requests", status=str(own))
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_with_three_doors(scene, name):
+    fault = BY_NAME[name]
+    at = scene(2, 3, fault)
+    at.wait_for(SENDERS if fault.big else 60)
+    at.begin()
+    at.wait_for(SENDERS if fault.big else 120)
+    at.mend()
+    at.wait_for(SENDERS if fault.big else 60)
+    metrics, sent = at.end()
+
+    errors = by(metrics, "seriesgate_upstream_errors_total", "reason")
+    assert set(errors) <= {fault.reason, *fault.incidental}, errors
+    if fault.smooth or not (fault.reason or fault.way.isdigit() or fault.way.startswith("an error before")):
+        assert {one.status for one in sent} <= {200, 204}
+
+
+# --- the check itself
+
+class Said:
+    """A gate that says so many samples and requests."""
+
+    def __init__(self, **changed):
+        samples = {"received": 10, "accepted": 8, "refused": 2, "stored": 8, "failed": 0}
+        counts = {f"samples_{what}_total": {None: changed.get(what, count)} for what, count in samples.items()}
+        counts |= {"inflight_bytes": {None: 0},
+                   "requests_total": {("code", "204"): changed.get("answers", 2)},
+                   "upstream_responses_total": {("code", "204"): changed.get("responses", 2)}}
+        self.metrics = {(f"seriesgate_{name}", frozenset([label] if label else [])): float(value)
+                        for name, values in counts.items() for label, value in values.items()}
+
+
+def test_the_account_is_held_against_what_senders_were_told():
+    def sent(attempt, status):
+        return Sent(1, attempt, status, (1, 1), None, (5, 5, 0))
+
+    told = tally([sent(0, 204), sent(1, 204), sent(2, CUT_OFF)])
+    check_account(Said(), told)
+    for wrong in ({"received": 11, "accepted": 9, "stored": 9}, {"received": 9, "accepted": 7, "stored": 7},
+                  {"stored": 7, "failed": 1}, {"accepted": 9, "stored": 9, "refused": 1},
+                  {"answers": 1, "responses": 1}, {"answers": 3, "responses": 3}, {"responses": 1}):
+        with pytest.raises(AssertionError):
+            check_account(Said(**wrong), told)
+    more = {"received": 15, "accepted": 13, "stored": 13, "answers": 3, "responses": 3}
+    check_account(Said(**more), tally([sent(0, 204), sent(1, 204), sent(2, NO_ANSWER)]))
+    with pytest.raises(AssertionError):
+        check_account(Said(**more), told)
+
+
+# --- no way, other names, senders that are cut off
+
+def test_a_host_that_there_is_no_way_to(start_gate):
+    """Multicast: whatever routes the system has, it knows none for TCP."""
+    gate = start_gate("--upstream.url=http://224.0.0.1:9/api/v1/write")
+    senders = Senders(Orders(3, gate.address, rest=0.02), 1, seconds=1)
+    eventually(lambda: len(senders.answers()) > 3, "it is answered")
+    sent = senders.end()
+    assert {one.status for one in sent} == {502}
+    assert set(by(check_account(gate, tally(sent)), "seriesgate_upstream_errors_total", "reason")) == {"no_route"}
+    assert gate.said("the upstream has not answered", reason="no_route")
+
+
+@pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="a preloaded library and a sanitizer do not mix")
+def test_a_name_that_moves(start_gate, tmp_path):
+    """The door moves to another address: the old one refuses. What is asked for goes to the new one within a minute."""
+    names = FakedNames(tmp_path)
+    with Store(4, store_ways.good) as store:
+        old = store.door()
+        names.set(**{"store.test": old.host})
+        gate = start_gate(environment=names.environment, config=f"""
+upstream: {{url: 'http://store.test:{old.port}/api/v1/write', timeout: 2s}}
+{names.one_thread}""")
+        senders = Senders(Orders(4, gate.address, rest=0.1), SENDERS, seconds=100)
+        eventually(lambda: senders.answered > 40, "the old address serves")
+        new = store.door(port=old.port)
+        names.set(**{"store.test": new.host})
+        old.close()
+        eventually(lambda: 502 in senders.answers(), "the old address refuses")
+        eventually(lambda: new.connections > 0, "the new address is asked", 60)
+        wanted = senders.answered + 40
+        eventually(lambda: senders.answered > wanted, "and serves", 30)
+        sent = senders.end()
+        arrived, _, faults = store.results()
+        assert not faults and not compare(sent, arrived)
+        errors = by(check_account(gate, tally(sent)), "seriesgate_upstream_errors_total", "reason")
+        assert set(errors) <= {"connection_refused", "connection_lost"}
+
+
+@pytest.mark.parametrize("doors", [1, 3])
+def test_senders_that_are_cut_off_at_every_stage(start_gate, doors):
+    """Before, inside and after the header, inside the body, and with the answer still to come; some reset, some not."""
+    with Store(5) as store:
+        gate = start_gate(config=configuration([store.door() for _ in range(doors)], "1s"))
+        senders = Senders(Orders(5, gate.address, cuts=0.4, rest=0.02), 2 * SENDERS, seconds=100)
+        eventually(lambda: senders.answered > 600, "600 answers", 60)
+        sent = senders.end()
+        arrived, _, faults = store.results()
+        assert not faults, faults[:3]
+        contradictions = compare(sent, arrived)
+        assert not contradictions, (len(contradictions), contradictions[:3])
+        cut = collections.Counter(one.status for one in sent if one.status <= 0)
+        assert cut[CUT_OFF] > 100 and cut[NO_ANSWER] > 20, cut
+        check_account(gate, tally(sent))
+        eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 0, "nothing is held for those who have gone")
+        eventually(lambda: gate.metric("seriesgate_connections") == 1, "nor is a connection")

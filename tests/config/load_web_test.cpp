@@ -1,0 +1,227 @@
+#include "config/load_web.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/load.hpp"
+#include "support/catch.hpp"
+#include "support/files.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+using lines = std::vector<std::string>;
+
+constexpr std::string_view hash = "$2y$10$mDwo.lAisC94iLAyP81MCesa29IzH37oigHC/42V2pdJlUprsJPze";
+
+lines errors_of(const std::string& text) {
+    lines result;
+    for (const config_error& error : load_web_config_text(text, "/etc/sg/web.yml").errors)
+        result.push_back(error.text());
+    return result;
+}
+
+web_config loaded(const std::string& text) {
+    const web_outcome outcome = load_web_config_text(text, "/etc/sg/web.yml");
+    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
+    return outcome.value;
+}
+
+std::string tls(const std::string& more) {
+    return "tls_server_config: {cert_file: c, key_file: k" + more + "}\n";
+}
+
+}  // namespace
+
+TEST_CASE("an empty web configuration asks nothing of anyone") {
+    CHECK(loaded("") == web_config{});
+    CHECK(loaded("tls_server_config:\nbasic_auth_users:\ningestion_users:\n") == web_config{});
+    CHECK_FALSE(web_config{}.has_users());
+}
+
+TEST_CASE("Prometheus' own example of a web configuration is read") {
+    const web_config read = loaded(
+        "# TLS and basic authentication configuration example.\n"
+        "tls_server_config:\n"
+        "  cert_file: server.crt\n"
+        "  key_file: server.key\n"
+        "basic_auth_users:\n"
+        "  alice: $2y$10$mDwo.lAisC94iLAyP81MCesa29IzH37oigHC/42V2pdJlUprsJPze\n"
+        "  bob: $2y$10$hLqFl9jSjoAAy95Z/zw8Ye8wkdMBM8c5Bn1ptYqP/AXyV0.oy0S8m\n");
+    CHECK(read.tls->cert_file == "/etc/sg/server.crt");
+    CHECK(read.tls->key_file == "/etc/sg/server.key");
+    CHECK(read.tls->client_auth == client_certificates::none);
+    CHECK(read.tls->version_min == tls_version::v1_2);
+    CHECK(read.basic_auth_users.size() == 2);
+    CHECK(read.basic_auth_users.at("alice").reveal() == hash);
+    CHECK(read.has_users());
+}
+
+TEST_CASE("every key of TLS is read") {
+    const web_config read = loaded(
+        "tls_server_config:\n"
+        "  cert_file: /a/server.crt\n"
+        "  key_file: sub/server.key\n"
+        "  client_auth_type: RequireAndVerifyClientCert\n"
+        "  client_ca_file: ca.pem\n"
+        "  client_allowed_sans: [a.test, 10.0.0.1]\n"
+        "  min_version: TLS13\n"
+        "  max_version: TLS13\n"
+        "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS_AES_128_GCM_SHA256, "
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256]\n"
+        "  prefer_server_cipher_suites: false\n"
+        "  curve_preferences: [X25519, CurveP256]\n"
+        "http_server_config:\n"
+        "  http2: true\n");
+    web_tls_config expected;
+    expected.cert_file = "/a/server.crt";
+    expected.key_file = "/etc/sg/sub/server.key";
+    expected.client_auth = client_certificates::require_and_verify;
+    expected.client_ca_file = "/etc/sg/ca.pem";
+    expected.client_allowed_sans = {"a.test", "10.0.0.1"};
+    expected.version_min = tls_version::v1_3;
+    expected.cipher_suites = {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256",
+                              "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"};
+    expected.curves = {"X25519", "CurveP256"};
+    expected.server_preference = false;
+    CHECK(*read.tls == expected);
+    CHECK(read.tls->verifies_clients());
+}
+
+TEST_CASE("every key of users is read") {
+    const web_config read = loaded(
+        "basic_auth_users: {alice: $2b$04$mDwo.lAisC94iLAyP81MCesa29IzH37oigHC/42V2pdJlUprsJPze}\n"
+        "bearer_tokens:\n"
+        "  - {name: ci, token_file: ci.token}\n"
+        "  - {name: ci, token_file: /run/next.token}\n"
+        "ingestion_users: [ci]\n"
+        "admin_users: []\n"
+        "tenants: {ci: team-a}\n"
+        "auth_excluded_paths: [/-/healthy]\n"
+        "http_server_config: {headers: {X-Frame-Options: deny, Strict-Transport-Security: '', "
+        "X-Content-Type-Options: nosniff}}\n");
+    CHECK(read.bearer_tokens == std::vector<bearer_token>{{"ci", "/etc/sg/ci.token"}, {"ci", "/run/next.token"}});
+    CHECK(*read.ingestion_users == user_names{"ci"});
+    CHECK(read.admin_users->empty());
+    CHECK(read.tenants.at("ci") == "team-a");
+    CHECK(read.auth_excluded_paths.contains("/-/healthy"));
+    CHECK(read.answer_headers == std::vector<std::pair<std::string, std::string>>{
+                                     {"X-Frame-Options", "deny"}, {"X-Content-Type-Options", "nosniff"}});
+}
+
+TEST_CASE("what is wrong in a web configuration is told with its line and key") {
+    struct mistake {
+        std::string text;
+        lines expected;
+    };
+    const std::string at = "/etc/sg/web.yml:1: ";
+    const std::string tls_at = at + "tls_server_config.";
+    const auto [text, expected] = GENERATE_COPY(values<mistake>({
+        {"basic_auth_user: {}\n", {at + "basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}},
+        {"rate_limit: {burst: 1}\n",
+         {at + "rate_limit: is not offered: a sender that is told to wait holds back more; server.maxConnections, "
+               "server.maxConnectionsPerPeer and server.maxInflightBytes are the bounds here"}},
+        {"tls_server_config: {cert_file: c}\n", {tls_at + "key_file: is required"}},
+        {"tls_server_config: {}\n", {tls_at + "cert_file: is required", tls_at + "key_file: is required"}},
+        {"tls_server_config: {cert: x, key_file: k, cert_file: c}\n",
+         {tls_at + "cert: is not offered: write the PEM text to a file of its own, and its path as 'cert_file'"}},
+        {tls(", min_version: TLS11"),
+         {tls_at + "min_version: 'TLS11' is not offered: nothing older than TLS12 is safe"}},
+        {tls(", min_version: 1.2"), {tls_at + "min_version: '1.2' is none of TLS12, TLS13"}},
+        {tls(", min_version: TLS13, max_version: TLS12"), {tls_at + "max_version: is below min_version"}},
+        {tls(", client_auth_type: RequireAndVerify"),
+         {tls_at + "client_auth_type: 'RequireAndVerify' is none of NoClientCert, RequestClientCert, "
+                   "RequireAnyClientCert, RequireClientCert, VerifyClientCertIfGiven, RequireAndVerifyClientCert"}},
+        {tls(", client_auth_type: RequireAndVerifyClientCert"),
+         {tls_at + "client_ca_file: is required: client_auth_type asks for certificates that can be verified"}},
+        {tls(", client_ca_file: ca"),
+         {tls_at + "client_ca_file: would verify nobody: client_auth_type has to be RequireAndVerifyClientCert (or "
+                   "VerifyClientCertIfGiven)"}},
+        {tls(", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca, client_allowed_sans: [a]"),
+         {tls_at + "client_allowed_sans: needs client_auth_type to be RequireAndVerifyClientCert"}},
+        {tls(", cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265]"),
+         {tls_at + "cipher_suites[0]: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265' is not known, did you mean "
+                   "'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'?"}},
+        {tls(", curve_preferences: [P521]"),
+         {tls_at + "curve_preferences[0]: 'P521' is none of CurveP256, CurveP384, CurveP521, X25519"}},
+        {"http_server_config: {headers: {X-Frame-Options: allow}}\n",
+         {at + "http_server_config.headers.X-Frame-Options: 'allow' is not deny or sameorigin"}},
+        {"http_server_config: {http2: 2}\n", {at + "http_server_config.http2: '2' is neither true nor false"}},
+        {"basic_auth_users: {'a:b': x}\n",
+         {at + "basic_auth_users.a:b: 'a:b' has a colon: no user can be called that"}},
+        {"auth_excluded_paths: [healthy]\n",
+         {at + "auth_excluded_paths[0]: 'healthy' is not a path, such as /-/healthy"}},
+        {"tenants: {bob: ''}\n", {at + "tenants.bob: is empty, expected a tenant"}},
+        {"tenants: {bob: team-b}\n",
+         {"/etc/sg/web.yml: tenants.bob: is no user: neither of basic_auth_users nor of bearer_tokens, and no client's "
+          "certificate is verified"}},
+        {"admin_users: [eve]\n",
+         {"/etc/sg/web.yml: admin_users.eve: is no user: neither of basic_auth_users nor of bearer_tokens, and no "
+          "client's certificate is verified"}},
+        {"bearer_tokens: [{name: ci}]\n", {at + "bearer_tokens[0].token_file: is required"}},
+        {"bearer_tokens: [{name: '', token_file: ''}]\n",
+         {at + "bearer_tokens[0].name: is empty, expected the name of a user",
+          at + "bearer_tokens[0].token_file: is empty, expected a path"}},
+    }));
+    CAPTURE(text);
+    CHECK(errors_of(text) == expected);
+}
+
+TEST_CASE("names of certificates are users where certificates are verified") {
+    const web_config read = loaded(tls(", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca") +
+                                   "tenants: {node-1.test: team-a}\nadmin_users: [ops.test]\n");
+    CHECK(read.tenants.at("node-1.test") == "team-a");
+    CHECK_FALSE(read.has_users());
+}
+
+TEST_CASE("a mistake in a secret is told without a word of it") {
+    constexpr std::string_view not_hash =
+        "is not a bcrypt hash, as 'htpasswd -nBC 10 NAME' makes: $2y$10$ and 53 characters";
+    const std::string users = "/etc/sg/web.yml:1: basic_auth_users";
+    const std::string tokens = "/etc/sg/web.yml:1: bearer_tokens";
+    const std::string alice = users + ".alice: ";
+    const std::string rest{hash.substr(6)};
+    CHECK(errors_of("basic_auth_users: {alice: hunter2}\n") == lines{alice + std::string{not_hash}});
+    CHECK(errors_of("basic_auth_users: {alice: $2x$10" + rest + "}\n") == lines{alice + std::string{not_hash}});
+    CHECK(errors_of("basic_auth_users: {alice: $2y$17" + rest + "}\n") ==
+          lines{alice + "has a cost of 17, which takes seconds for each password: at most 16"});
+    CHECK(errors_of("basic_auth_users: {alice: $2y$03" + rest + "}\n") ==
+          lines{alice + "is not a bcrypt hash: its cost is below 4"});
+    CHECK(errors_of("basic_auth_users: {alice: [hunter2]}\n") == lines{alice + "has no bcrypt hash"});
+    CHECK(errors_of("basic_auth_users: hunter2\n") == lines{users + ": expected names with bcrypt hashes below it"});
+    CHECK(errors_of("basic_auth_users: [hunter2]\n") == lines{users + ": expected names with bcrypt hashes below it"});
+    CHECK(errors_of("bearer_tokens: hunter2\n") == lines{tokens + ": expected a list of name and token_file"});
+    CHECK(errors_of("bearer_tokens: [hunter2]\n") == lines{tokens + "[0]: expected name and token_file below it"});
+    CHECK(errors_of("bearer_tokens: [{name: ci, token: hunter2, token_file: f}]\n") ==
+          lines{tokens +
+                "[0].token: is not offered: write the token to a file of its own, and its path as 'token_file'"});
+    for (const char* text : {"basic_auth_users:\n  alice hunter2\n", "basic_auth_users:\n  alice: 'hunter2\n",
+                             "basic_auth_users:\n  alice: [hunter2\n", "basic_auth_users:\n  alice: *hunter2\n",
+                             "basic_auth_users:\n  alice:hunter2\n", "alice: {hunter2: }}\n", "alice: @hunter2\n"})
+        for (const std::string& line : errors_of(text)) {
+            CAPTURE(text, line);
+            CHECK(line.find("hunter2") == std::string::npos);
+        }
+}
+
+TEST_CASE("the web configuration file is read with the configuration") {
+    const testing::scratch_directory folder;
+    const std::string file = folder / "web.yml";
+    testing::write_file(file, "tls_server_config: {cert_file: c.pem, key_file: k.pem}\n");
+    const overrides flags{{"upstream.url", "discard:"}, {"web.config.file", file}};
+    const load_outcome good = load_config(std::nullopt, flags);
+    CHECK(good.ok());
+    CHECK(good.value.web.tls->cert_file == (folder / "c.pem").string());
+
+    testing::write_file(file, "tls: {}\n");
+    const load_outcome bad = load_config(std::nullopt, flags);
+    REQUIRE(bad.errors.size() == 1);
+    CHECK(bad.errors[0].text() == file + ":1: tls: unknown key");
+
+    const load_outcome none =
+        load_config(std::nullopt, {{"upstream.url", "discard:"}, {"web.config.file", "/nowhere"}});
+    REQUIRE(none.errors.size() == 1);
+    CHECK(none.errors[0].text() == "/nowhere: cannot be read: No such file or directory");
+}
