@@ -225,7 +225,10 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, exchange& 
         const bool is_sound = !rejected || !rejected->close;
         if (is_sound && peer.self.shared.access.asks()) {
             auto denied = co_await find_out_who(peer, current);
-            if (denied) rejected = std::move(denied);
+            if (denied) {
+                rejected = std::move(denied);
+                current.skips_body = false;  // nothing is read for whoever may not ask
+            }
         }
     }
     if (!rejected) {
