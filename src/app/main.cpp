@@ -2,6 +2,7 @@
 #include <malloc.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -30,6 +31,11 @@ void return_large_memory() {
     mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
 }
 
+/// A limit of file sizes (ulimit -f) is an error of the write that meets it, as a full disk is, and not the end.
+void survive_limits_of_files() {
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
 int fail(const std::string& line) {
     fmt::print(stderr, "seriesgate: {}\n", line);
     return wrong_configuration;
@@ -41,6 +47,7 @@ int serve(const seriesgate::load_outcome& loaded, const std::string& config_file
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     seriesgate::log_warnings(loaded);
     return_large_memory();
+    survive_limits_of_files();
     seriesgate::run(settings, config_file, std::move(read_again));
     seriesgate::log::flush(last_lines_limit);
     return 0;

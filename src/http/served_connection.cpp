@@ -41,6 +41,7 @@ net::awaitable<bool> wait_for_request(served_connection& peer) {
     if (peer.buffer.capacity() > header_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
     peer.allow(peer.self.shared.settings.idle_timeout);
     const error_code error = co_await read_more(peer.stream, peer.buffer, header_read_bytes);
+    peer.note_end(error, connection_wait::request);
     if (error) co_return false;
     co_return peer.lease.enter(connection_stage::receiving);
 }
@@ -63,6 +64,7 @@ net::awaitable<void> linger(served_connection& peer) {
     for (std::size_t unread = 0; unread < linger_bytes_max; unread += peer.buffer.size()) {
         peer.buffer.clear();
         const error_code error = co_await read_more(peer.stream, peer.buffer, body_read_bytes);
+        peer.note_end(error, connection_wait::ending);
         if (error) co_return;
     }
 }

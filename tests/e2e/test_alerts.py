@@ -66,6 +66,7 @@ CASES = {
     "SeriesgateRequestsMisdirected": one('seriesgate_requests_rejected_total{reason="unknown_path"}', "0+3x20", "0+2x20"),
     "SeriesgateUntranslated": rejected("untranslated"),
     "SeriesgateOverloaded": lasting("overloaded"),
+    "SeriesgateTooBusy": lasting("queue_delay"),
     "SeriesgateSendersSlow": lasting("timeout"),
     "SeriesgateSendersNotLetIn": rejected("unauthenticated"),
     "SeriesgatePasswordsHeld": lasting("passwords_held"),
