@@ -24,19 +24,19 @@ class Certificate:
 
 
 class Authority:
-    """A CA of its own in a folder; `file` is its certificate."""
+    """A CA with a folder of its own; `file` is its certificate."""
 
     def __init__(self, folder, name="ca"):
-        self._folder, self._name, self._issued = Path(folder), name, 0
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self.file, self._key = self._folder / f"{name}.pem", self._folder / f"{name}.key"
+        self.folder, self._name, self._issued = Path(folder), name, 0
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.file, self._key = self.folder / f"{name}.pem", self.folder / f"{name}.key"
         _openssl("req", "-x509", *_NEW_KEY, "-keyout", self._key, "-out", self.file, "-days", "30", "-subj", f"/CN={name}")
 
     def issue(self, *names, days=30):
         """A certificate for names (`DNS:gate.test`, `IP:127.0.0.1`, `email:...`, `URI:...`), the first of which is its
         common name, too. `days`: it has expired if they are negative."""
         self._issued += 1
-        file = self._folder / f"{self._name}-{self._issued}.pem"
+        file = self.folder / f"{self._name}-{self._issued}.pem"
         key, request, extensions = (file.with_suffix(suffix) for suffix in (".key", ".csr", ".ext"))
         extensions.write_text(f"subjectAltName={','.join(names)}\n")
         _openssl("req", *_NEW_KEY, "-keyout", key, "-out", request, "-subj", f"/CN={names[0].partition(':')[2]}")
