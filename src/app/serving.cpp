@@ -27,11 +27,7 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
                                gate_metrics& metrics)
     : http{.settings = settings.server, .tenant_header = settings.tenant_header, .metrics = metrics.http},
       stores(settings.upstream, metrics.upstream, worker_count(settings.server)),
-      ingest{.settings = settings,
-             .limiter = limiter,
-             .key = key,
-             .metrics = metrics.ingest,
-             .stores = stores},
+      ingest{.settings = settings, .limiter = limiter, .key = key, .metrics = metrics.ingest, .stores = stores},
       admin{.life = http.life, .reload = metrics.reload, .waits_for = [this] { return what_keeps(ingest); }} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)

@@ -1,10 +1,17 @@
 #include "net/timed_stream.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 
 namespace seriesgate {
+
+bool timed_stream::has_unconfirmed() const noexcept {
+    int bytes = 0;
+    return ::ioctl(socket_->socket().native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
 
 bool timed_stream::is_quiet() {
     if (tls_) return tls_->is_quiet();

@@ -28,7 +28,8 @@ constexpr auto idle_age_max = 45s;
 
 /// What an attempt that was given up says of itself.
 upstream_error unanswered(upstream_error_reason reason, const attempt& made, const shared_door& door) {
-    const std::string_view when = made.end == attempt_end::unanswered    ? "before its answer, "
+    const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
+    const std::string_view when = is_before                              ? "before its answer, "
                                   : made.end == attempt_end::broken_amid ? "amid its answer, "
                                                                          : "";
     return {.reason = reason, .text = std::string{when}.append(made.why), .door = door.name};

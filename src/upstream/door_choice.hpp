@@ -13,11 +13,11 @@ namespace seriesgate {
 /// A door as whoever chooses sees it.
 struct door_view {
     door_standing standing = door_standing::well;
-    bool has_trial = false;    ///< a request now would be that of the trial
-    double share = 1;          ///< door_health::share
+    bool has_trial = false;      ///< a request now would be that of the trial
+    double share = 1;            ///< door_health::share
     std::int64_t in_flight = 0;  ///< requests of all workers
-    bool has_room = true;      ///< for another connection of this worker
-    bool tried = false;        ///< by this request
+    bool has_room = true;        ///< for another connection of this worker
+    bool tried = false;          ///< by this request
     door_health::clock::time_point due{};
 };
 

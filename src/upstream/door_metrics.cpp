@@ -50,16 +50,16 @@ void write_errors(exposition& out, const stores& all) {
 }  // namespace
 
 void write_doors(exposition& out, const stores& all) {
-    write_each_door(out,
-                    {"seriesgate_upstream_door_up",
-                     "Whether an address of a store answered when it was asked last, errors included.",
-                     metric_type::gauge},
-                    all, [](const shared_door& door) { return door.health.is_up() ? 1 : 0; });
-    write_each_door(out,
-                    {"seriesgate_upstream_door_requests_total",
-                     "Requests sent to an address of a store, those included that got no answer.",
-                     metric_type::counter},
-                    all, [](const shared_door& door) { return door.requests.value(); });
+    write_each_door(
+        out,
+        {"seriesgate_upstream_door_up",
+         "Whether an address of a store answered when it was asked last, errors included.", metric_type::gauge},
+        all, [](const shared_door& door) { return door.health.is_up() ? 1 : 0; });
+    write_each_door(
+        out,
+        {"seriesgate_upstream_door_requests_total",
+         "Requests sent to an address of a store, those included that got no answer.", metric_type::counter},
+        all, [](const shared_door& door) { return door.requests.value(); });
     write_errors(out, all);
     write_each_door(out,
                     {"seriesgate_upstream_door_in_flight", "Requests that an address of a store has yet to answer.",
@@ -69,15 +69,14 @@ void write_doors(exposition& out, const stores& all) {
                     {"seriesgate_upstream_door_connections",
                      "Open connections to an address of a store, idle ones included.", metric_type::gauge},
                     all, [](const shared_door& door) { return door.connections.value(); });
-    write_each_store(out,
-                     {"seriesgate_upstream_waits_total",
-                      "Requests that had to wait for a connection to a store, see upstream.maxConnections.",
-                      metric_type::counter},
-                     all, [](const shared_store& store) { return store.waits.value(); });
-    write_each_store(out,
-                     {"seriesgate_upstream_waiting", "Requests that wait for a connection to a store now.",
-                      metric_type::gauge},
-                     all, [](const shared_store& store) { return store.waiting.value(); });
+    write_each_store(
+        out,
+        {"seriesgate_upstream_waits_total",
+         "Requests that had to wait for a connection to a store, see upstream.maxConnections.", metric_type::counter},
+        all, [](const shared_store& store) { return store.waits.value(); });
+    write_each_store(
+        out, {"seriesgate_upstream_waiting", "Requests that wait for a connection to a store now.", metric_type::gauge},
+        all, [](const shared_store& store) { return store.waiting.value(); });
     std::int64_t connections = 0;
     for (const shared_store* store : all)
         for (const shared_door& door : store->doors) connections += door.connections.value();

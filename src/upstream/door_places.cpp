@@ -37,7 +37,7 @@ door_place::~door_place() {
 
 door_places::waiting::~waiting() {
     shown.sub();
-    if (given) return;  // and out of the line
+    if (!in_line) return;
     if (const auto from = of.lock()) from->line_.remove(this);
 }
 
@@ -73,12 +73,16 @@ void door_places::leave(std::size_t index, clock::duration stay) {
 }
 
 void door_places::let_in() {
+    const auto too_late = clock::now() + usual_stay_ / 2;
     while (!line_.empty()) {
         waiting& first = *line_.front();
-        auto place = choose(first.tried);
-        if (!place) return;
+        if (first.limit >= too_late) {
+            auto place = choose(first.tried);
+            if (!place) return;
+            first.given.emplace(std::move(*place));
+        }
         line_.pop_front();
-        first.given.emplace(std::move(*place));
+        first.in_line = false;
         first.alarm.cancel();
     }
 }
@@ -95,7 +99,11 @@ net::awaitable<std::optional<door_place>> door_places::wait(const tried_doors& t
     if (is_in_vain(limit, clock::now())) co_return std::nullopt;
     store_.waits.add();
     store_.waiting.add();
-    waiting own{.of = weak_from_this(), .tried = tried, .shown = store_.waiting, .alarm = net::steady_timer{io_}};
+    waiting own{.of = weak_from_this(),
+                .tried = tried,
+                .limit = limit,
+                .shown = store_.waiting,
+                .alarm = net::steady_timer{io_}};
     own.alarm.expires_at(limit);
     line_.push_back(&own);
     co_await own.alarm.async_wait(no_throw);

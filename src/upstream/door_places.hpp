@@ -17,8 +17,8 @@ namespace seriesgate {
 
 class door_places;
 
-/// A request's place at a door, and in its count of those in flight, for as long as it lives. The next who waits gets it
-/// then. Nothing but the shared door has to outlive it.
+/// A request's place at a door, and in its count of those in flight, for as long as it lives. The next who waits gets
+/// it then. Nothing but the shared door has to outlive it.
 class door_place {
     std::weak_ptr<door_places> of_;
     shared_door* door_;
@@ -50,9 +50,11 @@ class door_places : public std::enable_shared_from_this<door_places> {
     struct waiting {
         std::weak_ptr<door_places> of;
         const tried_doors& tried;
+        clock::time_point limit;
         gauge& shown;
         net::steady_timer alarm;
         std::optional<door_place> given{};
+        bool in_line = true;
 
         ~waiting();
     };

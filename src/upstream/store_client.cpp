@@ -102,8 +102,7 @@ net::awaitable<store_client::outcome> store_client::send_to(const door_place& pl
     const auto began = clock::now();
     const auto part = (limit - began) / static_cast<clock::rep>(doors_left);
     const exchange_limits limits{
-        .connect = doors_left == 1 ? part : std::min<clock::duration>(part, connect_limit_of_several),
-        .answer = limit};
+        .connect = doors_left == 1 ? part : std::min<clock::duration>(part, connect_limit_of_several), .answer = limit};
     place.door().requests.add();
     outcome got = co_await doors_[place.index()].send(message, limits);
     if (got) {
