@@ -25,7 +25,8 @@ struct serving_shared {
     admin_shared admin;
 
     /// Everything that is passed outlives this.
-    serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics);
+    serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
+                   access_control& access);
 };
 
 /// One thread with what answers on it.
@@ -34,6 +35,7 @@ struct serving_thread {
     std::optional<ingestor> ingest;
     admin_answers admin;
     service offered;
+    std::optional<service> people;  ///< the front desk's, where admin.listen is; `offered` is ingestion alone then
 
     enum class role { worker, front_desk };
 

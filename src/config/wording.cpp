@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "config/secret_text.hpp"
+#include "core/control_characters.hpp"
+#include "core/utf8.hpp"
 
 namespace seriesgate {
 namespace {
@@ -39,9 +41,11 @@ std::size_t distance(std::string_view from, std::string_view to, std::size_t eno
 
 std::string printable(std::string_view text, std::size_t shown_max) {
     const std::string whole = without_secrets(text);
-    std::string result = whole.substr(0, shown_max);
-    for (char& c : result) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    std::string result;
+    for (std::string_view rest = std::string_view{whole}.substr(0, shown_max); !rest.empty();) {
+        const std::string_view character = rest.substr(0, std::max<std::size_t>(utf8_size(rest), 1));
+        result += is_control_character(character) ? "?" : character;
+        rest.remove_prefix(character.size());
     }
     if (whole.size() > shown_max) result += "...";
     return result;

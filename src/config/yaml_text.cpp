@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 
+#include "core/control_characters.hpp"
 #include "core/utf8.hpp"
 
 namespace seriesgate {
@@ -28,10 +29,7 @@ bool is_plain(std::string_view text) {
 
 /// Control characters, what ends a line, and the mark that begins a file.
 bool needs_escape(std::string_view character) {
-    const auto byte = static_cast<unsigned char>(character.front());
-    if (character.size() == 1) return byte < 0x20 || byte == 0x7f;
-    if (character.size() == 2) return byte == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-    return character == "\u2028" || character == "\u2029" || character == "\ufeff";
+    return is_control_character(character) || character == "\ufeff";
 }
 
 /// Hands every character of a text to `visit`, and every byte that is none.
@@ -50,25 +48,10 @@ std::string single_quoted(std::string_view text) {
     return out += '\'';
 }
 
-void append_hex(std::string& out, unsigned number, int digits) {
-    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[(number >> shift) & 15];
-}
-
-void append_escape(std::string& out, std::string_view character) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned>(static_cast<unsigned char>(character[at])); };
-    if (character.size() == 1) {
-        append_hex(out += "\\x", byte(0), 2);
-    } else if (character.size() == 2) {
-        append_hex(out += "\\u", (byte(0) & 0x1f) << 6 | (byte(1) & 0x3f), 4);
-    } else {
-        append_hex(out += "\\u", (byte(0) & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f), 4);
-    }
-}
-
 std::string double_quoted(std::string_view text) {
     std::string out = "\"";
     for_each_character(text, [&](std::string_view character) {
-        if (needs_escape(character)) return append_escape(out, character);
+        if (needs_escape(character)) return append_code(out, character);
         if (character == "\"" || character == "\\") out += '\\';
         out += character;
     });

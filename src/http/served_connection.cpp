@@ -16,8 +16,9 @@ constexpr auto linger_limit = 2s;
 constexpr std::size_t linger_bytes_max = 64 << 20;
 
 std::string address_of(const timed_stream& peer) {
-    const auto where = ip_address_of(peer.peer());
-    return where ? where->to_string() : std::string{};
+    const stream_endpoint where = peer.peer();
+    if (const auto known = ip_address_of(where)) return known->to_string();
+    return is_unix(where) ? "unix" : "";
 }
 
 }  // namespace

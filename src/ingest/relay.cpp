@@ -74,6 +74,8 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
     const std::string query = query_of(from);
     const upstream_request message{.headers = from.headers,
                                    .tenant_header = settings_.tenant_header,
+                                   .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                   .keeps_authorization = !from.authorization_is_ours,
                                    .query = query,
                                    .body = *sent.body,
                                    .body_changed = is_rewritten(sent.forward),
@@ -87,8 +89,12 @@ net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
         reply yes{.status = 200, .body = "1"};
         co_return yes;
     }
-    const upstream_request question{
-        .headers = from.headers, .tenant_header = settings_.tenant_header, .query = zstd_question, .body = {}};
+    const upstream_request question{.headers = from.headers,
+                                    .tenant_header = settings_.tenant_header,
+                                    .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                    .keeps_authorization = !from.authorization_is_ours,
+                                    .query = zstd_question,
+                                    .body = {}};
     co_return co_await post(from, question);
 }
 
@@ -109,14 +115,13 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
     const unsigned status = status_of(error.reason);
     const std::string line = describe(error, settings_.upstream);
     if (const auto requests = shared_.stores.first.health.failed(error.reason))
-        log::warn("the upstream has not answered",
-                  {{"requests", *requests},
-                   {"reason", name_of(error.reason)},
-                   {"upstream", error.door},
-                   {"sender", from.sender},
-                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))},
-                   {"status", status},
-                   {"err", line}});
+        log::warn("the upstream has not answered", {{"requests", *requests},
+                                                    {"reason", name_of(error.reason)},
+                                                    {"upstream", error.door},
+                                                    {"sender", from.sender},
+                                                    {"tenant", shown_tenant(from.tenant)},
+                                                    {"status", status},
+                                                    {"err", line}});
     reply made = text_reply(status, line);
     return error.reason == upstream_error_reason::busy ? come_again(std::move(made)) : made;
 }
@@ -137,7 +142,7 @@ void relay::count_answer(const http_request& from, const reply& answer) {
     shared_.stores.first.metrics.upstream_responses[answer.status].add();
     const auto requests = shared_.logs.store_errors.count(answer.status);
     if (!requests) return;
-    const std::string_view tenant = tenant_of(from.headers, settings_.tenant_header);
+    const std::string_view tenant = from.tenant;
     log::write(log::level::warn, "the store rejected requests",
                describe_store_error(answer, said_by_store(answer, settings_.upstream.store.doors.front().url),
                                     *requests, from.sender, tenant));
@@ -154,7 +159,7 @@ std::string relay::query_of(const http_request& from) {
                   {{"arguments", *arguments},
                    {"argument", query.left_out_example.substr(0, shown_argument_bytes_max)},
                    {"sender", from.sender},
-                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))}});
+                   {"tenant", shown_tenant(from.tenant)}});
     return std::move(query.text);
 }
 

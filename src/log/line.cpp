@@ -8,28 +8,11 @@
 #include <cstddef>
 #include <iterator>
 
+#include "core/control_characters.hpp"
 #include "core/utf8.hpp"
 
 namespace seriesgate::log {
 namespace {
-
-/// Whether a terminal may take the character for an order, or a reader for an end of line: C0, DEL, C1, and the
-/// separators of lines and paragraphs.
-bool is_control(std::string_view character) {
-    const auto byte = static_cast<unsigned char>(character.front());
-    if (character.size() == 1) return byte < 0x20 || byte == 0x7f;
-    if (character.size() == 2) return byte == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-    return character == "\u2028" || character == "\u2029";
-}
-
-/// The code point of a character of at most three bytes.
-unsigned code_of(std::string_view character) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned>(static_cast<unsigned char>(character[at])); };
-    if (character.size() == 1) return byte(0);
-    if (character.size() == 2) return ((byte(0) & 0x1f) << 6) | (byte(1) & 0x3f);
-    assert(character.size() == 3);
-    return ((byte(0) & 0x0f) << 12) | ((byte(1) & 0x3f) << 6) | (byte(2) & 0x3f);
-}
 
 void append_character(std::string& out, std::string_view character) {
     if (character == "\"" || character == "\\") {
@@ -40,7 +23,7 @@ void append_character(std::string& out, std::string_view character) {
         out += "\\t";
     } else if (character == "\r") {
         out += "\\r";
-    } else if (is_control(character)) {
+    } else if (is_control_character(character)) {
         fmt::format_to(std::back_inserter(out), "\\u{:04x}", code_of(character));
     } else {
         out += character;

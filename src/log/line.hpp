@@ -53,9 +53,8 @@ using time_point = std::chrono::system_clock::time_point;
 
 /// `ts=2026-01-01T10:00:00.000Z level=warn msg="series refused" tenant=shop`, or the same as one object of JSON;
 /// without the end of line. Whatever stands in a value, the line stays one line of valid UTF-8 with the keys that it
-/// was given: control characters are escaped, those of terminals (C1) too, and a byte that is no UTF-8 becomes the four
-/// characters
-/// `\xff`.
+/// was given: control characters are escaped, those of terminals (C1) and marks of direction too, and a byte that is
+/// no UTF-8 becomes the four characters `\xff`.
 /// Sources: https://pkg.go.dev/github.com/go-logfmt/logfmt (quoting is that of JSON), RFC 8259.
 std::string line_of(format as, level of, time_point at, std::string_view message, std::span<const field> fields);
 

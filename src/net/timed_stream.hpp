@@ -153,6 +153,8 @@ class timed_stream {
 
     /// Open, and nothing has come that was not read, not even the peer's end.
     [[nodiscard]] bool is_quiet();
+    /// The peer has said that it sends no more, or has gone, whatever of it has not been read yet.
+    [[nodiscard]] bool peer_has_ended() const noexcept;
 
   private:
     template <class Handler>

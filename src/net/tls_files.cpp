@@ -55,10 +55,10 @@ std::shared_ptr<const tls_context> tls_files::current() const {
 
 void tls_files::refresh(clock::time_point now) {
     auto changed = read();
-    if (!changed) return warn_of(std::move(changed.error()));
+    if (!changed) return warn_of(changed.error());
     if (*changed || !fault_.empty()) {
         auto made = make();
-        if (!made) return warn_of(std::move(made.error()));
+        if (!made) return warn_of(made.error());
         take(*std::move(made));
     }
     warn_of_expiry(now);

@@ -2,31 +2,25 @@
 
 #include <algorithm>
 
+#include "core/control_characters.hpp"
 #include "core/utf8.hpp"
 
 namespace seriesgate {
 namespace {
 
-void append_hex(std::string& out, char character) {
-    constexpr char digits[] = "0123456789abcdef";
-    const auto byte = static_cast<unsigned char>(character);
-    out += "\\x";
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
-}
-
-/// Control characters would break the line, bytes that are no UTF-8 whoever reads the log.
-void append_escaped(std::string& out, bytes_view text) {
+/// Control characters would break the line, bytes that are no UTF-8 whoever reads the log. Two texts stay two.
+/// @param escaped what gets a backslash besides; a backslash has to be among them.
+void append_escaped(std::string& out, bytes_view text, bytes_view escaped = "\"\\") {
     while (!text.empty()) {
         const std::size_t size = utf8_size(text);
-        const auto byte = static_cast<unsigned char>(text.front());
-        if (size == 0 || byte < 0x20 || byte == 0x7f) {
-            append_hex(out, text.front());
+        const bytes_view character = text.substr(0, size == 0 ? 1 : size);
+        if (size == 0 || is_control_character(character)) {
+            append_code(out, character);
         } else {
-            if (byte == '"' || byte == '\\') out += '\\';
-            out += text.substr(0, size);
+            if (escaped.find(character.front()) != bytes_view::npos) out += '\\';
+            out += character;
         }
-        text.remove_prefix(size == 0 ? 1 : size);
+        text.remove_prefix(character.size());
     }
 }
 
@@ -86,16 +80,7 @@ std::string quoted(bytes_view text) {
 
 std::string readable(bytes_view text) {
     std::string out;
-    while (!text.empty()) {
-        const std::size_t size = utf8_size(text);
-        if (size == 0) {
-            append_hex(out, text.front());
-        } else {
-            if (text.front() == '\\') out += '\\';
-            out += text.substr(0, size);
-        }
-        text.remove_prefix(size == 0 ? 1 : size);
-    }
+    append_escaped(out, text, "\\");
     return out;
 }
 

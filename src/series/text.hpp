@@ -17,7 +17,8 @@ std::string to_text(std::span<const label_view> labels, std::size_t bytes_max = 
 /// To be called by its full name: a std::string also finds std::quoted, wherever <iomanip> has been included.
 std::string quoted(bytes_view text);
 
-/// As it is, but for bytes that are no UTF-8, `\xff`, and backslashes, `\\`: so different texts stay different.
+/// As it is, but for bytes that are no UTF-8, `\xff`, control characters, `\x1b` and `\u202e`, and backslashes, `\\`:
+/// so different texts stay different, and none gives orders to a terminal.
 std::string readable(bytes_view text);
 
 }  // namespace seriesgate

@@ -21,8 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An upstream that does not accept within this is as good as down, however long it may take to answer.
-constexpr auto connect_limit = 5s;
 /// Stores close idle connections after one to two minutes; be first.
 constexpr auto idle_age_max = 45s;
 
@@ -36,7 +34,8 @@ upstream_error unanswered(upstream_error_reason reason, const attempt& made, con
 }
 
 /// The end of the next of several attempts to connect, so that time is left for the others.
-std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit, std::ptrdiff_t attempts) {
+std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit,
+                                              std::chrono::nanoseconds connect_limit, std::ptrdiff_t attempts) {
     const auto now = std::chrono::steady_clock::now();
     return now + std::min<std::chrono::steady_clock::duration>(connect_limit, (limit - now) / attempts);
 }
@@ -115,7 +114,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
     for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
         timed_stream& stream = connection.stream;
         stream.close();
-        stream.expires_at(part_of(limit, left--));
+        stream.expires_at(part_of(limit, settings_.connect_timeout, left--));
         auto [error] = co_await stream.async_connect(endpoint, no_throw);
         if (!error) {
             order_.connected(endpoint);

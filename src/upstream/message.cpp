@@ -29,6 +29,8 @@ upstream_message make_message(const upstream_config& settings, const store_door&
     auto& message = made.http;
     message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{door.authority});
     copy_end_to_end(request.headers, message, request.tenant_header);
+    if (!request.keeps_authorization) message.erase(http::field::authorization);
+    if (!request.tenant.empty()) message.set(request.tenant_header, request.tenant);
     if (request.body_changed) {
         drop_body_digests(message);
         message.erase(http::field::accept_encoding);  // the answer may get a line of ours

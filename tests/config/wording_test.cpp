@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 6> keys{"listen",          "upstream",   
 
 TEST_CASE("what the user wrote stays on one line and is cut when long") {
     CHECK(in_quotes("abc") == "'abc'");
+    CHECK(in_quotes("a\u009bb\u202ec\u00fc\xff") == "'a?b?c\u00fc\xff'");
     CHECK(in_quotes("a\nb\r\tc\x7f\x1b[31m") == "'a?b??c??[31m'");
     CHECK(in_quotes(std::string(80, 'x')) == "'" + std::string(80, 'x') + "'");
     CHECK(in_quotes(std::string(81, 'x')) == "'" + std::string(80, 'x') + "...'");

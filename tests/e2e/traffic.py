@@ -1,8 +1,13 @@
-"""Series by the dozen, and which of them came out upstream."""
+"""Series by the dozen, which of them came out upstream, and how their names are shown."""
+
+import re
 
 import wire
 
 TENANT = "X-Scope-OrgID"
+
+#: What a terminal obeys, what ends a line, what turns text around; but for tab and line feed.
+ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def numbered(count, start=0, name="m", **labels):
@@ -67,3 +72,17 @@ def figures(budget, window="hourly"):
     """(maxSeries, currentSeries, refusedSeries) of one budget, or of the whole from stats["windows"]."""
     of = budget[window]
     return of["maxSeries"], of["currentSeries"], of["refusedSeries"]
+
+
+def shown(name):
+    """A tenant or a group's value, as figures show it: see docs/stats.md."""
+    out = ""
+    for character in name.decode("utf-8", "surrogateescape"):
+        code = ord(character)
+        if 0xdc80 <= code <= 0xdcff:
+            out += f"\\x{code - 0xdc00:02x}"
+        elif ORDERS.match(character) or character in "\t\n":
+            out += f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"
+        else:
+            out += "\\\\" if character == "\\" else character
+    return out

@@ -71,6 +71,7 @@ TEST_CASE("no value breaks out of its line or its quotes") {
     CHECK(value(std::string_view{"nul\0", 4}) == R"("nul\u0000")");
     CHECK(value("\x1b[31m\x7f") == R"("\u001b[31m\u007f")");
     CHECK(value("csi \u009b1m") == R"("csi \u009b1m")");
+    CHECK(value("\u202etxt\u2066\u200f\u061c") == R"("\u202etxt\u2066\u200f\u061c")");
     CHECK(value("lines \u2028 \u2029") == R"("lines \u2028 \u2029")");
     CHECK(value("caf\u00e9 \U0001f600") == "\"caf\u00e9 \U0001f600\"");
     CHECK(value("\xff\xfe z") == R"("\\xff\\xfe z")");

@@ -8,9 +8,8 @@
 
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
-
-#include "support/catch.hpp"
 
 namespace seriesgate::testing {
 
@@ -25,6 +24,7 @@ struct certificate_wish {
     std::string names{};  ///< of subjectAltName, in OpenSSL's words: "DNS:a.test,URI:x://y"; none without
     std::chrono::seconds lifetime = std::chrono::hours{1};
     const certificate* issuer = nullptr;  ///< itself without
+    bool authority = false;               ///< whether it may vouch for others
 };
 
 template <auto Free>
@@ -38,6 +38,10 @@ using owned_bio = std::unique_ptr<BIO, freed<BIO_free>>;
 using owned_key = std::unique_ptr<EVP_PKEY, freed<EVP_PKEY_free>>;
 using owned_certificate = std::unique_ptr<X509, freed<X509_free>>;
 
+inline void require_made(bool made) {
+    if (!made) throw std::runtime_error("OpenSSL makes no certificate");
+}
+
 inline std::string text_of(BIO* from) {
     char* text = nullptr;
     const long size = BIO_get_mem_data(from, &text);
@@ -46,7 +50,7 @@ inline std::string text_of(BIO* from) {
 
 inline void extend(X509* made, int kind, const std::string& value) {
     X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, nullptr, kind, value.c_str());
-    REQUIRE(extension != nullptr);
+    require_made(extension != nullptr);
     X509_add_ext(made, extension, -1);
     X509_EXTENSION_free(extension);
 }
@@ -54,7 +58,7 @@ inline void extend(X509* made, int kind, const std::string& value) {
 inline void sign(X509* made, EVP_PKEY* own_key, const certificate* issuer) {
     if (issuer == nullptr) {
         X509_set_issuer_name(made, X509_get_subject_name(made));
-        REQUIRE(X509_sign(made, own_key, EVP_sha256()) > 0);
+        require_made(X509_sign(made, own_key, EVP_sha256()) > 0);
         return;
     }
     const owned_bio chain{BIO_new_mem_buf(issuer->chain.data(), -1)};
@@ -62,13 +66,13 @@ inline void sign(X509* made, EVP_PKEY* own_key, const certificate* issuer) {
     const owned_certificate by{PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)};
     const owned_key key{PEM_read_bio_PrivateKey(secret.get(), nullptr, nullptr, nullptr)};
     X509_set_issuer_name(made, X509_get_subject_name(by.get()));
-    REQUIRE(X509_sign(made, key.get(), EVP_sha256()) > 0);
+    require_made(X509_sign(made, key.get(), EVP_sha256()) > 0);
 }
 
 inline certificate make_certificate(const certificate_wish& wish) {
     const owned_key key{EVP_EC_gen("P-256")};
     const owned_certificate made{X509_new()};
-    REQUIRE(key);
+    require_made(key != nullptr);
     X509_set_version(made.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
     X509_gmtime_adj(X509_getm_notBefore(made.get()), -3600 * 24);
@@ -77,6 +81,7 @@ inline certificate make_certificate(const certificate_wish& wish) {
     X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>(wish.common_name.c_str()), -1, -1, 0);
     if (!wish.names.empty()) extend(made.get(), NID_subject_alt_name, wish.names);
+    if (wish.authority) extend(made.get(), NID_basic_constraints, "critical,CA:TRUE");
     sign(made.get(), key.get(), wish.issuer);
 
     const owned_bio chain{BIO_new(BIO_s_mem())};
@@ -87,8 +92,8 @@ inline certificate make_certificate(const certificate_wish& wish) {
 }
 
 /// Of a server with this name, which signs itself.
-inline certificate make_certificate(const std::string& name) {
-    return make_certificate(certificate_wish{.common_name = name, .names = "DNS:" + name});
+inline certificate server_certificate(const std::string& name) {
+    return make_certificate({.common_name = name, .names = "DNS:" + name});
 }
 
 }  // namespace seriesgate::testing

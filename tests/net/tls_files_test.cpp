@@ -22,7 +22,7 @@ struct scene {
     std::string certificate = folder / "tls.crt";
     std::string key = folder / "tls.key";
 
-    scene() { write(make_certificate("first.test")); }
+    scene() { write(server_certificate("first.test")); }
 
     void write(const testing::certificate& from) const {
         write_file(certificate, from.chain);
@@ -76,12 +76,12 @@ TEST_CASE("files make a context, and what is wrong with them is said with the fi
         const std::string both = read_file(with.key);
         write_file(with.certificate, both);
         CHECK(with.fault() == with.certificate + ": no certificate in it");
-        write_file(with.certificate, make_certificate("other.test").chain);
+        write_file(with.certificate, server_certificate("other.test").chain);
         write_file(with.key, read_file(with.certificate));
         CHECK(with.fault() == with.key + ": no private key in it");
     }
     SECTION("the key is another's") {
-        write_file(with.key, make_certificate("other.test").key);
+        write_file(with.key, server_certificate("other.test").key);
         CHECK(with.fault() == with.certificate + " and " + with.key + ": the key does not belong to the certificate");
     }
 }
@@ -95,7 +95,7 @@ TEST_CASE("files that have changed are taken, and connections keep what they beg
     const captured_log said;
     files->refresh();
     CHECK(files->current() == before);
-    with.write(make_certificate("second.test"));
+    with.write(server_certificate("second.test"));
     files->refresh();
     CHECK(subject(files) == "CN=second.test");
     CHECK(before->subject() == "CN=first.test");
@@ -105,7 +105,7 @@ TEST_CASE("files that have changed are taken, and connections keep what they beg
 
 TEST_CASE("a link that is set to another file, as Kubernetes does, is a change") {
     const scene with;
-    const auto second = make_certificate("second.test");
+    const auto second = server_certificate("second.test");
     write_file(with.folder / "new.crt", second.chain);
     write_file(with.folder / "new.key", second.key);
     const std::string certificate = with.folder / "link.crt";
@@ -127,7 +127,7 @@ TEST_CASE("files that are no good are not taken, which is said once, and so is t
     REQUIRE(loaded.has_value());
     const auto& files = *loaded;
     const auto before = files->current();
-    const auto second = make_certificate("second.test");
+    const auto second = server_certificate("second.test");
     const captured_log said;
     SECTION("the moment between certificate and key is no fault") {
         write_file(with.certificate, second.chain);

@@ -37,6 +37,7 @@ TEST_CASE("labels without a value are left out") {
 TEST_CASE("what would break a line of the log is escaped") {
     CHECK(text_of({{"job", "a\"b\\c"}}) == R"({job="a\"b\\c"})");
     CHECK(text_of({{"job", "a\nb\r\0\x1b\x7f"s}}) == R"({job="a\x0ab\x0d\x00\x1b\x7f"})");
+    CHECK(text_of({{"job", "\u009b31m \u2028 \u202e"}}) == R"({job="\u009b31m \u2028 \u202e"})");
     CHECK(text_of({{"__name__", "u\np"}, {"j\tb", "x"}}) == R"(u\x0ap{j\x09b="x"})");
     SECTION("UTF-8 stays") {
         CHECK(text_of({{"stadt", "Zürich"}}) == R"({stadt="Zürich"})");
@@ -62,12 +63,14 @@ TEST_CASE("the text is cut to about the size asked for") {
 }
 
 TEST_CASE("texts that differ are readable in different ways") {
-    const std::vector<std::string> texts{"\xff", R"(\xff)", R"(\\xff)", R"(\)", R"(\\)", "a", "\xff\\", "\\\xff"};
+    const std::vector<std::string> texts{"\xff",   R"(\xff)", R"(\\xff)", R"(\)",    R"(\\)",  "a",
+                                         "\xff\\", "\\\xff",  "\x1b",     R"(\x1b)", "\u202e", R"(\u202e)"};
     std::set<std::string> shown;
     for (const std::string& text : texts) CHECK(shown.insert(readable(text)).second);
     CHECK(readable("\xff") == R"(\xff)");
     CHECK(readable(R"(\xff)") == R"(\\xff)");
-    CHECK(readable("Zürich \n\"") == "Zürich \n\"");
+    CHECK(readable("Zürich \n\"") == R"(Zürich \x0a")");
+    CHECK(readable("\x1b[31m\u009b1m\u202e") == R"(\x1b[31m\u009b1m\u202e)");
 }
 
 TEST_CASE("long values are cut in the middle before a label is left out") {

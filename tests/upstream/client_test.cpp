@@ -118,7 +118,7 @@ TEST_CASE("a pooled connection that was closed before all of the request had arr
     scene with;
     with.will_answer(no_content);
     REQUIRE(with.post().has_value());
-    with.store.script.push_back({.text = "", .afterwards = close_then, .reads_body = false});
+    with.store.script.push_back({.text = "", .sent = scripted_answer::when::instead_of_body, .afterwards = close_then});
     const std::string body(16 << 20, 'x');
     SECTION("and the next one answers") {
         with.will_answer(no_content);
