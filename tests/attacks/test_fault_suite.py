@@ -10,15 +10,16 @@ import collections
 import pytest
 
 import store_ways
+from certificates import Authority
 from fault_account import by, check_account, tally
 from fault_runs import compare
-from fault_scenes import SENDERS, Fault, Scene, check_one_door, check_three_doors, configuration, opens_anew, welcomes, welcomes_again
+from fault_scenes import (SENDERS, Fault, Scene, check_one_door, check_three_doors, configuration, opens_anew,
+                          server_context, welcomes, welcomes_again)
 from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders, Sent
 from faked_names import FakedNames
 from faulty_store import Store
 from gate import sanitized
 from waiting import eventually
-from x509 import Authority
 
 LOST, INVALID, LATE = "connection_lost", "invalid_answer", "timeout"
 
@@ -118,25 +119,23 @@ def test_with_tls(scene, authority, name, doors, check):
     check(scene(BY_NAME[name], doors, authority))
 
 
-
-
 CERTIFICATES = {
-    "expired": lambda authority: authority.issue("DNS:store.test", days=-1),
-    "for another name": lambda authority: authority.issue("DNS:other.test"),
-    "of an authority that nobody knows": lambda authority: Authority(authority.folder / "other", "other").issue("DNS:store.test"),
-    "none at all: it speaks plain HTTP": lambda authority: None,
+    "expired": lambda ours, others: ours.issue("store.test", expired=True),
+    "for another name": lambda ours, others: ours.issue("other.test"),
+    "of an authority that nobody knows": lambda ours, others: others.issue("store.test"),
+    "none at all: it speaks plain HTTP": lambda ours, others: None,
 }
 
 
 @pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
 @pytest.mark.parametrize("name", CERTIFICATES)
-def test_a_certificate_that_is_not_good(scene, authority, name, doors, check):
+def test_a_certificate_that_is_not_good(scene, authority, tmp_path, name, doors, check):
     contexts = []
+    wrong = CERTIFICATES[name](authority, Authority(tmp_path, "others"))
 
     def begin(door):
-        wrong = CERTIFICATES[name](authority)
         contexts.append(door.tls)
-        door.tls = wrong and wrong.server_context()
+        door.tls = wrong and server_context(wrong)
         door.cut_off()
 
     def mend(door):
@@ -149,7 +148,7 @@ def test_a_certificate_that_is_not_good(scene, authority, name, doors, check):
 def test_a_certificate_that_is_replaced_under_load(scene, authority, doors):
     """New connections get the new one, and nobody is told of anything."""
     def begin(door):
-        door.tls = authority.issue("DNS:store.test", "DNS:new.test").server_context()
+        door.tls = server_context(authority.issue("store.test", "new.test"))
 
     at = scene(Fault("replaced", way="says close", begin=begin), doors, authority)
     _, sent = at.play()

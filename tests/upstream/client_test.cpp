@@ -238,9 +238,8 @@ TEST_CASE("what breaks off before the whole request has gone may be refused, but
     const auto answers = [&](const std::string& status) {
         scene with;
         with.store.script.push_back({.text = "HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n",
-                                     .sent = scripted_answer::when::before_body,
-                                     .afterwards = close_then,
-                                     .reads_body = false});
+                                     .sent = scripted_answer::when::instead_of_body,
+                                     .afterwards = close_then});
         return with.post(body);
     };
     const auto refused = answers("413 Content Too Large");

@@ -21,13 +21,12 @@ namespace seriesgate::testing {
 
 /// What is made of one request.
 struct scripted_answer {
-    enum class when { after_body, before_body };
+    enum class when { after_body, before_body, instead_of_body };  ///< the last: the body is not read
     enum class then { keep, close, reset };
 
     std::string text;  ///< as it is sent; may be anything, or nothing
     when sent = when::after_body;
     then afterwards = then::keep;
-    bool reads_body = true;
 };
 
 struct scripted_store {
@@ -54,8 +53,9 @@ inline net::awaitable<bool> serve_one(scripted_store& store, stream_socket& sock
         store.script.pop_front();
     }
     const auto answering = net::buffer(answer.text);
-    if (answer.sent == scripted_answer::when::before_body) co_await net::async_write(socket, answering, no_throw);
-    const std::size_t missing = answer.reads_body ? header_bytes + body_bytes - text.size() : 0;
+    if (answer.sent != scripted_answer::when::after_body) co_await net::async_write(socket, answering, no_throw);
+    const bool is_read = answer.sent != scripted_answer::when::instead_of_body;
+    const std::size_t missing = is_read ? header_bytes + body_bytes - text.size() : 0;
     const auto all_of_it = net::transfer_exactly(missing);
     if (missing != 0) co_await net::async_read(socket, buffer, all_of_it, no_throw);
     store.requests.push_back(text);
