@@ -12,6 +12,7 @@
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
 #include "log/log.hpp"
+#include "upstream/store_access.hpp"
 
 namespace {
 
@@ -56,7 +57,10 @@ int start(int argc, const char* const* argv) {
         fmt::print("{}", asked.print);
         return 0;
     }
-    const load_outcome loaded = load_config(asked.config_file, asked.flags);
+    load_outcome loaded = load_config(asked.config_file, asked.flags);
+    if (loaded.ok())
+        for (std::string& fault : faults_of_files(loaded.value.upstream))
+            loaded.errors.push_back({asked.config_file.value_or(""), "", std::move(fault)});
     for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {

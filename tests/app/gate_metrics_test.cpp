@@ -59,7 +59,6 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->http.connections_accepted.add(20);
     metrics->http.connections_given_up[connection_bound::per_peer].add(27);
     metrics->http.connections_turned_away[connection_bound::total].add(28);
-    metrics->upstream.upstream_connections.add(21);
     metrics->reload.successful.set(1);
     metrics->reload.success_seconds.set(1'700'000'000);
     metrics->state.saves.add(22);
@@ -133,10 +132,12 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_upstream_errors_total{reason=\"no_route\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"connect_failed\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"connection_lost\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"tls\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"invalid_answer\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
+          "seriesgate_upstream_errors_total{reason=\"busy\"} 0\n"
+          "seriesgate_upstream_errors_total{reason=\"unauthorized\"} 0\n"
           "seriesgate_upstream_sent_bytes_total 16\n"
-          "seriesgate_upstream_connections 21\n"
           "seriesgate_config_reload_requests_total 29\n"
           "seriesgate_config_reloads_total 28\n"
           "seriesgate_config_last_reload_successful 1\n"
