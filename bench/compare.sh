@@ -7,7 +7,7 @@
 #   --rounds N      how often everything is measured; the table shows medians (5)
 #   --seconds N     how long each load lasts, at saturation and at the fixed rate (5)
 #   --connections N how many wrk opens (16)
-#   --cases A,B     of accepted, half, refused, new (all)
+#   --cases A,B     of accepted, half, refused, new, tls (all)
 #   --protocols A,B of v1, v2 (both)
 #   --quick         one round of one second: whether it works, no figures to quote
 #   --output FILE   the raw results as JSON (build/bench/compare.json); bench/chart.py draws them
@@ -48,6 +48,7 @@ find_tool nginx 'the Debian package nginx-light' nginx /usr/sbin/nginx
 nginx=$tool
 find_tool wrk 'the Debian package wrk' wrk
 wrk=$tool
+find_tool openssl 'the Debian package openssl' openssl
 
 # Debian's own Python has Debian's python3-snappy; another one in the PATH may not.
 python=''

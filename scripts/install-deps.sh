@@ -30,7 +30,7 @@ done
 # Tools as command:package (any way to have the command will do), libraries as package names.
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
 libraries=(libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev
-    libssl-dev)
+    libssl-dev libcrypt-dev)
 if [ "$with_unit_tests" = yes ]; then
     tools+=(ccache:ccache protoc:protobuf-compiler)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev)

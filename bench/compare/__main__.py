@@ -17,7 +17,7 @@ from pathlib import Path
 
 import bodies
 import report
-from peers import PEERS, Store
+from peers import PEERS, Certificate, Store
 from processes import Failed, Group
 
 RATE = 200  # requests a second, for the latencies
@@ -28,10 +28,11 @@ QUICK = {"rounds": 1, "seconds": 1}
 
 
 class Case:
-    """One traffic: the limit, what makes the series known, what is measured, and the share that has to be refused."""
+    """One traffic: the limit, what makes the series known, what is measured, the share that has to be refused, and
+    whether it comes over TLS."""
 
-    def __init__(self, limit, warm_up, load, refused):
-        self.limit, self.warm_up, self.load, self.refused = limit, warm_up, load, refused
+    def __init__(self, limit, warm_up, load, refused, tls=False):
+        self.limit, self.warm_up, self.load, self.refused, self.tls = limit, warm_up, load, refused, tls
 
 
 def cases(protocol):
@@ -49,7 +50,10 @@ def cases(protocol):
     def new():
         return Case(NEW_PLENTY, protocol.bodies(), protocol.exploding(), 0)
 
-    return {"accepted": accepted, "half": half, "refused": refused, "new": new}
+    def tls():
+        return Case(PLENTY, protocol.bodies(), _unpatched(protocol.bodies()), 0, tls=True)
+
+    return {"accepted": accepted, "half": half, "refused": refused, "new": new, "tls": tls}
 
 
 def _unpatched(requests):
@@ -60,6 +64,7 @@ class Comparison:
     def __init__(self, asked, folder):
         self.asked, self.folder = asked, folder
         self.store = Store(asked, folder / "store")
+        self.certificate = Certificate(folder)
         self.started = 0
 
     def stop(self):
@@ -69,7 +74,8 @@ class Comparison:
         """One run of one peer. @return its figures, as they stand in the JSON"""
         _keep_clear_of_the_hour(2 * self.asked.seconds + 20)
         self.started += 1
-        peer = PEERS[peer_name](self.asked, self.folder / f"{self.started:03}-{peer_name}", self.store, case.limit)
+        peer = PEERS[peer_name](self.asked, self.folder / f"{self.started:03}-{peer_name}", self.store, case.limit,
+                                 self.certificate if case.tls else None)
         try:
             peer.take(case.warm_up, protocol.headers)
             peer.wait_idle()
@@ -88,7 +94,7 @@ class Comparison:
         threads = 1 if rate else max(1, os.cpu_count() // 2)
         command = [self.asked.wrk, f"--threads={threads}", f"--connections={self.asked.connections}", "--timeout=30s",
                    f"--duration={self.asked.seconds}s", f"--script={bodies.REPOSITORY}/bench/compare/load.lua",
-                   f"http://127.0.0.1:{peer.port}", "--", load_folder, run, *([str(rate)] if rate else [])]
+                   f"{peer.scheme}://127.0.0.1:{peer.port}", "--", load_folder, run, *([str(rate)] if rate else [])]
         cpu, store_cpu = peer.group.cpu_ns(), self.store.group.cpu_ns()
         connections, requests = self.store.served()
         wrk = Group("wrk", command, self.folder / "wrk.log")

@@ -3,12 +3,12 @@ for what the comparison is about (the limits) and what would make it unfair to t
 
 import getpass
 import grp
-import http.client
 import json
 import os
+import subprocess
 import time
 
-from processes import Failed, Group, free_port, get
+from processes import Failed, Group, connect, free_port, get
 
 
 # Files of its own instead of Debian's; connections that are never closed for having served enough.
@@ -65,7 +65,8 @@ _PROXY = """
         keepalive_requests 1000000000;
     }
     server {
-        listen 127.0.0.1:%(port)d reuseport; # else one worker may get all connections
+        listen 127.0.0.1:%(port)d %(ssl)s reuseport; # else one worker may get all connections
+        %(certificate)s
         location / {
             proxy_pass http://store;
             proxy_http_version 1.1;
@@ -99,19 +100,31 @@ class Store:
         return int(connections), int(requests)
 
 
+class Certificate:
+    """Of a key on P-256, the cheapest for all of them; nobody looks at who signed it."""
+
+    def __init__(self, folder):
+        self.chain, self.key = folder / "tls.crt", folder / "tls.key"
+        made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                               "-nodes", "-days", "2", "-subj", "/CN=compare", "-out", self.chain,
+                               "-keyout", self.key], capture_output=True, text=True)
+        if made.returncode:
+            raise Failed(f"openssl makes no certificate:\n{made.stderr}")
+
+
 class Peer:
-    """A running proxy. @param limit of series, for the hour and the day"""
+    """A running proxy. @param limit of series, for the hour and the day; @param certificate for TLS, or nothing"""
 
     protocols = ("v1", "v2")
 
-    def __init__(self, programs, folder, store, limit):
-        self.port = free_port()
-        self.group = self._start(programs, folder, store.port, limit)
-        self.group.wait_ready(self.port, self.ready_path)
+    def __init__(self, programs, folder, store, limit, certificate):
+        self.port, self.scheme = free_port(), "https" if certificate else "http"
+        self.group = self._start(programs, folder, store.port, limit, certificate)
+        self.group.wait_ready(self.port, self.ready_path, scheme=self.scheme)
 
     def take(self, bodies, headers):
         """Sends it bodies, one after the other in their order: its warm-up."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = connect(self.port, self.scheme)
         for body in bodies:
             connection.request("POST", "/api/v1/write", body, headers)
             answer = connection.getresponse()
@@ -143,37 +156,45 @@ class Peer:
 class Gate(Peer):
     ready_path = "/-/ready"
 
-    def _start(self, programs, folder, store, limit):
+    def _start(self, programs, folder, store, limit, certificate):
         folder.mkdir()
         configuration = folder / "seriesgate.yaml"
         configuration.write_text(f"listen: 127.0.0.1:{self.port}\n"
                                  f"upstream: {{url: 'http://127.0.0.1:{store}/api/v1/write'}}\n"
                                  f"maxHourlySeries: {limit}\nmaxDailySeries: {limit}\n")
-        return Group("seriesgate", [programs.gate, f"--config.file={configuration}"], folder / "log")
+        command = [programs.gate, f"--config.file={configuration}"]
+        if certificate:
+            web = folder / "web.yml"
+            web.write_text(f"tls_server_config: {{cert_file: {certificate.chain}, key_file: {certificate.key}}}\n")
+            command.append(f"--web.config.file={web}")
+        return Group("seriesgate", command, folder / "log")
 
     def counts(self):
-        samples = json.loads(get(self.port, "/stats")[1])["samples"]
+        samples = json.loads(get(self.port, "/stats", self.scheme)[1])["samples"]
         return samples["received"], samples["refused"]
 
 
 class Nginx(Peer):
     ready_path = None
 
-    def _start(self, programs, folder, store, limit):
+    def _start(self, programs, folder, store, limit, certificate):
         # As many workers as the others have threads; Debian's nginx.conf says so, too.
-        return _start_nginx(programs.nginx, folder, "nginx", "auto", _PROXY % {"port": self.port, "store": store})
+        ssl = f"ssl_certificate {certificate.chain}; ssl_certificate_key {certificate.key};" if certificate else ""
+        return _start_nginx(programs.nginx, folder, "nginx", "auto", _PROXY % {
+            "port": self.port, "store": store, "ssl": "ssl" if certificate else "", "certificate": ssl})
 
 
 class Vmagent(Peer):
     ready_path = "/health"
     protocols = ("v1",)  # vmagent has no remote write 2 yet
 
-    def _start(self, programs, folder, store, limit):
+    def _start(self, programs, folder, store, limit, certificate):
         folder.mkdir()
         return Group("vmagent", [
             programs.vmagent, f"-httpListenAddr=127.0.0.1:{self.port}",
             f"-remoteWrite.url=http://127.0.0.1:{store}/api/v1/write", f"-remoteWrite.tmpDataPath={folder}/queue",
             f"-remoteWrite.maxHourlySeries={limit}", f"-remoteWrite.maxDailySeries={limit}",
+            *(["-tls", f"-tlsCertFile={certificate.chain}", f"-tlsKeyFile={certificate.key}"] if certificate else []),
         ], folder / "log")
 
     def wait_idle(self):
@@ -186,7 +207,7 @@ class Vmagent(Peer):
 
     def _metrics(self, name):
         """The sum of one metric of its own /metrics."""
-        lines = get(self.port, "/metrics")[1].splitlines()
+        lines = get(self.port, "/metrics", self.scheme)[1].splitlines()
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.split("{")[0].split(" ")[0] == name)
 
 

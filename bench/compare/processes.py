@@ -4,6 +4,7 @@ import http.client
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import time
 from pathlib import Path
@@ -30,10 +31,10 @@ class Group:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                             start_new_session=True)
 
-    def wait_ready(self, port, path=None, seconds=20):
+    def wait_ready(self, port, path=None, seconds=20, scheme="http"):
         """Until it answers 200 on `path`, or without one, accepts connections."""
         deadline = time.monotonic() + seconds
-        while not _answers(port, path):
+        while not _answers(port, path, scheme):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise Failed(f"{self.name} did not start:\n{self.last_words()}")
@@ -73,19 +74,25 @@ class Group:
         return [pid for pid in pids if (fields := _stat(pid)) and int(fields[2]) == self.process.pid]
 
 
-def _answers(port, path):
+def _answers(port, path, scheme):
     try:
         if path is None:
             socket.create_connection(("127.0.0.1", port), timeout=5).close()
             return True
-        return get(port, path)[0] == 200
+        return get(port, path, scheme)[0] == 200
     except OSError:
         return False
 
 
-def get(port, path):
+def connect(port, scheme="http"):
+    if scheme == "http":
+        return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    return http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=ssl._create_unverified_context())
+
+
+def get(port, path, scheme="http"):
     """@return status, text"""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = connect(port, scheme)
     try:
         connection.request("GET", path)
         answer = connection.getresponse()

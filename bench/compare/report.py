@@ -4,7 +4,8 @@ import statistics
 from dataclasses import dataclass
 from typing import Callable
 
-CASES = {"accepted": "all accepted", "half": "half refused", "refused": "all refused", "new": "1 % new series"}
+CASES = {"accepted": "all accepted", "half": "half refused", "refused": "all refused", "new": "1 % new series",
+         "tls": "accepted, TLS"}
 PEERS = {"vmagent": "vmagent", "nginx": "nginx", "gate": "seriesgate"}
 NONE = "–"
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -21,7 +22,10 @@
 #include "app/signals.hpp"
 #include "app/start_line.hpp"
 #include "app/state.hpp"
+#include "app/web_access.hpp"
 #include "http/connections.hpp"
+#include "http/delay_probe.hpp"
+#include "http/descriptor_relief.hpp"
 #include "http/descriptors.hpp"
 #include "http/rejection_log.hpp"
 #include "http/server.hpp"
@@ -41,14 +45,19 @@ using namespace std::chrono_literals;
 constexpr auto ready_poll_interval = 5ms;
 constexpr auto rest_interval = 1s;
 
-descriptor_use descriptors_besides(const server_config& settings) {
-    return {.workers = worker_count(settings), .idle_upstream_max = connection_pool::idle_max};
+/// Those that connect to admin.listen are few: people, probes and scrapers.
+constexpr connection_bounds admin_bounds{.total = 64};
+
+descriptor_use descriptors_besides(const config& settings) {
+    return {.workers = worker_count(settings.server),
+            .idle_upstream_max = connection_pool::idle_max,
+            .admin_connections = settings.admin.listen ? admin_bounds.total : 0};
 }
 
 /// As configured, but no more than there are descriptors for.
-connection_bounds connection_bounds_of(const server_config& settings) {
+connection_bounds connection_bounds_of(const server_config& settings, const descriptor_use& others) {
     const std::uint64_t descriptors = raise_descriptor_limit();
-    const std::size_t fit = connections_that_fit(descriptors, descriptors_besides(settings));
+    const std::size_t fit = connections_that_fit(descriptors, others);
     if (settings.connections_max > fit)
         log::warn("server.maxConnections is lowered, the process may have too few descriptors",
                   {{"configured", settings.connections_max}, {"max_connections", fit}, {"descriptors", descriptors}});
@@ -71,6 +80,7 @@ net::awaitable<void> tell_rests(serving_shared& of) {
     net::steady_timer timer{co_await net::this_coro::executor};
     for (;;) {
         tell_rest(of.http.rejections);
+        of.http.closings.tell(of.http.metrics);
         tell_rest(of.ingest);
         timer.expires_after(rest_interval);
         auto [error] = co_await timer.async_wait(no_throw);
@@ -108,6 +118,8 @@ class running_workers {
             spawn_lasting(
                 io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
                 "keeping the upstream's addresses failed");
+        spawn_lasting(
+            io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
         threads_.emplace_back([&io] { run_handlers(io); });
     }
 };
@@ -119,20 +131,34 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     const hash_key key{installed.secret};
     series_limiter limiter{settings.rules, wall_clock_now(), key};
     gate_metrics metrics;
-    connection_registry connections{connection_bounds_of(settings.server), metrics.http};
-    serving_shared shared{settings, limiter, key, metrics};
-    reloader reload{settings, std::move(read_again), limiter, metrics.reload, shared.admin.in_force};
+    const descriptor_use other_descriptors = descriptors_besides(settings);
+    connection_registry connections{connection_bounds_of(settings.server, other_descriptors), metrics.http};
+    connection_registry admin_connections{admin_bounds, metrics.http};
+    descriptor_relief relief{connections, other_descriptors};
+    access_control access{settings.web};
+    serving_shared shared{settings, limiter, key, metrics, access};
+    web_access web{settings.web_config_file, settings.web, access};
+    reloader reload{settings, std::move(read_again), limiter, web, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
-                               .write_metrics = [&metrics](exposition& out) { write(out, metrics); },
+                               .write_metrics =
+                                   [&](exposition& out) {
+                                       write(out, metrics);
+                                       write(out, shared.stores);
+                                   },
                                .counts = [&metrics] { return metrics.counts(); }};
     std::optional<state_keeper> state;
     if (installed.directory) state.emplace(settings, installed, key, limiter, metrics.state);
     const worker_threads workers = make_workers(shared, settings.server);
     serving_thread front_desk{shared, serving_thread::role::front_desk};  // its thread is this one
     net::io_context& control = front_desk.self.io;
-    server listener{front_desk.offered, settings.listen, services_of(workers), connections,
-                    descriptors_besides(settings.server)};
+    server senders{{.front = front_desk.offered, .connections = connections, .workers = services_of(workers)},
+                   settings.listen,
+                   relief};
+    std::optional<server> people;
+    if (settings.admin.listen)
+        people.emplace(entrance{.front = *front_desk.people, .connections = admin_connections}, *settings.admin.listen,
+                       relief);
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
     net::signal_set reload_signals{control, SIGHUP};
@@ -142,7 +168,12 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};
-    const std::vector<file_check> files;
+    std::vector<file_check> files;
+    std::jthread checking;
+    if (!settings.web_config_file.empty()) {
+        files.emplace_back([&web] { web.refresh(); });
+        checking = std::jthread{[&](const std::stop_token& end) { access.check_passwords(end); }};
+    }
     std::jthread rereading;
     if (!files.empty()) rereading = std::jthread{[&](const std::stop_token& end) { reread_files(end, files); }};
     std::jthread reloading{[&](const std::stop_token& end) { reload.run(end, shared.admin.reloads); }};
@@ -153,10 +184,13 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     };
     go_on([&] { return announce_ready(workers, shared.http.life); }, "getting ready failed");
     go_on([&] { return tell_rests(shared); }, "telling of the rest failed");
-    go_on([&] { return listener.accept(); }, "accepting connections failed");
+    go_on([&] { return senders.accept(); }, "accepting connections failed");
+    if (people) go_on([&] { return people->accept(); }, "accepting connections failed");
     go_on([&] { return reload_on_signal(reload_signals, shared.admin); }, "reloading failed");
-    go_on([&] { return drain_on_signal(signals, listener, front_desk, workers); }, "draining failed");
-    log_start(settings, listener.address(), workers.size(), config_file);
+    go_on([&] { return drain_on_signal(signals, senders, front_desk, workers); }, "draining failed");
+    const std::string address = senders.address();
+    log_start(settings, {.senders = address, .people = people ? people->address() : address}, workers.size(),
+              config_file);
     run_handlers(control);  // until it has drained
 
     serving.stop();

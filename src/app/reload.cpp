@@ -78,8 +78,13 @@ std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, cons
 }  // namespace
 
 reloader::reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
-                   reload_metrics& metrics, config_page& page)
-    : in_force_(running), read_again_(std::move(read_again)), limiter_(limiter), metrics_(metrics), page_(page) {
+                   web_access& web, reload_metrics& metrics, config_page& page)
+    : in_force_(running),
+      read_again_(std::move(read_again)),
+      limiter_(limiter),
+      web_(web),
+      metrics_(metrics),
+      page_(page) {
     page_.replace(page_of(in_force_, {}));
     note_success();  // of the start
 }
@@ -124,14 +129,19 @@ reload_outcome reloader::take_over() {
     if (const auto mistakes = mistakes_until_restart(loaded.value.rules, in_force_); !mistakes.empty())
         return tell_mistakes(mistakes);
     // All that can fail comes first.
-    const differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
-                            .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
+    differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
+                      .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
+    // Of another file only a restart makes anything.
+    const bool is_same_file = loaded.value.web_config_file == in_force_.web_config_file;
+    if (is_same_file)
+        for (const std::string& each : web_.changes(loaded.value.web)) found.made.push_back("web.config.file: " + each);
     reload_outcome outcome{.ok = true, .text = answer_of(found) + warnings_in(loaded)};
     config next = in_force_;
     next.rules = std::move(loaded.value.rules);
     next.log = loaded.value.log;
     page_text page = page_of(next, found.at_restart);
 
+    if (is_same_file) web_.take_over(loaded.value.web);
     limiter_.reconfigure(next.rules);
     log::set_up(next.log.format, next.log.level);
     in_force_ = std::move(next);

@@ -8,26 +8,28 @@
 #include "admin/config_page.hpp"
 #include "admin/reload_desk.hpp"
 #include "admin/reload_metrics.hpp"
+#include "app/web_access.hpp"
 #include "config/load.hpp"
 
 namespace seriesgate {
 
 class series_limiter;
 
-/// Knows the configuration in force. Reads it again and hands the limits to the limiter, and to the log how to write.
-/// Everything else (addresses, timeouts, sizes, ignoreLabels, the tenant header, state) is fixed at the start: a change
-/// of it is told, not made.
-/// Threads: one, its own: files and patterns take a while, and no request is to wait for them.
+/// Knows the configuration in force. Reads it again and hands the limits to the limiter, to the log how to write, and
+/// to web_access who may ask. Everything else (addresses, timeouts, sizes, ignoreLabels, the tenant header, state) is
+/// fixed at the start: a change of it is told, not made. Threads: one, its own: files and patterns take a while, and no
+/// request is to wait for them.
 class reloader {
     config in_force_;
     const std::function<load_outcome()> read_again_;
     series_limiter& limiter_;
+    web_access& web_;
     reload_metrics& metrics_;
     config_page& page_;
 
   public:
     /// @param page shows what is in force, from now on.
-    reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
+    reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter, web_access& web,
              reload_metrics& metrics, config_page& page);
 
     /// Reloads when it is asked for, until it is time to stop: once a second at most, for all who have asked before.

@@ -17,29 +17,29 @@ request_handler ingestion_by(std::optional<ingestor>& ingest) {
 
 /// Nothing but the name of the upstream keeps a gate from being ready.
 std::string what_keeps(ingest_shared& shared) {
-    const std::string fault = shared.health.name_fault();
-    return fault.empty()
-               ? fault
-               : "the upstream's name does not resolve: " + shared.settings.upstream.store.doors.front().host + ": " +
-                     fault;
+    const std::string fault = shared.stores.first.name_fault();
+    return fault.empty() ? fault : "the upstream's name does not resolve: " + fault;
 }
 
 }  // namespace
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
-                               gate_metrics& metrics)
-    : http{.settings = settings.server, .tenant_header = settings.tenant_header, .metrics = metrics.http},
-      ingest{.settings = settings,
-             .limiter = limiter,
-             .key = key,
-             .metrics = metrics.ingest,
-             .upstream = metrics.upstream},
+                               gate_metrics& metrics, access_control& access)
+    : http{.settings = settings.server,
+           .tenant_header = settings.tenant_header,
+           .metrics = metrics.http,
+           .access = access},
+      stores(settings.upstream, metrics.upstream, worker_count(settings.server)),
+      ingest{.settings = settings, .limiter = limiter, .key = key, .metrics = metrics.ingest, .stores = stores},
       admin{.life = http.life, .reload = metrics.reload, .waits_for = [this] { return what_keeps(ingest); }} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {
     if (as == role::worker) ingest.emplace(self.io, shared.ingest);
     offered.routes = make_routes(admin, ingestion_by(ingest));
+    if (!shared.ingest.settings.admin.listen) return;
+    if (as == role::front_desk) people.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
+    offered.routes = offered.routes.of(route_kind::ingestion);
 }
 
 std::size_t worker_count(const server_config& settings) noexcept {

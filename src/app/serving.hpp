@@ -20,11 +20,13 @@ class series_limiter;
 /// What all of them share, room by room. Threads: any.
 struct serving_shared {
     http_shared http;
+    shared_stores stores;
     ingest_shared ingest;
     admin_shared admin;
 
     /// Everything that is passed outlives this.
-    serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics);
+    serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
+                   access_control& access);
 };
 
 /// One thread with what answers on it.
@@ -33,6 +35,7 @@ struct serving_thread {
     std::optional<ingestor> ingest;
     admin_answers admin;
     service offered;
+    std::optional<service> people;  ///< the front desk's, where admin.listen is; `offered` is ingestion alone then
 
     enum class role { worker, front_desk };
 

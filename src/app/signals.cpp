@@ -37,14 +37,14 @@ net::awaitable<void> wait_for_idle(net::signal_set& signals, const gauge& workin
 
 }  // namespace
 
-net::awaitable<void> drain_on_signal(net::signal_set& signals, server& listener, serving_thread& front_desk,
+net::awaitable<void> drain_on_signal(net::signal_set& signals, server& senders, serving_thread& front_desk,
                                      const worker_threads& workers) {
     http_shared& shared = front_desk.self.shared;
     auto [error, signal] = co_await signals.async_wait(no_throw);
     if (error) co_return;
     log::info("draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     shared.life.drain();
-    listener.close();
+    senders.close();  // who asks for readiness at admin.listen is told that it is over
     const std::chrono::nanoseconds drain_timeout = shared.settings.drain_timeout;
     const auto grace = std::min(drain_sender_grace, drain_timeout / 2);
     hurry_senders(front_desk.self, grace);

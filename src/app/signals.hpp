@@ -10,9 +10,9 @@
 
 namespace seriesgate {
 
-/// Waits for the first signal, stops listening, and lets what is being worked on end, for a bounded time; then stops
-/// the front desk. A second signal ends the wait. Threads: the front desk's.
-net::awaitable<void> drain_on_signal(net::signal_set& signals, server& listener, serving_thread& front_desk,
+/// Waits for the first signal, takes no more connections of senders, and lets what is being worked on end, for a
+/// bounded time; then stops the front desk. A second signal ends the wait. Threads: the front desk's.
+net::awaitable<void> drain_on_signal(net::signal_set& signals, server& senders, serving_thread& front_desk,
                                      const worker_threads& workers);
 
 /// Asks for a reload at every signal. Threads: any one.

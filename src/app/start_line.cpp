@@ -50,10 +50,11 @@ std::string in_words(const std::vector<label_limit>& limits) {
     return text;
 }
 
-void log_start(const config& settings, std::string_view address, std::size_t threads, std::string_view config_file) {
+void log_start(const config& settings, const listening_at& where, std::size_t threads, std::string_view config_file) {
     const limit_rules& rules = settings.rules;
     log::info("seriesgate is up", {{"version", version()},
-                                   {"listen", address},
+                                   {"listen", where.senders},
+                                   {"admin_listen", where.people},
                                    {"upstream", shown_url(settings.upstream)},
                                    {"protocol", shown(settings.upstream.protocol)},
                                    {"mode", shown(rules.mode)},

@@ -10,9 +10,14 @@
 
 namespace seriesgate {
 
-/// @param address that the gate listens on.
+/// Where the gate listens.
+struct listening_at {
+    std::string senders;
+    std::string people;  ///< may be the same
+};
+
 /// @param config_file empty: there is none.
-void log_start(const config& settings, std::string_view address, std::size_t threads, std::string_view config_file);
+void log_start(const config& settings, const listening_at& where, std::size_t threads, std::string_view config_file);
 
 /// "each 1000 an hour, 5000 a day; 2 overrides"
 std::string in_words(const tenant_limits& tenants);

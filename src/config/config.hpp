@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct listen_address {
     std::string unix_path{};       ///< of a unix socket, in place of host and port
 
     bool operator==(const listen_address&) const = default;
+};
+
+/// What is for people, scrapers and probes, and not for senders.
+struct admin_config {
+    std::optional<listen_address> listen{};  ///< nothing: where senders connect
+
+    bool operator==(const admin_config&) const = default;
 };
 
 /// In which version of remote write the upstream gets what comes in version 2.
@@ -91,6 +99,7 @@ struct upstream_config {
     std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
     bool discard = false;                  ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
+    std::chrono::milliseconds connect_timeout = std::chrono::seconds{5};  ///< for one address
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;
     std::set<std::string, std::less<>> forward_query;  ///< names of the sender's query arguments that go on, decoded
@@ -99,13 +108,19 @@ struct upstream_config {
 };
 
 struct server_config {
-    std::uint64_t body_bytes_max = 32 << 20;                             ///< maxRequestBytes: one body as sent
-    std::uint64_t decoded_bytes_max = 128 << 20;                         ///< maxDecodedBytes: the same, decompressed
-    std::uint64_t inflight_bytes_max = 512 << 20;                        ///< maxInflightBytes: all requests together
-    std::uint64_t connections_max = 8192;                                ///< maxConnections: from senders
-    std::uint64_t connections_per_peer_max = 1024;                       ///< maxConnectionsPerPeer; 0: no own bound
-    unsigned threads = 0;                                                ///< 0: one per core
+    std::uint64_t body_bytes_max = 32 << 20;        ///< maxRequestBytes: one body as sent
+    std::uint64_t decoded_bytes_max = 128 << 20;    ///< maxDecodedBytes: the same, decompressed
+    std::uint64_t inflight_bytes_max = 512 << 20;   ///< maxInflightBytes: all requests together
+    std::uint64_t header_bytes_max = 64 << 10;      ///< maxHeaderBytes: of one request
+    std::uint64_t connections_max = 8192;           ///< maxConnections: from senders
+    std::uint64_t connections_per_peer_max = 1024;  ///< maxConnectionsPerPeer; 0: no own bound
+    unsigned threads = 0;                           ///< 0: one per core
+    std::chrono::milliseconds queue_delay_max =
+        std::chrono::seconds{1};  ///< maxQueueDelay: what is ready waits so long
+    std::chrono::milliseconds header_timeout =
+        std::chrono::seconds{10};  ///< first byte of a request to its header's last
     std::chrono::milliseconds read_timeout = std::chrono::seconds{30};   ///< first byte to last byte of a request
+    std::chrono::milliseconds write_timeout = std::chrono::seconds{30};  ///< for the sender to read its answer
     std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};    ///< a connection between requests
     std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};  ///< SIGTERM to exit, at most
 
@@ -128,6 +143,7 @@ struct log_config {
 
 struct config {
     listen_address listen;
+    admin_config admin;
     std::string web_config_file;  ///< web.config.file; empty: none
     web_config web;               ///< what stands there
     upstream_config upstream;

@@ -1,5 +1,7 @@
 #include "config/endpoint.hpp"
 
+#include <sys/un.h>
+
 #include <boost/url/authority_view.hpp>
 #include <boost/url/ipv4_address.hpp>
 #include <boost/url/ipv6_address.hpp>
@@ -21,6 +23,10 @@ namespace urls = boost::urls;
 constexpr std::string_view listen_forms = "an address such as 0.0.0.0:9201, :9201 or [::1]:9201";
 constexpr std::string_view url_form = "a URL such as http://127.0.0.1:8428/api/v1/write";
 constexpr std::string_view supported = "only http://, https:// and discard: are supported";
+
+constexpr std::string_view unix_prefix = "unix:";
+/// The system's, without the zero behind it.
+constexpr std::size_t unix_path_bytes_max = sizeof(sockaddr_un::sun_path) - 1;
 
 std::string_view to_std(boost::core::string_view text) noexcept {
     return {text.data(), text.size()};
@@ -86,9 +92,20 @@ std::string check_scheme(const urls::url_view& url) {
     return in_quotes(scheme) + " is not supported, " + std::string{supported};
 }
 
+std::string parse_unix_path(std::string_view path, listen_address& target) {
+    if (!path.starts_with('/') || path.ends_with('/') || path.find('\0') != std::string_view::npos)
+        return in_quotes(path) + " is not the path of a unix socket, such as unix:/run/seriesgate/gate.sock";
+    if (path.size() > unix_path_bytes_max)
+        return "the path of a unix socket has at most " + std::to_string(unix_path_bytes_max) +
+               " bytes, this one has " + std::to_string(path.size());
+    target = {.host = {}, .port = 0, .unix_path = std::string{path}};
+    return "";
+}
+
 }  // namespace
 
 std::string parse_listen(std::string_view text, listen_address& target) {
+    if (text.starts_with(unix_prefix)) return parse_unix_path(text.substr(unix_prefix.size()), target);
     const std::string wrong = in_quotes(text) + " is not " + std::string{listen_forms};
     const auto authority = urls::parse_authority(text);
     if (!authority || authority->has_userinfo() || to_std(authority->port()).empty()) return wrong;
@@ -101,6 +118,15 @@ std::string parse_listen(std::string_view text, listen_address& target) {
     auto host = host_of(*authority);
     if (!host) return wrong;
     target = {.host = std::move(*host), .port = *port};
+    return "";
+}
+
+std::string parse_admin_listen(std::string_view text, std::optional<listen_address>& target) {
+    listen_address read;
+    if (!text.empty())
+        if (auto wrong = parse_listen(text, read); !wrong.empty()) return wrong;
+    target.reset();
+    if (!text.empty()) target = std::move(read);
     return "";
 }
 

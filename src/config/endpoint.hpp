@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,11 @@
 /// and only then, they have written the target.
 namespace seriesgate {
 
-/// `host:port`, `:port` (all IPv4 addresses) or `[ipv6]:port`; port 0 means any free one.
+/// `host:port`, `:port` (all IPv4 addresses) or `[ipv6]:port`; port 0 means any free one. Or `unix:/path`.
 std::string parse_listen(std::string_view text, listen_address& target);
+
+/// The same, or nothing for an empty text.
+std::string parse_admin_listen(std::string_view text, std::optional<listen_address>& target);
 
 /// `http://host[:port]/path[?query]`, or with https.
 std::string parse_store_url(std::string_view text, store_door& target);

@@ -20,10 +20,13 @@ constexpr range<double> rates{1e-9, 0.5};
 constexpr range<std::chrono::milliseconds> graces{0ms, 1h};
 constexpr range<std::chrono::milliseconds> timeouts{1ms, 1h};
 constexpr range<std::chrono::milliseconds> idle_timeouts{1ms, 24h};
+constexpr range<std::chrono::milliseconds> queue_delays{10ms, 1h};
 constexpr range<std::chrono::milliseconds> snapshot_intervals{100ms, 1h};
 // Below 2 GiB, the most a protobuf message may have.
 constexpr range<std::uint64_t> body_sizes{1, 1ull << 30};
 constexpr range<std::uint64_t> inflight_sizes{1, 1ull << 40};
+// As much as fits into the buffer that headers are read into.
+constexpr range<std::uint64_t> header_sizes{1 << 10, 64 << 10};
 
 using key_effect::at_reload;
 using key_effect::at_restart;
@@ -131,6 +134,10 @@ constexpr config_key keys[]{
      at_restart,
      one<parse_listen, &config::listen>,
      {"ADDR", "address to serve on, such as 0.0.0.0:9201 or :9201"}},
+    {"admin.listen",
+     at_restart,
+     one<parse_admin_listen, &config::admin, &admin_config::listen>,
+     {"ADDR", "another address for all that is not ingestion: health, metrics, stats, reload"}},
     {"web.config.file",
      at_restart,
      one<assign_path, &config::web_config_file>,
@@ -144,6 +151,8 @@ constexpr config_key keys[]{
      {"URL", "where accepted samples go: http[s]://host:port/path, or discard: to only count"}},
     {"upstream.urls", at_restart, {.same = same_urls, .show = show_urls, .read = read_upstream_doors}},
     {"upstream.timeout", at_restart, within<assign_duration, timeouts, upstream, &upstream_config::timeout>},
+    {"upstream.connectTimeout", at_restart,
+     within<assign_duration, timeouts, upstream, &upstream_config::connect_timeout>},
     {"upstream.protocol", at_restart, one<assign_protocol, upstream, &upstream_config::protocol>},
     {"upstream.hostHeader", at_restart, one<assign_host_header, upstream, &upstream_config::host_header>},
     {"upstream.forwardQuery", at_restart,
@@ -194,11 +203,16 @@ constexpr config_key keys[]{
     {"server.maxRequestBytes", at_restart, size<body_sizes, server, &server_config::body_bytes_max>},
     {"server.maxDecodedBytes", at_restart, size<body_sizes, server, &server_config::decoded_bytes_max>},
     {"server.maxInflightBytes", at_restart, size<inflight_sizes, server, &server_config::inflight_bytes_max>},
+    {"server.maxHeaderBytes", at_restart, size<header_sizes, server, &server_config::header_bytes_max>},
     {"server.maxConnections", at_restart, number<connection_counts, server, &server_config::connections_max>},
     {"server.maxConnectionsPerPeer", at_restart,
      number<connection_counts_per_peer, server, &server_config::connections_per_peer_max>},
     {"server.threads", at_restart, within<assign_count<unsigned>, thread_counts, server, &server_config::threads>},
+    {"server.maxQueueDelay", at_restart,
+     within<assign_duration, queue_delays, server, &server_config::queue_delay_max>},
+    {"server.headerTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::header_timeout>},
     {"server.readTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::read_timeout>},
+    {"server.writeTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::write_timeout>},
     {"server.idleTimeout", at_restart, within<assign_duration, idle_timeouts, server, &server_config::idle_timeout>},
     {"server.drainTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::drain_timeout>},
 };

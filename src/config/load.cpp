@@ -57,7 +57,8 @@ class loader {
   private:
     void read_key(const config_key& key, const known_key& found);
     void check_upstream();
-    void check_own_address();
+    void check_own_address(const own_listener& ours);
+    void check_listeners();
     [[nodiscard]] bool has_doors() const;
     void check_sizes();
     void tell_request_too_large(const server_config& server);
@@ -143,12 +144,15 @@ void loader::read_flags(const overrides& flags) {
 
 void loader::check() {
     check_upstream();
+    check_listeners();
     check_sizes();
     if (!report_.has_errors()) doubt();
 }
 
 void loader::check_upstream() {
-    if (!bad_.contains("listen")) check_own_address();
+    if (!bad_.contains("listen")) check_own_address({"listen", value_.listen});
+    if (!bad_.contains("admin.listen") && value_.admin.listen)
+        check_own_address({"admin.listen", *value_.admin.listen});
     if (has_doors() || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
@@ -163,18 +167,26 @@ bool loader::has_doors() const {
     return value.kind != yaml_kind::nothing && (value.kind != yaml_kind::list || !value.items.empty());
 }
 
-void loader::check_own_address() {
+void loader::check_own_address(const own_listener& ours) {
     const upstream_config& upstream = value_.upstream;
     if (set_.contains("upstream.url") && !upstream.discard) {
-        const own_address found = find_own_address(value_.listen, upstream.store.doors.front());
+        const own_address found = find_own_address(ours.where, upstream.store.doors.front());
         if (found != own_address::no)
-            tell_at_first({{"upstream.url", std::string{in_words(found)}}},
+            tell_at_first({{"upstream.url", in_words(found, ours.key)}},
                           found == own_address::yes ? severity::error : severity::warning);
     } else if (const auto urls = given_.find("upstream.urls"); urls != given_.end()) {
-        check_own_doors(urls->second, upstream.store, value_.listen);
+        check_own_doors(urls->second, upstream.store, ours);
     }
     if (const auto replicas = given_.find("upstream.replicateTo"); replicas != given_.end())
-        check_own_replicas(replicas->second, upstream, value_.listen);
+        check_own_replicas(replicas->second, upstream, ours);
+}
+
+// Two that are the same would be found out only when the second is to be opened.
+void loader::check_listeners() {
+    if (bad_.contains("listen") || value_.admin.listen != value_.listen) return;
+    if (value_.listen.port == 0 && value_.listen.unix_path.empty()) return;  // any two free ones
+    tell_at_first({{"admin.listen", "is the address of 'listen': leave it out to have all on one"},
+                   {"listen", "is the address of 'admin.listen'"}});
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.

@@ -30,6 +30,7 @@ constexpr int bcrypt_cost_max = 16;
 /// The file as it is read.
 struct web_draft {
     std::filesystem::path folder;
+    bool reads_tokens;  ///< from their files
     web_config made;
 };
 
@@ -90,9 +91,28 @@ void read_basic_auth_users(const placed_value& at, web_draft& to) {
 }
 
 struct token_draft {
-    const std::filesystem::path& folder;
+    const web_draft& of;
     bearer_token made;
 };
+
+constexpr std::size_t token_bytes_max = 4096;
+
+/// A token as it stands in its file, which may end a line.
+/// @return what is wrong, without a word of it.
+std::string read_token(const std::string& path, secret_text& target) {
+    std::error_code error;
+    const auto text = read_config_file(path, error);
+    if (!text) return "cannot be read: " + error.message();
+    std::string_view token = *text;
+    while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.remove_suffix(1);
+    if (token.empty()) return "names an empty file";
+    if (token.size() > token_bytes_max)
+        return "names a file with more than " + std::to_string(token_bytes_max) + " bytes";
+    if (std::ranges::any_of(token, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
+        return "names a file that holds no token: a token has no spaces, and nothing but ASCII";
+    target = secret_text{token};
+    return "";
+}
 
 void read_token_name(const placed_value& at, token_draft& to) {
     read_scalar(at, [&](std::string_view text) { return assign_user(text, to.made.name); });
@@ -103,8 +123,8 @@ void read_token_file(const placed_value& at, token_draft& to) {
         if (text.empty()) return "is empty, expected a path";
         std::string path;
         if (std::string wrong = assign_path(text, path); !wrong.empty()) return wrong;
-        to.made.token_file = (to.folder / path).string();
-        return "";
+        to.made.token_file = (to.of.folder / path).string();
+        return to.of.reads_tokens ? read_token(to.made.token_file, to.made.token) : "";
     });
 }
 
@@ -122,7 +142,7 @@ void read_bearer_tokens(const placed_value& at, web_draft& to) {
     if (at.value().kind == yaml_kind::text) return at.fail_key("expected a list of name and token_file");
     for (const placed_value& item : read_items(at, users_max)) {
         if (!is_map(item, "name and token_file")) continue;
-        token_draft draft{.folder = to.folder, .made = {}};
+        token_draft draft{.of = to, .made = {}};
         read_fields(item, token_fields, draft);
         to.made.bearer_tokens.push_back(std::move(draft.made));
     }
@@ -295,18 +315,22 @@ void read_text(std::string_view text, web_draft& draft, error_report& report) {
     if (!report.has_errors()) check_users(report, draft.made);
 }
 
-}  // namespace
-
-web_outcome load_web_config_text(std::string_view text, const std::string& name) {
+web_outcome load_text(std::string_view text, const std::string& name, bool reads_tokens) {
     error_report report{printable(name, std::string_view::npos)};
-    web_draft draft{.folder = std::filesystem::path{name}.parent_path(), .made = {}};
+    web_draft draft{.folder = std::filesystem::path{name}.parent_path(), .reads_tokens = reads_tokens, .made = {}};
     read_text(text, draft, report);
     return {std::move(draft.made), report.take_errors()};
 }
 
+}  // namespace
+
+web_outcome load_web_config_text(std::string_view text, const std::string& name) {
+    return load_text(text, name, false);
+}
+
 web_outcome load_web_config(const std::string& file) {
     std::error_code error;
-    if (const auto text = read_config_file(file, error)) return load_web_config_text(*text, file);
+    if (const auto text = read_config_file(file, error)) return load_text(*text, file, true);
     error_report report{printable(file, std::string_view::npos)};
     report.add(0, "", "cannot be read: " + error.message());
     return {{}, report.take_errors()};

@@ -17,11 +17,11 @@ struct web_outcome {
     bool ok() const noexcept { return errors.empty(); }
 };
 
-/// Reads the file. Relative paths in it begin where it stands. The files that it names are not looked at.
-/// Threads: any. Does not throw on any content.
+/// Reads the file, and those of tokens. Relative paths in it begin where it stands. Certificates and keys are not
+/// looked at. Threads: any. Does not throw on any content.
 web_outcome load_web_config(const std::string& file);
 
-/// The same for a text in memory.
+/// The same for a text in memory. No file is looked at.
 /// @param name the file's, for errors and for relative paths.
 web_outcome load_web_config_text(std::string_view text, const std::string& name);
 

@@ -73,13 +73,14 @@ own_address find_own_address(const listen_address& listen, const store_door& ups
     return are_two_of_v4(our_host, their_host) ? own_address::no : own_address::maybe;
 }
 
-std::string_view in_words(own_address found) noexcept {
+std::string in_words(own_address found, std::string_view key) {
     switch (found) {
         case own_address::yes:
-            return "is the address of 'listen': the gate would send to itself; the store listens elsewhere";
+            return "is the address of " + in_quotes(key) +
+                   ": the gate would send to itself; the store listens elsewhere";
         case own_address::maybe:
-            return "is another address of this machine with the port of 'listen': if no store listens there, it is "
-                   "wrong";
+            return "is another address of this machine with the port of " + in_quotes(key) +
+                   ": if no store listens there, it is wrong";
         case own_address::no:
             break;
     }

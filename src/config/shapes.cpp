@@ -12,8 +12,10 @@ struct shape {
     std::string_view example;
 };
 
-constexpr std::array<shape, 35> shapes{{
+constexpr std::array<shape, 37> shapes{{
     {"listen", "listen: 0.0.0.0:9201"},
+    {"admin", "admin: {listen: 127.0.0.1:9202}"},
+    {"admin.listen", "listen: 127.0.0.1:9202"},
     {"web", "web: {config: {file: /etc/seriesgate/web.yml}}"},
     {"web.config", "config: {file: /etc/seriesgate/web.yml}"},
     {"upstream", "upstream: {url: \"http://127.0.0.1:8428/api/v1/write\"}"},

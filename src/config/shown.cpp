@@ -63,6 +63,10 @@ std::string shown(const listen_address& value) {
     return (is_ipv6 ? "[" + value.host + "]" : value.host) + ":" + std::to_string(value.port);
 }
 
+std::string shown(const std::optional<listen_address>& value) {
+    return value ? shown(*value) : std::string{};
+}
+
 std::string shown(const secret_text& value) {
     return without_secrets(value.reveal());
 }

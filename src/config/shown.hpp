@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "config/config.hpp"
@@ -23,6 +24,7 @@ std::string shown(upstream_host value);
 std::string shown(log::format value);
 std::string shown(log::level value);
 std::string shown(const listen_address& value);
+std::string shown(const std::optional<listen_address>& value);
 /// Without its secrets: this one is not read again.
 std::string shown(const secret_text& value);
 /// Where the first store is, without secrets: upstream.url, or all of upstream.urls with commas, for people.

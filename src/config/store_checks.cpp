@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cassert>
 
-#include "config/own_address.hpp"
-
 namespace seriesgate {
 namespace {
 
 constexpr std::string_view without_https = "is not used: no URL of the store has https://";
 
-void tell_own(const placed_value& at, std::string_view key, own_address found) {
-    if (found == own_address::yes) at.fail_below(key, std::string{in_words(found)});
-    if (found == own_address::maybe) at.warn_below(key, std::string{in_words(found)});
+void tell_own(const placed_value& at, std::string_view key, const own_listener& ours, const store_door& door) {
+    const own_address found = find_own_address(ours.where, door);
+    if (found == own_address::yes) at.fail_below(key, in_words(found, ours.key));
+    if (found == own_address::maybe) at.warn_below(key, in_words(found, ours.key));
 }
 
 bool has_https(const store_config& store) {
@@ -21,17 +20,17 @@ bool has_https(const store_config& store) {
 
 }  // namespace
 
-void check_own_doors(const placed_value& at, const store_config& store, const listen_address& listen) {
+void check_own_doors(const placed_value& at, const store_config& store, const own_listener& ours) {
     if (store.doors.empty() || at.value().items.size() != store.doors.size()) return;  // some are wrong in other ways
     const auto items = at.items();
     for (std::size_t i = 0; i < items.size(); ++i) {
-        const own_address found = find_own_address(listen, store.doors[i]);
-        if (found == own_address::yes) items[i].fail(std::string{in_words(found)});
-        if (found == own_address::maybe) items[i].warn(std::string{in_words(found)});
+        const own_address found = find_own_address(ours.where, store.doors[i]);
+        if (found == own_address::yes) items[i].fail(in_words(found, ours.key));
+        if (found == own_address::maybe) items[i].warn(in_words(found, ours.key));
     }
 }
 
-void check_own_replicas(const placed_value& at, const upstream_config& upstream, const listen_address& listen) {
+void check_own_replicas(const placed_value& at, const upstream_config& upstream, const own_listener& ours) {
     if (upstream.replicas.empty()) return;
     const auto items = at.items();
     assert(items.size() >= upstream.replicas.size());
@@ -39,7 +38,7 @@ void check_own_replicas(const placed_value& at, const upstream_config& upstream,
         const auto& doors = upstream.replicas[i].store.doors;
         const bool has_one = doors.size() == 1;
         for (std::size_t door = 0; door < doors.size(); ++door)
-            tell_own(items[i], has_one ? "url" : key_of_item("urls", door), find_own_address(listen, doors[door]));
+            tell_own(items[i], has_one ? "url" : key_of_item("urls", door), ours, doors[door]);
     }
 }
 

@@ -40,6 +40,7 @@ struct web_tls_config {
 struct bearer_token {
     std::string name;
     std::string token_file;
+    secret_text token{};  ///< what stands in the file
 
     bool operator==(const bearer_token&) const = default;
 };

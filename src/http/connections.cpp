@@ -34,7 +34,8 @@ connection_registry::entry* connection_registry::scope::dispensable(clock::time_
     return receiving.front();
 }
 
-connection_lease connection_registry::admit(int socket, const net::ip::address& peer, clock::time_point now) {
+connection_lease connection_registry::admit(int socket, const std::optional<net::ip::address>& peer,
+                                            clock::time_point now) {
     auto made = std::make_unique<entry>(entry{.socket = socket, .since = now});
     row in_house{made.get()};  // allocated before anything is changed
     row of_peer{made.get()};
@@ -45,8 +46,8 @@ connection_lease connection_registry::admit(int socket, const net::ip::address& 
         metrics_.connections_turned_away[*made->over].add();
         return {};
     }
-    if (!made->over) {
-        made->peer = peers_.try_emplace(peer).first;
+    if (!made->over && peer) {
+        made->peer = peers_.try_emplace(*peer).first;
         made->of_peer = of_peer.begin();
         append((*made->peer)->second, of_peer);
     }
@@ -63,9 +64,9 @@ void connection_registry::append(scope& to, row& one) {
     waiting.splice(waiting.end(), one);
 }
 
-std::optional<connection_bound> connection_registry::bound_reached(const net::ip::address& peer,
+std::optional<connection_bound> connection_registry::bound_reached(const std::optional<net::ip::address>& peer,
                                                                    clock::time_point now) {
-    const auto whose = peers_.find(peer);
+    const auto whose = peer ? peers_.find(*peer) : peers_.end();
     if (whose != peers_.end() && bounds_.per_peer != 0 &&
         !make_room(whose->second, bounds_.per_peer, connection_bound::per_peer, now))
         return connection_bound::per_peer;

@@ -68,8 +68,10 @@ class connection_registry {
 
     /// Takes a connection in, waiting, and gives another up if there has to be room.
     /// @param socket must be open for as long as the lease is held.
+    /// @param peer nothing for one of a unix socket: it is bounded with all others only.
     /// @return an empty lease if there is no room even for a guest: the connection is to be closed, and is counted.
-    connection_lease admit(int socket, const net::ip::address& peer, clock::time_point now = clock::now());
+    connection_lease admit(int socket, const std::optional<net::ip::address>& peer,
+                           clock::time_point now = clock::now());
 
     /// Makes room because there are no descriptors left: gives up one, and those above `total`, which is the bound from
     /// now on if it is lower than that before.
@@ -95,7 +97,7 @@ class connection_registry {
     using peer_map = std::map<net::ip::address, scope>;
 
     static void append(scope& to, row& one);
-    std::optional<connection_bound> bound_reached(const net::ip::address& peer, clock::time_point now);
+    std::optional<connection_bound> bound_reached(const std::optional<net::ip::address>& peer, clock::time_point now);
     bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);
     bool give_up_one(scope& within, connection_bound reason, clock::time_point now);
     void give_up(entry& chosen, connection_bound reason);

@@ -10,7 +10,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t connections_min = 8;
-/// Listener, signals, standard streams, state, configuration and /proc; then a worker's event queue and name lookups.
+/// Listeners, signals, standard streams, state, configuration and /proc; then a worker's event queue and name lookups.
 constexpr std::size_t taken_by_process = 64;
 constexpr std::size_t taken_by_worker = 16;
 
@@ -19,7 +19,9 @@ std::size_t needed(std::size_t connections, const descriptor_use& others) noexce
     const std::size_t at_work_upstream = connections;
     // A pool is as large as its worker has had requests at once.
     const std::size_t idle_upstream = std::min(others.idle_upstream_max, connections) * others.workers;
-    return connection_registry::open_max(connections) + at_work_upstream + idle_upstream + taken_by_process +
+    const std::size_t of_admin =
+        others.admin_connections == 0 ? 0 : connection_registry::open_max(others.admin_connections);
+    return connection_registry::open_max(connections) + of_admin + at_work_upstream + idle_upstream + taken_by_process +
            taken_by_worker * (others.workers + 1);
 }
 

@@ -10,6 +10,7 @@ namespace seriesgate {
 struct descriptor_use {
     std::size_t workers = 1;            ///< without the front desk
     std::size_t idle_upstream_max = 0;  ///< connections to the upstream that a worker keeps open, at most
+    std::size_t admin_connections = 0;  ///< that admin.listen may have, beyond those that are asked about
 };
 
 /// The most connections for which the descriptors suffice whatever happens: each may have one to the upstream while its

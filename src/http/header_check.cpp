@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "config/units.hpp"
 #include "core/counted.hpp"
+#include "net/header_meter.hpp"
 
 namespace seriesgate {
 namespace {
@@ -17,19 +19,21 @@ reply wrong_method(std::string_view method, std::string_view allowed) {
     return made;
 }
 
-/// Names the paths that senders may have meant.
+/// Names the paths that senders may have meant. @param routes perhaps only those of one kind.
 reply no_such_path(std::string_view path, const route_table& routes) {
     std::string known;
     for (const route& each : routes.all())
         if (each.kind == route_kind::ingestion) known.append(known.empty() ? "" : ", ").append(each.path);
-    return rejection(
-        reject_reason::unknown_path, 404,
-        fmt::format("no such path: {}; remote write goes to {}; / says what there is", shown_in_answer(path), known));
+    const bool has_overview = routes.find("/") != nullptr;
+    return rejection(reject_reason::unknown_path, 404,
+                     fmt::format("no such path: {}; {}{}; {}", shown_in_answer(path),
+                                 known.empty() ? "remote write goes to another address" : "remote write goes to ",
+                                 known, has_overview ? "/ says what there is" : "nothing else is at this address"));
 }
 
 std::optional<reply> fault_in(const request_header& header, std::optional<std::uint64_t> content_length,
                               const route* to, const request_bounds& bounds) {
-    if (const std::string_view fault = fault_of(header); !fault.empty()) {
+    if (const std::string_view fault = fault_of(header, bounds.tenant_header); !fault.empty()) {
         reply made = malformed_http(fault);
         made.close = true;
         return made;
@@ -53,6 +57,12 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
 
 reply malformed_http(std::string_view fault) {
     return rejection(reject_reason::invalid_http, 400, std::string{"malformed HTTP: "}.append(fault));
+}
+
+reply header_too_large(std::uint64_t bytes_max) {
+    return rejection(reject_reason::invalid_http, 431,
+                     fmt::format("header larger than server.maxHeaderBytes ({}) or {} lines", format_size(bytes_max),
+                                 header_lines_max));
 }
 
 reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "http/inflight.hpp"
 #include "http/reply.hpp"
@@ -19,6 +20,7 @@ struct header_verdict {
 /// What requests are held against.
 struct request_bounds {
     const route_table& routes;
+    std::string_view tenant_header;  ///< its name
     std::uint64_t body_bytes_max = 0;
     const inflight_lease& memory;  ///< the request's own
 };
@@ -30,6 +32,9 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
 
 /// The answer to what is no HTTP, or no sound one.
 reply malformed_http(std::string_view fault);
+
+/// The answer to a header that is larger than it may be.
+reply header_too_large(std::uint64_t bytes_max);
 
 /// The answer to a body that is longer than it may be.
 /// @param announced its length, if that is known.

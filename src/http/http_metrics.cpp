@@ -11,9 +11,9 @@ namespace {
 
 /// In the order of the enumerators.
 constexpr std::array<std::string_view, counter_by<reject_reason>::size> reject_reason_names{
-    "malformed",    "invalid_http", "too_large",  "unsupported_media", "method_not_allowed",
-    "unknown_path", "timeout",      "overloaded", "refused",           "untranslated",
-    "loop",         "bad_argument", "pages_held"};
+    "malformed",    "invalid_http", "too_large",       "unsupported_media", "method_not_allowed", "unknown_path",
+    "timeout",      "overloaded",   "queue_delay",     "refused",           "untranslated",       "loop",
+    "bad_argument", "pages_held",   "unauthenticated", "forbidden",         "passwords_held"};
 
 constexpr std::array<std::string_view, counter_by<connection_bound>::size> connection_bound_names{
     "max_connections", "max_connections_per_peer", "descriptors"};
@@ -36,6 +36,12 @@ void write(exposition& out, const http_metrics& metrics) {
     write_counters(out, "seriesgate_requests_rejected_total",
                    "Requests that the gate itself answered with an error, by reason.", "reason",
                    metrics.requests_rejected);
+    write_counter(
+        out, "seriesgate_requests_abandoned_total",
+        "Remote write requests not worked on, since their senders had closed the connection while they waited.",
+        metrics.requests_abandoned);
+    write_histogram(out, "seriesgate_queue_delay_seconds",
+                    "How long what comes waits for its worker, probed ten times a second.", metrics.queue_delay);
     write_histogram(out, "seriesgate_request_duration_seconds",
                     "Time from the first byte of a remote write request to the last byte of the answer.",
                     metrics.request_duration);

@@ -18,13 +18,17 @@ enum class reject_reason : std::uint8_t {
     unsupported_media,   ///< 415: content type or encoding
     method_not_allowed,  ///< 405
     unknown_path,        ///< 404: not an ingestion request, so neither in `requests` nor in `rejected_4xx`
-    timeout,             ///< 503: not complete within readTimeout
+    timeout,             ///< 503: not complete within headerTimeout or readTimeout
     overloaded,          ///< 503: over maxInflightBytes
+    queue_delay,         ///< 503: requests wait for longer than maxQueueDelay before they are worked on
     refused,             ///< rejectStatus: a limit is spent, and its senders are to be told
     untranslated,        ///< 400: the rest is stored, but not what remote write 1 has no words for
     loop,                ///< 508: has been here before
     bad_argument,        ///< 400: of a question to the gate itself
     pages_held,          ///< 503: a page while too many others are being made or read
+    unauthenticated,     ///< 401: no user and password, or token, that the gate knows
+    forbidden,           ///< 403: not this user, or not for this tenant
+    passwords_held,      ///< 503: a password while too many others wait to be checked
     count_
 };
 /// The value of the label `reason`.
@@ -45,8 +49,11 @@ struct http_metrics {
     counter_by_status requests;  ///< ingestion requests answered, by status code
     counter rejected_4xx;        ///< of these, those that the gate itself answered with 4xx
     counter_by<reject_reason> requests_rejected;
+    counter requests_abandoned;  ///< not worked on, their senders had gone while they waited
 
     alignas(64) duration_histogram request_duration;  ///< of ingestion: first byte read to last byte written
+
+    alignas(64) duration_histogram queue_delay;  ///< what comes waits so long for its worker
 
     alignas(64) gauge inflight_requests;
     gauge inflight_bytes;  ///< what maxInflightBytes bounds

@@ -9,6 +9,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t tenant_bytes_max = 100;
+constexpr std::size_t user_bytes_max = 100;
 
 }  // namespace
 
@@ -37,12 +38,13 @@ std::string_view shown_tenant(std::string_view tenant) noexcept {
     return tenant.substr(0, tenant_bytes_max);
 }
 
-std::array<log::field, 6> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
-                                             std::string_view tenant) {
+std::array<log::field, 7> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
+                                             std::string_view user, std::string_view tenant) {
     assert(answer.rejected && requests != 0);
     return {{{"requests", requests},
              {"reason", name_of(*answer.rejected)},
              {"sender", peer},
+             {"user", user.substr(0, user_bytes_max)},
              {"tenant", shown_tenant(tenant)},
              {"status", answer.status},
              {"err", std::string_view{answer.body}.substr(0, answer.body.find('\n'))}}};

@@ -35,9 +35,10 @@ void tell_rest(rejection_log& of);
 /// The fields of the line: how many, and one of them as an example. They point at what is passed.
 /// @param answer has a reason.
 /// @param peer where the sender is; empty if it has gone.
-/// @param tenant as the sender named it; may be empty.
-std::array<log::field, 6> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
-                                             std::string_view tenant);
+/// @param user who it is, or claims to be; may be empty.
+/// @param tenant of the user, or as the sender named it; may be empty.
+std::array<log::field, 7> describe_rejection(const reply& answer, std::uint64_t requests, std::string_view peer,
+                                             std::string_view user, std::string_view tenant);
 
 /// As much of a tenant's name as a line shows.
 std::string_view shown_tenant(std::string_view tenant) noexcept;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "config/units.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -42,6 +44,14 @@ reply overloaded(const inflight_use& now) {
         rejection(reject_reason::overloaded, 503,
                   fmt::format("over server.maxInflightBytes: {} of {} bytes are held, {} of {} for bodies; try again",
                               now.held, now.held_max, now.bodies, now.bodies_max)));
+}
+
+reply too_busy(std::chrono::nanoseconds waited, std::chrono::milliseconds wait_max) {
+    const auto shown = std::chrono::duration_cast<std::chrono::milliseconds>(waited);
+    return come_again(rejection(reject_reason::queue_delay, 503,
+                                fmt::format("over server.maxQueueDelay ({}): requests have waited for {} before they "
+                                            "were worked on; try again",
+                                            format_duration(wait_max), format_duration(shown))));
 }
 
 reply out_of_memory() {

@@ -1,6 +1,7 @@
 /// What a handler wants the session to answer.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,10 @@ reply come_again(reply made);
 
 /// The answer when maxInflightBytes is reached: the sender keeps the data and comes again.
 reply overloaded(const inflight_use& now);
+
+/// The answer to what would have to wait for too long: the sender comes again.
+/// @param waited what came last.
+reply too_busy(std::chrono::nanoseconds waited, std::chrono::milliseconds wait_max);
 
 /// The same when the process gets no more memory.
 reply out_of_memory();

@@ -20,6 +20,12 @@ std::string_view host_fault(const request_header& header) {
     return value.find_first_not_of(host_characters) == std::string_view::npos ? "" : "Host is no host";
 }
 
+/// One that is repeated as it is does no harm.
+bool names_two_tenants(const request_header& header, std::string_view tenant_header) {
+    const auto [first, last] = header.equal_range(tenant_header);
+    return std::any_of(first, last, [first = first](const auto& line) { return line.value() != first->value(); });
+}
+
 }  // namespace
 
 std::string_view path_of(std::string_view target) {
@@ -40,9 +46,10 @@ bool is_allowed(std::string_view method, std::string_view list) {
     }
 }
 
-std::string_view fault_of(const request_header& header) {
-    const std::string_view fault = coding_fault(header, header.version());
-    return fault.empty() ? host_fault(header) : fault;
+std::string_view fault_of(const request_header& header, std::string_view tenant_header) {
+    if (const std::string_view fault = coding_fault(header, header.version()); !fault.empty()) return fault;
+    if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
+    return host_fault(header);
 }
 
 bool expects_continue(const request_header& header) {

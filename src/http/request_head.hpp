@@ -19,8 +19,9 @@ std::string_view query_of(std::string_view target);
 bool is_allowed(std::string_view method, std::string_view list);
 
 /// Why the header is answered 400 whatever it asks for, as one line; empty for a sound one: a body whose end is in
-/// doubt, no host or several. Source: RFC 9112, sections 6.1 and 3.2.
-std::string_view fault_of(const request_header& header);
+/// doubt, no host or several, two tenants. Source: RFC 9112, sections 6.1 and 3.2.
+/// @param tenant_header its name: the store may read another line of it than the gate.
+std::string_view fault_of(const request_header& header, std::string_view tenant_header);
 
 /// The sender waits for a word before it sends the body. Source: RFC 9110, section 10.1.1.
 bool expects_continue(const request_header& header);

@@ -33,7 +33,11 @@ class route_table {
     std::vector<route> routes_;
 
   public:
-    route_table(std::initializer_list<route> routes);
+    route_table(std::initializer_list<route> routes) : route_table(std::vector<route>{routes}) {}
+    explicit route_table(std::vector<route> routes);
+
+    /// Those of one kind.
+    [[nodiscard]] route_table of(route_kind kind) const;
 
     /// @return null if there is no such path.
     [[nodiscard]] const route* find(std::string_view path) const noexcept;

@@ -19,8 +19,9 @@ constexpr std::size_t linger_bytes_max = 64 << 20;
 constexpr std::size_t idle_read_bytes = 1024;
 
 std::string address_of(const timed_stream& peer) {
-    const auto where = ip_address_of(peer.peer());
-    return where ? where->to_string() : std::string{};
+    const stream_endpoint where = peer.peer();
+    if (const auto known = ip_address_of(where)) return known->to_string();
+    return is_unix(where) ? "unix" : "";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace seriesgate {
 struct served_connection {
     timed_stream stream;
     flat_buffer buffer{read_buffer_bytes_max};
-    const std::string sender;  ///< its address; empty if that is none of IP
+    const std::string sender;  ///< its address; "unix" for one of a unix socket; empty if it has gone
     service& offered;
     worker& self;
     connection_lease lease;  // after the stream, so that it goes before the socket is closed

@@ -17,6 +17,7 @@
 
 #include "config/units.hpp"
 #include "core/counted.hpp"
+#include "http/authentication.hpp"
 #include "http/header_check.hpp"
 #include "http/request_head.hpp"
 #include "http/served_connection.hpp"
@@ -28,7 +29,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto write_limit = 30s;
+/// A sender that is told to come again keeps its connection if no more than this of its body is left to read: opening
+/// another one would cost more.
+constexpr std::uint64_t unread_bytes_max = 1 << 20;
 
 using request_parser = http::request_parser<http::string_body>;
 
@@ -40,6 +43,8 @@ struct exchange {
     inflight_lease memory;
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     const route* to = nullptr;  ///< once the header is known, if there is such a path
+    bool skips_body = false;    ///< it is answered first, and what is left of its body is read then, for nothing
+    identity who{};             ///< once it is known
 
     explicit exchange(inflight_room& room) : memory(room) { parser.on_chunk_header(check_chunk_extension); }
 
@@ -47,6 +52,12 @@ struct exchange {
     [[nodiscard]] bool is_head() const { return parser.get().method() == http::verb::head; }
     [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion; }
 };
+
+/// Whose request it is: the tenant of the user, or else the one that the header names.
+std::string_view tenant_for(const exchange& current, std::string_view tenant_header) {
+    if (!current.who.bound_tenant.empty()) return current.who.bound_tenant;
+    return tenant_of(current.header, tenant_header);
+}
 
 /// Guests may ask for health, but not write.
 reply too_many_connections(served_connection& peer) {
@@ -72,11 +83,14 @@ std::string progress_of(const exchange& current) {
 /// answered with 408.
 reply too_slow(worker& self, const exchange& current) {
     const std::string progress = progress_of(current);
-    return rejection(reject_reason::timeout, 503,
-                     self.senders.hurried()
-                         ? "shutting down: request not complete, " + progress
-                         : fmt::format("request not complete within server.readTimeout ({}): {}",
-                                       format_duration(self.shared.settings.read_timeout), progress));
+    const server_config& bounds = self.shared.settings;
+    const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
+    return rejection(
+        reject_reason::timeout, 503,
+        self.senders.hurried()
+            ? "shutting down: request not complete, " + progress
+            : fmt::format("request not complete within server.{} ({}): {}", in_header ? "headerTimeout" : "readTimeout",
+                          format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress));
 }
 
 /// The sender has closed or the network failed: nobody to answer to.
@@ -97,7 +111,7 @@ reply unreadable(worker& self, const exchange& current, error_code error) {
 struct charged_meter : header_meter {
     inflight_lease& memory;
 
-    explicit charged_meter(inflight_lease& lease) : memory(lease) {}
+    charged_meter(std::size_t bytes_max, inflight_lease& lease) : header_meter(bytes_max), memory(lease) {}
 
     error_code take(std::string_view fresh) {
         const std::size_t before = bytes();
@@ -108,27 +122,54 @@ struct charged_meter : header_meter {
 
 /// Reads the header. @return what to answer if that is the end of it, or nothing to go on.
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchange& current) {
-    peer.allow(peer.self.shared.settings.read_timeout);
-    charged_meter meter{current.memory};
+    const server_config& bounds = peer.self.shared.settings;
+    peer.allow(std::min(bounds.header_timeout, bounds.read_timeout));
+    charged_meter meter{bounds.header_bytes_max, current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
-    if (error == http::error::header_limit)
-        co_return rejection(reject_reason::invalid_http, 431, "header larger than 64 KiB or 100 lines");
+    if (error == http::error::header_limit) co_return header_too_large(bounds.header_bytes_max);
     if (error) co_return unreadable(peer.self, current, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());
     co_return std::nullopt;
 }
 
+/// What to answer if there is more to do than can be done in time.
+std::optional<reply> turned_away(const worker& self) {
+    if (!self.delay.may_be_standing()) return std::nullopt;
+    const auto now = queue_delay::clock::now();
+    if (!self.delay.is_standing(now)) return std::nullopt;
+    return too_busy(self.delay.late(now), self.shared.settings.queue_delay_max);
+}
+
+bool is_for_overload(const reply& rejected) {
+    return rejected.rejected == reject_reason::overloaded || rejected.rejected == reject_reason::queue_delay;
+}
+
+/// Whether its sender sends all of it, whatever it is answered, and that is worth reading.
+bool is_body_short(const exchange& current) {
+    const auto announced = current.parser.content_length_remaining();
+    return announced && *announced <= unread_bytes_max && !expects_continue(current.header);
+}
+
 /// Decides by the header whether to go on. @return what to answer if not.
 std::optional<reply> check(const served_connection& peer, exchange& current) {
     const request_bounds bounds{.routes = peer.offered.routes,
+                                .tenant_header = peer.self.shared.tenant_header,
                                 .body_bytes_max = peer.self.shared.settings.body_bytes_max,
                                 .memory = current.memory};
     std::optional<std::uint64_t> announced;
     if (const auto length = current.parser.content_length()) announced = *length;
     header_verdict verdict = check_header(current.header, announced, bounds);
     current.to = verdict.to;
+    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self);
+    if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
     return std::move(verdict.rejected);
+}
+
+/// Whoever may not ask is told nothing else. @return what to answer, if that is the end of it.
+net::awaitable<std::optional<reply>> find_out_who(served_connection& peer, exchange& current) {
+    const connection_facts from{.peer = peer.sender, .certificate_name = {}};
+    co_return co_await authenticate(current.header, current.to, from, peer.self, current.who);
 }
 
 /// Lets a sender that asks first go on.
@@ -142,9 +183,16 @@ net::awaitable<bool> send_continue(served_connection& peer, const exchange& curr
     co_return !error;
 }
 
+/// Gives the rest of the request its time: what server.readTimeout leaves of it.
+void allow_rest(served_connection& peer, const exchange& current) {
+    const timed_stream::clock::duration limit = peer.self.shared.settings.read_timeout;
+    peer.allow(limit - (timed_stream::clock::now() - current.began));
+}
+
 /// Reads the body, at most server.maxRequestBytes, within the read timeout that began with the header.
 net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange& current) {
     const server_config& bounds = peer.self.shared.settings;
+    allow_rest(peer, current);
     const std::string& body = current.parser.get().body();
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
@@ -166,14 +214,21 @@ net::awaitable<std::optional<reply>> read_body(served_connection& peer, exchange
 /// Reads a request to its end. @return what to answer if it comes to none.
 net::awaitable<std::optional<reply>> receive(served_connection& peer, exchange& current) {
     auto rejected = co_await read_header(peer, current);
-    if (!rejected) rejected = check(peer, current);
+    if (!rejected) {
+        rejected = check(peer, current);
+        const bool is_sound = !rejected || !rejected->close;
+        if (is_sound && peer.self.shared.access.asks()) {
+            auto denied = co_await find_out_who(peer, current);
+            if (denied) rejected = std::move(denied);
+        }
+    }
     if (!rejected) {
         const bool going_on = co_await send_continue(peer, current);
         if (!going_on) co_return gone();
         rejected = co_await read_body(peer, current);
     }
     // What of the request has not been read cannot be told from the next one.
-    if (rejected) rejected->close = rejected->close || !current.parser.is_done();
+    if (rejected && !current.skips_body) rejected->close = rejected->close || !current.parser.is_done();
     co_return rejected;
 }
 
@@ -182,15 +237,25 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto rejected = co_await receive(peer, current);
     if (rejected) co_return std::move(*rejected);
+    // The sender may have given up while its request waited: then it sends that again, elsewhere.
+    if (peer.self.delay.may_be_standing() && current.is_ingestion() && peer.stream.peer_has_ended()) {
+        peer.self.shared.metrics.requests_abandoned.add();
+        co_return gone();
+    }
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
     assert(current.to != nullptr);
+    peer.self.delay.note_request();
     if (!current.is_ingestion()) current.memory.release();  // who asks how much is in flight is no part of it
     http_request request{.headers = current.header,
                          .query = query_of(current.header.target()),
                          .is_head = current.is_head(),
                          .body = std::move(current.parser.get().body()),
                          .memory = current.memory,
-                         .sender = peer.sender};
+                         .sender = peer.sender,
+                         .user = current.who.user,
+                         .tenant = tenant_for(current, peer.self.shared.tenant_header),
+                         .tenant_is_bound = !current.who.bound_tenant.empty(),
+                         .authorization_is_ours = current.who.authorization_is_ours};
     co_return co_await current.to->answer(request);
 }
 
@@ -198,18 +263,30 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
 net::awaitable<bool> send(served_connection& peer, const exchange& current, reply answer) {
     http::response<http::span_body<const char>> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
+    if (peer.self.shared.access.asks()) add_answer_headers(peer.self.shared.access, message);
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
     message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.life.draining() &&
-                       current.parser.is_done() && current.keep_alive);
+                       (current.parser.is_done() || current.skips_body) && current.keep_alive);
     const bool has_body = answer.status != 204 && answer.status != 304;
     if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
     if (has_body && !current.is_head()) message.body() = {answer.text().data(), answer.text().size()};
 
-    peer.allow(write_limit);
+    peer.allow(peer.self.shared.settings.write_timeout);
     auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
     static_cast<void>(bytes);
     co_return !error && message.keep_alive();
+}
+
+/// Reads what is left of a body that is not wanted. @return whether the next request can follow.
+net::awaitable<bool> skip_rest(served_connection& peer, exchange& current) {
+    allow_rest(peer, current);
+    while (!current.parser.is_done()) {
+        const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
+        if (error) co_return false;
+        current.parser.get().body().clear();
+    }
+    co_return true;
 }
 
 /// Of a request of ingestion.
@@ -226,7 +303,8 @@ void tell_rejection(const served_connection& peer, const exchange& current, cons
     const auto requests = shared.rejections.count(*answer.rejected);
     if (!requests) return;
     log::write(log::level::warn, "requests rejected",
-               describe_rejection(answer, *requests, peer.sender, tenant_of(current.header, shared.tenant_header)));
+               describe_rejection(answer, *requests, peer.sender, current.who.user,
+                                  tenant_for(current, shared.tenant_header)));
 }
 
 constexpr std::size_t logged_path_bytes_max = 200;
@@ -236,7 +314,8 @@ void log_answer(const served_connection& peer, const exchange& current, unsigned
     if (!log::is_written(log::level::debug)) return;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - current.began;
     log::debug("request answered", {{"sender", peer.sender},
-                                    {"tenant", tenant_of(current.header, peer.self.shared.tenant_header)},
+                                    {"user", current.who.user},
+                                    {"tenant", tenant_for(current, peer.self.shared.tenant_header)},
                                     {"method", std::string_view{current.header.method_string()}},
                                     {"path", path_of(current.header.target()).substr(0, logged_path_bytes_max)},
                                     {"status", status},
@@ -264,16 +343,17 @@ net::awaitable<after> serve_one(served_connection& peer) {
     exchange current{peer.self.shared.inflight};
     reply answer = co_await answer_one(peer, current);
     if (answer.status == 0) co_return after::close;
-    const bool unread = answer.close;
+    const bool unread = answer.close || current.skips_body;
     if (current.is_ingestion()) count_answer(metrics, answer);
     tell_rejection(peer, current, answer);
     // Before the answer: a sender that comes again at once must not meet its own share.
     std::string{}.swap(current.parser.get().body());
     current.memory.release();
     const unsigned status = answer.status;
-    const bool again = co_await send(peer, current, std::move(answer));
+    bool again = co_await send(peer, current, std::move(answer));
     log_answer(peer, current, status);
     if (current.is_ingestion()) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
+    if (again && current.skips_body) again = co_await skip_rest(peer, current);
     if (again) co_return after::next_request;
     co_return unread || peer.buffer.size() != 0 ? after::linger : after::close;
 }

@@ -4,10 +4,13 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <string>
 
+#include "access/access_control.hpp"
 #include "config/config.hpp"
+#include "http/closings_log.hpp"
 #include "http/http_metrics.hpp"
 #include "http/inflight.hpp"
 #include "http/life_stage.hpp"
+#include "http/queue_delay.hpp"
 #include "http/rejection_log.hpp"
 #include "http/sender_streams.hpp"
 #include "net/asio.hpp"
@@ -19,8 +22,10 @@ struct http_shared {
     const server_config& settings;
     const std::string& tenant_header;  ///< its name: the log says whose request was rejected
     http_metrics& metrics;
+    access_control& access;
     inflight_room inflight{metrics.inflight_bytes, settings.inflight_bytes_max, settings.decoded_bytes_max};
     rejection_log rejections{};
+    closings_log closings{};  ///< the front desk's
     process_life life{};
 };
 
@@ -33,6 +38,7 @@ struct worker {
     net::executor_work_guard<net::io_context::executor_type> keep_running{io.get_executor()};
 
     http_shared& shared;
+    queue_delay delay{shared.settings.queue_delay_max};
 
     explicit worker(http_shared& state) : shared(state) {}
 };

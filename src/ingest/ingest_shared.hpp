@@ -4,9 +4,8 @@
 #include "config/config.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/ingest_metrics.hpp"
+#include "ingest/stores.hpp"
 #include "series/hash_key.hpp"
-#include "upstream/upstream_health.hpp"
-#include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
 
@@ -18,9 +17,8 @@ struct ingest_shared {
     series_limiter& limiter;
     const hash_key& key;  ///< of this installation
     ingest_metrics& metrics;
-    upstream_metrics& upstream;
+    shared_stores& stores;
     ingest_logs logs{};
-    upstream_health health{};
 };
 
 }  // namespace seriesgate

@@ -63,7 +63,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
 /// that waits for the upstream holds any.
 /// @return what is to be sent, or the answer that rejects the request.
 result<outgoing, reply> ingestor::prepare(http_request& request, const media& kind) try {
-    const std::string_view tenant = tenant_of(request.headers, shared_.settings.tenant_header);
+    const std::string_view tenant = request.tenant;
     if (tenant.size() > tenant_bytes_max)
         return rejection(reject_reason::too_large, 400,
                          fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
@@ -144,7 +144,7 @@ void ingestor::tell_lost(confirmation told, std::uint64_t samples, const http_re
         if (const auto news = shared_.logs.unconfirmed.count(samples)) tell_unconfirmed(*news, settings.upstream);
     } else if (told == confirmation::partial) {
         shared_.metrics.partly_written_requests.add();
-        const std::string_view tenant = tenant_of(request.headers, settings.tenant_header);
+        const std::string_view tenant = request.tenant;
         if (const auto news = shared_.logs.partly_written.count(samples))
             tell_partly_written(*news, request.sender, tenant, settings.upstream);
     }

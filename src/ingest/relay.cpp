@@ -24,17 +24,29 @@ constexpr std::string_view zstd_question = "get_vm_proto_version=1";
 constexpr std::size_t shown_argument_bytes_max = 100;
 
 std::string describe(const upstream_error& error, const upstream_config& upstream) {
-    const std::string& authority = upstream.store.doors.front().authority;
     switch (error.reason) {
         case upstream_error_reason::timeout:
-            return fmt::format("no answer from the upstream {} within upstream.timeout ({})", authority,
-                               format_duration(upstream.timeout));
+            return fmt::format("no answer from the upstream {} within upstream.timeout ({}){}", error.door,
+                               format_duration(upstream.timeout), error.text);
+        case upstream_error_reason::busy:
+            return fmt::format("the upstream {} is busy: {}", error.door, error.text);
         case upstream_error_reason::connection_lost:
-            return fmt::format("the upstream {} broke off: {}", authority, error.text);
+            return fmt::format("the upstream {} broke off: {}", error.door, error.text);
         case upstream_error_reason::invalid_answer:
-            return fmt::format("the answer of the upstream {} cannot be passed on: {}", authority, error.text);
+            return fmt::format("the answer of the upstream {} cannot be passed on: {}", error.door, error.text);
         default:
-            return fmt::format("cannot reach the upstream {}: {}", authority, error.text);
+            return fmt::format("cannot reach the upstream {}: {}", error.door, error.text);
+    }
+}
+
+unsigned status_of(upstream_error_reason reason) noexcept {
+    switch (reason) {
+        case upstream_error_reason::timeout:
+            return 504;
+        case upstream_error_reason::busy:
+            return 503;
+        default:
+            return 502;
     }
 }
 
@@ -45,18 +57,16 @@ bool asks_for_zstd(const http_request& request) {
 }
 
 relay::relay(net::io_context& io, ingest_shared& shared) : shared_(shared), settings_(shared.settings) {
-    const upstream_config& upstream = settings_.upstream;
-    if (!upstream.discard)
-        upstream_.emplace(io, upstream, upstream.store.doors.front(), shared.upstream, shared.health);
+    if (!settings_.upstream.discard) store_.emplace(io, shared.stores.first);
 }
 
 void relay::maintain() {
-    if (upstream_) upstream_->maintain();
+    if (store_) store_->maintain();
 }
 
 net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent) {
     assert(sent.body && !sent.body->empty());
-    if (!upstream_) {
+    if (!store_) {
         shared_.metrics.requests_discarded.add();
         reply taken{.status = 204};
         co_return taken;
@@ -64,6 +74,8 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
     const std::string query = query_of(from);
     const upstream_request message{.headers = from.headers,
                                    .tenant_header = settings_.tenant_header,
+                                   .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                   .keeps_authorization = !from.authorization_is_ours,
                                    .query = query,
                                    .body = *sent.body,
                                    .body_changed = is_rewritten(sent.forward),
@@ -73,19 +85,23 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
 }
 
 net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
-    if (!upstream_) {
+    if (!store_) {
         reply yes{.status = 200, .body = "1"};
         co_return yes;
     }
-    const upstream_request question{
-        .headers = from.headers, .tenant_header = settings_.tenant_header, .query = zstd_question, .body = {}};
+    const upstream_request question{.headers = from.headers,
+                                    .tenant_header = settings_.tenant_header,
+                                    .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                    .keeps_authorization = !from.authorization_is_ours,
+                                    .query = zstd_question,
+                                    .body = {}};
     co_return co_await post(from, question);
 }
 
 net::awaitable<reply> relay::post(const http_request& from, const upstream_request& message) {
     const auto begin = std::chrono::steady_clock::now();
-    auto answer = co_await upstream_->post(message);
-    shared_.upstream.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
+    auto answer = co_await store_->post(message);
+    shared_.stores.first.metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
     if (!answer) co_return failed(from, answer.error());
     reply relayed = answered(std::move(*answer));
     const bool is_data = !message.body.empty();
@@ -95,25 +111,25 @@ net::awaitable<reply> relay::post(const http_request& from, const upstream_reque
 
 /// The sender keeps the data and comes again.
 reply relay::failed(const http_request& from, const upstream_error& error) {
-    shared_.upstream.upstream_errors[error.reason].add();
-    const unsigned status = error.reason == upstream_error_reason::timeout ? 504 : 502;
+    shared_.stores.first.metrics.upstream_errors[error.reason].add();
+    const unsigned status = status_of(error.reason);
     const std::string line = describe(error, settings_.upstream);
-    if (const auto requests = shared_.health.failed(error.reason))
-        log::warn("the upstream has not answered",
-                  {{"requests", *requests},
-                   {"reason", name_of(error.reason)},
-                   {"upstream", settings_.upstream.store.doors.front().authority},
-                   {"sender", from.sender},
-                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))},
-                   {"status", status},
-                   {"err", line}});
-    return text_reply(status, line);
+    if (const auto requests = shared_.stores.first.health.failed(error.reason))
+        log::warn("the upstream has not answered", {{"requests", *requests},
+                                                    {"reason", name_of(error.reason)},
+                                                    {"upstream", error.door},
+                                                    {"sender", from.sender},
+                                                    {"tenant", shown_tenant(from.tenant)},
+                                                    {"status", status},
+                                                    {"err", line}});
+    reply made = text_reply(status, line);
+    return error.reason == upstream_error_reason::busy ? come_again(std::move(made)) : made;
 }
 
 reply relay::answered(upstream_answer answer) {
-    if (const auto ended = shared_.health.answered())
+    if (const auto ended = shared_.stores.first.health.answered())
         log::info("the upstream answers again",
-                  {{"upstream", settings_.upstream.store.doors.front().authority},
+                  {{"upstream", shared_.stores.first.name},
                    {"outage_seconds", std::chrono::duration<double>(ended->lasted).count()},
                    {"requests", ended->requests},
                    {"status", answer.status}});
@@ -123,10 +139,10 @@ reply relay::answered(upstream_answer answer) {
 }
 
 void relay::count_answer(const http_request& from, const reply& answer) {
-    shared_.upstream.upstream_responses[answer.status].add();
+    shared_.stores.first.metrics.upstream_responses[answer.status].add();
     const auto requests = shared_.logs.store_errors.count(answer.status);
     if (!requests) return;
-    const std::string_view tenant = tenant_of(from.headers, settings_.tenant_header);
+    const std::string_view tenant = from.tenant;
     log::write(log::level::warn, "the store rejected requests",
                describe_store_error(answer, said_by_store(answer, settings_.upstream.store.doors.front().url),
                                     *requests, from.sender, tenant));
@@ -143,7 +159,7 @@ std::string relay::query_of(const http_request& from) {
                   {{"arguments", *arguments},
                    {"argument", query.left_out_example.substr(0, shown_argument_bytes_max)},
                    {"sender", from.sender},
-                   {"tenant", shown_tenant(tenant_of(from.headers, settings_.tenant_header))}});
+                   {"tenant", shown_tenant(from.tenant)}});
     return std::move(query.text);
 }
 

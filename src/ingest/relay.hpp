@@ -10,7 +10,7 @@
 #include "ingest/ingest_shared.hpp"
 #include "ingest/outgoing.hpp"
 #include "net/asio.hpp"
-#include "upstream/client.hpp"
+#include "upstream/store_client.hpp"
 
 namespace seriesgate {
 
@@ -18,7 +18,7 @@ namespace seriesgate {
 class relay {
     ingest_shared& shared_;
     const config& settings_;
-    std::optional<upstream_client> upstream_;  // not with `discard:`
+    std::optional<store_client> store_;  // not with `discard:`
 
   public:
     relay(net::io_context& io, ingest_shared& shared);
@@ -26,7 +26,7 @@ class relay {
     /// Call it every second.
     void maintain();
     /// See ingestor.
-    [[nodiscard]] bool ready() const noexcept { return !upstream_ || upstream_->started(); }
+    [[nodiscard]] bool ready() const noexcept { return !store_ || store_->started(); }
 
     /// @return the upstream's answer, or what is said in its place; with `discard:` a success.
     net::awaitable<reply> send(const http_request& from, const outgoing& sent);

@@ -42,7 +42,7 @@ void tell_partly_written(const lost_log::news& news, std::string_view sender, st
 }
 
 void tell_rest(ingest_shared& of) {
-    tell_unanswered(of.health);
+    tell_unanswered(of.stores.first.health);
     of.logs.store_errors.rest([](unsigned status, std::uint64_t requests) {
         log::warn("the store rejected more requests",
                   {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});

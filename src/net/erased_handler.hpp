@@ -4,7 +4,6 @@
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -21,7 +20,8 @@ class erased_handler {
         virtual void complete(error_code error, std::size_t bytes) = 0;
     };
 
-    template <class Handler>
+    // What takes any arguments, as as_tuple does, cannot be asked which it takes.
+    template <class Handler, bool has_count>
     struct held_as final : held {
         Handler handler;
         net::any_io_executor otherwise;
@@ -30,7 +30,7 @@ class erased_handler {
             : handler(std::move(given)), otherwise(std::move(executor)) {}
         void complete(error_code error, std::size_t bytes) override {
             const auto where = net::get_associated_executor(handler, otherwise);
-            if constexpr (std::invocable<Handler&&, error_code, std::size_t>)
+            if constexpr (has_count)
                 net::dispatch(where, net::append(std::move(handler), error, bytes));
             else
                 net::dispatch(where, net::append(std::move(handler), error));
@@ -43,7 +43,12 @@ class erased_handler {
     /// @param executor for a handler that has none of its own.
     template <class Handler>
     erased_handler(Handler handler, net::any_io_executor executor)
-        : held_(std::make_unique<held_as<Handler>>(std::move(handler), std::move(executor))) {}
+        : held_(std::make_unique<held_as<Handler, true>>(std::move(handler), std::move(executor))) {}
+
+    struct no_count {};
+    template <class Handler>
+    erased_handler(Handler handler, net::any_io_executor executor, no_count)
+        : held_(std::make_unique<held_as<Handler, false>>(std::move(handler), std::move(executor))) {}
 
     void operator()(error_code error, std::size_t bytes) {
         const std::unique_ptr<held> called = std::move(held_);

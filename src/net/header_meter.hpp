@@ -15,6 +15,7 @@ inline constexpr std::size_t header_lines_max = 100;
 
 /// Counts a header's bytes and lines as they come, and finds its end.
 class header_meter {
+    std::size_t bytes_max_;
     std::size_t bytes_ = 0;
     std::size_t lines_ = 0;
     std::size_t line_bytes_ = 0;  // of the line that has no end yet
@@ -22,6 +23,9 @@ class header_meter {
     bool complete_ = false;
 
   public:
+    /// @param bytes_max at most header_bytes_max.
+    explicit header_meter(std::size_t bytes_max = header_bytes_max) : bytes_max_(bytes_max) {}
+
     /// Counts what came next; bytes behind the header's end do not count. @return http::error::header_limit when the
     /// header is too large; bad_obs_fold for a line that goes on in the next: who reads it so and who does not see two
     /// headers. Source: RFC 9112, section 5.2.
@@ -42,7 +46,7 @@ class header_meter {
             if (!complete_) ++lines_;
             line_bytes_ = 0;
         }
-        if (bytes_ > header_bytes_max || lines_ > header_lines_max) return http::error::header_limit;
+        if (bytes_ > bytes_max_ || lines_ > header_lines_max) return http::error::header_limit;
         return {};
     }
 

@@ -39,6 +39,10 @@ std::optional<net::ip::address> ip_address_of(const stream_endpoint& of) {
     return known->address();
 }
 
+bool is_unix(const stream_endpoint& of) {
+    return of.protocol().family() == AF_UNIX;
+}
+
 std::uint16_t port_of(const stream_endpoint& of) {
     const auto known = tcp_of(of);
     return known ? known->port() : std::uint16_t{0};
@@ -50,7 +54,7 @@ std::string to_text(const stream_endpoint& of) {
         const std::string host = known->address().to_string();
         return known->address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
     }
-    if (of.protocol().family() != AF_UNIX) return "nowhere";
+    if (!is_unix(of)) return "nowhere";
     const auto* const address = reinterpret_cast<const sockaddr_un*>(of.data());
     const std::size_t room = of.size() - offsetof(sockaddr_un, sun_path);
     return "unix:" + std::string{address->sun_path, ::strnlen(address->sun_path, room)};

@@ -25,6 +25,9 @@ using stream_acceptor = net::basic_socket_acceptor<net::generic::stream_protocol
 /// Nothing for a unix socket, and for the endpoint of a peer that has gone.
 [[nodiscard]] std::optional<net::ip::address> ip_address_of(const stream_endpoint& of);
 
+/// Of a unix socket, with a path or, as most that connect, without.
+[[nodiscard]] bool is_unix(const stream_endpoint& of);
+
 /// 0 where ip_address_of() is nothing.
 [[nodiscard]] std::uint16_t port_of(const stream_endpoint& of);
 

@@ -79,7 +79,7 @@ class timed_stream {
     template <class Token>
     auto async_handshake(Token&& token) {
         return net::async_initiate<Token, void(error_code)>(
-            [this](auto handler) { tls_->handshake(erased(std::move(handler))); }, token);
+            [this](auto handler) { tls_->handshake(erased_without_count(std::move(handler))); }, token);
     }
 
     template <class Buffers, class Token>
@@ -109,7 +109,7 @@ class timed_stream {
     auto async_shutdown(Token&& token) {
         return net::async_initiate<Token, void(error_code)>(
             [this](auto handler) {
-                if (tls_) return tls_->shutdown(erased(std::move(handler)));
+                if (tls_) return tls_->shutdown(erased_without_count(std::move(handler)));
                 shutdown_send();
                 net::post(get_executor(), net::append(std::move(handler), error_code{}));
             },
@@ -147,13 +147,24 @@ class timed_stream {
         return {ended->release(), layer ? layer->release() : nullptr};
     }
 
+    /// Whether some of what was written has not come to the peer's host, as far as that has said. Also tells after the
+    /// connection has broken, until it is closed.
+    [[nodiscard]] bool has_unconfirmed() const noexcept;
+
     /// Open, and nothing has come that was not read, not even the peer's end.
     [[nodiscard]] bool is_quiet();
+    /// The peer has said that it sends no more, or has gone, whatever of it has not been read yet.
+    [[nodiscard]] bool peer_has_ended() const noexcept;
 
   private:
     template <class Handler>
     erased_handler erased(Handler handler) {
         return {std::move(handler), get_executor()};
+    }
+
+    template <class Handler>
+    erased_handler erased_without_count(Handler handler) {
+        return {std::move(handler), get_executor(), erased_handler::no_count{}};
     }
 
     /// TLS reads into one piece at a time.

@@ -12,7 +12,7 @@
 #include <new>
 #include <utility>
 
-#include "net/openssl.hpp"
+#include "net/openssl_context.hpp"
 #include "net/tls_failure.hpp"
 #include "net/tls_names.hpp"
 
@@ -42,6 +42,7 @@ struct input_buffer {
 
 struct tls_session::state {
     std::shared_ptr<const tls_context> context;  // goes last
+    std::string peer_name;                       // a client's
     input_buffer input;
     std::string output;            // made while some of the other may be on its way
     std::string sending;           // what output() gives
@@ -76,8 +77,9 @@ int write_output(BIO* to, const char* from, int size) {
     auto& of = *static_cast<state*>(BIO_get_data(to));
     BIO_clear_retry_flags(to);
     if (size <= 0) return 0;
-    if (of.output.size() > output_bytes_max) return -1;
     try {
+        if (of.output.size() > output_bytes_max) of.failure = "the peer does not read what it asks for";
+        if (!of.failure.empty()) return -1;
         of.output.append(from, static_cast<std::size_t>(size));
     } catch (const std::bad_alloc&) {
         return -1;
@@ -94,10 +96,8 @@ int create(BIO* made) {
     return 1;
 }
 
-using method_ptr = std::unique_ptr<BIO_METHOD, freed_by<BIO_meth_free>>;
-
-method_ptr make_method() {
-    method_ptr made{BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "session")};
+bio_method_ptr make_method() {
+    bio_method_ptr made{BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "session")};
     if (!made) throw std::bad_alloc{};
     BIO_meth_set_read(made.get(), read_input);
     BIO_meth_set_write(made.get(), write_output);
@@ -107,7 +107,7 @@ method_ptr make_method() {
 }
 
 bio_ptr make_bio(state& of) {
-    static const method_ptr method = make_method();
+    static const bio_method_ptr method = make_method();
     bio_ptr made{BIO_new(method.get())};
     if (!made) throw std::bad_alloc{};
     BIO_set_data(made.get(), &of);
@@ -128,6 +128,13 @@ void verify_name(SSL* of, const std::string& name) {
         agreed = X509_VERIFY_PARAM_set1_ip_asc(checks, name.c_str()) == 1;
     }
     if (!agreed) throw boost::system::system_error{net::error::make_error_code(net::error::invalid_argument), name};
+}
+
+/// Where there is a ticket, and in any case so that there will be one.
+void resume(state& of, tls_tickets& from) {
+    SSL_set_app_data(of.ssl.get(), &of.peer_name);
+    const ssl_session_ptr known = from.take(of.peer_name);
+    if (known) SSL_set_session(of.ssl.get(), known.get());
 }
 
 tls_step fail(state& of, std::string why) {
@@ -153,6 +160,7 @@ tls_step step_of(state& of, int returned, std::size_t input_bytes_allowed) {
 tls_session::tls_session(std::shared_ptr<const tls_context> context, const std::string& peer_name)
     : state_(std::make_unique<state>()) {
     state_->context = std::move(context);
+    state_->peer_name = peer_name;
     openssl_context& shared = state_->context->own();
     state_->ssl.reset(SSL_new(shared.ssl.get()));
     if (!state_->ssl) throw std::bad_alloc{};
@@ -164,10 +172,14 @@ tls_session::tls_session(std::shared_ptr<const tls_context> context, const std::
         assert(!peer_name.empty());
         SSL_set_connect_state(state_->ssl.get());
         verify_name(state_->ssl.get(), peer_name);
+        resume(*state_, shared.tickets);
     }
 }
 
-tls_session::~tls_session() = default;
+tls_session::~tls_session() {
+    // Else its ticket would not be used again: no rule since TLS 1.1, RFC 4346, section 7.2.1.
+    SSL_set_shutdown(state_->ssl.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
 
 tls_step tls_session::handshake() {
     if (!state_->failure.empty()) return tls_step::failed;

@@ -5,10 +5,11 @@
 
 #include <array>
 #include <ctime>
+#include <new>
 #include <string_view>
 #include <utility>
 
-#include "net/openssl.hpp"
+#include "net/openssl_context.hpp"
 #include "net/tls_failure.hpp"
 #include "net/tls_names.hpp"
 
@@ -99,6 +100,18 @@ fault trust(openssl_context& of, const tls_settings& settings) {
         if (of.role == tls_role::server) SSL_CTX_add_client_CA(ssl, each.get());
     }
     return {};
+}
+
+/// @return whether the session is ours now.
+int keep_session(SSL* of, SSL_SESSION* session) {
+    ssl_session_ptr kept{session};
+    const auto& name = *static_cast<const std::string*>(SSL_get_app_data(of));
+    auto& shared = *static_cast<openssl_context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(of)));
+    try {
+        shared.tickets.give(name, std::move(kept));
+    } catch (const std::bad_alloc&) {  // then it is not kept
+    }
+    return 1;
 }
 
 int accept_any(int, X509_STORE_CTX*) {
@@ -195,11 +208,14 @@ fault set_language(openssl_context& of, const tls_settings& settings) {
     if (settings.server_preference) SSL_CTX_set_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_max_cert_list(ssl, certificate_bytes_max);
-    SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);  // tickets are the peer's to keep
-    if (of.role == tls_role::server)
+    if (of.role == tls_role::server) {
         SSL_CTX_set_alpn_select_cb(ssl, choose_protocol, nullptr);
-    else
+        SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);  // tickets are the client's to keep
+    } else {
         SSL_CTX_set_alpn_protos(ssl, http_1_1.data(), http_1_1.size());
+        SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+        SSL_CTX_sess_set_new_cb(ssl, keep_session);
+    }
     if (fault bad = set_cipher_suites(ssl, settings.cipher_suites)) return bad;
     return set_curves(ssl, settings.curves);
 }

@@ -11,7 +11,7 @@
 
 namespace seriesgate {
 
-struct openssl_context;  // see net/openssl.hpp
+struct openssl_context;  // see net/openssl_context.hpp
 
 /// Made once for many connections. Tickets for resumed sessions live and die with it, and are not given to clients that
 /// have to show a certificate: each connection of theirs is to prove it. Threads: any.

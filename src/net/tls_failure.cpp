@@ -32,11 +32,19 @@ constexpr worded words[] = {
 /// Source: openssl/ssl.h: the reason of an alert that has come is its number and this.
 constexpr int alert_base = SSL_AD_REASON_OFFSET;
 
+/// OpenSSL 3.0 has no words for some. Source: RFC 8446, section 6.
+std::string alert_text(int alert) {
+    if (alert == SSL_AD_CERTIFICATE_REQUIRED) return "certificate required";
+    if (alert == SSL_AD_NO_APPLICATION_PROTOCOL) return "no application protocol";
+    if (alert == SSL_AD_MISSING_EXTENSION) return "missing extension";
+    return SSL_alert_desc_string_long(alert);
+}
+
 std::string text_of(int reason, unsigned long error) {
     for (const worded& each : words)
         if (each.reason == reason) return std::string{each.text};
     if (reason >= alert_base && reason < alert_base + 256)
-        return "told by the peer: " + std::string{SSL_alert_desc_string_long(reason - alert_base)};
+        return "told by the peer: " + alert_text(reason - alert_base);
     const char* const text = ERR_reason_error_string(error);
     return text != nullptr ? text : "error " + std::to_string(error);
 }

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "net/openssl.hpp"
+#include "net/openssl_pointers.hpp"
 
 namespace seriesgate {
 namespace {

@@ -4,6 +4,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/error.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,23 +21,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An upstream that does not accept within this is as good as down, however long it may take to answer.
-constexpr auto connect_limit = 5s;
 /// Stores close idle connections after one to two minutes; be first.
 constexpr auto idle_age_max = 45s;
 
-upstream_error not_connected(const stream_endpoint& to, error_code error) {
-    const bool is_timeout = error == boost::beast::error::timeout;
-    return {.reason = reason_of_connect(error),
-            .text = "connecting to " + to_text(to) + ": " + (is_timeout ? "no answer in time" : error.message())};
-}
-
 /// What an attempt that was given up says of itself.
-upstream_error unanswered(upstream_error_reason reason, const attempt& made) {
-    const std::string_view when = made.end == attempt_end::unanswered    ? "before its answer, "
+upstream_error unanswered(upstream_error_reason reason, const attempt& made, const shared_door& door) {
+    const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
+    const std::string_view when = is_before                              ? "before its answer, "
                                   : made.end == attempt_end::broken_amid ? "amid its answer, "
                                                                          : "";
-    return {.reason = reason, .text = std::string{when}.append(made.why)};
+    return {.reason = reason, .text = std::string{when}.append(made.why), .door = door.name};
+}
+
+/// The end of the next of several attempts to connect, so that time is left for the others.
+std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit,
+                                              std::chrono::nanoseconds connect_limit, std::ptrdiff_t attempts) {
+    const auto now = std::chrono::steady_clock::now();
+    return now + std::min<std::chrono::steady_clock::duration>(connect_limit, (limit - now) / attempts);
 }
 
 double seconds(std::chrono::milliseconds time) {
@@ -45,22 +46,15 @@ double seconds(std::chrono::milliseconds time) {
 
 }  // namespace
 
-upstream_client::upstream_client(net::io_context& io, const upstream_config& settings, const store_door& door,
-                                 upstream_metrics& metrics, upstream_health& health)
-    : io_(io),
-      settings_(settings),
-      door_(door),
-      metrics_(metrics),
-      health_(health),
-      resolver_(io),
-      addresses_(make_addresses()) {}
+upstream_client::upstream_client(net::io_context& io, shared_store& store, shared_door& door)
+    : io_(io), store_(store), door_(door), resolver_(io), addresses_(make_addresses()) {}
 
 address_list upstream_client::make_addresses() {
     error_code no_address;
-    const auto address = net::ip::make_address(door_.host, no_address);
-    if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, door_.port)}};
+    const auto address = net::ip::make_address(door_.at.host, no_address);
+    if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, door_.at.port)}};
     return address_list{[this](name_resolver::answer take) {
-        resolver_.look_up(door_.host, door_.port,
+        resolver_.look_up(door_.at.host, door_.at.port,
                           [this, take = std::move(take)](error_code error, std::vector<stream_endpoint> found) {
                               take(error, std::move(found));
                               tell_of_lookup(error);
@@ -69,17 +63,18 @@ address_list upstream_client::make_addresses() {
 }
 
 void upstream_client::tell_of_lookup(error_code error) {
-    const auto news = health_.looked_up(error);
+    const auto news = door_.resolving.looked_up(error);
     if (!news) return;
     if (news->resolves)
         return log::info("the upstream's name resolves again",
-                         {{"upstream", door_.host}, {"outage_seconds", seconds(news->lasted)}});
+                         {{"upstream", door_.at.host}, {"outage_seconds", seconds(news->lasted)}});
     log::warn("the upstream's name does not resolve",
-              {{"upstream", door_.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
+              {{"upstream", door_.at.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
 }
 
 void upstream_client::maintain() {
     addresses_.refresh();
+    if (addresses_.has_any()) pool_.close_others(addresses_.known());
     pool_.close_idle(idle_age_max);
 }
 
@@ -95,49 +90,74 @@ net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
 upstream_error upstream_client::unresolved() const {
     const error_code failure = addresses_.failure();
     return {.reason = upstream_error_reason::dns,
-            .text = door_.host + (failure ? " does not resolve: " + failure.message()
-                                          : std::string{" has not been looked up in time"})};
+            .text = door_.at.host + (failure ? " does not resolve: " + failure.message()
+                                             : std::string{" has not been looked up in time"}),
+            .door = door_.name,
+            .untouched = true};
+}
+
+upstream_error upstream_client::not_connected(const stream_endpoint& to, error_code error) const {
+    const bool is_timeout = error == boost::beast::error::timeout;
+    return {.reason = reason_of_connect(error),
+            .text = "connecting to " + to_text(to) + ": " + (is_timeout ? "no answer in time" : error.message()),
+            .door = door_.name,
+            .untouched = true};
 }
 
 /// @return why there is no connection; nothing if there is one.
-net::awaitable<std::optional<upstream_error>> upstream_client::connect(timed_stream& stream, time_limit limit) {
+net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connection& connection, time_limit limit) {
     co_await wait_for_addresses(limit);
-    const auto endpoints = addresses_.known();  // a copy: they may be looked up anew while we connect
-    std::optional<upstream_error> failed;
-    for (const stream_endpoint& endpoint : endpoints) {
+    const auto turn = door_.next_address.fetch_add(1, std::memory_order_relaxed);
+    // A copy: they may be looked up anew while we connect.
+    const auto endpoints = order_.of(addresses_.known(), turn, std::chrono::steady_clock::now());
+    fault failed;
+    for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
+        timed_stream& stream = connection.stream;
         stream.close();
-        stream.expires_at(std::min(limit, std::chrono::steady_clock::now() + connect_limit));
+        stream.expires_at(part_of(limit, settings_.connect_timeout, left--));
         auto [error] = co_await stream.async_connect(endpoint, no_throw);
         if (!error) {
+            order_.connected(endpoint);
+            connection.at = endpoint;
             stream.no_delay();
             co_return std::nullopt;
         }
+        order_.failed(endpoint, std::chrono::steady_clock::now());
         failed = not_connected(endpoint, error);
     }
     if (!failed) failed = unresolved();
     co_return failed;
 }
 
-net::awaitable<upstream_client::outcome> upstream_client::post(const upstream_request& request) {
-    return send(make_message(settings_, door_, request));
+net::awaitable<std::optional<upstream_error>> upstream_client::look(time_limit limit) {
+    upstream_connection connection{stream_socket{io_}, door_.connections};
+    co_return co_await connect(connection, limit);
 }
 
-net::awaitable<upstream_client::outcome> upstream_client::send(upstream_message message) {
-    const time_limit limit = std::chrono::steady_clock::now() + settings_.timeout;
+/// A name may have lost an address while a request was at it.
+void upstream_client::keep(upstream_connection connection) {
+    const auto& known = addresses_.known();
+    const bool is_known = std::find(known.begin(), known.end(), connection.at) != known.end();
+    if (is_known) pool_.give(std::move(connection));
+}
+
+net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_message& message,
+                                                               exchange_limits limits) {
     for (std::optional<upstream_connection> connection = pool_.take();; connection.reset()) {
         const auto origin = connection ? connection_origin::pooled : connection_origin::opened;
         if (!connection) {
-            connection.emplace(stream_socket{io_}, metrics_.upstream_connections);
-            auto failed = co_await connect(connection->stream, limit);
+            connection.emplace(stream_socket{io_}, door_.connections);
+            const auto connect_by = std::min(limits.answer, std::chrono::steady_clock::now() + limits.connect);
+            auto failed = co_await connect(*connection, connect_by);
             if (failed) co_return std::move(*failed);
         }
-        metrics_.upstream_sent_bytes.add(message.body_bytes());
-        attempt made = co_await exchange(connection->stream, message, limit);
+        store_.metrics.upstream_sent_bytes.add(message.body_bytes());
+        attempt made = co_await exchange(connection->stream, message, limits.answer);
         if (made.end == attempt_end::answered) {
-            if (made.reusable) pool_.give(std::move(*connection));
+            if (made.reusable) keep(std::move(*connection));
             co_return std::move(made.answer);
         }
-        if (const auto reason = reason_to_give_up(made.end, origin)) co_return unanswered(*reason, made);
+        if (const auto reason = reason_to_give_up(made.end, origin)) co_return unanswered(*reason, made, door_);
     }
 }
 

@@ -53,10 +53,11 @@ bool is_invalid(error_code error) {
            error != http::error::end_of_stream && error != http::error::partial_message;
 }
 
-attempt_end end_of(error_code error, bool answer_began) {
+attempt_end end_of(error_code error, bool answer_began, bool has_arrived) {
     if (error == boost::beast::error::timeout) return attempt_end::timed_out;
     if (is_invalid(error)) return attempt_end::invalid;
-    return answer_began ? attempt_end::broken_amid : attempt_end::unanswered;
+    if (answer_began) return attempt_end::broken_amid;
+    return has_arrived ? attempt_end::unanswered : attempt_end::unread;
 }
 
 std::string text_of(error_code error) {
@@ -66,8 +67,8 @@ std::string text_of(error_code error) {
     return is_end ? "it closed the connection" : error.message();
 }
 
-attempt failed(error_code error, bool answer_began) {
-    return {.end = end_of(error, answer_began), .why = text_of(error), .answer = {}};
+attempt failed(error_code error, bool answer_began, bool has_arrived) {
+    return {.end = end_of(error, answer_began, has_arrived), .why = text_of(error), .answer = {}};
 }
 
 attempt no_answer(std::string why) {
@@ -91,7 +92,10 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
         header_meter meter;
         const error_code error = co_await read_header(stream, buffer, parser, meter);
         answer_began = answer_began || meter.bytes() != 0;
-        if (error) co_return failed(error, answer_began);
+        if (error) {
+            const bool has_arrived = !write_error && !stream.has_unconfirmed();
+            co_return failed(error, answer_began, has_arrived);
+        }
         // What follows the header is not part of it: neither of what it says, nor of what goes on to the sender.
         upstream_answer answer{
             .status = parser.get().result_int(), .headers = std::move(parser.get().base()), .body = {}};
@@ -102,7 +106,7 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
         if (!is_final(answer.status)) co_return no_answer("status " + std::to_string(answer.status));
 
         const error_code broken = co_await read_body(stream, buffer, parser, answer.body);
-        if (broken) co_return failed(broken, answer_began);
+        if (broken) co_return failed(broken, true, true);
         if (write_error && is_success(answer.status)) co_return no_answer("success before it had the whole request");
         attempt made{.end = attempt_end::answered, .why = {}, .answer = std::move(answer)};
         made.reusable = parser.is_done() && keeps_alive && !write_error && buffer.size() == 0;

@@ -19,13 +19,18 @@ std::string target_of(const store_door& door, std::string_view query) {
 
 upstream_message make_message(const upstream_config& settings, const store_door& door,
                               const upstream_request& request) {
-    upstream_message made{.http = {http::verb::post, target_of(door, request.query), 11},
-                          .body_owner = request.body_owner};
-    auto& message = made.http;
     const auto host = request.headers.find(http::field::host);
     const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
+    upstream_message made{.http = {http::verb::post, target_of(door, request.query), 11},
+                          .body_owner = request.body_owner,
+                          .to = &door,
+                          .query = std::string{request.query},
+                          .keeps_host = keeps_host};
+    auto& message = made.http;
     message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{door.authority});
     copy_end_to_end(request.headers, message, request.tenant_header);
+    if (!request.keeps_authorization) message.erase(http::field::authorization);
+    if (!request.tenant.empty()) message.set(request.tenant_header, request.tenant);
     if (request.body_changed) {
         drop_body_digests(message);
         message.erase(http::field::accept_encoding);  // the answer may get a line of ours
@@ -38,6 +43,19 @@ upstream_message make_message(const upstream_config& settings, const store_door&
     message.body() = {request.body.data(), request.body.size()};
     message.content_length(request.body.size());
     return made;
+}
+
+void readdress(upstream_message& message, const store_door& door) {
+    if (message.to == &door) return;
+    message.to = &door;
+    message.http.target(target_of(door, message.query));
+    if (message.keeps_host) return;
+    http::fields others;
+    for (const auto& field : message.http.base())
+        if (field.name() != http::field::host) others.insert(field.name(), field.name_string(), field.value());
+    message.http.clear();  // Host is the first one, as some servers want it
+    message.http.set(http::field::host, door.authority);
+    for (const auto& field : others) message.http.insert(field.name(), field.name_string(), field.value());
 }
 
 }  // namespace seriesgate

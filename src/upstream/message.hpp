@@ -5,6 +5,7 @@
 #include <boost/beast/http/span_body.hpp>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "config/config.hpp"
 #include "net/http_fields.hpp"
@@ -16,10 +17,17 @@ namespace seriesgate {
 struct upstream_message {
     http::request<http::span_body<const char>> http;
     std::shared_ptr<const void> body_owner;
+    const store_door* to;  ///< whom it is for
+    std::string query;     ///< of the sender's, what goes on
+    bool keeps_host;       ///< the sender's Host, see upstream_config::host_header
 
     [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }
 };
 
+/// @param door must outlive it.
 upstream_message make_message(const upstream_config& settings, const store_door& door, const upstream_request& request);
+
+/// Makes it one for another door of the same store.
+void readdress(upstream_message& message, const store_door& door);
 
 }  // namespace seriesgate

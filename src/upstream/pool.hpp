@@ -1,6 +1,7 @@
 /// Kept-alive connections of one worker to an upstream.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
@@ -25,6 +26,7 @@ class upstream_connection {
 
   public:
     timed_stream stream;
+    stream_endpoint at{};  ///< where it leads, once it is connected
 
     upstream_connection(stream_socket opened, gauge& open) : stream(std::move(opened)), open_(&open) { open.add(); }
 
@@ -74,6 +76,13 @@ class connection_pool {
         std::size_t old = 0;
         while (old < idle_.size() && idle_[old].since < limit) ++old;
         idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(old));
+    }
+
+    /// Closes what leads to none of these addresses.
+    void close_others(const std::vector<stream_endpoint>& known) {
+        std::erase_if(idle_, [&](const idle& each) {
+            return std::find(known.begin(), known.end(), each.connection.at) == known.end();
+        });
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return idle_.size(); }

@@ -14,9 +14,11 @@ namespace seriesgate {
 /// What to send. Headers and query are needed only until it has been made a message; the body's bytes do not change
 /// while anybody sends them.
 struct upstream_request {
-    const http::fields& headers;     ///< the sender's, as they came
-    std::string_view tenant_header;  ///< its name
-    std::string_view query;          ///< what of the sender's query string goes on, without '?'; may be empty
+    const http::fields& headers;      ///< the sender's, as they came
+    std::string_view tenant_header;   ///< its name
+    std::string_view tenant{};        ///< to be named in place of what the header says; empty: as it says
+    bool keeps_authorization = true;  ///< the sender's Authorization header is for the store
+    std::string_view query;           ///< what of the sender's query string goes on, without '?'; may be empty
     bytes_view body;
     bool body_changed = false;  ///< not the sender's own bytes
     bool translated = false;    ///< the sender wrote version 2, the body is version 1

@@ -12,15 +12,18 @@ enum class connection_origin : std::uint8_t { opened, pooled };
 
 /// How one try on one connection ended.
 enum class attempt_end : std::uint8_t {
-    answered,     ///< with a full answer
-    timed_out,    ///< whether or not an answer had begun
-    unanswered,   ///< the connection broke before the first byte of an answer
+    answered,    ///< with a full answer
+    timed_out,   ///< whether or not an answer had begun
+    unread,      ///< the connection broke before the first byte of an answer, and before all of the request had arrived
+    unanswered,  ///< it broke before the first byte of an answer
     broken_amid,  ///< the connection broke amid an answer
     invalid,      ///< something came that is no answer
 };
 
-/// A connection out of the pool may have been closed while nobody looked: the upstream has not seen the request. Only
-/// then it is sent again, once, for the next connection is a new one.
+/// A connection out of the pool may have been closed while nobody looked, and then the upstream's host has not
+/// confirmed to have got the request, at least not the end of it: nobody has worked on it. Only then it is sent again,
+/// once, for the next connection is a new one. A store that was killed over the request has got all of it, and may have
+/// stored it.
 /// @return why there is no answer; nothing for another try.
 /// Source: RFC 9112, section 9.3.1.
 constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end, connection_origin origin) noexcept {
@@ -29,7 +32,7 @@ constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end
             return upstream_error_reason::timeout;
         case attempt_end::invalid:
             return upstream_error_reason::invalid_answer;
-        case attempt_end::unanswered:
+        case attempt_end::unread:
             if (origin == connection_origin::pooled) return std::nullopt;
             break;
         default:

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(upstream_error_r
     "connect_failed",
     "connection_lost",
     "invalid_answer",
-    "timeout"};
+    "timeout",
+    "busy"};
 
 }  // namespace
 

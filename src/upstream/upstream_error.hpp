@@ -18,6 +18,7 @@ enum class upstream_error_reason : std::uint8_t {
     connection_lost,     ///< 502: connected, but closed or reset before the end of an answer
     invalid_answer,      ///< 502: not HTTP, or nothing that could be passed on
     timeout,             ///< 504: no full answer within upstream.timeout
+    busy,                ///< 503: no connection to be had within that: upstream.maxConnections are in use
     count_
 };
 /// The value of the label `reason`.
@@ -25,7 +26,10 @@ std::string_view name_of(upstream_error_reason reason) noexcept;
 
 struct upstream_error {
     upstream_error_reason reason;
-    std::string text;  ///< one line, with what the system says: `connecting to 127.0.0.1:8428: Connection refused`
+    std::string text;    ///< one line, with what the system says: `connecting to 127.0.0.1:8428: Connection refused`
+    std::string door{};  ///< the address of the store whose fault it is, as logs and metrics call it
+    /// It is certain that the store has not worked on the request, so that it can be sent to another address.
+    bool untouched = false;
 };
 
 /// What a connect that failed means.

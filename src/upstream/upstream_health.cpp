@@ -1,7 +1,6 @@
 #include "upstream/upstream_health.hpp"
 
 #include <cassert>
-#include <utility>
 
 namespace seriesgate {
 namespace {
@@ -41,25 +40,6 @@ std::optional<upstream_health::outage> upstream_health::answered(clock::time_poi
     const bool is_end = is_failing_.exchange(false);
     if (!is_end || !held->told) return std::nullopt;
     return outage{.lasted = since(held->since, now), .requests = held->requests};
-}
-
-std::optional<upstream_health::name_news> upstream_health::looked_up(error_code error, clock::time_point now) {
-    const auto held = name_.lock();
-    const bool was_well = held->fault.empty();
-    if (!error) {
-        held->fault.clear();
-        if (was_well || !std::exchange(held->told, false)) return std::nullopt;
-        return name_news{.resolves = true, .lasted = since(held->since, now)};
-    }
-    if (was_well) held->since = now;
-    held->fault = error.message();
-    if (!held->line.count(1, now)) return std::nullopt;
-    held->told = true;
-    return name_news{.resolves = false, .lasted = since(held->since, now)};
-}
-
-std::string upstream_health::name_fault() {
-    return name_.lock()->fault;
 }
 
 }  // namespace seriesgate

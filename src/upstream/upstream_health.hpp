@@ -1,4 +1,4 @@
-/// How the store is, as all workers see it together.
+/// Whether a store answers, as all workers see it together.
 #pragma once
 
 #include <array>
@@ -7,17 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "core/guarded.hpp"
 #include "log/sparse_log.hpp"
-#include "net/asio.hpp"
 #include "upstream/upstream_error.hpp"
 
 namespace seriesgate {
 
-/// Tells when a line of the log is due about requests that got no answer, about the end of that, and about a name that
-/// does not resolve: once, and not once a worker. Of an end is told only if its beginning was.
+/// Tells when a line of the log is due about requests that got no answer, and about the end of that: once, and not once
+/// a worker. Of an end is told only if its beginning was.
 /// Threads: any. An answer while all is well costs one look at a flag.
 class upstream_health {
   public:
@@ -29,15 +27,6 @@ class upstream_health {
         std::uint64_t requests = 0;  ///< that got none
     };
 
-    /// What there is to say of a lookup.
-    struct name_news {
-        bool resolves = false;
-        std::chrono::milliseconds lasted{};  ///< since it did not
-    };
-
-    /// Lookups are tried every second.
-    static constexpr auto name_interval = std::chrono::minutes{1};
-
   private:
     struct outage_state {
         clock::time_point since;
@@ -45,16 +34,9 @@ class upstream_health {
         bool told = false;
         std::array<sparse_log, static_cast<std::size_t>(upstream_error_reason::count_)> lines{};
     };
-    struct name_state {
-        std::string fault;  // empty while it resolves
-        clock::time_point since;
-        bool told = false;
-        sparse_log line{name_interval};
-    };
 
     std::atomic<bool> is_failing_{false};  // changed with `outage_` locked
     guarded<outage_state> outage_;
-    guarded<name_state> name_;
 
   public:
     /// A request got no answer.
@@ -67,13 +49,6 @@ class upstream_health {
     /// A request got one.
     /// @return the outage that it ends, if that is to be told of.
     std::optional<outage> answered(clock::time_point now = clock::now());
-
-    /// The name has been looked up.
-    /// @return what there is to say of it, if anything.
-    std::optional<name_news> looked_up(error_code error, clock::time_point now = clock::now());
-
-    /// Why the name does not resolve; empty if it does, or nobody knows yet.
-    std::string name_fault();
 };
 
 }  // namespace seriesgate

@@ -28,8 +28,6 @@ void write(exposition& out, const upstream_metrics& metrics) {
                     metrics.upstream_request_duration);
     write_counter(out, "seriesgate_upstream_sent_bytes_total", "Bytes of request bodies sent upstream, compressed.",
                   metrics.upstream_sent_bytes);
-    write_gauge(out, "seriesgate_upstream_connections", "Open connections to the upstream, idle ones included.",
-                metrics.upstream_connections);
 }
 
 }  // namespace seriesgate

@@ -14,7 +14,6 @@ struct upstream_metrics {
     counter_by_status upstream_responses;                      ///< the store's own answers to data
     alignas(64) duration_histogram upstream_request_duration;  ///< request sent to answer read; failures included
     counter upstream_sent_bytes;                               ///< request bodies sent upstream, compressed
-    gauge upstream_connections;                                ///< open, pooled ones included
 };
 
 /// Its families.

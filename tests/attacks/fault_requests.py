@@ -12,7 +12,7 @@ TENANTS, TENANT_WEIGHTS = [None, "a", "b", "c"], [55, 25, 15, 5]
 JOBS = 8
 HEALTHY = 400  # series that come again and again
 EXPLODING = 1_000_000
-BIG, BIG_SAMPLES = 1 << 24, 500_000  # requests from this number on do not fit into a connection's buffers: over 4 MB
+BIG, BIG_SAMPLES = 1 << 29, 700_000  # requests from this number on do not fit into a connection's buffers (tcp_wmem: 4 MiB)
 
 Piece = collections.namedtuple("Piece", "bytes series samples exemplars")  # series: its number, None if it is none
 Request = collections.namedtuple("Request", "version zstd tenant raw pieces series samples exemplars")

@@ -54,7 +54,7 @@ class Run:
         self.seed, self.seconds = seed, seconds
         self.enough = self.context.Event()
         self.sender_results, self.store_results, ports = (self.context.Queue() for _ in range(3))
-        self.counts = self.context.Array("q", PROCESSES, lock=False)
+        self.counts = [self.context.Value("q", lock=False) for _ in range(PROCESSES)]
         self.store_asked = self.context.Event()
         self.senders = []
         self.store = self.context.Process(target=faulty_store.run_store, daemon=True,
@@ -64,14 +64,14 @@ class Run:
 
     def begin(self, address):
         self.senders = [self.context.Process(target=run_senders, daemon=True, args=(
-            Orders(self.seed, address), first, PROCESSES, THREADS, self.enough, self.seconds, self.counts,
-            self.sender_results)) for first in range(PROCESSES)]
+            Orders(self.seed, address), first, PROCESSES, THREADS, self.seconds, self.enough, self.sender_results,
+            self.counts[first])) for first in range(PROCESSES)]
         for sender in self.senders:
             sender.start()
 
     @property
     def answered(self):
-        return sum(self.counts)
+        return sum(count.value for count in self.counts)
 
     def end(self):
         """Ends it. @return (what they were answered, what arrived, series that arrived, faults)"""

@@ -155,9 +155,10 @@ class Senders:
         sender.close()
 
 
-def run_senders(orders, first, step, threads, enough, seconds, counts, results):
-    """A process: sends until it is told that these are enough, counts the answers meanwhile, then gives its records."""
+def run_senders(orders, first, step, threads, seconds, enough, results, answered=None):
+    """A process: sends until it is told that these are enough, then gives its records. `answered`: the count meanwhile."""
     senders = Senders(orders, threads, first, step, seconds)
     while senders.running and not enough.wait(0.02):
-        counts[first] = senders.answered
+        if answered is not None:
+            answered.value = senders.answered
     results.put(senders.end())

@@ -24,7 +24,7 @@ class Store:
     def __init__(self, seed, way=store_ways.mixed):
         self.seed, self.way = seed, way
         self.stopped = threading.Event()
-        self.records = []
+        self.records = []  # each in a list of its own, so that it can be amended
         self.series = set()  # (tenant, number) of all that has arrived, whatever the answer
         self.faults = []
         self.done = collections.Counter()  # how often each way was gone
@@ -76,19 +76,28 @@ class Store:
 
     def record(self, arrival, verdict, written, reused):
         """@return what amend() is to be told"""
+        recorded = [Arrived(arrival.number, arrival.attempt, verdict, *written[:2], reused)]
         with self._lock:
-            self.records.append(Arrived(arrival.number, arrival.attempt, verdict, *written[:2], reused))
-            return len(self.records) - 1
+            self.records.append(recorded)
+        return recorded
 
-    def amend(self, at, verdict):
+    def amend(self, recorded, verdict):
         """The answer has not gone out."""
         with self._lock:
-            self.records[at] = self.records[at]._replace(verdict=verdict)
+            recorded[0] = recorded[0]._replace(verdict=verdict)
+
+    def take(self):
+        """As results(), and forgets them."""
+        results = self.results()
+        with self._lock:
+            self.records, self.series, self.faults = [], set(), []
+            self._arrivals.clear()
+        return results
 
     def results(self):
         """(what has arrived, which series, what was never sent like that)"""
         with self._lock:
-            return list(self.records), set(self.series), list(self.faults)
+            return [recorded[0] for recorded in self.records], set(self.series), list(self.faults)
 
 
 class Door:
@@ -104,6 +113,7 @@ class Door:
         self._receive_buffer = receive_buffer
         self._lock = threading.Lock()
         self._connections, self._cut_off = set(), set()
+        self._answering = {}  # by connection, the record of a request that is still to be answered
         self._fillers = []
         self._listener = None
         while self._listener is None:  # not 127.0.0.1: there the system lends the port to others while we are closed
@@ -149,14 +159,23 @@ class Door:
         """Ends all connections that are open."""
         with self._lock:
             connections = list(self._connections)
-            self._cut_off.update(connections)
+            self._cut_off.update(connections)  # what had come before may still be read
+            for recorded in self._answering.values():
+                self.store.amend(recorded, store_ways.SILENT)
         for connection in (*connections, *self._fillers):
             _end(connection)
         self._fillers = []
 
-    def has_cut_off(self, connection):
+    def answers(self, connection, recorded):
+        """From here on, and until it has answered, a connection that is cut off has not said a word."""
         with self._lock:
-            return connection in self._cut_off
+            self._answering[connection] = recorded
+            if connection in self._cut_off:
+                self.store.amend(recorded, store_ways.SILENT)
+
+    def has_answered(self, connection, verdict):
+        with self._lock:
+            self.store.amend(self._answering.pop(connection), verdict)
 
     def swallow(self):
         """From here on whoever wants to connect gets no answer at all: the queue is full, and nobody accepts."""
@@ -202,6 +221,7 @@ class Door:
             with self._lock:
                 self._connections.discard(connection)
                 self._cut_off.discard(connection)
+                self._answering.pop(connection, None)
             connection.close()
 
     def _wrapped(self, connection):
@@ -241,17 +261,14 @@ class Conversation:
                   f"X-Prometheus-Remote-Write-Exemplars-Written: {written[2]}\r\n")
         data = way.says(arrival.choose, counts)
         # Before the answer: who has that looks for this. Of what was not read nothing has arrived, but for an answer.
-        recorded = None
-        if way.reads == "all" or way.verdict not in (store_ways.NONE, store_ways.SILENT):
-            recorded = self._store.record(arrival, way.verdict, written, self._requests > 1)
+        is_recorded = way.reads == "all" or way.verdict not in (store_ways.NONE, store_ways.SILENT)
+        if is_recorded:
+            self._door.answers(self._connection, self._store.record(arrival, way.verdict, written, self._requests > 1))
         if way.pause:
             time.sleep(arrival.choose.uniform(*way.pause))
-        try:
-            self._connection.sendall(data)
-        except OSError:
-            if recorded is not None and self._door.has_cut_off(self._connection):
-                self._store.amend(recorded, store_ways.SILENT)
-            raise
+        self._connection.sendall(data)
+        if is_recorded and data:
+            self._door.has_answered(self._connection, way.verdict)
         if way.ends == "resets":
             _reset(self._connection)
         elif way.ends == "hangs":

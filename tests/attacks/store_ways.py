@@ -94,7 +94,7 @@ RUDE = {
     "stops in its body": Way(MAYBE, _cut_body, ends="hangs"),
     "says nothing": Way(NONE, ends="hangs"),
     "stops reading": Way(NONE, reads="half", ends="is deaf"),
-    "just in time": Way(OK, _good, pause=(0.4, 0.6)),
+    "just in time": Way(OK, _good, pause=(1.0, 1.2)),
     "garbage": Way(NONE, lambda choose, counts: choose.randbytes(300), ends="closes"),
     "another protocol": Way(NONE, _text(b"220 mail.example ESMTP ready\r\n"), ends="hangs"),
     "a status that is none": Way(NONE, _text(b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n")),

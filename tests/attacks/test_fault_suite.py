@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import pytest
 
 import store_ways
-from fault_account import by, check_account
+from fault_account import by, check_account, tally
 from fault_requests import BIG
 from fault_runs import compare
-from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders
+from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders, Sent
 from faked_names import FakedNames
 from faulty_store import Store
 from gate import sanitized
@@ -70,27 +70,27 @@ LOST, INVALID, LATE = "connection_lost", "invalid_answer", "timeout"
 FAULTS = [
     # --- there is no connection
     Fault("refused", "connection_refused", begin=lambda door: door.close(), mend=lambda door: door.open(), smooth=True),
-    Fault("swallowed", "connect_timeout", begin=lambda door: door.swallow(), mend=opens_anew, smooth=True, timeout="1s"),
+    Fault("swallowed", "connect_timeout", begin=lambda door: door.swallow(), mend=opens_anew, smooth=True, timeout="2s"),
     Fault("reset before the request", LOST, begin=welcomes("resets"), mend=welcomes_again),
-    Fault("accepted and forgotten", LATE, begin=welcomes("hangs"), mend=welcomes_again, timeout="1s"),
+    Fault("accepted and forgotten", LATE, begin=welcomes("hangs"), mend=welcomes_again, timeout="2s"),
     # --- amid the request
     Fault("closed inside the request", LOST, way="closes inside the request"),
     Fault("reset inside the request", LOST, way="resets inside the request"),
     Fault("reset inside a big request", LOST, way="resets inside the request", big=True),
-    Fault("stops reading", LATE, way="stops reading", big=True, timeout="1s"),
+    Fault("stops reading", LATE, way="stops reading", big=True, timeout="4s"),
     # --- instead of an answer
     Fault("closed after the request", LOST, way="closes"),
     Fault("reset after the request", LOST, way="resets"),
-    Fault("silent", LATE, way="says nothing", timeout="1s"),
-    Fault("too slow", LATE, way="too slow", timeout="1s"),
-    Fault("just in time", way="just in time", timeout="20s"),
+    Fault("silent", LATE, way="says nothing", timeout="2s"),
+    Fault("too slow", LATE, way="too slow", timeout="2s"),
+    Fault("slow", way="just in time", timeout="6s"),
     # --- half an answer
     Fault("header cut", LOST, way="cuts its head"),
     Fault("header reset", LOST, way="resets amid its head"),
     Fault("body cut", LOST, way="cuts its body"),
     Fault("chunks cut", LOST, way="cuts its chunks"),
-    Fault("stops in the header", LATE, way="stops in its head", timeout="1s"),
-    Fault("stops in the body", LATE, way="stops in its body", timeout="1s"),
+    Fault("stops in the header", LATE, way="stops in its head", timeout="2s"),
+    Fault("stops in the body", LATE, way="stops in its body", timeout="2s"),
     # --- no answer that makes sense
     Fault("garbage", INVALID, way="garbage"),
     Fault("another protocol", INVALID, way="another protocol"),
@@ -132,7 +132,7 @@ class Scene:
     def __init__(self, start_gate, seed, doors, fault):
         self.fault, self.faulty = fault, False
         self.store = Store(seed, self._way)
-        self.doors = [self.store.door(receive_buffer=4096 if fault.big else None) for _ in range(doors)]
+        self.doors = [self.store.door(receive_buffer=1 << 16 if fault.big else None) for _ in range(doors)]
         self.gate = start_gate(config=configuration(self.doors, fault.timeout))
         self.senders = Senders(Orders(seed, self.gate.address, rest=0.02), SENDERS, first=BIG if fault.big else 0, seconds=100)
 
@@ -162,7 +162,7 @@ class Scene:
         assert not contradictions, (len(contradictions), contradictions[:3])
         last = {one.number: one.status for one in sent}
         assert all(status // 100 in (2, 4) and status != 429 for status in last.values()), "one was given up"
-        return check_account(self.gate, sent), sent
+        return check_account(self.gate, tally(sent)), sent
 
 
 @pytest.fixture
@@ -230,6 +230,38 @@ def test_with_three_doors(scene, name):
         assert {one.status for one in sent} <= {200, 204}
 
 
+# --- the check itself
+
+class Said:
+    """A gate that says so many samples and requests."""
+
+    def __init__(self, **changed):
+        samples = {"received": 10, "accepted": 8, "refused": 2, "stored": 8, "failed": 0}
+        counts = {f"samples_{what}_total": {None: changed.get(what, count)} for what, count in samples.items()}
+        counts |= {"inflight_bytes": {None: 0},
+                   "requests_total": {("code", "204"): changed.get("answers", 2)},
+                   "upstream_responses_total": {("code", "204"): changed.get("responses", 2)}}
+        self.metrics = {(f"seriesgate_{name}", frozenset([label] if label else [])): float(value)
+                        for name, values in counts.items() for label, value in values.items()}
+
+
+def test_the_account_is_held_against_what_senders_were_told():
+    def sent(attempt, status):
+        return Sent(1, attempt, status, (1, 1), None, (5, 5, 0))
+
+    told = tally([sent(0, 204), sent(1, 204), sent(2, CUT_OFF)])
+    check_account(Said(), told)
+    for wrong in ({"received": 11, "accepted": 9, "stored": 9}, {"received": 9, "accepted": 7, "stored": 7},
+                  {"stored": 7, "failed": 1}, {"accepted": 9, "stored": 9, "refused": 1},
+                  {"answers": 1, "responses": 1}, {"answers": 3, "responses": 3}, {"responses": 1}):
+        with pytest.raises(AssertionError):
+            check_account(Said(**wrong), told)
+    more = {"received": 15, "accepted": 13, "stored": 13, "answers": 3, "responses": 3}
+    check_account(Said(**more), tally([sent(0, 204), sent(1, 204), sent(2, NO_ANSWER)]))
+    with pytest.raises(AssertionError):
+        check_account(Said(**more), told)
+
+
 # --- no way, other names, senders that are cut off
 
 def test_a_host_that_there_is_no_way_to(start_gate):
@@ -239,7 +271,7 @@ def test_a_host_that_there_is_no_way_to(start_gate):
     eventually(lambda: len(senders.answers()) > 3, "it is answered")
     sent = senders.end()
     assert {one.status for one in sent} == {502}
-    assert set(by(check_account(gate, sent), "seriesgate_upstream_errors_total", "reason")) == {"no_route"}
+    assert set(by(check_account(gate, tally(sent)), "seriesgate_upstream_errors_total", "reason")) == {"no_route"}
     assert gate.said("the upstream has not answered", reason="no_route")
 
 
@@ -265,7 +297,7 @@ upstream: {{url: 'http://store.test:{old.port}/api/v1/write', timeout: 2s}}
         sent = senders.end()
         arrived, _, faults = store.results()
         assert not faults and not compare(sent, arrived)
-        errors = by(check_account(gate, sent), "seriesgate_upstream_errors_total", "reason")
+        errors = by(check_account(gate, tally(sent)), "seriesgate_upstream_errors_total", "reason")
         assert set(errors) <= {"connection_refused", "connection_lost"}
 
 
@@ -283,6 +315,6 @@ def test_senders_that_are_cut_off_at_every_stage(start_gate, doors):
         assert not contradictions, (len(contradictions), contradictions[:3])
         cut = collections.Counter(one.status for one in sent if one.status <= 0)
         assert cut[CUT_OFF] > 100 and cut[NO_ANSWER] > 20, cut
-        check_account(gate, sent)
+        check_account(gate, tally(sent))
         eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 0, "nothing is held for those who have gone")
         eventually(lambda: gate.metric("seriesgate_connections") == 1, "nor is a connection")

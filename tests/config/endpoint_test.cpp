@@ -80,6 +80,33 @@ TEST_CASE("a port out of range is told as such") {
     CHECK(upstream_error("http://a:0/w") == "port '0' is not between 1 and 65535");
 }
 
+TEST_CASE("a path to listen on is that of a unix socket") {
+    CHECK(listen_at("unix:/run/gate.sock") == listen_address{.host = "", .port = 0, .unix_path = "/run/gate.sock"});
+    const std::string longest = "/" + std::string(106, 'x');
+    CHECK(listen_at("unix:" + longest).unix_path == longest);
+    CHECK(listen_error("unix:" + longest + "x") == "the path of a unix socket has at most 107 bytes, this one has 108");
+    const auto path = GENERATE(as<std::string>{}, "", "gate.sock", "./gate.sock", "/", "/run/", "//host/run/");
+    CHECK(listen_error("unix:" + path) ==
+          "'" + path + "' is not the path of a unix socket, such as unix:/run/seriesgate/gate.sock");
+}
+
+TEST_CASE("a path with a zero in it is none") {
+    using namespace std::string_literals;
+    CHECK(listen_error("unix:/run/a\0b"s).find("is not the path of a unix socket") != std::string::npos);
+}
+
+TEST_CASE("the address for people may be none") {
+    std::optional<listen_address> address{listen_address{}};
+    CHECK(parse_admin_listen("", address) == "");
+    CHECK_FALSE(address.has_value());
+    CHECK(parse_admin_listen("9202", address) == "'9202' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201");
+    CHECK_FALSE(address.has_value());
+    CHECK(parse_admin_listen("localhost:9202", address) == "");
+    CHECK(address == listen_address{.host = "localhost", .port = 9202});
+    CHECK(parse_admin_listen("unix:/a", address) == "");
+    CHECK(address == listen_address{.host = "", .port = 0, .unix_path = "/a"});
+}
+
 TEST_CASE("an upstream URL is taken apart") {
     const auto upstream = door_at("http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream.host == "127.0.0.1");

@@ -52,7 +52,12 @@ TEST_CASE("an empty file means the defaults") {
     CHECK(expected.server.decoded_bytes_max == 134'217'728);
     CHECK(expected.server.inflight_bytes_max == 536'870'912);
     CHECK(expected.server.threads == 0);
+    CHECK(expected.server.header_bytes_max == 65'536);
+    CHECK(expected.server.queue_delay_max == 1s);
+    CHECK(expected.server.header_timeout == 10s);
     CHECK(expected.server.read_timeout == 30s);
+    CHECK(expected.server.write_timeout == 30s);
+    CHECK(expected.upstream.connect_timeout == 5s);
     CHECK(expected.server.idle_timeout == 6min);
     CHECK(expected.server.drain_timeout == 30s);
 }
@@ -60,7 +65,8 @@ TEST_CASE("an empty file means the defaults") {
 TEST_CASE("every key of the file arrives in its place") {
     const config read = loaded(
         "listen: '[::1]:1234'\n"
-        "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms, protocol: v1, hostHeader: sender,\n"
+        "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms, connectTimeout: 250ms,\n"
+        "  protocol: v1, hostHeader: sender,\n"
         "  forwardQuery: [extra_label, 'x[]']}\n"
         "maxHourlySeries: 10000\n"
         "maxDailySeries: \"20000\"\n"
@@ -73,8 +79,12 @@ TEST_CASE("every key of the file arrives in its place") {
         "  maxRequestBytes: 1MB\n"
         "  maxDecodedBytes: 2MiB\n"
         "  maxInflightBytes: 1GiB\n"
+        "  maxHeaderBytes: 8KiB\n"
         "  threads: 3\n"
+        "  maxQueueDelay: 200ms\n"
+        "  headerTimeout: 4s\n"
         "  readTimeout: 5s\n"
+        "  writeTimeout: 6s\n"
         "  idleTimeout: 2h\n"
         "  drainTimeout: 1m\n",
         {});
@@ -97,7 +107,12 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.server.decoded_bytes_max == 2'097'152);
     CHECK(read.server.inflight_bytes_max == 1'073'741'824);
     CHECK(read.server.threads == 3);
+    CHECK(read.server.header_bytes_max == 8'192);
+    CHECK(read.server.queue_delay_max == 200ms);
+    CHECK(read.server.header_timeout == 4s);
     CHECK(read.server.read_timeout == 5s);
+    CHECK(read.server.write_timeout == 6s);
+    CHECK(read.upstream.connect_timeout == 250ms);
     CHECK(read.server.idle_timeout == 2h);
     CHECK(read.server.drain_timeout == 1min);
 }
@@ -203,7 +218,7 @@ TEST_CASE("a duration out of bounds or without a unit is an error") {
     CHECK(errors_of("upstream: {timeout: soon}\n") ==
           lines{"c.yaml:1: upstream.timeout: 'soon' is not a duration such as 500ms, 25s, 10m or 1h30m"});
     CHECK(errors_of("upstream: {timeout: -5s}\n") == lines{"c.yaml:1: upstream.timeout: '-5s' is negative"});
-    for (const std::string key : {"readTimeout", "idleTimeout", "drainTimeout"}) {
+    for (const std::string key : {"headerTimeout", "readTimeout", "writeTimeout", "idleTimeout", "drainTimeout"}) {
         CHECK(errors_of("server: {" + key + ": 0s}\n") ==
               lines{"c.yaml:1: server." + key + ": '0s' is too short, at least 1ms"});
         CHECK(

@@ -10,10 +10,12 @@ namespace seriesgate::testing {
 /// For every key a value that is not its default, as it stands behind the colon.
 inline const std::map<std::string_view, std::string> other_values{
     {"listen", "127.0.0.1:9999"},
+    {"admin.listen", "unix:/run/admin.sock"},
     {"web.config.file", "/web.yml"},
     {"upstream.url", "http://other:1/write"},
     {"upstream.urls", "[\"http://a:1/write\", \"https://b:1/write\"]"},
     {"upstream.timeout", "1s"},
+    {"upstream.connectTimeout", "1s"},
     {"upstream.protocol", "v1"},
     {"upstream.hostHeader", "sender"},
     {"upstream.forwardQuery", "[extra_label]"},
@@ -49,10 +51,14 @@ inline const std::map<std::string_view, std::string> other_values{
     {"server.maxRequestBytes", "1MiB"},
     {"server.maxDecodedBytes", "64MiB"},
     {"server.maxInflightBytes", "1GiB"},
+    {"server.maxHeaderBytes", "8KiB"},
     {"server.maxConnections", "1"},
     {"server.maxConnectionsPerPeer", "1"},
     {"server.threads", "1"},
+    {"server.maxQueueDelay", "2s"},
+    {"server.headerTimeout", "1s"},
     {"server.readTimeout", "1s"},
+    {"server.writeTimeout", "1s"},
     {"server.idleTimeout", "1s"},
     {"server.drainTimeout", "1s"},
 };

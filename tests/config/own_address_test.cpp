@@ -89,3 +89,23 @@ TEST_CASE("that the upstream is the gate is told where one of the two was writte
           lines{"c.yaml:1: upstream.url: is the address of 'listen': " + why});
     CHECK(errors_of("listen: x\nupstream: {url: 'http://localhost:9201/w'}\n", {}).size() == 1);
 }
+
+TEST_CASE("an upstream that is the gate's address for people is found, too") {
+    const std::string store = "upstream: {url: 'http://localhost:9202/w'}\n";
+    CHECK(errors_of("admin: {listen: ':9202'}\n" + store, {}) ==
+          lines{"c.yaml:2: upstream.url: is the address of 'admin.listen': the gate would send to itself; the store "
+                "listens elsewhere"});
+    CHECK(errors_of("admin: {listen: 'unix:/9202'}\n" + store, {}).empty());
+    CHECK(errors_of("admin: {listen: x}\n" + store, {}).size() == 1);
+}
+
+TEST_CASE("two listeners have two addresses") {
+    const overrides store{{"upstream.url", "discard:"}};
+    CHECK(errors_of("listen: localhost:1\nadmin: {listen: 'localhost:1'}\n", store) ==
+          lines{"c.yaml:2: admin.listen: is the address of 'listen': leave it out to have all on one"});
+    CHECK(errors_of("listen: unix:/a\nadmin: {listen: unix:/a}\n", store).size() == 1);
+    CHECK(errors_of("admin: {listen: '0.0.0.0:9201'}\n", store).size() == 1);
+    CHECK(errors_of("listen: :0\nadmin: {listen: ':0'}\n", store).empty());
+    CHECK(errors_of("listen: unix:/a\nadmin: {listen: unix:/b}\n", store).empty());
+    CHECK(errors_of("listen: x\nadmin: {listen: '0.0.0.0:9201'}\n", store).size() == 1);
+}

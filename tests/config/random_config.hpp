@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ class random_config {
     config make() {
         config made;
         made.listen = {.host = random_.one_in(2) ? "::1" : "127.0.0.1", .port = static_cast<std::uint16_t>(below(100))};
+        made.admin.listen = some_admin_listen();
         made.web_config_file = path();
         fill(made.upstream);
         fill(made.rules);
@@ -64,6 +66,12 @@ class random_config {
     limit_answer answer() { return random_.one_in(2) ? limit_answer::reject : limit_answer::drop; }
     std::string path() { return random_.one_in(3) ? "" : "/" + text(); }
 
+    std::optional<listen_address> some_admin_listen() {
+        if (random_.one_in(3)) return std::nullopt;
+        if (random_.one_in(2)) return listen_address{.host = "localhost", .port = 1000};
+        return listen_address{.host = {}, .port = 0, .unix_path = "/" + text().substr(0, 100) + "x"};
+    }
+
     void fill(upstream_config& made) {
         made.discard = random_.one_in(4);
         if (!made.discard) fill_doors(made.store, "store");
@@ -76,6 +84,7 @@ class random_config {
         }
         made.connections_max = 1 + random_.below(1'000'000);
         made.timeout = milliseconds(1, 3'600'000);
+        made.connect_timeout = milliseconds(1, 3'600'000);
         made.protocol = random_.one_in(2) ? upstream_protocol::v1 : upstream_protocol::passthrough;
         made.host_header = random_.one_in(2) ? upstream_host::sender : upstream_host::url;
         for (std::size_t i = below(4); i > 0; --i) made.forward_query.insert(without('&', text()) + std::to_string(i));
@@ -105,9 +114,13 @@ class random_config {
         made.body_bytes_max = 1 + random_.below(1 << 20);
         made.decoded_bytes_max = made.body_bytes_max + random_.below(1 << 20);
         made.inflight_bytes_max = made.body_bytes_max + made.decoded_bytes_max + random_.below(1 << 30);
+        made.header_bytes_max = 1024 + random_.below(63 << 10);
         made.connections_max = 1 + random_.below(1'000'000);
         made.connections_per_peer_max = random_.below(1'000'001);
         made.threads = static_cast<unsigned>(below(1025));
+        made.queue_delay_max = milliseconds(10, 3'600'000);
+        made.header_timeout = milliseconds(1, 3'600'000);
+        made.write_timeout = milliseconds(1, 3'600'000);
         made.read_timeout = milliseconds(1, 3'600'000);
         made.idle_timeout = milliseconds(1, 86'400'000);
         made.drain_timeout = milliseconds(1, 3'600'000);

@@ -34,11 +34,37 @@ class Reply:
         return None if counts == (None, None) else (int(counts[0]), int(counts[1]))
 
 
+def connect(address, timeout=20.0, source=None):
+    """A connected socket. @param address (host, port), or the path of a unix socket"""
+    if not isinstance(address, str):
+        return socket.create_connection(address, timeout, source and (source, 0))
+    made = socket.socket(socket.AF_UNIX)
+    made.settimeout(timeout)
+    try:
+        made.connect(address)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, address, timeout):
+        super().__init__("gate" if isinstance(address, str) else address[0], timeout=timeout,
+                         port=None if isinstance(address, str) else address[1])
+        self._address = address
+
+    def connect(self):
+        self.sock = connect(self._address, self.timeout)
+        if self.sock.family != socket.AF_UNIX:
+            self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
 class Client:
     """One keep-alive connection to the gate; opened on first use and again after the server closed it."""
 
     def __init__(self, address, timeout=60.0):
-        self._connection = http.client.HTTPConnection(*address, timeout=timeout)
+        self._connection = _Connection(address, timeout)
 
     def __enter__(self):
         return self
@@ -87,7 +113,7 @@ class RawConnection:
     """A socket to the gate, for bytes that no HTTP library would send."""
 
     def __init__(self, address, timeout=20.0, source=None):
-        self.socket = socket.create_connection(address, timeout, source and (source, 0))
+        self.socket = connect(address, timeout, source)
         self._file = self.socket.makefile("rb")
 
     def __enter__(self):

@@ -55,12 +55,11 @@ class Gate:
         for reader in self._readers:
             reader.start()
         try:
-            port = eventually(self._port, "a log line with listen=127.0.0.1:PORT")
+            self.address, self.admin_address = eventually(self._addresses, "a log line with listen=127.0.0.1:PORT")
         except AssertionError as error:
             self.kill()
             raise AssertionError(f"{error}\n{self.log}") from None
-        self.address = ("127.0.0.1", port)
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://127.0.0.1:{self.address[1]}"  # unless it listens at a path
 
     # --- talking to it
 
@@ -68,10 +67,11 @@ class Gate:
         return client.send(self.address, body, headers, path)
 
     def get(self, path):
-        return client.get(self.address, path)
+        """Of what is for people, wherever that is."""
+        return client.get(self.admin_address, path)
 
     def post(self, path):
-        with self.client() as connection:
+        with client.Client(self.admin_address) as connection:
             return connection.request("POST", path)
 
     def reload(self, text):
@@ -174,8 +174,19 @@ class Gate:
             if not line.startswith(b"NWRAP_"):  # what the library of faked_names.py has to say, now and then
                 self._log.append(line)
 
-    def _port(self):
+    def _addresses(self):
+        """Where senders and where people connect: (host, port), or the path of a unix socket."""
         if self.process.poll() is not None:
             raise AssertionError(f"exited with status {self.process.returncode} before it listened")
-        found = re.search(r'listen"?[=:]"?127\.0\.0\.1:(\d+)', self.log)
-        return int(found.group(1)) if found else None
+        found = LISTENING.search(self.log)
+        return found and tuple(_address(text) for text in found.groups())
+
+
+LISTENING = re.compile(r'"?\blisten"?[=:]"?([^\s",]+)"?[\s,]+"?admin_listen"?[=:]"?([^\s",]+)')
+
+
+def _address(text):
+    if text.startswith("unix:"):
+        return text.removeprefix("unix:")
+    host, port = text.rsplit(":", 1)
+    return (host, int(port))

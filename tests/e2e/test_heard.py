@@ -83,7 +83,7 @@ REJECTED = {
     "a long name of a tenant": (lambda gate: gate.send(BODY, [("X-Scope-OrgID", "s" * 1030)]), 400, "too_large",
                                 r"tenant name of more than 1024 bytes: 1030", True),
     "a long header": (raw(post(BODY, headers=[("X-Scope-OrgID", "shop"), *((f"X-{n}", "") for n in range(200))])), 431,
-                      "invalid_http", r"header larger than 64 KiB or 100 lines", False),
+                      "invalid_http", r"header larger than server.maxHeaderBytes \(64KiB\) or 100 lines", False),
     "another type": (send(BODY, [("Content-Type", "text/plain")]), 415, "unsupported_media",
                      r"unsupported Content-Type: remote write wants application/x-protobuf, not text/plain", True),
     "another encoding": (send(BODY, [("Content-Encoding", "gzip")]), 415, "unsupported_media",

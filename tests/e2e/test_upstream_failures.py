@@ -1,5 +1,6 @@
 """An upstream that is away, slow or rude: the sender keeps its data and retries, and a retry changes nothing."""
 
+import os
 import socket
 import threading
 import time
@@ -7,7 +8,7 @@ import time
 import pytest
 
 import wire
-from upstream import Answer, Upstream, distinct_series
+from upstream import Answer, Upstream, distinct_series, read_request
 from waiting import eventually
 
 BODY = wire.pack(wire.sampled("up", job="a"))
@@ -200,14 +201,42 @@ def test_a_pooled_connection_that_the_upstream_closed_goes_unnoticed(start_gate,
     assert [request.connection for request in upstream.requests] == [1, 2, 3, 4, 5]
 
 
-def test_a_pooled_connection_that_breaks_under_a_request_is_replaced_once(start_gate, upstream):
+def test_a_pooled_connection_that_breaks_amid_a_request_is_replaced_once(start_gate):
+    def serve():
+        with listener.accept()[0] as connection:
+            stream = connection.makefile("rb")
+            read_request(stream, connection, 1)
+            connection.sendall(b"HTTP/1.1 204 x\r\n\r\n")
+            connection.recv(1, socket.MSG_PEEK)  # the next one has begun to come
+            stream.close()
+        with listener.accept()[0] as connection:
+            arrived.append(read_request(connection.makefile("rb"), connection, 2).body)
+            connection.sendall(b"HTTP/1.1 204 x\r\n\r\n")
+
+    arrived = []
+    long = wire.pack(b"".join(wire.sampled("m", a="x" * 1000, n=str(n)) + wire.metadata(f"m{n}", help_text=os.urandom(500).hex())
+                              for n in range(8000)))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        gate = start_gate(config=one_worker(f"http://127.0.0.1:{listener.getsockname()[1]}/w"))
+        with gate.client() as client:
+            assert client.write(BODY).status == 204
+            assert client.write(long).status == 204
+        thread.join()
+    assert arrived == [long]
+    assert gate.stats["requests"]["upstreamErrors"] == 0
+
+
+def test_a_store_that_closes_over_a_request_may_have_stored_it_so_the_sender_decides(start_gate, upstream):
     gate = start_gate(config=one_worker(upstream.url))
     with gate.client() as client:
         assert client.write(BODY).status == 204
         upstream.answers.append(Answer(cut=0))  # reads the request on the pooled connection, then closes
-        assert client.write(BODY).status == 204
-    assert [request.connection for request in upstream.requests] == [1, 1, 2]
-    assert gate.stats["requests"]["upstreamErrors"] == 0
+        reply = client.write(BODY)
+        assert reply.status == 502
+        assert reply.first_line.endswith(" broke off: before its answer, it closed the connection")
+    assert [request.connection for request in upstream.requests] == [1, 1]
 
 
 def test_a_pooled_connection_that_breaks_inside_the_answer_is_502(start_gate, upstream):

@@ -55,13 +55,13 @@ class Answer:
 
 
 class Upstream:
-    """Listens on 127.0.0.1 until stop(). Each connection has a thread; requests are recorded before they are answered.
+    """Listens on 127.0.0.1, or `host`, until stop(). Each connection has a thread; requests are recorded before they are answered.
 
     `answers`: one-time answers, taken first in, first out; `default` answers the rest. `handler`, when given, is
     called with each Request instead and returns its Answer (from any connection's thread).
     """
 
-    def __init__(self, port=0, handler=None):
+    def __init__(self, port=0, handler=None, host="127.0.0.1"):
         self.requests = []
         self.answers = deque()
         self.default = Answer()
@@ -71,11 +71,11 @@ class Upstream:
         self._accepted = 0
         self._listener = socket.socket()
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._listener.bind(("127.0.0.1", port))
+        self._listener.bind((host, port))
         self._listener.listen(128)
         self.address = self._listener.getsockname()
         self.port = self.address[1]
-        self.host = f"127.0.0.1:{self.port}"
+        self.host = f"{host}:{self.port}"
         self.url = f"http://{self.host}/api/v1/write"
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -114,7 +114,7 @@ class Upstream:
     def _serve(self, connection, ordinal):
         stream = connection.makefile("rb")
         try:
-            while (request := _read_request(stream, connection, ordinal)) and self._answer(connection, request):
+            while (request := read_request(stream, connection, ordinal)) and self._answer(connection, request):
                 pass
         except (OSError, ValueError):
             pass  # the gate went away, or stop() closed the socket
@@ -149,7 +149,7 @@ def distinct_series(bodies):
     return {series for body in bodies for series in wire.series_of(wire.unpack(body))}
 
 
-def _read_request(stream, connection, ordinal):
+def read_request(stream, connection, ordinal):
     """One request, or None at the end of the connection. A body is told by Content-Length or chunked."""
     line = stream.readline()
     if not line:

@@ -10,7 +10,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "support/loopback.hpp"
-#include "upstream/client.hpp"
+#include "upstream/store_client.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -23,12 +23,12 @@ using outcome = result<upstream_answer, upstream_error>;
 
 /// A client and the upstream that it knows, in one thread: ours.
 struct scene {
-    net::io_context io{1};
-    stream_acceptor acceptor = listen_on_loopback(io);
     upstream_config settings;
     upstream_metrics metrics;
-    upstream_health health;
-    std::optional<upstream_client> client;
+    std::optional<shared_store> store;
+    net::io_context io{1};
+    stream_acceptor acceptor = listen_on_loopback(io);
+    std::optional<store_client> client;
 
     scene() {
         acceptor.non_blocking(true);
@@ -37,7 +37,8 @@ struct scene {
                                  .target = "/api/v1/write",
                                  .authority = "upstream"}};
         settings.timeout = 3ms;
-        client.emplace(io, settings, settings.store.doors.front(), metrics, health);
+        store.emplace(settings, 0, metrics, 1);
+        client.emplace(io, *store);
     }
 };
 
@@ -67,7 +68,7 @@ class upstream_end {
     }
 };
 
-net::awaitable<void> ask(upstream_client& client, const http::fields& headers, std::optional<outcome>& got) {
+net::awaitable<void> ask(store_client& client, const http::fields& headers, std::optional<outcome>& got) {
     const upstream_request request{.headers = headers, .query = "", .body = "some body"};
     got = co_await client.post(request);
 }
@@ -113,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         require(got.has_value(), "an exchange ends without outcome");
         require_sound(*got);
-        require(with.metrics.upstream_connections.value() <= 1, "more connections than requests");
+        require(with.store->doors.front().connections.value() <= 1, "more connections than requests");
     }
     peer.close();  // whatever the client has kept is not quiet any more
     return 0;

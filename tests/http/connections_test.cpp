@@ -200,3 +200,20 @@ TEST_CASE("connections of many threads are counted right") {
     CHECK(at.metrics.connections.value() == 0);
     for (int i = 0; i < 20; ++i) CHECK_FALSE(at.admit().lease.over());
 }
+
+TEST_CASE("who has no address is bounded with all others only") {
+    scene at{{.total = 3, .per_peer = 1}};
+    std::vector<taken*> made;
+    for (int i = 0; i < 3; ++i) {
+        taken& one = at.all.emplace_back();
+        one.lease = at.registry.admit(one.socket.descriptor(), std::nullopt, start);
+        CHECK_FALSE(one.lease.over());
+        made.push_back(&one);
+    }
+    CHECK(at.given_up(connection_bound::per_peer) == 0);
+    REQUIRE(made[1]->lease.enter(connection_stage::working, start));
+    CHECK_FALSE(at.admit(start, peer_b).lease.over());
+    CHECK(made[0]->socket.is_shut_down());
+    at.all.clear();
+    CHECK(at.metrics.connections.value() == 0);
+}

@@ -40,6 +40,17 @@ TEST_CASE("what fits leaves a descriptor for every connection to the upstream an
     CHECK(connection_registry::open_max(some_idle + 1) + some_idle + 1 + 400 + 64 + 16 * 5 > descriptors);
 }
 
+TEST_CASE("a listener for people takes its share") {
+    constexpr std::uint64_t descriptors = 10'000;
+    const std::size_t without = connections_that_fit(descriptors, others_with(4));
+    const std::size_t with =
+        connections_that_fit(descriptors, {.workers = 4, .idle_upstream_max = 256, .admin_connections = 64});
+    const std::size_t given =
+        connection_registry::open_max(without) + without - connection_registry::open_max(with) - with;
+    CHECK(given + 3 >= connection_registry::open_max(64));  // a sender's connection takes more than two
+    CHECK(given <= connection_registry::open_max(64) + 3);
+}
+
 TEST_CASE("the soft limit of descriptors is raised to the hard one") {
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);

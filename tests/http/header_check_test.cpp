@@ -15,7 +15,8 @@ net::awaitable<reply> never(http_request&) {
 /// A gate with a path that is written to and one that is read, and room for so much.
 struct scene {
     const route_table routes{{"/write", "POST", route_kind::ingestion, never},
-                             {"/tell", "GET, HEAD", route_kind::admin, never}};
+                             {"/tell", "GET, HEAD", route_kind::admin, never},
+                             {"/", "GET, HEAD", route_kind::admin, never}};
     gauge held;
     inflight_room room{held, 2000, 1000};
     inflight_lease memory{room};
@@ -114,4 +115,21 @@ TEST_CASE("a body is rejected by its announced length: over the bound 400, witho
     CHECK(crowded.rejected->text() ==
           "over server.maxInflightBytes: 600 of 2000 bytes are held, 600 of 1000 for bodies; try again\n");
     CHECK(at.held.value() == 600);  // nothing has been taken
+}
+
+TEST_CASE("where there is only one kind of paths, the other is told to be elsewhere") {
+    scene at;
+    const auto why = [&at](const route_table& routes, std::string_view target) {
+        const auto verdict = check_header(scene::sound(http::verb::get, target), std::nullopt,
+                                          {.routes = routes, .body_bytes_max = 500, .memory = at.memory});
+        REQUIRE(verdict.rejected);
+        CHECK(verdict.rejected->status == 404);
+        return std::string{verdict.rejected->text()};
+    };
+    const route_table all{{"/write", "POST", route_kind::ingestion, never}, {"/", "GET", route_kind::admin, never}};
+    CHECK(why(all, "/stats") == "no such path: /stats; remote write goes to /write; / says what there is\n");
+    CHECK(why(all.of(route_kind::ingestion), "/stats") ==
+          "no such path: /stats; remote write goes to /write; nothing else is at this address\n");
+    CHECK(why(all.of(route_kind::admin), "/write") ==
+          "no such path: /write; remote write goes to another address; / says what there is\n");
 }

@@ -38,3 +38,16 @@ TEST_CASE("a route's handler answers, and may take the body") {
     CHECK(answer.status == 204);
     CHECK(answer.text() == "some bytes");
 }
+
+TEST_CASE("the routes of one kind are a table of their own") {
+    const route_table routes{{"/write", "POST", route_kind::ingestion, take},
+                             {"/tell", "GET, HEAD", route_kind::admin, tell},
+                             {"/push", "POST", route_kind::ingestion, take}};
+    const route_table senders = routes.of(route_kind::ingestion);
+    CHECK(senders.all().size() == 2);
+    CHECK(senders.find("/write") != nullptr);
+    CHECK(senders.find("/push") != nullptr);
+    CHECK(senders.find("/tell") == nullptr);
+    CHECK(routes.of(route_kind::admin).all().size() == 1);
+    CHECK(senders.of(route_kind::admin).all().empty());
+}

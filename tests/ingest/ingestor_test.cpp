@@ -32,13 +32,14 @@ struct scene {
     series_limiter limiter;
     ingest_metrics metrics;
     upstream_metrics upstream;
+    shared_stores stores{settings.upstream, upstream, 1};
     gauge held;
     inflight_room room;
     ingest_shared shared{.settings = settings,
                          .limiter = limiter,
                          .key = hash_key::known_to_all(),
                          .metrics = metrics,
-                         .upstream = upstream};
+                         .stores = stores};
     net::io_context io;
     ingestor tested{io, shared};
 

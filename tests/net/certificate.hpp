@@ -1,4 +1,4 @@
-/// A certificate that signs itself, made when it is needed: one in a file would run out one day.
+/// Certificates, made when they are needed: one in a file would run out one day.
 #pragma once
 
 #include <openssl/evp.h>
@@ -6,10 +6,10 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+#include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
-
-#include "support/catch.hpp"
 
 namespace seriesgate::testing {
 
@@ -18,38 +18,82 @@ struct certificate {
     std::string key;
 };
 
-inline std::string take_text(BIO* from) {
-    char* text = nullptr;
-    const long size = BIO_get_mem_data(from, &text);
-    std::string taken{text, static_cast<std::size_t>(size)};
-    BIO_free(from);
-    return taken;
+/// What a certificate is to say.
+struct certificate_wish {
+    std::string common_name{};
+    std::string names{};  ///< of subjectAltName, in OpenSSL's words: "DNS:a.test,URI:x://y"; none without
+    std::chrono::seconds lifetime = std::chrono::hours{1};
+    const certificate* issuer = nullptr;  ///< itself without
+    bool authority = false;               ///< whether it may vouch for others
+};
+
+template <auto Free>
+struct freed {
+    template <class T>
+    void operator()(T* what) const {
+        Free(what);
+    }
+};
+using owned_bio = std::unique_ptr<BIO, freed<BIO_free>>;
+using owned_key = std::unique_ptr<EVP_PKEY, freed<EVP_PKEY_free>>;
+using owned_certificate = std::unique_ptr<X509, freed<X509_free>>;
+
+inline void require_made(bool made) {
+    if (!made) throw std::runtime_error("OpenSSL makes no certificate");
 }
 
-/// @param name that it proves, of DNS.
-inline certificate make_certificate(const std::string& name) {
-    const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key{EVP_EC_gen("P-256"), EVP_PKEY_free};
-    const std::unique_ptr<X509, decltype(&X509_free)> made{X509_new(), X509_free};
-    REQUIRE(key);
+inline std::string text_of(BIO* from) {
+    char* text = nullptr;
+    const long size = BIO_get_mem_data(from, &text);
+    return {text, static_cast<std::size_t>(size)};
+}
+
+inline void extend(X509* made, int kind, const std::string& value) {
+    X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, nullptr, kind, value.c_str());
+    require_made(extension != nullptr);
+    X509_add_ext(made, extension, -1);
+    X509_EXTENSION_free(extension);
+}
+
+inline void sign(X509* made, EVP_PKEY* own_key, const certificate* issuer) {
+    if (issuer == nullptr) {
+        X509_set_issuer_name(made, X509_get_subject_name(made));
+        require_made(X509_sign(made, own_key, EVP_sha256()) > 0);
+        return;
+    }
+    const owned_bio chain{BIO_new_mem_buf(issuer->chain.data(), -1)};
+    const owned_bio secret{BIO_new_mem_buf(issuer->key.data(), -1)};
+    const owned_certificate by{PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)};
+    const owned_key key{PEM_read_bio_PrivateKey(secret.get(), nullptr, nullptr, nullptr)};
+    X509_set_issuer_name(made, X509_get_subject_name(by.get()));
+    require_made(X509_sign(made, key.get(), EVP_sha256()) > 0);
+}
+
+inline certificate make_certificate(const certificate_wish& wish) {
+    const owned_key key{EVP_EC_gen("P-256")};
+    const owned_certificate made{X509_new()};
+    require_made(key != nullptr);
     X509_set_version(made.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
-    X509_gmtime_adj(X509_getm_notBefore(made.get()), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
+    X509_gmtime_adj(X509_getm_notBefore(made.get()), -3600 * 24);
+    X509_gmtime_adj(X509_getm_notAfter(made.get()), wish.lifetime.count());
     X509_set_pubkey(made.get(), key.get());
-    X509_NAME* const subject = X509_get_subject_name(made.get());
-    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1,
-                               -1, 0);
-    X509_set_issuer_name(made.get(), subject);
-    X509_EXTENSION* const names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, ("DNS:" + name).c_str());
-    X509_add_ext(made.get(), names, -1);
-    X509_EXTENSION_free(names);
-    REQUIRE(X509_sign(made.get(), key.get(), EVP_sha256()) > 0);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>(wish.common_name.c_str()), -1, -1, 0);
+    if (!wish.names.empty()) extend(made.get(), NID_subject_alt_name, wish.names);
+    if (wish.authority) extend(made.get(), NID_basic_constraints, "critical,CA:TRUE");
+    sign(made.get(), key.get(), wish.issuer);
 
-    BIO* const chain = BIO_new(BIO_s_mem());
-    PEM_write_bio_X509(chain, made.get());
-    BIO* const secret = BIO_new(BIO_s_mem());
-    PEM_write_bio_PrivateKey(secret, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-    return {.chain = take_text(chain), .key = take_text(secret)};
+    const owned_bio chain{BIO_new(BIO_s_mem())};
+    PEM_write_bio_X509(chain.get(), made.get());
+    const owned_bio secret{BIO_new(BIO_s_mem())};
+    PEM_write_bio_PrivateKey(secret.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+    return {.chain = text_of(chain.get()), .key = text_of(secret.get())};
+}
+
+/// Of a server with this name, which signs itself.
+inline certificate server_certificate(const std::string& name) {
+    return make_certificate({.common_name = name, .names = "DNS:" + name});
 }
 
 }  // namespace seriesgate::testing

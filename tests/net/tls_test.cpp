@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "net/certificate.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_error.hpp"
+#include "net/tls_pair.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
@@ -22,17 +22,8 @@ using boost::beast::error;
 namespace {
 
 const certificate& known_certificate() {
-    static const certificate made = make_certificate("store.test");
+    static const certificate made = server_certificate("store.test");
     return made;
-}
-
-using context_ptr = std::shared_ptr<const tls_context>;
-
-context_ptr made(const tls_settings& from) {
-    auto context = make_tls_context(from);
-    INFO(context.error());
-    REQUIRE(context.has_value());
-    return *context;
 }
 
 tls_settings serving() {

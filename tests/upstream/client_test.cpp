@@ -6,6 +6,7 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "upstream/message.hpp"
 #include "upstream/scripted_store.hpp"
 
 using namespace seriesgate;
@@ -37,13 +38,14 @@ struct scene {
     scripted_store store{io};
     upstream_config settings;
     upstream_metrics metrics;
-    upstream_health health;
+    shared_store shared;
     upstream_client client;
     http::fields headers;
 
     explicit scene(std::chrono::milliseconds timeout = 10s)
         : settings(settings_for(store.acceptor, timeout)),
-          client(io, settings, settings.store.doors.front(), metrics, health) {
+          shared(settings, 0, metrics, 1),
+          client(io, shared, shared.doors.front()) {
         headers.set("X-Scope-OrgID", "team-a");
         net::co_spawn(io, serve_all(store), net::detached);
     }
@@ -53,8 +55,16 @@ struct scene {
     outcome post(bytes_view body = "some body") {
         const upstream_request request{
             .headers = headers, .tenant_header = "X-Scope-OrgID", .query = "a=1", .body = body};
-        return await(client.post(request));
+        return send(client, request);
     }
+    outcome send(upstream_client& by, const upstream_request& request) {
+        const upstream_message message = make_message(settings, settings.store.doors.front(), request);
+        return await(by.send(message, limits()));
+    }
+    [[nodiscard]] exchange_limits limits() const {
+        return {.connect = 5s, .answer = std::chrono::steady_clock::now() + settings.timeout};
+    }
+    [[nodiscard]] std::int64_t connections() const { return shared.doors.front().connections.value(); }
     outcome await(net::awaitable<outcome> asked) {
         std::optional<outcome> got;
         net::co_spawn(io, keep(std::move(asked), got), net::detached);
@@ -87,7 +97,7 @@ TEST_CASE("an answer comes back as it is, and its connection serves the next req
     REQUIRE(next.has_value());
     CHECK(next->status == 204);
     CHECK(with.store.accepted == 1);
-    CHECK(with.metrics.upstream_connections.value() == 1);
+    CHECK(with.connections() == 1);
     CHECK(with.metrics.upstream_sent_bytes.value() == 18);
 }
 
@@ -104,40 +114,32 @@ TEST_CASE("a request goes out with the sender's headers, and what is the gate's"
     CHECK(sent.ends_with("\r\n\r\nsome body"));
 }
 
-TEST_CASE("nothing but the body is needed of whoever asks") {
+TEST_CASE("a pooled connection that was closed before all of the request had arrived is replaced once") {
     scene with;
     with.will_answer(no_content);
-    std::optional<net::awaitable<outcome>> asked;
-    {
-        http::fields headers;
-        headers.set("X-Long", std::string(1000, 'x'));
-        const auto body = std::make_shared<const std::string>(1000, 'b');
-        const std::string query(1000, 'q');
-        const upstream_request request{
-            .headers = headers, .tenant_header = "X-Team", .query = query, .body = *body, .body_owner = body};
-        asked = with.client.post(request);
+    REQUIRE(with.post().has_value());
+    with.store.script.push_back({.text = "", .sent = scripted_answer::when::instead_of_body, .afterwards = close_then});
+    const std::string body(16 << 20, 'x');
+    SECTION("and the next one answers") {
+        with.will_answer(no_content);
+        CHECK(with.post(body).has_value());
     }
-    const auto got = with.await(std::move(*asked));
-    REQUIRE(got.has_value());
-    CHECK(with.store.requests.front().find(std::string(1000, 'x')) != std::string::npos);
-    CHECK(with.store.requests.front().ends_with(std::string(1000, 'b')));
+    SECTION("the next one does no better") {
+        with.will_answer("", close_then);
+        CHECK(with.failed(with.post(body), upstream_error_reason::connection_lost));
+    }
+    CHECK(with.store.accepted == 2);
+    CHECK(with.metrics.upstream_sent_bytes.value() == 9 + 2 * body.size());
 }
 
-TEST_CASE("a pooled connection that was closed before an answer began is replaced once") {
+TEST_CASE("a pooled connection that is closed over a request is not replaced: the store may have stored it") {
     scene with;
     with.will_answer(no_content);
     REQUIRE(with.post().has_value());
     with.will_answer("", close_then);
-    SECTION("and the next one answers") {
-        with.will_answer(no_content);
-        CHECK(with.post().has_value());
-    }
-    SECTION("the next one does no better") {
-        with.will_answer("", close_then);
-        CHECK(with.failed(with.post(), upstream_error_reason::connection_lost));
-    }
-    CHECK(with.store.accepted == 2);
-    CHECK(with.metrics.upstream_sent_bytes.value() == 27);
+    CHECK(with.failed(with.post(), upstream_error_reason::connection_lost));
+    CHECK(with.store.accepted == 1);
+    CHECK(with.store.requests.size() == 2);
 }
 
 TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again, and says how it broke") {
@@ -173,7 +175,7 @@ TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again
     REQUIRE(scene::failed(got, reason));
     CHECK(got.error().text == text);
     CHECK(with.store.accepted == 1);
-    CHECK(with.metrics.upstream_connections.value() == 0);
+    CHECK(with.connections() == 0);
 }
 
 TEST_CASE("interim answers are waited out, a few of them") {
@@ -203,7 +205,7 @@ TEST_CASE("a long body is cut, and its connection not used again") {
     REQUIRE(got.has_value());
     CHECK(got->body.size() >= response_bytes_max);
     CHECK(got->body.size() < response_bytes_max + 16384);
-    CHECK(with.metrics.upstream_connections.value() == 0);
+    CHECK(with.connections() == 0);
 }
 
 TEST_CASE("a connection is not used again if it is not clear where the next answer begins") {
@@ -218,7 +220,7 @@ TEST_CASE("a connection is not used again if it is not clear where the next answ
         with.will_answer(no_content + "more");
     }
     CHECK(with.post().has_value());
-    CHECK(with.metrics.upstream_connections.value() == 0);
+    CHECK(with.connections() == 0);
 }
 
 TEST_CASE("an answer may come before the request has been read") {
@@ -263,7 +265,7 @@ TEST_CASE("an upstream that is too slow is not asked again") {
     }
     CHECK(with.failed(with.post(), upstream_error_reason::timeout));
     CHECK(with.store.accepted == 1);
-    CHECK(with.metrics.upstream_connections.value() == 0);
+    CHECK(with.connections() == 0);
 }
 
 TEST_CASE("an upstream that nobody listens for refuses the connection, and where is said") {
@@ -273,7 +275,7 @@ TEST_CASE("an upstream that nobody listens for refuses the connection, and where
     const auto got = with.post();
     REQUIRE(scene::failed(got, upstream_error_reason::connection_refused));
     CHECK(got.error().text == "connecting to " + where + ": Connection refused");
-    CHECK(with.metrics.upstream_connections.value() == 0);
+    CHECK(with.connections() == 0);
     CHECK(with.metrics.upstream_sent_bytes.value() == 0);
 }
 
@@ -288,46 +290,73 @@ TEST_CASE("a connection that is reset is lost") {
 TEST_CASE("a name that does not resolve is a reason of its own, and no address is no start") {
     scene with;
     with.settings.store.doors.front().host = "no-such-host.invalid";
-    upstream_client client{with.io, with.settings, with.settings.store.doors.front(), with.metrics, with.health};
+    upstream_client client{with.io, with.shared, with.shared.doors.front()};
     const http::fields headers;
     const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
     client.maintain();
-    const auto got = with.await(client.post(request));
+    const auto got = with.send(client, request);
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
-    CHECK(got.error().text == "no-such-host.invalid does not resolve: " + with.health.name_fault());
-    CHECK_FALSE(with.health.name_fault().empty());
+    CHECK(got.error().text ==
+          with.shared.doors.front().at.host + " does not resolve: " + with.shared.doors.front().resolving.fault());
+    CHECK(with.shared.name_fault() == "no-such-host.invalid: " + with.shared.doors.front().resolving.fault());
+    CHECK(got.error().untouched);
     CHECK_FALSE(client.started());
 }
 
 TEST_CASE("a name that nobody has looked up in time does not resolve") {
     scene with{50ms};
     with.settings.store.doors.front().host = "localhost";
-    upstream_client client{with.io, with.settings, with.settings.store.doors.front(), with.metrics, with.health};
+    upstream_client client{with.io, with.shared, with.shared.doors.front()};
     const http::fields headers;
     const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
-    const auto got = with.await(client.post(request));
+    const auto got = with.send(client, request);
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
     CHECK(got.error().text == "localhost has not been looked up in time");
+    CHECK(with.shared.name_fault().empty());
 }
 
 TEST_CASE("a name is looked up before the first request goes") {
-    net::io_context io{1};
-    scripted_store store{io};
-    store.script.push_back({.text = no_content});
-    upstream_config settings = settings_for(store.acceptor, 10s);
-    settings.store.doors.front().host = "localhost";
-    upstream_metrics metrics;
-    upstream_health health;
-    upstream_client client{io, settings, settings.store.doors.front(), metrics, health};
+    scene with;
+    with.settings.store.doors.front().host = "localhost";
+    upstream_client client{with.io, with.shared, with.shared.doors.front()};
+    with.will_answer(no_content);
     CHECK_FALSE(client.started());
     client.maintain();
     const http::fields headers;
     const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
-    std::optional<outcome> got;
-    net::co_spawn(io, serve_all(store), net::detached);
-    net::co_spawn(io, keep(client.post(request), got), net::detached);
-    while (!got && io.run_one_for(10s) != 0) continue;
-    REQUIRE(got.has_value());
-    CHECK(got->has_value());
+    CHECK(with.send(client, request).has_value());
     CHECK(client.started());
+}
+
+TEST_CASE("only what was not connected is certain not to have been worked on") {
+    scene with;
+    SECTION("connected") {
+        with.will_answer("", close_then);
+        CHECK_FALSE(with.post().error().untouched);
+    }
+    SECTION("not connected") {
+        with.store.acceptor.close();
+        CHECK(with.post().error().untouched);
+    }
+    CHECK(with.post().error().door == "store.test");
+}
+
+TEST_CASE("a look connects and leaves nothing behind") {
+    scene with;
+    std::optional<std::optional<upstream_error>> got;
+    const auto look = [&] {
+        got.reset();
+        net::co_spawn(with.io, with.client.look(std::chrono::steady_clock::now() + 5s),
+                      [&](const std::exception_ptr&, std::optional<upstream_error> error) { got = std::move(error); });
+        with.io.restart();
+        while (!got && with.io.run_one_for(10s) != 0) continue;
+        REQUIRE(got);
+    };
+    look();
+    CHECK_FALSE(*got);
+    CHECK(with.connections() == 0);
+    with.store.acceptor.close();
+    look();
+    REQUIRE(*got);
+    CHECK((*got)->reason == upstream_error_reason::connection_refused);
 }

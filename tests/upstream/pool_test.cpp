@@ -115,6 +115,18 @@ TEST_CASE("what has been idle for longer than it may is closed, the oldest first
     CHECK(with.take() == youngest);
 }
 
+TEST_CASE("what leads to an address that there is no more is closed") {
+    scene with;
+    for (const std::uint16_t port : {1, 2, 1}) {
+        upstream_connection made = with.connect();
+        made.at = tcp_endpoint(net::ip::address_v4::loopback(), port);
+        with.pool.give(std::move(made), with.now);
+    }
+    with.pool.close_others({tcp_endpoint(net::ip::address_v4::loopback(), 1)});
+    CHECK(with.pool.size() == 2);
+    CHECK(with.open.value() == 2);
+}
+
 TEST_CASE("no more are kept than the bound") {
     scene with;
     for (std::size_t i = 0; i < connection_pool::idle_max + 2; ++i) with.give();

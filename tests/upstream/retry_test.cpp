@@ -4,7 +4,7 @@
 
 using namespace seriesgate;
 
-TEST_CASE("a request is tried again only if a pooled connection broke before an answer began") {
+TEST_CASE("a request is tried again only if a pooled connection broke before all of it had arrived") {
     using enum attempt_end;
     using enum connection_origin;
     struct row {
@@ -13,7 +13,9 @@ TEST_CASE("a request is tried again only if a pooled connection broke before an 
         std::optional<upstream_error_reason> gives_up;
     };
     const auto [end, origin, gives_up] = GENERATE(values<row>({
-        {unanswered, pooled, std::nullopt},
+        {unread, pooled, std::nullopt},
+        {unread, opened, upstream_error_reason::connection_lost},
+        {unanswered, pooled, upstream_error_reason::connection_lost},
         {unanswered, opened, upstream_error_reason::connection_lost},
         {broken_amid, pooled, upstream_error_reason::connection_lost},
         {broken_amid, opened, upstream_error_reason::connection_lost},

@@ -1,0 +1,56 @@
+#include "access/password_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace seriesgate {
+
+bool password_queue::add(std::string_view peer, password_question question, listener asking, clock::time_point now) {
+    const std::scoped_lock lock{guard_};
+    const auto lane = lanes_.find(peer);
+    if (lane != lanes_.end()) {
+        const auto same = [&](const order& each) { return same_digest(each.question.of, question.of); };
+        if (const auto found = std::ranges::find_if(lane->second, same); found != lane->second.end()) {
+            found->asking.push_back(std::move(asking));
+            return true;
+        }
+        if (lane->second.size() >= orders_per_peer_max) return false;
+    }
+    if (size_ >= orders_max) return false;
+    order fresh{std::move(question), {}, now};
+    fresh.asking.push_back(std::move(asking));
+    if (lane != lanes_.end()) {
+        lane->second.push_back(std::move(fresh));
+    } else {
+        std::deque<order> orders;
+        orders.push_back(std::move(fresh));
+        lanes_.emplace(peer, std::move(orders));
+    }
+    ++size_;
+    wake_.notify_one();
+    return true;
+}
+
+std::optional<password_queue::order> password_queue::take(const std::stop_token& stop) {
+    std::unique_lock lock{guard_};
+    if (!wake_.wait(lock, stop, [this] { return size_ != 0; }) || stop.stop_requested()) return std::nullopt;
+    return take_next();
+}
+
+password_queue::order password_queue::take_next() {
+    auto lane = lanes_.upper_bound(last_);
+    if (lane == lanes_.end()) lane = lanes_.begin();
+    order next = std::move(lane->second.front());
+    lane->second.pop_front();
+    --size_;
+    last_ = lane->first;
+    if (lane->second.empty()) lanes_.erase(lane);
+    return next;
+}
+
+std::size_t password_queue::size() const {
+    const std::scoped_lock lock{guard_};
+    return size_;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,72 @@
+/// Passwords that wait to be checked.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access/keyed_digest.hpp"
+#include "config/secret_text.hpp"
+
+namespace seriesgate {
+
+/// What is asked of a password.
+struct password_question {
+    digest of{};  ///< of user, hash and password
+    std::string user;
+    std::string hash;  ///< of a user who does not exist: some other's
+    secret_text password;
+    bool is_of_nobody = false;  ///< there is no such user: the answer is no, whatever it takes
+};
+
+/// Bounded, and fair: peers take turns, and none has more than its share, so that who tries many passwords keeps
+/// nobody else from a first one. Who asks for what is asked for already shares the answer. Threads: any.
+class password_queue {
+  public:
+    using clock = std::chrono::steady_clock;
+    /// Told whether the password is right, or never. Does not throw.
+    using listener = std::function<void(bool)>;
+
+    struct order {
+        password_question question;
+        std::vector<listener> asking;
+        clock::time_point since;
+
+        void give(bool is_right) const {
+            for (const listener& each : asking) each(is_right);
+        }
+    };
+
+    static constexpr std::size_t orders_max = 256;
+    static constexpr std::size_t orders_per_peer_max = 16;
+
+    /// @return false if there is no room.
+    bool add(std::string_view peer, password_question question, listener asking, clock::time_point now);
+
+    /// Waits for the next. @return nothing when it is time to stop.
+    std::optional<order> take(const std::stop_token& stop);
+
+    [[nodiscard]] std::size_t size() const;
+
+  private:
+    using lanes = std::map<std::string, std::deque<order>, std::less<>>;
+
+    order take_next();
+
+    mutable std::mutex guard_;
+    std::condition_variable_any wake_;
+    lanes lanes_;       // of those who have asked; none is empty
+    std::string last_;  // who had its turn
+    std::size_t size_ = 0;
+};
+
+}  // namespace seriesgate

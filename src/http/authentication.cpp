@@ -1,0 +1,97 @@
+#include "http/authentication.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "net/awaited.hpp"
+
+namespace seriesgate {
+namespace {
+
+access_question question_of(const request_header& header, const route* to, std::string_view certificate_name,
+                            std::string_view tenant_header) {
+    const bool is_ingestion = to != nullptr && to->kind == route_kind::ingestion;
+    access_question made{.path = path_of(header.target()),
+                         .side = is_ingestion ? access_side::ingestion : access_side::admin,
+                         .certificate_name = certificate_name};
+    const auto authorization = header.find(http::field::authorization);
+    if (header.count(http::field::authorization) == 1) made.authorization = authorization->value();
+    if (const auto tenant = header.find(tenant_header); tenant != header.end()) made.tenant = tenant->value();
+    return made;
+}
+
+/// The same to all who are not let in: it tells nobody which users there are.
+reply unauthenticated(const access_rules& rules) {
+    reply made = rejection(reject_reason::unauthenticated, 401,
+                           "not authenticated: the gate asks for a user and password, or a token, that it knows");
+    if (rules.has_basic_users()) made.headers.insert(http::field::www_authenticate, "Basic realm=\"seriesgate\"");
+    if (rules.has_tokens()) made.headers.insert(http::field::www_authenticate, "Bearer realm=\"seriesgate\"");
+    return made;
+}
+
+reply forbidden(const access_decision& decided, access_side side) {
+    const std::string who =
+        decided.user.empty() ? std::string{"who is nobody in particular"} : "the user " + shown_in_answer(decided.user);
+    if (decided.is == access_verdict::foreign_tenant)
+        return rejection(
+            reject_reason::forbidden, 403,
+            fmt::format("forbidden: {} writes for the tenant {} only", who, shown_in_answer(decided.bound_tenant)));
+    return rejection(reject_reason::forbidden, 403,
+                     fmt::format("forbidden: {} may not use {}", who,
+                                 side == access_side::ingestion ? "remote write" : "the admin endpoints"));
+}
+
+reply passwords_held() {
+    return come_again(
+        rejection(reject_reason::passwords_held, 503, "too many passwords wait to be checked: the sender comes again"));
+}
+
+/// Has a password checked that nobody has seen yet. @return nothing if that takes too long.
+net::awaitable<std::optional<bool>> check_password(worker& self, std::string_view peer,
+                                                   const password_question& question) {
+    awaited<bool> verdict{self.io};
+    const bool taken = self.shared.access.ask(peer, question, verdict.to_give());
+    if (!taken) co_return std::nullopt;
+    co_return co_await verdict.wait(access_control::wait_max);
+}
+
+std::optional<reply> answer_to(const access_decision& decided, access_side side, const access_control& access) {
+    switch (decided.is) {
+        case access_verdict::granted:
+            return std::nullopt;
+        case access_verdict::unauthenticated:
+            return unauthenticated(*access.rules());
+        case access_verdict::unchecked:
+            return passwords_held();
+        default:
+            return forbidden(decided, side);
+    }
+}
+
+}  // namespace
+
+net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to, connection_facts from,
+                                                  worker& self, identity& who) {
+    access_control& access = self.shared.access;
+    const access_question asked = question_of(header, to, from.certificate_name, self.shared.tenant_header);
+    access_decision decided = access.decide(asked);
+    if (decided.is == access_verdict::unchecked) {
+        const auto is_right = co_await check_password(self, from.peer, *decided.unchecked);
+        if (is_right && *is_right) decided = access.decide(asked);
+        if (is_right && !*is_right) decided.is = access_verdict::unauthenticated;
+    }
+    auto rejected = answer_to(decided, asked.side, access);
+    who = {.user = std::move(decided.user),
+           .bound_tenant = std::move(decided.bound_tenant),
+           .authorization_is_ours = decided.authorization_is_ours};
+    co_return rejected;
+}
+
+void add_answer_headers(const access_control& access, http::fields& headers) {
+    const auto rules = access.rules();
+    for (const auto& [name, value] : rules->answer_headers())
+        if (headers.find(name) == headers.end()) headers.set(name, value);
+}
+
+}  // namespace seriesgate

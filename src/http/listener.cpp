@@ -1,0 +1,79 @@
+#include "http/listener.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include "config/shown.hpp"
+#include "log/log.hpp"
+#include "log/sparse_log.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After an accept that failed, so that a fault that stays does not keep the thread busy.
+constexpr auto accept_pause = 10ms;
+
+bool is_out_of_descriptors(error_code error) {
+    return error == net::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system;
+}
+
+}  // namespace
+
+listener::listener(net::io_context& io, const listen_address& where) : acceptor_(io) {
+    try {
+        if (where.unix_path.empty()) {
+            acceptor_ = listen_at(io, where.host, where.port);
+        } else {
+            listening_file made = listen_at_path(io, where.unix_path);
+            acceptor_ = std::move(made.acceptor);
+            file_ = std::move(made.file);
+        }
+    } catch (const boost::system::system_error& error) {
+        throw std::runtime_error(fmt::format("cannot listen on {}: {}", shown(where), error.code().message()));
+    }
+}
+
+std::string listener::address() const {
+    return to_text(acceptor_.local_endpoint());
+}
+
+net::awaitable<void> listener::accept(const arrivals& to) {
+    sparse_log failures;
+    net::steady_timer pause{acceptor_.get_executor()};
+    while (acceptor_.is_open()) {
+        std::string failure;
+        try {
+            const error_code error = co_await accept_one(to);
+            if (error) failure = error.message();
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        if (failure.empty() || !acceptor_.is_open()) continue;
+        if (const auto times = failures.count(1))
+            log::error("cannot accept a connection", {{"connections", *times}, {"err", failure}});
+        pause.expires_after(accept_pause);
+        co_await pause.async_wait(no_throw);
+    }
+}
+
+net::awaitable<error_code> listener::accept_one(const arrivals& to) {
+    stream_endpoint peer;
+    auto [error, socket] = co_await acceptor_.async_accept(peer, no_throw);
+    if (is_out_of_descriptors(error)) to.out_of_descriptors();
+    if (!error) to.take(std::move(socket), peer);
+    co_return error;
+}
+
+void listener::close() {
+    file_.remove();
+    error_code ignored;
+    acceptor_.close(ignored);
+}
+
+}  // namespace seriesgate

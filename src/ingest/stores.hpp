@@ -1,0 +1,53 @@
+/// The store and its replicas, as all workers see them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "config/config.hpp"
+#include "ingest/lost_log.hpp"
+#include "metrics/counters.hpp"
+#include "upstream/shared_store.hpp"
+#include "upstream/upstream_metrics.hpp"
+
+namespace seriesgate {
+
+class exposition;
+
+/// A store that gets what the first one gets. Threads: any.
+struct shared_replica {
+    const replica_config& settings;
+    upstream_metrics metrics{};
+    shared_store store;
+    counter dropped{};         ///< requests that were not sent, see copies_bytes_max
+    counter samples_stored{};  ///< it has confirmed them
+    counter samples_lost{};    ///< it has not, though the first store was sent them, too
+    lost_log lost{};
+
+    shared_replica(const upstream_config& upstream, std::size_t which, std::size_t workers)
+        : settings(upstream.replicas[which - 1]), store(upstream, which, metrics, workers) {}
+};
+
+/// Threads: any.
+struct shared_stores {
+    /// Bodies on their way to replicas that nobody waits for.
+    static constexpr std::int64_t copies_bytes_max = 64 << 20;
+
+    shared_store first;
+    std::deque<shared_replica> replicas{};
+    gauge copies{};        ///< requests on their way to them
+    gauge copies_bytes{};  ///< and their bodies
+
+    /// @param metrics of the first one.
+    shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers);
+
+    /// The first one, then the replicas.
+    [[nodiscard]] std::vector<const shared_store*> all() const;
+};
+
+/// Families of replicas, and of all doors.
+void write(exposition& out, const shared_stores& stores);
+
+}  // namespace seriesgate

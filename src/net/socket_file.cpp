@@ -1,0 +1,72 @@
+#include "net/socket_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+/// Leaves read and write to owner and group.
+constexpr mode_t mask_of_sockets = S_IXUSR | S_IXGRP | S_IRWXO;
+
+class mode_mask {
+    const mode_t before_;
+
+  public:
+    explicit mode_mask(mode_t mask) noexcept : before_(::umask(mask)) {}
+    mode_mask(const mode_mask&) = delete;
+    mode_mask& operator=(const mode_mask&) = delete;
+    ~mode_mask() { ::umask(before_); }
+};
+
+/// A socket that its process has left behind. Connecting to a file that is no socket is refused just the same.
+bool is_left_over(net::io_context& io, const std::string& path) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    stream_socket tried{io};
+    error_code error;
+    tried.open(unix_endpoint(path).protocol());
+    tried.non_blocking(true);  // where the queue of a busy one is full, that is an answer
+    tried.connect(unix_endpoint(path), error);
+    return error == net::error::connection_refused;
+}
+
+}  // namespace
+
+socket_file::socket_file(std::string path) : path_(std::move(path)) {
+    struct stat found {};
+    if (::lstat(path_.c_str(), &found) != 0) path_.clear();
+    device_ = found.st_dev;
+    number_ = found.st_ino;
+}
+
+socket_file::socket_file(socket_file&& other) noexcept
+    : path_(std::exchange(other.path_, {})), device_(other.device_), number_(other.number_) {}
+
+socket_file& socket_file::operator=(socket_file&& other) noexcept {
+    if (this == &other) return *this;
+    remove();
+    path_ = std::exchange(other.path_, {});
+    device_ = other.device_;
+    number_ = other.number_;
+    return *this;
+}
+
+void socket_file::remove() noexcept {
+    struct stat found {};
+    const bool is_there = !path_.empty() && ::lstat(path_.c_str(), &found) == 0;
+    if (is_there && found.st_dev == device_ && found.st_ino == number_) ::unlink(path_.c_str());
+    path_.clear();
+}
+
+listening_file listen_at_path(net::io_context& io, const std::string& path) {
+    const stream_endpoint where = unix_endpoint(path);
+    if (is_left_over(io, path)) ::unlink(path.c_str());
+    const mode_mask mask{mask_of_sockets};
+    stream_acceptor made = listen_at(io, where);
+    return {.file = socket_file{path}, .acceptor = std::move(made)};
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,40 @@
+/// The file of a unix socket: made when it listens, gone when it does not.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "net/socket.hpp"
+
+namespace seriesgate {
+
+/// Removes the file when it goes, if it is still the one that was made: somebody may have put another in its place.
+/// Threads: one at a time.
+class socket_file {
+    std::string path_;  ///< empty: none
+    dev_t device_ = 0;
+    ino_t number_ = 0;
+
+  public:
+    socket_file() = default;
+    /// Of the file that is there now. @param path nothing is removed if none is there.
+    explicit socket_file(std::string path);
+    socket_file(socket_file&& other) noexcept;
+    socket_file& operator=(socket_file&& other) noexcept;
+    ~socket_file() { remove(); }
+
+    void remove() noexcept;
+};
+
+struct listening_file {
+    socket_file file;
+    stream_acceptor acceptor;
+};
+
+/// Binds and listens; throws boost::system::system_error. A socket that nobody listens at any more, because its process
+/// was killed, is replaced. The file is its owner's and its group's to connect to, and nobody else's.
+/// Threads: one, and no other makes files meanwhile: the mask of file modes is the process'.
+[[nodiscard]] listening_file listen_at_path(net::io_context& io, const std::string& path);
+
+}  // namespace seriesgate

@@ -1,0 +1,88 @@
+#include "upstream/door_metrics.hpp"
+
+#include <cstddef>
+#include <string_view>
+
+#include "metrics/exposition.hpp"
+#include "upstream/shared_store.hpp"
+
+namespace seriesgate {
+namespace {
+
+using stores = std::vector<const shared_store*>;
+
+struct family {
+    std::string_view name;
+    std::string_view help;
+    metric_type type;
+};
+
+/// A figure of each store.
+template <class Value>
+void write_each_store(exposition& out, const family& of, const stores& all, Value value) {
+    out.family(of.name, of.help, of.type);
+    for (const shared_store* store : all) out.sample({{"store", store->name}}, value(*store));
+}
+
+/// A figure of each door.
+template <class Value>
+void write_each_door(exposition& out, const family& of, const stores& all, Value value) {
+    out.family(of.name, of.help, of.type);
+    for (const shared_store* store : all)
+        for (const shared_door& door : store->doors)
+            out.sample({{"store", store->name}, {"door", door.name}}, value(door));
+}
+
+void write_errors(exposition& out, const stores& all) {
+    out.family("seriesgate_upstream_door_errors_total",
+               "Requests that an address of a store gave no answer to, by reason; another address may have.",
+               metric_type::counter);
+    for (const shared_store* store : all)
+        for (const shared_door& door : store->doors)
+            for (std::size_t i = 0; i < door.errors.size; ++i) {
+                const auto reason = static_cast<upstream_error_reason>(i);
+                if (reason == upstream_error_reason::busy) continue;  // of no door
+                out.sample({{"store", store->name}, {"door", door.name}, {"reason", name_of(reason)}},
+                           door.errors[reason].value());
+            }
+}
+
+}  // namespace
+
+void write_doors(exposition& out, const stores& all) {
+    write_each_door(
+        out,
+        {"seriesgate_upstream_door_up",
+         "Whether an address of a store answered when it was asked last, errors included.", metric_type::gauge},
+        all, [](const shared_door& door) { return door.health.is_up() ? 1 : 0; });
+    write_each_door(
+        out,
+        {"seriesgate_upstream_door_requests_total",
+         "Requests sent to an address of a store, those included that got no answer.", metric_type::counter},
+        all, [](const shared_door& door) { return door.requests.value(); });
+    write_errors(out, all);
+    write_each_door(out,
+                    {"seriesgate_upstream_door_in_flight", "Requests that an address of a store has yet to answer.",
+                     metric_type::gauge},
+                    all, [](const shared_door& door) { return door.in_flight.value(); });
+    write_each_door(out,
+                    {"seriesgate_upstream_door_connections",
+                     "Open connections to an address of a store, idle ones included.", metric_type::gauge},
+                    all, [](const shared_door& door) { return door.connections.value(); });
+    write_each_store(
+        out,
+        {"seriesgate_upstream_waits_total",
+         "Requests that had to wait for a connection to a store, see upstream.maxConnections.", metric_type::counter},
+        all, [](const shared_store& store) { return store.waits.value(); });
+    write_each_store(
+        out, {"seriesgate_upstream_waiting", "Requests that wait for a connection to a store now.", metric_type::gauge},
+        all, [](const shared_store& store) { return store.waiting.value(); });
+    std::int64_t connections = 0;
+    for (const shared_store* store : all)
+        for (const shared_door& door : store->doors) connections += door.connections.value();
+    out.family("seriesgate_upstream_connections", "Open connections to all stores, idle ones included.",
+               metric_type::gauge);
+    out.sample({}, connections);
+}
+
+}  // namespace seriesgate

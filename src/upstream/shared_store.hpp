@@ -1,0 +1,60 @@
+/// A store and its doors, as all workers see them together.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "config/config.hpp"
+#include "log/sparse_log.hpp"
+#include "metrics/counters.hpp"
+#include "upstream/door_health.hpp"
+#include "upstream/name_health.hpp"
+#include "upstream/upstream_error.hpp"
+#include "upstream/upstream_health.hpp"
+#include "upstream/upstream_metrics.hpp"
+
+namespace seriesgate {
+
+/// One address of a store. Threads: any.
+struct shared_door {
+    const store_door& at;
+    const std::string name;  ///< its authority; with a number if another door of its store has that, too
+    const bool is_only;      ///< there is no other to choose in its place
+    door_health health{};
+    name_health resolving{};
+    sparse_log outages{};                   ///< lines that it is out
+    std::atomic<bool> outage_told{false};   ///< of an end is told only then
+    std::atomic<unsigned> next_address{0};  ///< connections begin with each of its addresses in turn
+
+    gauge in_flight{};    ///< requests of all workers
+    gauge connections{};  ///< open, idle ones included
+    counter requests{};   ///< sent there; one that is sent again counts twice
+    counter_by<upstream_error_reason> errors{};
+};
+
+/// Equal doors. Threads: any.
+struct shared_store {
+    const upstream_config& upstream;
+    const store_config& settings;
+    upstream_metrics& metrics;
+    const std::string name;  ///< in logs and metrics
+    std::deque<shared_door> doors{};
+    upstream_health health{};
+    std::atomic<std::uint64_t> turn{0};      ///< counts choices
+    const std::size_t connections_each_max;  ///< of one worker to one door
+    counter waits{};                         ///< requests that had to wait for a connection
+    gauge waiting{};                         ///< those that do now
+
+    /// @param which of the stores of `upstream`: 0 is the first one, then the replicas.
+    /// @param workers that share upstream.maxConnections.
+    /// What is passed must outlive it.
+    shared_store(const upstream_config& upstream, std::size_t which, upstream_metrics& metrics, std::size_t workers);
+
+    /// Why the name of one of its doors does not resolve, with the name; empty if all do, or nobody knows yet.
+    [[nodiscard]] std::string name_fault();
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,136 @@
+#include "upstream/store_client.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "log/log.hpp"
+#include "net/background.hpp"
+#include "upstream/message.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Where there is another door, nobody waits for a connection for as long as there is hope.
+constexpr auto connect_limit_of_several = 2s;
+/// A look at a door that is out.
+constexpr auto look_limit = 5s;
+
+upstream_error busy(const shared_store& store, std::size_t waiting) {
+    return {.reason = upstream_error_reason::busy,
+            .text = "all connections to it are in use, and " + std::to_string(waiting) + " requests wait for one",
+            .door = store.name};
+}
+
+/// What was tried before is named, too.
+upstream_error after(const std::optional<upstream_error>& before, upstream_error error, std::string& tried) {
+    if (before) {
+        tried.append(tried.empty() ? "" : ", ").append(before->door).append(": ").append(name_of(before->reason));
+        error.text += " (before that " + tried + ")";
+    }
+    return error;
+}
+
+}  // namespace
+
+store_client::store_client(net::io_context& io, shared_store& shared)
+    : io_(io), shared_(shared), places_(std::make_shared<door_places>(io, shared)) {
+    for (shared_door& each : shared.doors) doors_.emplace_back(io, shared, each);
+}
+
+void store_client::maintain() {
+    const auto now = clock::now();
+    for (std::size_t i = 0; i < doors_.size(); ++i) {
+        doors_[i].maintain();
+        shared_door& door = shared_.doors[i];
+        if (!door.is_only && door.health.take_look(now, now + 2 * look_limit))
+            spawn(io_.get_executor(), look(i), "looking at an address of the store failed");
+    }
+    places_->let_in();
+}
+
+bool store_client::started() const noexcept {
+    return std::ranges::any_of(doors_, [](const upstream_client& each) { return each.started(); });
+}
+
+/// Nobody's request has to find out whether a door that was out accepts connections again.
+net::awaitable<void> store_client::look(std::size_t index) {
+    const auto began = clock::now();
+    const auto error = co_await doors_[index].look(began + look_limit);
+    shared_door& door = shared_.doors[index];
+    if (error)
+        door.health.failed(began, clock::now());
+    else
+        door.health.accepts(clock::now());
+    places_->let_in();
+}
+
+net::awaitable<store_client::outcome> store_client::post(const upstream_request& request) {
+    auto place = places_->take({});
+    const store_door& first = place ? place->door().at : shared_.settings.doors.front();
+    return send(make_message(shared_.upstream, first, request), std::move(place));
+}
+
+net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<door_place> place) {
+    const auto limit = clock::now() + shared_.upstream.timeout;
+    tried_doors tried;
+    std::string told;
+    std::optional<upstream_error> before;
+    for (std::size_t left = doors_.size();; --left) {
+        if (!place) {
+            auto waited = co_await places_->wait(tried, limit);
+            if (!waited) co_return before ? std::move(*before) : busy(shared_, places_->waiting_count());
+            place.emplace(std::move(*waited));
+        }
+        readdress(message, place->door().at);
+        outcome got = co_await send_to(*place, message, limit, left);
+        if (got) co_return got;
+        upstream_error error = after(before, got.error(), told);
+        if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
+        before = std::move(error);
+        tried.resize(doors_.size());
+        tried[place->index()] = true;
+        place.reset();
+        if (auto next = places_->take(tried)) place.emplace(std::move(*next));
+    }
+}
+
+net::awaitable<store_client::outcome> store_client::send_to(const door_place& place, const upstream_message& message,
+                                                            clock::time_point limit, std::size_t doors_left) {
+    const auto began = clock::now();
+    const auto part = (limit - began) / static_cast<clock::rep>(doors_left);
+    const exchange_limits limits{
+        .connect = doors_left == 1 ? part : std::min<clock::duration>(part, connect_limit_of_several), .answer = limit};
+    place.door().requests.add();
+    outcome got = co_await doors_[place.index()].send(message, limits);
+    if (got) {
+        answered(place.door(), began, got->status);
+        co_return got;
+    }
+    const upstream_error error = got.error();
+    place.door().errors[error.reason].add();
+    // Who had been waiting for long had no time left: that is not the door's fault.
+    const bool had_time = clock::now() - began >= shared_.upstream.timeout / 2;
+    if (error.reason != upstream_error_reason::timeout || had_time) failed(place.door(), began, error);
+    co_return got;
+}
+
+void store_client::answered(shared_door& door, clock::time_point began, unsigned status) {
+    const auto lasted = door.health.answered(status, began, clock::now());
+    if (lasted && door.outage_told.exchange(false))
+        log::info("an address of the store is back",
+                  {{"upstream", door.name}, {"outage_seconds", std::chrono::duration<double>(*lasted).count()}});
+}
+
+void store_client::failed(shared_door& door, clock::time_point began, const upstream_error& error) {
+    if (!door.health.failed(began, clock::now()) || door.is_only) return;
+    const auto outages = door.outages.count(1);
+    if (!outages) return;
+    door.outage_told = true;
+    log::warn("an address of the store is out",
+              {{"upstream", door.name}, {"outages", *outages}, {"reason", name_of(error.reason)}, {"err", error.text}});
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,58 @@
+/// One worker's way to a store, by whichever of its doors.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "core/result.hpp"
+#include "net/asio.hpp"
+#include "upstream/client.hpp"
+#include "upstream/door_places.hpp"
+#include "upstream/request.hpp"
+#include "upstream/shared_store.hpp"
+
+namespace seriesgate {
+
+struct upstream_message;
+
+/// Chooses a door for each request, and another one at once if it is certain that the first has not worked on it.
+/// Otherwise the sender gets an error: to send it again is the sender's, so that nothing is there twice by our doing.
+/// Threads: the one of its io_context.
+class store_client {
+    using clock = std::chrono::steady_clock;
+
+    net::io_context& io_;
+    shared_store& shared_;
+    std::deque<upstream_client> doors_;
+    std::shared_ptr<door_places> places_;
+
+  public:
+    using outcome = result<upstream_answer, upstream_error>;
+
+    /// @param shared must outlive it.
+    store_client(net::io_context& io, shared_store& shared);
+
+    /// Looks up names, clears pools, and looks after doors that are out. Call it every second.
+    void maintain();
+
+    /// Whether there is an address to connect to: the name of one door has been looked up with success. Threads: any.
+    [[nodiscard]] bool started() const noexcept;
+
+    /// At most upstream.timeout long, waiting for a connection included. Nothing of the request but its body is needed
+    /// once this has returned what to wait for.
+    net::awaitable<outcome> post(const upstream_request& request);
+
+    [[nodiscard]] shared_store& shared() const noexcept { return shared_; }
+
+  private:
+    net::awaitable<outcome> send(upstream_message message, std::optional<door_place> place);
+    net::awaitable<outcome> send_to(const door_place& place, const upstream_message& message, clock::time_point limit,
+                                    std::size_t doors_left);
+    net::awaitable<void> look(std::size_t index);
+    void answered(shared_door& door, clock::time_point began, unsigned status);
+    void failed(shared_door& door, clock::time_point began, const upstream_error& error);
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,64 @@
+#include "upstream/store_credentials.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <memory>
+#include <ranges>
+
+namespace seriesgate {
+namespace {
+
+/// Source: RFC 4648, section 4.
+std::string base64(std::string_view text) {
+    std::string coded((text.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a zero
+    const int size =
+        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(coded.data()),
+                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+    coded.resize(static_cast<std::size_t>(size));
+    return coded;
+}
+
+bool is_authorization(std::string_view name) {
+    return http::string_to_field(name) == http::field::authorization;
+}
+
+std::optional<watched_text> file_of(const store_config& store, const std::string& key) {
+    if (!store.basic_auth.password_file.empty())
+        return watched_text{key + ".basicAuth.passwordFile", store.basic_auth.password_file};
+    if (!store.bearer_token_file.empty()) return watched_text{key + ".bearerTokenFile", store.bearer_token_file};
+    return std::nullopt;
+}
+
+}  // namespace
+
+store_credentials::store_credentials(const store_config& store, const std::string& key)
+    : headers_(store.headers),
+      has_authorization_(std::ranges::any_of(store.headers | std::views::keys, is_authorization)),
+      user_name_(store.basic_auth.username),
+      file_(file_of(store, key)),
+      authorization_(std::make_unique<const secret_text>(authorization())) {}
+
+/// Sources: RFC 7617, section 2; RFC 6750, section 2.1.
+secret_text store_credentials::authorization() const {
+    if (!file_) return {};
+    const std::string& secret = file_->text().reveal();
+    return user_name_.empty() ? "Bearer " + secret : "Basic " + base64(user_name_ + ":" + secret);
+}
+
+void store_credentials::refresh() {
+    const std::scoped_lock lock{reading_};
+    if (file_ && file_->refresh()) authorization_.publish(std::make_unique<const secret_text>(authorization()));
+}
+
+bool store_credentials::put_into(http::fields& request) const {
+    for (const auto& [name, value] : headers_) request.set(name, value.reveal());
+    if (const auto own = authorization_.read(); !own->reveal().empty()) {
+        request.set(http::field::authorization, own->reveal());
+        return true;
+    }
+    if (has_authorization_) return true;
+    return !headers_.empty() && request.find(http::field::authorization) == request.end();
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,44 @@
+/// Who we are to a store.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/config.hpp"
+#include "core/published.hpp"
+#include "net/http_fields.hpp"
+#include "upstream/watched_text.hpp"
+
+namespace seriesgate {
+
+/// What requests to one store say of us: the headers that are configured, and an Authorization made of a password or a
+/// token in a file. None of it is ever logged or answered. Threads: any.
+class store_credentials {
+    const std::map<std::string, secret_text, std::less<>>& headers_;
+    const bool has_authorization_;  // among those headers
+    const std::string user_name_;
+    std::mutex reading_;                // of whoever refreshes
+    std::optional<watched_text> file_;  // with basicAuth or bearerTokenFile
+    published<secret_text> authorization_;
+
+  public:
+    /// Reads the file. Throws std::runtime_error with one line that names the key and the file.
+    /// @param key of the store, "upstream"; must outlive this
+    store_credentials(const store_config& store, const std::string& key);
+
+    /// Reads the file again if it has changed.
+    void refresh();
+
+    /// Puts them in place of what the sender has said under the same names.
+    /// @return whether it is us whom the store then lets in or not: what is left of the sender's Authorization is none.
+    bool put_into(http::fields& request) const;
+
+  private:
+    [[nodiscard]] secret_text authorization() const;
+};
+
+}  // namespace seriesgate

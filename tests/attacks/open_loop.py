@@ -1,0 +1,128 @@
+"""Senders that do not wait for each other: so many requests a second, whatever becomes of those before."""
+
+import asyncio
+import collections
+import multiprocessing
+import time
+
+import recorded
+import wire
+
+# --- what is dear to work on, and cheap to send ---------------------------------------------------------------------
+
+SERIES, LIMITS = 1000, 48
+
+
+def dear_rules():
+    """Limits that look at each series of dear_body() with a regular expression, as the last ones that are there."""
+    return "limits:\n" + "".join(
+        f"  - {{name: l{n}, match: '{{path=~\".*[{n % 10}a-e]{{3}}x.*\"}}', maxHourlySeries: 1000000}}\n"
+        for n in range(LIMITS))
+
+
+def dear_body():
+    """Stale markers of series that nobody knows: all rules are asked about each of them, every time, and none is
+    remembered."""
+    entry = wire.field(wire.SAMPLES, wire.double_field(1, wire.STALE) + wire.number_field(2, 1_700_000_000_000))
+    return wire.pack(b"".join(wire.series({"__name__": "m", "path": f"/{n:06x}" * 8}, entry) for n in range(SERIES)))
+
+
+def request_of(body):
+    headers = "".join(f"{name}: {value}\r\n" for name, value in recorded.HEADERS)
+    return f"POST /api/v1/write HTTP/1.1\r\nHost: gate\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+# --- senders --------------------------------------------------------------------------------------------------------
+
+Answered = collections.namedtuple("Answered", "sent seconds status retry_after")  # status 0: none, given up
+
+
+async def _ask(connection, request):
+    reader, writer = connection
+    writer.write(request)
+    head = await reader.readuntil(b"\r\n\r\n")
+    lines = head.decode().lower().split("\r\n")
+    fields = dict(line.split(": ", 1) for line in lines[1:] if line)
+    await reader.readexactly(int(fields.get("content-length", 0)))
+    return int(lines[0].split()[1]), "retry-after" in fields, fields.get("connection") != "close"
+
+
+class _Senders:
+    """Kept connections, as many as there are requests at once."""
+
+    def __init__(self, address, request, patience):
+        self.address, self.request, self.patience = address, request, patience
+        self.idle, self.answers, self.opened = [], [], 0
+
+    async def send(self):
+        sent, status, retry_after, connection = time.monotonic(), 0, False, None
+        try:
+            async with asyncio.timeout(self.patience):
+                if self.idle:
+                    connection = self.idle.pop()
+                else:
+                    self.opened += 1
+                    connection = await asyncio.open_connection(*self.address)
+                status, retry_after, stays = await _ask(connection, self.request)
+                if stays:
+                    self.idle.append(connection)
+                    connection = None
+        except (OSError, asyncio.IncompleteReadError, TimeoutError):
+            pass
+        if connection:
+            connection[1].transport.abort()
+        self.answers.append(Answered(sent, time.monotonic() - sent, status, retry_after))
+
+
+async def _open_loop(senders, rate, seconds):
+    began, tasks = time.monotonic(), set()
+    for number in range(int(rate * seconds)):
+        await asyncio.sleep(max(0.0, began + number / rate - time.monotonic()))
+        task = asyncio.create_task(senders.send())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    while tasks:
+        await asyncio.wait(tasks)
+
+
+async def _closed_loop(senders, at_once, seconds):
+    end = time.monotonic() + seconds
+
+    async def one_after_the_other():
+        while time.monotonic() < end:
+            await senders.send()
+
+    await asyncio.gather(*(one_after_the_other() for _ in range(at_once)))
+
+
+def _run(loop, address, request, patience, arguments, results):
+    senders = _Senders(address, request, patience)
+    asyncio.run(loop(senders, *arguments))
+    results.put((senders.answers, senders.opened))
+
+
+def _in_a_process(loop, gate, request, patience, *arguments):
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    process = context.Process(target=_run, daemon=True, args=(loop, gate.address, request, patience, arguments, results))
+    process.start()
+    try:
+        return results.get(timeout=arguments[-1] + patience + 60)
+    finally:
+        process.kill()
+        process.join()
+
+
+def at_rate(gate, request, rate, seconds, patience=30.0):
+    """@return (what was answered, connections opened)"""
+    return _in_a_process(_open_loop, gate, request, patience, rate, seconds)
+
+
+def one_after_the_other(gate, request, at_once, seconds, patience=30.0):
+    """The same by so many senders that wait for their answers: never more requests at once."""
+    return _in_a_process(_closed_loop, gate, request, patience, at_once, seconds)
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

@@ -1,0 +1,226 @@
+"""A soak: senders in remote write 1 and 2 whose series come and go, reloads, doors of the store killed and opened again, and
+connections of senders cut off, all at random but for the seed; and after each round every answer held against what has
+arrived, and memory and descriptors against those of before. `scripts/soak.sh --help`; `test_soak.py` is a short one."""
+
+import argparse
+import collections
+import multiprocessing
+import os
+import random
+import signal
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bounds import MIB, memory
+from fault_account import check_account, settled, tally
+from fault_runs import compare
+from fault_senders import CUT_OFF, Orders, run_senders
+from faulty_store import Store
+from gate import Gate, sanitized
+from waiting import eventually
+
+SENDERS, THREADS = 3, 3
+CUTS = (0.0, 0.02, 0.1)  # how often each sender loses its connection inside a request
+PAUSE = 0.04  # seconds between the requests of a thread
+DOORS = 3
+LIMITS = (3000, 3200)  # from one to the other with each reload
+
+
+@dataclass(frozen=True)
+class Plan:
+    seed: int
+    rounds: int
+    seconds: float  # each round
+    reload_every: float
+
+
+def configuration(urls, directory, limit):
+    where = f"urls: [{', '.join(urls)}]" if len(urls) > 1 else f"url: {urls[0]}"
+    return f"""
+upstream: {{{where}, timeout: 2s}}
+maxHourlySeries: {limit}
+tenants: {{default: {{maxHourlySeries: 2000}}}}
+state: {{dir: {directory}, interval: 1s}}
+"""
+
+
+# --- the store, a process -------------------------------------------------------------------------------------------
+
+def _disturb(store, doors, seed, calm):
+    """Kills doors and opens them again; while `calm` is set all of them are open."""
+    choose = random.Random(seed)
+    while not store.stopped.wait(choose.uniform(0.2, 1.5)):
+        if calm.is_set():
+            continue
+        what = choose.choices(("a door", "all doors", "connections"), (6, 1, 3))[0]
+        store.done[f"killed {what}"] += 1
+        if what == "connections":
+            choose.choice(doors).cut_off()
+            continue
+        killed = doors if what == "all doors" else [choose.choice(doors)]
+        for door in killed:
+            door.close()
+        store.stopped.wait(choose.uniform(0.05, 2))
+        for door in killed:
+            door.open()
+
+
+def run_soak_store(seed, doors, calm, asked, results):
+    """Serves so many doors; gives what has arrived whenever it is asked, until it is asked for nothing."""
+    with Store(seed) as store:
+        opened = [store.door() for _ in range(doors)]
+        threading.Thread(target=_disturb, args=(store, opened, seed, calm), daemon=True).start()
+        results.put([door.url for door in opened])
+        while asked.get():
+            results.put((*store.take(), dict(store.done)))
+
+
+# --- a run ----------------------------------------------------------------------------------------------------------
+
+class Soak:
+    """A gate between senders and a store, each a process. `say`: where a line about each round goes."""
+
+    def __init__(self, plan, folder, say=print):
+        self.plan, self.folder, self.say = plan, Path(folder), say
+        self.told = collections.Counter()
+        self.ways = {}
+        self.reloads = 0
+        self.cut_off = 0
+        self.samples = []  # (resident bytes, descriptors) each second or so, under load
+        self._context = multiprocessing.get_context("spawn")
+        self._calm, self._asked, self._results = self._context.Event(), self._context.Queue(), self._context.Queue()
+        self._store = self._context.Process(target=run_soak_store, daemon=True, args=(
+            plan.seed, DOORS, self._calm, self._asked, self._results))
+        self._store.start()
+        self._urls = self._results.get(timeout=60)
+        file = self.folder / "gate.yaml"
+        file.write_text(self._configuration())
+        self.gate = Gate(config_file=file)
+
+    def _configuration(self):
+        return configuration(self._urls, self.folder / "state", LIMITS[self.reloads % 2])
+
+    def run(self):
+        quiet = self._descriptors_besides_store()
+        for number in range(self.plan.rounds):
+            began = time.monotonic()
+            self._check(self._round(number))
+            eventually(lambda: self._descriptors_besides_store() <= quiet, "every descriptor is given back", 30, 0.1)
+            self.say(f"round {number + 1} of {self.plan.rounds}, {time.monotonic() - began:.0f} s: {self.summary}")
+        self._check_flat()
+
+    @property
+    def summary(self):
+        answers = {code: count for code, count in sorted(self.told.items()) if code.isdigit()}
+        resident, descriptors = self.samples[-1]
+        return (f"answers {answers}, none {self.told['doubtful requests']}, cut off {self.cut_off}; samples stored "
+                f"{self.told['stored']}, refused {self.told['refused']}; reloads {self.reloads}, kills {self.kills}; "
+                f"{resident / MIB:.1f} MiB, {descriptors} descriptors")
+
+    @property
+    def kills(self):
+        return sum(count for way, count in self.ways.items() if way.startswith("killed"))
+
+    def stop(self):
+        self._asked.put(False)
+        self._store.join(10)
+        self._store.kill()
+        self.gate.stop()
+
+    def _round(self, number):
+        """@return what the senders were answered"""
+        enough, results = self._context.Event(), self._context.Queue()
+        senders = [self._context.Process(target=run_senders, daemon=True, args=(
+            Orders(self.plan.seed, self.gate.address, cuts=CUTS[at], pause=PAUSE, rest=0.05), (number << 20) + at, SENDERS,
+            THREADS, self.plan.seconds + 60, enough, results)) for at in range(SENDERS)]
+        self._calm.clear()
+        for sender in senders:
+            sender.start()
+        try:
+            self._attend()
+            self._calm.set()
+            enough.set()
+            return [record for _ in senders for record in results.get(timeout=90)]
+        finally:
+            for sender in senders:
+                sender.kill()
+                sender.join()
+
+    def _attend(self):
+        """Looks on, and reloads, for as long as a round is."""
+        now = time.monotonic()
+        end, reload_at = now + self.plan.seconds, now + self.plan.reload_every
+        while time.monotonic() < end:
+            time.sleep(0.5)
+            self.samples.append((memory(self.gate), self._descriptors()))
+            if time.monotonic() > reload_at:
+                self._reload()
+                reload_at += self.plan.reload_every
+
+    def _reload(self):
+        before = len(self.gate.said("configuration reloaded"))
+        self.reloads += 1
+        self.gate.config_file.write_text(self._configuration())
+        self.gate.signal(signal.SIGHUP)
+        eventually(lambda: len(self.gate.said("configuration reloaded")) > before, "it is reloaded", 60, 0.1)
+
+    def _check(self, sent):
+        settled(self.gate)
+        self._asked.put(True)
+        arrived, _, faults, self.ways = self._results.get(timeout=60)
+        assert not faults, faults[:3]
+        contradictions = compare(sent, arrived)
+        assert not contradictions, (len(contradictions), contradictions[:3])
+        last = {one.number: one.status for one in sent}
+        given_up = [number for number, status in last.items() if status // 100 not in (2, 4)]
+        assert not given_up, given_up[:3]
+        self.told += tally(sent)
+        self.cut_off += sum(one.status == CUT_OFF for one in sent)
+        check_account(self.gate, self.told)
+
+    def _check_flat(self):
+        """The first quarter warms it up: the last may not be above the second."""
+        quarter = len(self.samples) // 4
+        second, last = self.samples[quarter:2 * quarter], self.samples[-quarter:]
+        before, after = (statistics.median(resident for resident, _ in part) for part in (second, last))
+        self.say(f"resident: {before / MIB:.1f} MiB in the second quarter, {after / MIB:.1f} MiB in the last")
+        if not sanitized("asan", "tsan", "ubsan"):  # they keep what was freed
+            assert after < 1.15 * before + 4 * MIB, (before, after)
+        most = max(descriptors for _, descriptors in self.samples)
+        assert most < 100 + 4 * SENDERS * THREADS, f"{most} descriptors"
+
+    def _descriptors(self):
+        return len(os.listdir(f"/proc/{self.gate.process.pid}/fd"))
+
+    def _descriptors_besides_store(self):
+        """Without the kept connections to the store."""
+        return self._descriptors() - int(self.gate.metric("seriesgate_upstream_connections"))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/soak.sh", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 20))
+    arguments = parser.parse_args()
+    seconds = min(60.0, arguments.minutes * 15)
+    plan = Plan(arguments.seed, max(2, round(arguments.minutes * 60 / seconds)), seconds, min(10.0, seconds / 3))
+    print(f"soak: {plan.rounds} rounds of {plan.seconds:.0f} s, --seed {plan.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        soak = Soak(plan, folder, say=lambda line: print(line, flush=True))
+        try:
+            soak.run()
+        except AssertionError:
+            sys.stderr.write(soak.gate.log[-20_000:])
+            raise
+        finally:
+            soak.stop()
+    print("soak: every sample that was acknowledged is in the store or counted as refused; memory and descriptors are flat")
+
+
+if __name__ == "__main__":
+    main()

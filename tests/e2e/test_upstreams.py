@@ -1,0 +1,294 @@
+"""Several equal doors of one store: who is asked, what happens when one of them dies, hangs, vanishes or comes back. The
+invariant in all: what was answered with success is in exactly one store's log, exactly once, as it was sent."""
+
+import itertools
+import socket
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack
+
+import pytest
+
+import wire
+from faked_names import FakedNames
+from upstream import Answer, Upstream
+from waiting import eventually
+
+NUMBER = itertools.count()
+
+
+def body():
+    """One that there is only once."""
+    return wire.pack(wire.sampled("m", number=str(next(NUMBER))))
+
+
+def doors(*stores, **keys):
+    urls = ", ".join(f"'{getattr(store, 'url', store)}'" for store in stores)
+    more = "".join(f"  {name}: {value}\n" for name, value in keys.items())
+    return f"upstream:\n  urls: [{urls}]\n{more}server: {{threads: 2}}\n"
+
+
+@pytest.fixture
+def stores():
+    with ExitStack() as stack:
+        made = [Upstream() for _ in range(3)]
+        for each in made:
+            stack.callback(each.stop)
+        yield made
+
+
+@pytest.fixture
+def black_hole():
+    """A URL whose port answers no attempt to connect at all: the queue of those that nobody accepts is full."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, ExitStack() as stack:
+        for _ in range(8):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/w"
+
+
+class Senders:
+    """Threads that send one body after the other, each until it is taken, and remember what was answered."""
+
+    def __init__(self, gate, count=4):
+        self.gate, self.ended = gate, threading.Event()
+        self.statuses = Counter()
+        self.sent, self.taken, self.unsure = [], [], Counter()
+        self.threads = [threading.Thread(target=self._send, daemon=True) for _ in range(count)]
+        for each in self.threads:
+            each.start()
+
+    def _send(self):
+        with self.gate.client() as client:
+            while not self.ended.is_set():
+                data = body()
+                self.sent.append(data)
+                while (status := client.write(data).status) != 204 and not self.ended.is_set():
+                    self.statuses[status] += 1
+                    self.unsure[data] += 1
+                if status == 204:
+                    self.statuses[204] += 1
+                    self.taken.append(data)
+
+    def stop(self):
+        self.ended.set()
+        for each in self.threads:
+            each.join(60)
+            assert not each.is_alive()
+
+    def check(self, stores):
+        """What the stores have got is what was sent; once, and again only where the sender has sent it again."""
+        got = Counter(data for store in stores for data in store.bodies)
+        assert not set(got) - set(self.sent)
+        for data in self.taken:
+            assert got[data] >= 1, "it was acknowledged and is not there"
+        for data, times in got.items():
+            assert times <= 1 + self.unsure[data], "it is there more often than it was sent"
+
+
+# --- who is asked
+
+def test_equal_doors_share_the_requests(start_gate, stores):
+    gate = start_gate(config=doors(*stores))
+    sent = [body() for _ in range(30)]
+    for each in sent:
+        assert gate.send(each).status == 204
+    assert [len(store.requests) for store in stores] == [10, 10, 10]
+    assert sorted(data for store in stores for data in store.bodies) == sorted(sent)
+    assert [store.requests[0].get("Host") for store in stores] == [store.host for store in stores]
+
+
+def test_the_door_with_the_fewest_requests_is_asked(start_gate, stores):
+    gate = start_gate(config=doors(*stores))
+    release = threading.Event()
+    for slow in stores[:2]:
+        slow.default.hold = release
+    waiting = [threading.Thread(target=gate.send, args=(body(),)) for _ in range(8)]
+    for each in waiting:
+        each.start()
+    try:
+        eventually(lambda: [len(store.requests) for store in stores[:2]] != [0, 0], "somebody waits")
+        assert all(gate.send(body()).status == 204 for _ in range(20))
+        assert sum(len(store.requests) for store in stores[:2]) <= 8
+        assert len(stores[2].requests) >= 20
+    finally:
+        release.set()
+        for each in waiting:
+            each.join()
+
+
+def test_an_error_of_the_store_is_its_answer(start_gate, stores):
+    gate = start_gate(config=doors(*stores))
+    for store in stores:
+        store.default = Answer(500, [], b"no\n")
+    assert [gate.send(body()).status for _ in range(6)] == [500] * 6
+    assert [len(store.requests) for store in stores] == [2, 2, 2]
+
+
+def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
+    gate = start_gate(config=doors(*stores))
+    stores[0].default = Answer(503)
+    statuses = Counter(gate.send(body()).status for _ in range(60))
+    assert 5 <= statuses[503] <= 7  # five in a row, and a trial after a second, and after two more
+    stores[0].default = Answer(204)
+    eventually(lambda: gate.send(body()).status == 204 and len(stores[0].requests) > 10, "it is asked again", 30)
+
+
+# --- a door that is away
+
+def test_a_door_that_refuses_costs_nobody_an_answer(start_gate, stores):
+    stores[1].stop()
+    gate = start_gate(config=doors(*stores))
+    assert gate.get("/-/ready").status == 200
+    assert [gate.send(body()).status for _ in range(20)] == [204] * 20
+    assert len(stores[0].requests) + len(stores[2].requests) == 20
+    [line] = gate.said("an address of the store is out")
+    assert (line["upstream"], line["reason"]) == (stores[1].host, "connection_refused")
+    assert gate.metric("seriesgate_upstream_door_up", store=stores[0].host, door=stores[1].host) == 0
+    assert gate.metric("seriesgate_upstream_door_up", store=stores[0].host, door=stores[2].host) == 1
+    assert gate.stats["requests"]["upstreamErrors"] == 0
+
+
+def test_a_door_that_comes_back_is_asked_again(start_gate, stores):
+    gate = start_gate(config=doors(*stores[:2]))
+    stores[0].stop()
+    assert [gate.send(body()).status for _ in range(4)] == [204] * 4
+    again = Upstream(port=stores[0].port)
+    try:
+        eventually(lambda: gate.send(body()).status == 204 and len(again.requests) > 3, "it is asked again", 30)
+        [line] = gate.said("an address of the store is back")
+        assert line["upstream"] == again.host
+        assert float(line["outage_seconds"]) > 0.5
+        assert gate.metric("seriesgate_upstream_door_up", store=again.host, door=again.host) == 1
+    finally:
+        again.stop()
+
+
+def test_when_all_doors_are_away_the_sender_is_told_which(start_gate, stores):
+    for store in stores:
+        store.stop()
+    gate = start_gate(config=doors(*stores))
+    reply = gate.send(body())
+    assert reply.status == 502
+    assert all(store.host in reply.first_line for store in stores)
+    stats = gate.stats["requests"]
+    assert stats["upstreamErrors"] == 1
+    assert stats["upstreamErrorsByReason"]["connection_refused"] == 1
+    back = Upstream(port=stores[1].port)
+    try:
+        assert gate.send(body()).status == 204  # at once
+    finally:
+        back.stop()
+
+
+def test_a_door_that_swallows_connections_delays_few_requests(start_gate, stores, black_hole):
+    gate = start_gate(config=doors(black_hole, *stores[:2]))
+    times = []
+    for _ in range(12):
+        began = time.monotonic()
+        assert gate.send(body()).status == 204
+        times.append(time.monotonic() - began)
+    assert sum(each > 1.5 for each in times) == 1
+    assert max(times) < 10
+    assert gate.said("an address of the store is out", reason="connect_timeout")
+
+
+def test_a_door_that_hangs_stalls_no_other_and_not_the_admin(start_gate, stores):
+    gate = start_gate(config=doors(*stores, timeout="2s", maxConnections=12))
+    hung = threading.Event()
+    stores[0].default.hold = hung
+    statuses = Counter()
+
+    def send():
+        statuses[gate.send(body()).status] += 1
+
+    try:
+        threads = [threading.Thread(target=send) for _ in range(6)]
+        for each in threads:
+            each.start()
+        eventually(lambda: len(stores[0].requests) >= 1, "one hangs")
+        for _ in range(30):
+            assert gate.send(body()).status == 204
+        assert gate.get("/health").status == 200
+        assert gate.get("/metrics").status == 200
+        for each in threads:
+            each.join()
+        assert statuses[204] + statuses[504] == 6
+        assert statuses[504] == len(stores[0].requests) >= 1
+    finally:
+        hung.set()
+
+
+def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, stores):
+    gate = start_gate(config=doors(stores[0], timeout="3s", maxConnections=4))
+    release = threading.Event()
+    stores[0].default.hold = release
+    replies = []
+    threads = [threading.Thread(target=lambda: replies.append(gate.send(body()))) for _ in range(12)]
+    for each in threads:
+        each.start()
+    try:
+        eventually(lambda: gate.metric("seriesgate_upstream_waiting", store=stores[0].host) == 8, "eight wait")
+        assert stores[0].connections_open == 4
+        assert gate.metric("seriesgate_upstream_connections") == 4
+        for each in threads:
+            each.join()
+    finally:
+        release.set()
+    statuses = Counter(reply.status for reply in replies)
+    assert statuses[504] + statuses[503] == 12
+    assert statuses[503] >= 4
+    busy = next(reply for reply in replies if reply.status == 503)
+    assert busy.get("Retry-After") == "1"
+    assert "is busy: all connections to it are in use" in busy.first_line
+    assert gate.stats["requests"]["upstreamErrorsByReason"]["busy"] == statuses[503]
+    assert gate.metric("seriesgate_upstream_waits_total", store=stores[0].host) >= 8
+
+
+# --- killed and restarted
+
+def test_doors_that_are_killed_and_restarted_lose_and_double_nothing(start_gate, stores):
+    gate = start_gate(config=doors(*stores))
+    senders = Senders(gate)
+    dead, living = [], list(stores)
+    for turn in range(9):
+        at = turn % 3
+        count = len(living[at].requests)
+        eventually(lambda: len(living[at].requests) > count + 20, "it is asked", 40)
+        living[at].stop()
+        dead.append(living[at])
+        time.sleep(0.2)
+        living[at] = Upstream(port=living[at].port)
+    senders.stop()
+    for each in living:
+        each.stop()
+    senders.check(dead + living)
+    assert senders.statuses[204] > 100
+    assert not set(senders.statuses) - {204, 502}, senders.statuses
+    assert senders.statuses[502] <= 9 * 4  # only what was at the door that died
+    stats = gate.stats["samples"]
+    assert stats["received"] == stats["accepted"] == senders.statuses.total()
+    assert (stats["stored"], stats["failed"]) == (senders.statuses[204], senders.statuses[502])
+
+
+# --- names
+
+def test_addresses_of_a_name_that_change_move_the_requests(start_gate, tmp_path):
+    with ExitStack() as stack:
+        names = FakedNames(tmp_path)
+        names.set(store="127.0.0.1")
+        first = Upstream()
+        stack.callback(first.stop)
+        gate = start_gate(config=f"upstream: {{url: 'http://store:{first.port}/w'}}\n" + names.one_thread,
+                          environment=names.environment)
+        eventually(lambda: gate.get("/-/ready").status == 200, "its name resolves")
+        assert gate.send(body()).status == 204
+        assert first.connections_open == 1
+        second = Upstream(port=first.port, host="127.0.0.2")
+        stack.callback(second.stop)
+        names.set(store="127.0.0.2")
+        eventually(lambda: first.connections_open == 0, "the old address is left", 60)
+        assert gate.send(body()).status == 204
+        assert len(second.requests) == 1

@@ -1,0 +1,75 @@
+/// Two TLS sessions that speak with each other in memory.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "net/certificate.hpp"
+#include "net/tls.hpp"
+
+namespace seriesgate::testing {
+
+using context_ptr = std::shared_ptr<const tls_context>;
+
+inline context_ptr made(const tls_settings& from) {
+    auto context = make_tls_context(from);
+    if (!context) throw std::runtime_error(context.error());
+    return *context;
+}
+
+/// All that a session has to send.
+inline std::string take_output(tls_session& of) {
+    std::string all;
+    for (net::const_buffer some = of.output(); some.size() != 0; some = of.output()) {
+        all.append(static_cast<const char*>(some.data()), some.size());
+        of.sent_output(some.size());
+    }
+    return all;
+}
+
+/// To a session that wants input, at most as much as it has room for.
+inline void give_input(tls_session& to, std::string_view& from) {
+    const std::size_t bytes = net::buffer_copy(to.input_room(), net::buffer(from));
+    to.take_input(bytes);
+    from.remove_prefix(bytes);
+}
+
+struct tls_pair {
+    tls_session client;
+    tls_session server;
+
+    tls_pair(context_ptr asks, context_ptr serves, const std::string& name = "store.test")
+        : client(std::move(asks), name), server(std::move(serves)) {}
+
+    /// Until both have done it, or one has failed and the other knows.
+    void shake_hands() {
+        for (int turn = 0; turn < 10; ++turn) {
+            const bool asks_more = step(client, server);
+            const bool serves_more = step(server, client);
+            if (!asks_more && !serves_more) return;
+        }
+        throw std::runtime_error("a handshake without end");
+    }
+    [[nodiscard]] bool is_established() const { return client.is_established() && server.is_established(); }
+
+  private:
+    /// @return whether there was anything to do
+    static bool step(tls_session& of, tls_session& peer) {
+        if (of.failure().empty() && !of.is_established()) static_cast<void>(of.handshake());
+        const std::string sent = take_output(of);
+        std::string_view rest = sent;
+        while (!rest.empty() && peer.failure().empty()) {
+            give_input(peer, rest);
+            std::array<char, 1> none{};
+            static_cast<void>(peer.is_established() ? peer.read(net::buffer(none)).step : peer.handshake());
+            if (!peer.is_established()) continue;
+            static_cast<void>(peer.read(net::buffer(none)));  // tickets, or an alert
+        }
+        return !sent.empty();
+    }
+};
+
+}  // namespace seriesgate::testing

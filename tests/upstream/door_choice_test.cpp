@@ -1,0 +1,75 @@
+#include "upstream/door_choice.hpp"
+
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto out = door_standing::out;
+constexpr auto turning_away = door_standing::turning_away;
+
+/// How often each door is chosen in so many turns.
+std::vector<int> chosen_in(const std::vector<door_view>& doors, std::uint64_t turns) {
+    std::vector<int> counts(doors.size());
+    for (std::uint64_t turn = 0; turn < turns; ++turn)
+        if (const auto at = choose_door(doors, turn)) ++counts[*at];
+    return counts;
+}
+
+door_health::clock::time_point at(std::chrono::seconds time) {
+    return door_health::clock::time_point{time};
+}
+
+}  // namespace
+
+TEST_CASE("equal doors are chosen in turn") {
+    CHECK(chosen_in({{}, {}, {}}, 30) == std::vector{10, 10, 10});
+}
+
+TEST_CASE("the door with the fewest requests in flight is chosen, and equal ones in turn") {
+    CHECK(chosen_in({{.in_flight = 2}, {.in_flight = 1}, {.in_flight = 2}}, 3) == std::vector{0, 3, 0});
+    CHECK(chosen_in({{.in_flight = 1}, {.in_flight = 3}, {.in_flight = 1}}, 6) == std::vector{2, 0, 4});
+}
+
+TEST_CASE("a door that has just come back takes part in as many rounds as its share says") {
+    CHECK(chosen_in({{}, {.share = 0}}, 40) == std::vector{40, 0});
+    CHECK(chosen_in({{}, {.share = 0.2}}, 40) == std::vector{36, 4});
+    CHECK(chosen_in({{}, {.share = 0.6}}, 40) == std::vector{28, 12});
+    CHECK(chosen_in({{.share = 0}, {.share = 0}}, 4) == std::vector{2, 2});
+    CHECK(chosen_in({{.standing = out}, {.share = 0}}, 4) == std::vector{0, 4});
+}
+
+TEST_CASE("a trial goes before all others") {
+    CHECK(chosen_in({{}, {.standing = door_standing::trial, .has_trial = true}}, 4) == std::vector{0, 4});
+    CHECK(chosen_in({{}, {.standing = door_standing::trial}}, 4) == std::vector{4, 0});
+    CHECK(chosen_in({{}, {.standing = turning_away, .has_trial = true}}, 4) == std::vector{0, 4});
+}
+
+TEST_CASE("who turns away comes before who is out, and behind who is well") {
+    CHECK(chosen_in({{}, {.standing = turning_away}, {.standing = out}}, 6) == std::vector{6, 0, 0});
+    CHECK(chosen_in({{.standing = out}, {.standing = turning_away}}, 6) == std::vector{0, 6});
+    CHECK(chosen_in({{.standing = turning_away, .in_flight = 5}, {.standing = turning_away}}, 6) ==
+          std::vector{0, 6});
+}
+
+TEST_CASE("if all are out, the one that is tried again soonest is chosen") {
+    const std::vector<door_view> doors{{.standing = out, .due = at(9s)}, {.standing = out, .due = at(7s)},
+                                       {.standing = out, .due = at(8s)}};
+    CHECK(chosen_in(doors, 6) == std::vector{0, 6, 0});
+}
+
+TEST_CASE("what was tried is not chosen again") {
+    CHECK(chosen_in({{.tried = true}, {.standing = out}}, 4) == std::vector{0, 4});
+    CHECK(chosen_in({{.tried = true}, {.tried = true}}, 4) == std::vector{0, 0});
+}
+
+TEST_CASE("without room among the best nobody is chosen") {
+    CHECK(chosen_in({{.in_flight = 9}, {.has_room = false}}, 4) == std::vector{4, 0});
+    CHECK(chosen_in({{.has_room = false}, {.standing = turning_away}, {.standing = out}}, 6) ==
+          std::vector{0, 0, 0});
+    CHECK(chosen_in({}, 1).empty());
+}
