@@ -114,7 +114,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
     for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
         timed_stream& stream = connection.stream;
         stream.close();
-        stream.expires_at(part_of(limit, settings_.connect_timeout, left--));
+        stream.expires_at(part_of(limit, store_.upstream.connect_timeout, left--));
         auto [error] = co_await stream.async_connect(endpoint, no_throw);
         if (!error) {
             order_.connected(endpoint);
