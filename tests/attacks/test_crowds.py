@@ -62,7 +62,7 @@ def typical(gate):
 
 def roomy(start_gate, upstream, connections):
     """A gate with room for so many, of which none is too slow. Skips where the system does not give the descriptors."""
-    gate = start_gate(f"--upstream.url={upstream.url}", config=f"server: {{maxConnections: {connections + 200}, readTimeout: 10m,"
+    gate = start_gate(f"--upstream.url={upstream.url}", config=f"server: {{maxConnections: {connections + 200}, readTimeout: 10m, headerTimeout: 10m,"
                                                                " idleTimeout: 10m, threads: 2}\nupstream: {maxConnections: 64}\n")
     lowered = gate.said("server.maxConnections is lowered, the process may have too few descriptors")
     return gate, int(lowered[0]["max_connections"]) if lowered else connections + 200
