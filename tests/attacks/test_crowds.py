@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crowds"), pytest.mark.t
 
 SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
 IDLE, SLOW = (1000, 50) if SLOW_BUILD else (10_000, 500)
-KIB_FOR_EACH_IDLE = 8
+IDLE_TLS = 100 if SLOW_BUILD else 1000
+KIB_FOR_EACH_IDLE, KIB_FOR_EACH_IDLE_TLS = 8, 40
 P99_FINE = 0.001  # s: below it, what is measured is the machine
 BODY = recorded.bodies("metadata-v1")[0]
 WINDOWS, REQUESTS = 7, 300
@@ -62,8 +63,9 @@ def typical(gate):
 
 def roomy(start_gate, upstream, connections):
     """A gate with room for so many, of which none is too slow. Skips where the system does not give the descriptors."""
-    gate = start_gate(f"--upstream.url={upstream.url}", config=f"server: {{maxConnections: {connections + 200}, readTimeout: 10m, headerTimeout: 10m,"
-                                                               " idleTimeout: 10m, threads: 2}\nupstream: {maxConnections: 64}\n")
+    text = (f"server: {{maxConnections: {connections + 200}, readTimeout: 10m, headerTimeout: 10m, idleTimeout: 10m, threads: 2}}\n"
+            "upstream: {maxConnections: 64}\n")
+    gate = start_gate(f"--upstream.url={upstream.url}", config=text)
     lowered = gate.said("server.maxConnections is lowered, the process may have too few descriptors")
     return gate, int(lowered[0]["max_connections"]) if lowered else connections + 200
 
@@ -127,3 +129,31 @@ def test_an_idle_crowd_takes_no_processor(start_gate, upstream):
         spent, began = cpu_seconds(gate), time.monotonic()
         eventually(lambda: time.monotonic() - began > 3, "three seconds pass", every=0.5)
         assert (cpu_seconds(gate) - spent) / 3 <= (0.5 if SLOW_BUILD else 0.05)
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A folder with gate.crt and gate.key, for localhost."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", tmp_path / "gate.key",
+                    "-out", tmp_path / "gate.crt"], check=True, capture_output=True)
+    return tmp_path
+
+
+def test_a_crowd_with_tls_takes_little_memory_and_no_processor(start_gate, upstream, certificate):
+    (certificate / "web.yml").write_text("tls_server_config: {cert_file: gate.crt, key_file: gate.key}\n")
+    gate = start_gate(f"--upstream.url={upstream.url}", config=f"web: {{config: {{file: {certificate / 'web.yml'}}}}}\n"
+                                                               "server: {idleTimeout: 10m, threads: 2}\n")
+    with crowd(gate, 10, 0, "tls"):
+        pass  # what OpenSSL keeps once
+    before, grown = memory(gate), []
+    for _ in range(2):
+        with crowd(gate, IDLE_TLS, 0, "tls") as end:
+            grown.append((memory(gate) - before) / 1024 / IDLE_TLS)
+            spent, began = cpu_seconds(gate), time.monotonic()
+            eventually(lambda: time.monotonic() - began > 2, "two seconds pass", every=0.5)
+            assert (cpu_seconds(gate) - spent) / 2 <= (0.5 if SLOW_BUILD else 0.05)
+            assert end() == 0, "none of them was closed"
+    print(f"{', '.join(f'{each:.2f}' for each in grown)} KiB for each of {IDLE_TLS} idle connections with TLS")
+    if not SLOW_BUILD:
+        assert max(grown) <= KIB_FOR_EACH_IDLE_TLS
