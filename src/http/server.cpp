@@ -22,7 +22,7 @@ net::awaitable<void> server::accept() {
 void server::take(stream_socket socket, const stream_endpoint& peer) {
     http_shared& shared = at_.front.self.shared;
     shared.metrics.connections_accepted.add();
-    connection_lease lease = at_.connections.admit(socket.native_handle(), ip_address_of(peer));
+    connection_lease lease = at_.connections.admit(socket.native_handle(), network_of(peer));
     if (lease) {
         set_no_delay(socket);
         serve_here({std::move(socket), std::move(lease)}, at_.front);
