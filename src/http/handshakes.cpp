@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "http/passing.hpp"
+#include "http/sender_name.hpp"
 #include "log/log.hpp"
 #include "net/background.hpp"
 #include "net/message_reading.hpp"

@@ -13,11 +13,6 @@ constexpr const char* session_failed = "a connection was dropped";
 
 }  // namespace
 
-std::string sender_at(const stream_endpoint& peer) {
-    if (const auto known = ip_address_of(peer)) return known->to_string();
-    return is_unix(peer) ? "unix" : "";
-}
-
 void serve_here(sender_connection from, service& offered) {
     spawn(offered.self.io.get_executor(), serve(std::move(from), offered), session_failed);
 }

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "http/connections.hpp"
 #include "http/service.hpp"
 
 namespace seriesgate {
-
-/// How logs and answers call a peer: its address, "unix" for one of a unix socket, nothing if it has gone.
-[[nodiscard]] std::string sender_at(const stream_endpoint& peer);
 
 /// Serves it on the thread that it is on. Threads: that of `offered`.
 void serve_here(sender_connection from, service& offered);

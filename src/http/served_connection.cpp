@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "http/passing.hpp"
+#include "http/sender_name.hpp"
 
 namespace seriesgate {
 namespace {
