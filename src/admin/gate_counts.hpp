@@ -46,11 +46,32 @@ struct connection_counts {
     named_counts turned_away_by_reason{};
 };
 
+/// One address of a store.
+struct door_counts {
+    std::string name;
+    bool is_up = true;
+    std::int64_t in_flight = 0;
+    std::int64_t connections = 0;
+    std::uint64_t requests = 0;
+    std::uint64_t errors = 0;  ///< of these, without an answer
+};
+
+struct store_counts {
+    std::string name;
+    bool is_replica = false;
+    bool best_effort = false;
+    std::int64_t waiting = 0;          ///< requests, for a connection
+    std::uint64_t samples_stored = 0;  ///< by a replica
+    std::uint64_t samples_failed = 0;
+    std::vector<door_counts> doors{};
+};
+
 struct gate_counts {
     request_counts requests{};
     sample_counts samples{};
     dropped_counts dropped{};
     connection_counts connections{};
+    std::vector<store_counts> stores{};  ///< the first one, then the replicas; none with `discard:`
 };
 
 }  // namespace seriesgate

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <iterator>
@@ -113,7 +114,30 @@ json::object to_json(const connection_counts& connections) {
             {"turnedAwayByReason", to_json(connections.turned_away_by_reason)}};
 }
 
-/// All but the lists.
+json::object to_json(const door_counts& door) {
+    return {{"door", door.name},          {"up", door.is_up},
+            {"inFlight", door.in_flight}, {"connections", door.connections},
+            {"requests", door.requests},  {"errors", door.errors}};
+}
+
+json::object to_json(const store_counts& store) {
+    json::array doors;
+    for (const door_counts& each : store.doors) doors.push_back(to_json(each));
+    json::object made{{"store", store.name}, {"waiting", store.waiting}, {"doors", std::move(doors)}};
+    if (store.is_replica)
+        made["replica"] = {{"bestEffort", store.best_effort},
+                           {"samplesStored", store.samples_stored},
+                           {"samplesFailed", store.samples_failed}};
+    return made;
+}
+
+json::array to_json(const std::vector<store_counts>& stores) {
+    json::array made;
+    for (const store_counts& each : stores) made.push_back(to_json(each));
+    return made;
+}
+
+/// All but the lists of budgets.
 json::object head_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures) {
     return {{"schemaVersion", 1},
             {"version", process.version},
@@ -124,6 +148,7 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
             {"samples", to_json(counts.samples)},
             {"dropped", to_json(counts.dropped)},
             {"connections", to_json(counts.connections)},
+            {"upstreams", to_json(counts.stores)},
             {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}},
             {"exempt", {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}}}};
 }

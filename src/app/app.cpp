@@ -40,6 +40,7 @@
 #include "net/background.hpp"
 #include "net/wall_clock.hpp"
 #include "upstream/pool.hpp"
+#include "upstream/shared_store.hpp"
 
 namespace seriesgate {
 namespace {
@@ -53,8 +54,12 @@ constexpr auto rest_interval = 1s;
 constexpr connection_bounds admin_bounds{.total = 64, .handshakes = 64};
 
 descriptor_use descriptors_besides(const config& settings) {
-    return {.workers = worker_count(settings.server),
-            .idle_upstream_max = connection_pool::idle_max,
+    const std::size_t workers = worker_count(settings.server);
+    const std::size_t doors = count_doors(settings.upstream);
+    return {.workers = workers,
+            .idle_upstream_max = connection_pool::idle_max * doors,
+            .upstream_max = share_of_connections(settings.upstream, workers) * workers * doors,
+            .has_replicas = !settings.upstream.replicas.empty(),
             .admin_connections = settings.admin.listen ? admin_bounds.total : 0};
 }
 
@@ -160,7 +165,12 @@ void run(const config& settings, std::string_view config_file, std::function<loa
                                        write(out, metrics);
                                        write(out, shared.stores);
                                    },
-                               .counts = [&metrics] { return metrics.counts(); }};
+                               .counts =
+                                   [&] {
+                                       gate_counts counts = metrics.counts();
+                                       counts.stores = counts_of(shared.stores);
+                                       return counts;
+                                   }};
     std::optional<state_keeper> state;
     if (installed.directory) state.emplace(settings, installed, key, limiter, metrics.state);
     const worker_threads workers = make_workers(shared, settings.server);
@@ -183,7 +193,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};
-    std::vector<file_check> files;
+    std::vector<file_check> files{[&shared] { shared.stores.refresh_files(); }};
     std::jthread checking;
     if (!settings.web_config_file.empty()) {
         files.emplace_back([&web] { web.refresh(); });
@@ -196,8 +206,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
         });
     std::jthread shaking_hands;
     if (tls) shaking_hands = std::jthread{[&](const std::stop_token& end) { tls->run(end); }};
-    std::jthread rereading;
-    if (!files.empty()) rereading = std::jthread{[&](const std::stop_token& end) { reread_files(end, files); }};
+    std::jthread rereading{[&](const std::stop_token& end) { reread_files(end, files); }};
     std::jthread reloading{[&](const std::stop_token& end) { reload.run(end, shared.admin.reloads); }};
     running_workers serving{workers, settings};
 
@@ -209,7 +218,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     go_on([&] { return senders.accept(); }, "accepting connections failed");
     if (people) go_on([&] { return people->accept(); }, "accepting connections failed");
     go_on([&] { return reload_on_signal(reload_signals, shared.admin); }, "reloading failed");
-    go_on([&] { return drain_on_signal(signals, senders, front_desk, workers); }, "draining failed");
+    go_on([&] { return drain_on_signal(signals, senders, front_desk, workers, shared.stores); }, "draining failed");
     const std::string address = senders.address();
     log_start(settings, {.senders = address, .people = people ? people->address() : address}, workers.size(),
               config_file);

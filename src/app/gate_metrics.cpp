@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ingest/stores.hpp"
 #include "log/log.hpp"
 #include "metrics/exposition.hpp"
 
@@ -58,6 +59,18 @@ dropped_counts count_dropped(const ingest_metrics& of) {
             .untranslated_histograms = of.untranslated_histograms.value()};
 }
 
+std::vector<door_counts> count_doors(const shared_store& of) {
+    std::vector<door_counts> made;
+    for (const shared_door& each : of.doors)
+        made.push_back({.name = each.name,
+                        .is_up = each.health.is_up(),
+                        .in_flight = each.in_flight.value(),
+                        .connections = each.connections.value(),
+                        .requests = each.requests.value(),
+                        .errors = each.errors.total()});
+    return made;
+}
+
 connection_counts count_connections(const http_metrics& of) {
     return {.open = of.connections.value(),
             .accepted = of.connections_accepted.value(),
@@ -72,6 +85,23 @@ gate_counts gate_metrics::counts() const {
             .samples = count_samples(ingest),
             .dropped = count_dropped(ingest),
             .connections = count_connections(http)};
+}
+
+std::vector<store_counts> counts_of(const shared_stores& stores) {
+    std::vector<store_counts> made;
+    for (const shared_store* store : stores.all()) {
+        if (store->doors.empty()) continue;
+        made.push_back({.name = store->name, .waiting = store->waiting.value(), .doors = count_doors(*store)});
+    }
+    for (std::size_t i = 0; i < stores.replicas.size(); ++i) {
+        const shared_replica& replica = stores.replicas[i];
+        store_counts& counts = made[i + 1];
+        counts.is_replica = true;
+        counts.best_effort = replica.settings.best_effort;
+        counts.samples_stored = replica.samples_stored.value();
+        counts.samples_failed = replica.samples_failed.value();
+    }
+    return made;
 }
 
 void write(exposition& out, const gate_metrics& metrics) {

@@ -1,6 +1,8 @@
 /// All figures of the process but the limiter's own and those of the kernel.
 #pragma once
 
+#include <vector>
+
 #include "admin/gate_counts.hpp"
 #include "admin/reload_metrics.hpp"
 #include "app/state_metrics.hpp"
@@ -11,6 +13,7 @@
 namespace seriesgate {
 
 class exposition;
+struct shared_stores;
 
 /// Threads: any.
 struct gate_metrics {
@@ -23,6 +26,9 @@ struct gate_metrics {
     /// What /stats says of them.
     [[nodiscard]] gate_counts counts() const;
 };
+
+/// What /stats says of stores.
+[[nodiscard]] std::vector<store_counts> counts_of(const shared_stores& stores);
 
 /// The families of all.
 void write(exposition& out, const gate_metrics& metrics);

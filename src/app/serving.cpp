@@ -17,7 +17,9 @@ request_handler ingestion_by(std::optional<ingestor>& ingest) {
 
 /// Nothing but the name of the upstream keeps a gate from being ready.
 std::string what_keeps(ingest_shared& shared) {
-    const std::string fault = shared.stores.first.name_fault();
+    std::string fault = shared.stores.first.name_fault();
+    for (shared_replica& each : shared.stores.replicas)
+        if (fault.empty() && !each.settings.best_effort) fault = each.store.name_fault();
     return fault.empty() ? fault : "the upstream's name does not resolve: " + fault;
 }
 

@@ -24,12 +24,14 @@ void hurry_senders(worker& of, std::chrono::nanoseconds grace) {
 }
 
 /// Waits until nothing is being worked on, but no longer than that, and not if another signal comes.
-net::awaitable<void> wait_for_idle(net::signal_set& signals, const gauge& working, std::chrono::nanoseconds limit) {
+net::awaitable<void> wait_for_idle(net::signal_set& signals, const gauge& working, const gauge& copies,
+                                   std::chrono::nanoseconds limit) {
     const auto impatient = std::make_shared<bool>(false);
     signals.async_wait([impatient](error_code failed, int) { *impatient = !failed; });
     const auto end = std::chrono::steady_clock::now() + limit;
     net::steady_timer timer{co_await net::this_coro::executor};
-    while (working.value() != 0 && !*impatient && std::chrono::steady_clock::now() < end) {
+    const auto is_idle = [&] { return working.value() == 0 && copies.value() == 0; };
+    while (!is_idle() && !*impatient && std::chrono::steady_clock::now() < end) {
         timer.expires_after(drain_poll_interval);
         co_await timer.async_wait(no_throw);
     }
@@ -38,7 +40,7 @@ net::awaitable<void> wait_for_idle(net::signal_set& signals, const gauge& workin
 }  // namespace
 
 net::awaitable<void> drain_on_signal(net::signal_set& signals, server& senders, serving_thread& front_desk,
-                                     const worker_threads& workers) {
+                                     const worker_threads& workers, const shared_stores& stores) {
     http_shared& shared = front_desk.self.shared;
     auto [error, signal] = co_await signals.async_wait(no_throw);
     if (error) co_return;
@@ -51,9 +53,12 @@ net::awaitable<void> drain_on_signal(net::signal_set& signals, server& senders, 
     for (const auto& each : workers) hurry_senders(each->self, grace);
 
     const gauge& working = shared.metrics.inflight_requests;
-    co_await wait_for_idle(signals, working, drain_timeout);
+    const gauge& copies = stores.copies;
+    co_await wait_for_idle(signals, working, copies, drain_timeout);
     if (working.value() != 0)
         log::warn("requests not finished, their senders will try again", {{"requests", working.value()}});
+    if (copies.value() != 0)
+        log::warn("copies for replicas not finished, what is in them is lost", {{"requests", copies.value()}});
     front_desk.self.io.stop();
 }
 

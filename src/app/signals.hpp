@@ -13,7 +13,7 @@ namespace seriesgate {
 /// Waits for the first signal, takes no more connections of senders, and lets what is being worked on end, for a
 /// bounded time; then stops the front desk. A second signal ends the wait. Threads: the front desk's.
 net::awaitable<void> drain_on_signal(net::signal_set& signals, server& senders, serving_thread& front_desk,
-                                     const worker_threads& workers);
+                                     const worker_threads& workers, const shared_stores& stores);
 
 /// Asks for a reload at every signal. Threads: any one.
 net::awaitable<void> reload_on_signal(net::signal_set& signals, admin_shared& admin);

@@ -48,6 +48,12 @@ std::string without_secrets(std::string_view text) {
     return shown.append(text.substr(query));
 }
 
+std::string without(const secret_text& secret, std::string_view text) {
+    std::string shown{text};
+    if (secret.reveal().size() >= secret_bytes_min) replace_all(shown, secret.reveal(), secret_mark);
+    return shown;
+}
+
 std::string without_arguments_of(const secret_text& url, std::string_view text) {
     std::string shown{text};
     std::string_view query = url.reveal();

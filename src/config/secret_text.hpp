@@ -31,6 +31,9 @@ inline constexpr std::string_view secret_mark = "<secret>";
 /// `http://<secret>@host/path?<secret>`. A query goes to the end of the text: a URL that is none has no other end.
 std::string without_secrets(std::string_view text);
 
+/// A text from outside without this secret, unless it is too short to be one: whoever was sent it may repeat it.
+std::string without(const secret_text& secret, std::string_view text);
+
 /// A text from outside without the arguments of this URL's query: whoever was sent them may repeat them.
 std::string without_arguments_of(const secret_text& url, std::string_view text);
 

@@ -21,7 +21,9 @@ std::size_t needed(std::size_t connections, const descriptor_use& others) noexce
     const std::size_t idle_upstream = std::min(others.idle_upstream_max, connections) * others.workers;
     const std::size_t of_admin =
         others.admin_connections == 0 ? 0 : connection_registry::open_max(others.admin_connections);
-    return connection_registry::open_max(connections) + of_admin + at_work_upstream + idle_upstream + taken_by_process +
+    const std::size_t upstream =
+        others.has_replicas ? others.upstream_max : std::min(others.upstream_max, at_work_upstream + idle_upstream);
+    return connection_registry::open_max(connections) + of_admin + upstream + taken_by_process +
            taken_by_worker * (others.workers + 2);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace seriesgate {
 
@@ -10,6 +11,8 @@ namespace seriesgate {
 struct descriptor_use {
     std::size_t workers = 1;            ///< without the front desk, and who shakes hands
     std::size_t idle_upstream_max = 0;  ///< connections to the upstream that a worker keeps open, at most
+    std::size_t upstream_max = std::numeric_limits<std::size_t>::max();  ///< of all workers, idle ones or not
+    bool has_replicas = false;          ///< a request may have several connections, and they may outlast it
     std::size_t admin_connections = 0;  ///< that admin.listen may have, beyond those that are asked about
 };
 

@@ -21,7 +21,15 @@ constexpr std::array<std::string_view, counter_by<connection_bound>::size> conne
 constexpr std::array<std::string_view, counter_by<handshake_outcome>::size> handshake_outcome_names{
     "completed", "timeout", "given_up", "closed", "plain_http", "certificate", "failed"};
 
+constexpr std::array<std::string_view, counter_by<connection_wait>::size> connection_wait_names{"request", "reading",
+                                                                                                "ending"};
+
 }  // namespace
+
+std::string_view name_of(connection_wait wait) noexcept {
+    assert(wait < connection_wait::count_);
+    return connection_wait_names[static_cast<std::size_t>(wait)];
+}
 
 std::string_view name_of(reject_reason reason) noexcept {
     assert(reason < reject_reason::count_);
@@ -65,6 +73,9 @@ void write(exposition& out, const http_metrics& metrics) {
     write_counters(out, "seriesgate_connections_turned_away_total",
                    "Connections from senders for which no room could be made, by the bound that was reached.", "reason",
                    metrics.connections_turned_away);
+    write_counters(out, "seriesgate_connections_timed_out_total",
+                   "Connections from senders closed because they took too long, by what was waited for.", "waiting_for",
+                   metrics.connections_timed_out);
     write_gauge(out, "seriesgate_tls_handshakes_running", "TLS handshakes with senders that have not come to an end.",
                 metrics.handshakes_running);
     write_counters(out, "seriesgate_tls_handshakes_total", "TLS handshakes with senders, by what came of them.",

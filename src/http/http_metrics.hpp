@@ -58,6 +58,15 @@ enum class handshake_outcome : std::uint8_t {
 };
 /// The value of the label `outcome`.
 std::string_view name_of(handshake_outcome outcome) noexcept;
+/// What a connection was closed for waiting for too long for.
+enum class connection_wait : std::uint8_t {
+    request,  ///< its next one: server.idleTimeout
+    reading,  ///< that the sender reads its answer: server.writeTimeout
+    ending,   ///< that the sender stops sending, after an answer that was its last
+    count_
+};
+/// The value of the label `waiting_for`.
+std::string_view name_of(connection_wait wait) noexcept;
 
 /// Threads: any.
 struct http_metrics {
@@ -76,6 +85,7 @@ struct http_metrics {
     counter connections_accepted;
     counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
     counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+    counter_by<connection_wait> connections_timed_out;
 
     alignas(64) gauge handshakes_running;
     counter_by<handshake_outcome> handshakes;

@@ -1,6 +1,7 @@
 /// A connection in the hands of the thread that serves it.
 #pragma once
 
+#include <boost/beast/core/error.hpp>
 #include <string>
 
 #include "http/connections.hpp"
@@ -26,6 +27,10 @@ struct served_connection {
 
     /// Gives what is done next its time.
     void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
+    /// Counts if that was not enough.
+    void note_end(error_code error, connection_wait of) {
+        if (error == boost::beast::error::timeout) self.shared.metrics.connections_timed_out[of].add();
+    }
 };
 
 /// Waits for the first byte of the next request. @return false when the connection is to be closed.

@@ -1,18 +1,17 @@
 #include "ingest/relay.hpp"
 
-#include <fmt/format.h>
-
 #include <cassert>
 #include <chrono>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "config/units.hpp"
 #include "http/query.hpp"
 #include "http/rejection_log.hpp"
+#include "ingest/agreed_answer.hpp"
 #include "ingest/store_error_log.hpp"
+#include "ingest/store_texts.hpp"
 #include "log/log.hpp"
-#include "upstream/headers.hpp"
 
 namespace seriesgate {
 namespace {
@@ -23,33 +22,6 @@ constexpr std::string_view zstd_question = "get_vm_proto_version=1";
 
 constexpr std::size_t shown_argument_bytes_max = 100;
 
-std::string describe(const upstream_error& error, const upstream_config& upstream) {
-    switch (error.reason) {
-        case upstream_error_reason::timeout:
-            return fmt::format("no answer from the upstream {} within upstream.timeout ({}){}", error.door,
-                               format_duration(upstream.timeout), error.text);
-        case upstream_error_reason::busy:
-            return fmt::format("the upstream {} is busy: {}", error.door, error.text);
-        case upstream_error_reason::connection_lost:
-            return fmt::format("the upstream {} broke off: {}", error.door, error.text);
-        case upstream_error_reason::invalid_answer:
-            return fmt::format("the answer of the upstream {} cannot be passed on: {}", error.door, error.text);
-        default:
-            return fmt::format("cannot reach the upstream {}: {}", error.door, error.text);
-    }
-}
-
-unsigned status_of(upstream_error_reason reason) noexcept {
-    switch (reason) {
-        case upstream_error_reason::timeout:
-            return 504;
-        case upstream_error_reason::busy:
-            return 503;
-        default:
-            return 502;
-    }
-}
-
 }  // namespace
 
 bool asks_for_zstd(const http_request& request) {
@@ -57,11 +29,19 @@ bool asks_for_zstd(const http_request& request) {
 }
 
 relay::relay(net::io_context& io, ingest_shared& shared) : shared_(shared), settings_(shared.settings) {
-    if (!settings_.upstream.discard) store_.emplace(io, shared.stores.first);
+    if (settings_.upstream.discard) return;
+    store_.emplace(io, shared.stores.first);
+    replicas_.emplace(io, shared.stores, settings_.tenant_header);
 }
 
 void relay::maintain() {
-    if (store_) store_->maintain();
+    if (!store_) return;
+    store_->maintain();
+    replicas_->maintain();
+}
+
+bool relay::ready() const noexcept {
+    return !store_ || (store_->started() && replicas_->ready());
 }
 
 net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent) {
@@ -81,13 +61,22 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
                                    .body_changed = is_rewritten(sent.forward),
                                    .translated = sent.forward == forwarding::translated,
                                    .body_owner = sent.body};
-    co_return co_await post(from, message);
+    if (replicas_->is_empty()) co_return co_await post(from, message);
+    const auto asked = replicas_->begin(message, sent);
+    reply first = co_await post(from, message);
+    std::vector<reply> others = co_await replicas_->wait(asked);
+    co_return agreed_answer(std::move(first), std::move(others));
 }
 
+/// With replicas nobody is asked: all of them would have to say yes.
 net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
     if (!store_) {
         reply yes{.status = 200, .body = "1"};
         co_return yes;
+    }
+    if (!replicas_->is_empty()) {
+        reply no{.status = 204};
+        co_return no;
     }
     const upstream_request question{.headers = from.headers,
                                     .tenant_header = settings_.tenant_header,
@@ -109,21 +98,19 @@ net::awaitable<reply> relay::post(const http_request& from, const upstream_reque
     co_return relayed;
 }
 
-/// The sender keeps the data and comes again.
 reply relay::failed(const http_request& from, const upstream_error& error) {
     shared_.stores.first.metrics.upstream_errors[error.reason].add();
-    const unsigned status = status_of(error.reason);
-    const std::string line = describe(error, settings_.upstream);
+    const std::string line = unanswered_line(error, settings_.upstream);
+    reply made = unanswered_reply(error, line);
     if (const auto requests = shared_.stores.first.health.failed(error.reason))
         log::warn("the upstream has not answered", {{"requests", *requests},
                                                     {"reason", name_of(error.reason)},
                                                     {"upstream", error.door},
                                                     {"sender", from.sender},
                                                     {"tenant", shown_tenant(from.tenant)},
-                                                    {"status", status},
+                                                    {"status", made.status},
                                                     {"err", line}});
-    reply made = text_reply(status, line);
-    return error.reason == upstream_error_reason::busy ? come_again(std::move(made)) : made;
+    return made;
 }
 
 reply relay::answered(upstream_answer answer) {
@@ -133,9 +120,7 @@ reply relay::answered(upstream_answer answer) {
                    {"outage_seconds", std::chrono::duration<double>(ended->lasted).count()},
                    {"requests", ended->requests},
                    {"status", answer.status}});
-    reply relayed{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
-    copy_end_to_end(answer.headers, relayed.headers, settings_.tenant_header);
-    return relayed;
+    return passed_on(std::move(answer), settings_.tenant_header);
 }
 
 void relay::count_answer(const http_request& from, const reply& answer) {
@@ -144,8 +129,8 @@ void relay::count_answer(const http_request& from, const reply& answer) {
     if (!requests) return;
     const std::string_view tenant = from.tenant;
     log::write(log::level::warn, "the store rejected requests",
-               describe_store_error(answer, said_by_store(answer, settings_.upstream.store.doors.front().url),
-                                    *requests, from.sender, tenant));
+               describe_store_error(answer, said_by_store(answer, shared_.stores.first.access), *requests, from.sender,
+                                    tenant));
 }
 
 /// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest

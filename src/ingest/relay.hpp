@@ -9,6 +9,7 @@
 #include "http/reply.hpp"
 #include "ingest/ingest_shared.hpp"
 #include "ingest/outgoing.hpp"
+#include "ingest/replication.hpp"
 #include "net/asio.hpp"
 #include "upstream/store_client.hpp"
 
@@ -18,7 +19,8 @@ namespace seriesgate {
 class relay {
     ingest_shared& shared_;
     const config& settings_;
-    std::optional<store_client> store_;  // not with `discard:`
+    std::optional<store_client> store_;    // not with `discard:`
+    std::optional<replication> replicas_;  // as above
 
   public:
     relay(net::io_context& io, ingest_shared& shared);
@@ -26,9 +28,10 @@ class relay {
     /// Call it every second.
     void maintain();
     /// See ingestor.
-    [[nodiscard]] bool ready() const noexcept { return !store_ || store_->started(); }
+    [[nodiscard]] bool ready() const noexcept;
 
-    /// @return the upstream's answer, or what is said in its place; with `discard:` a success.
+    /// @return the upstream's answer, or what is said in its place, or what one of its replicas has to say; with
+    /// `discard:` a success.
     net::awaitable<reply> send(const http_request& from, const outgoing& sent);
 
     /// Asks on behalf of an older vmagent whether zstd is understood. Bodies go to the store as they are compressed, so

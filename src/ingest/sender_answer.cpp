@@ -102,6 +102,10 @@ confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply&
     return written;
 }
 
+std::uint64_t sent_samples(const outgoing& sent) {
+    return sent_counts(sent).samples;
+}
+
 std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, const reply& answer) {
     const entry_counts taken = sent_counts(sent);
     if (sent.forward == forwarding::nothing || rules.discards) return taken.samples;

@@ -26,6 +26,9 @@ enum class confirmation : std::uint8_t {
 /// where the sender is to be told of what was left out; `answer.rejected` says so then.
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer);
 
+/// Those that a store is sent.
+std::uint64_t sent_samples(const outgoing& sent);
+
 /// Accepted samples of which the upstream says that it has them.
 /// @param answer as it came, before tell_sender.
 std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, const reply& answer);

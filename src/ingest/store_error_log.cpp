@@ -22,10 +22,10 @@ std::optional<std::uint64_t> store_error_log::count(unsigned status, sparse_log:
     return logs_[status - status_min].count(1, now);
 }
 
-std::string said_by_store(const reply& answer, const secret_text& url) {
+std::string said_by_store(const reply& answer, const store_access& store) {
     if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return {};
     const std::string_view text = answer.body;
-    return without_arguments_of(url, text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
+    return store.without_secrets(text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
 }
 
 std::string_view senders_then(unsigned status) noexcept {

@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "config/secret_text.hpp"
 #include "http/reply.hpp"
 #include "log/line.hpp"
 #include "log/sparse_log.hpp"
+#include "upstream/store_access.hpp"
 
 namespace seriesgate {
 
@@ -35,9 +35,9 @@ class store_error_log {
     }
 };
 
-/// The first line of a store's answer, cut, unless it is compressed. A store may repeat the URL that it was asked for:
-/// the arguments of its query are left out.
-std::string said_by_store(const reply& answer, const secret_text& url);
+/// The first line of a store's answer, cut, unless it is compressed. A store may repeat what it was asked with: our
+/// credentials and the arguments of its doors' queries are left out.
+std::string said_by_store(const reply& answer, const store_access& store);
 
 /// What senders do with what is answered so: `retry`, or `drop`, and the data is lost.
 std::string_view senders_then(unsigned status) noexcept;

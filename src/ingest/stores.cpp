@@ -1,5 +1,9 @@
 #include "ingest/stores.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string>
+
 #include "metrics/exposition.hpp"
 #include "upstream/door_metrics.hpp"
 
@@ -10,13 +14,63 @@ shared_stores::shared_stores(const upstream_config& upstream, upstream_metrics& 
     for (std::size_t i = 1; i <= upstream.replicas.size(); ++i) replicas.emplace_back(upstream, i, workers);
 }
 
+void shared_stores::refresh_files() {
+    first.access.refresh();
+    for (shared_replica& each : replicas) each.store.access.refresh();
+}
+
 std::vector<const shared_store*> shared_stores::all() const {
     std::vector<const shared_store*> stores{&first};
     for (const shared_replica& each : replicas) stores.push_back(&each.store);
     return stores;
 }
 
+namespace {
+
+/// Those that mean something else for the data; there before they are counted, so that rate() sees the first.
+constexpr std::array usual_codes{200u, 204u, 400u, 401u, 403u, 404u, 429u, 500u, 502u, 503u, 504u};
+
+void write_responses(exposition& out, const shared_replica& of) {
+    const counter_by_status& counts = of.metrics.upstream_responses;
+    const auto write_one = [&](unsigned code) {
+        const bool is_usual = std::ranges::find(usual_codes, code) != usual_codes.end();
+        if (is_usual || counts[code].value() != 0)
+            out.sample({{"replica", of.store.name}, {"code", std::to_string(code)}}, counts[code].value());
+    };
+    for (unsigned code = counts.code_min; code <= counts.code_max; ++code) write_one(code);
+}
+
+void write_errors(exposition& out, const shared_replica& of) {
+    for (std::size_t i = 0; i < of.metrics.upstream_errors.size; ++i) {
+        const auto reason = static_cast<upstream_error_reason>(i);
+        out.sample({{"replica", of.store.name}, {"reason", name_of(reason)}},
+                   of.metrics.upstream_errors[reason].value());
+    }
+    out.sample({{"replica", of.store.name}, {"reason", "dropped"}}, of.dropped.value());
+}
+
+}  // namespace
+
 void write(exposition& out, const shared_stores& stores) {
+    out.family("seriesgate_replica_responses_total", "Answers of a replica to data, by HTTP status code.",
+               metric_type::counter);
+    for (const shared_replica& each : stores.replicas) write_responses(out, each);
+    out.family("seriesgate_replica_errors_total",
+               "Requests that a replica gave no answer to, or was not sent (dropped), by reason.",
+               metric_type::counter);
+    for (const shared_replica& each : stores.replicas) write_errors(out, each);
+    out.family("seriesgate_replica_samples_stored_total",
+               "Accepted samples and native histograms that a replica has confirmed.", metric_type::counter);
+    for (const shared_replica& each : stores.replicas)
+        out.sample({{"replica", each.store.name}}, each.samples_stored.value());
+    out.family("seriesgate_replica_samples_failed_total",
+               "Accepted samples and native histograms that a replica has not confirmed; with bestEffort they are "
+               "lost to it, otherwise their senders come again.",
+               metric_type::counter);
+    for (const shared_replica& each : stores.replicas)
+        out.sample({{"replica", each.store.name}}, each.samples_failed.value());
+    write_gauge(out, "seriesgate_replica_copies_bytes",
+                "Request bodies on their way to replicas that nobody waits for.", stores.copies_bytes);
     write_doors(out, stores.all());
 }
 

@@ -21,9 +21,9 @@ struct shared_replica {
     const replica_config& settings;
     upstream_metrics metrics{};
     shared_store store;
-    counter dropped{};         ///< requests that were not sent, see copies_bytes_max
+    counter dropped{};         ///< requests that it was not sent, see copies_bytes_max
     counter samples_stored{};  ///< it has confirmed them
-    counter samples_lost{};    ///< it has not, though the first store was sent them, too
+    counter samples_failed{};  ///< it has not: an error, no answer, not sent, or it says so
     lost_log lost{};
 
     shared_replica(const upstream_config& upstream, std::size_t which, std::size_t workers)
@@ -42,6 +42,9 @@ struct shared_stores {
 
     /// @param metrics of the first one.
     shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers);
+
+    /// Reads passwords, tokens and certificates again that have changed. Waits for the disk.
+    void refresh_files();
 
     /// The first one, then the replicas.
     [[nodiscard]] std::vector<const shared_store*> all() const;

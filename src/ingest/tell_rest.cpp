@@ -51,6 +51,10 @@ void tell_rest(ingest_shared& of) {
     if (const auto news = of.logs.partly_written.rest())
         log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
     if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
+    for (shared_replica& each : of.stores.replicas)
+        if (const auto news = each.lost.rest())
+            log::warn("a replica has not stored more of what it was sent",
+                      {{"requests", news->requests}, {"samples", news->samples}, {"replica", each.store.name}});
 }
 
 }  // namespace seriesgate

@@ -40,4 +40,8 @@ void write_written(const written_counts& counts, http::fields& headers) {
     for (const auto& [name, count] : count_headers) headers.set(name, std::to_string(counts.*count));
 }
 
+void erase_written(http::fields& headers) {
+    for (const auto& each : count_headers) headers.erase(each.first);
+}
+
 }  // namespace seriesgate

@@ -33,5 +33,6 @@ std::optional<written_counts> read_written(const http::fields& headers);
 
 /// Sets the three headers.
 void write_written(const written_counts& counts, http::fields& headers);
+void erase_written(http::fields& headers);
 
 }  // namespace seriesgate

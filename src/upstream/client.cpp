@@ -24,8 +24,19 @@ using namespace std::chrono_literals;
 /// Stores close idle connections after one to two minutes; be first.
 constexpr auto idle_age_max = 45s;
 
+/// Why TLS has failed, if it has; with version 1.3 a store may say only behind the handshake that it wants another
+/// certificate of ours.
+std::string tls_failure(const timed_stream& stream) {
+    return stream.tls() != nullptr ? stream.tls()->failure() : std::string{};
+}
+
 /// What an attempt that was given up says of itself.
-upstream_error unanswered(upstream_error_reason reason, const attempt& made, const shared_door& door) {
+upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
+                          const shared_door& door) {
+    if (const std::string failure = tls_failure(on.stream); !failure.empty())
+        return {.reason = upstream_error_reason::tls,
+                .text = "TLS with " + to_text(on.at) + ": " + failure,
+                .door = door.name};
     const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
     const std::string_view when = is_before                              ? "before its answer, "
                                   : made.end == attempt_end::broken_amid ? "amid its answer, "
@@ -75,6 +86,7 @@ void upstream_client::tell_of_lookup(error_code error) {
 void upstream_client::maintain() {
     addresses_.refresh();
     if (addresses_.has_any()) pool_.close_others(addresses_.known());
+    pool_.close_made_with_others(tls());
     pool_.close_idle(idle_age_max);
 }
 
@@ -104,6 +116,45 @@ upstream_error upstream_client::not_connected(const stream_endpoint& to, error_c
             .untouched = true};
 }
 
+/// Nothing for a door without https://.
+std::shared_ptr<const tls_context> upstream_client::tls() const {
+    return door_.at.tls ? store_.access.tls() : nullptr;
+}
+
+/// @return why there is no TLS; nothing if there is, or none is wanted.
+net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connection& connection,
+                                                               const stream_endpoint& to) {
+    connection.tls = tls();
+    if (!connection.tls) co_return std::nullopt;
+    timed_stream& stream = connection.stream;
+    stream.start_tls(store_.access.make_session(connection.tls, door_.at));
+    auto [error] = co_await stream.async_handshake(no_throw);
+    if (!error) co_return std::nullopt;
+    const bool is_timeout = error == boost::beast::error::timeout;
+    const std::string failure = tls_failure(stream);
+    co_return upstream_error{.reason = is_timeout ? upstream_error_reason::connect_timeout : upstream_error_reason::tls,
+                             .text = "TLS with " + to_text(to) + ": " +
+                                     (is_timeout        ? "no answer in time"
+                                      : failure.empty() ? error.message()
+                                                        : failure),
+                             .door = door_.name,
+                             .untouched = true};
+}
+
+net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_connection& connection,
+                                                                   const stream_endpoint& to, time_limit limit) {
+    timed_stream& stream = connection.stream;
+    if (stream.has_tls())
+        stream = timed_stream{stream_socket{io_}};  // of an address before
+    else
+        stream.close();
+    stream.expires_at(limit);
+    auto [error] = co_await stream.async_connect(to, no_throw);
+    if (error) co_return not_connected(to, error);
+    stream.no_delay();
+    co_return co_await secure(connection, to);
+}
+
 /// @return why there is no connection; nothing if there is one.
 net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connection& connection, time_limit limit) {
     co_await wait_for_addresses(limit);
@@ -112,18 +163,13 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
     const auto endpoints = order_.of(addresses_.known(), turn, std::chrono::steady_clock::now());
     fault failed;
     for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
-        timed_stream& stream = connection.stream;
-        stream.close();
-        stream.expires_at(part_of(limit, store_.upstream.connect_timeout, left--));
-        auto [error] = co_await stream.async_connect(endpoint, no_throw);
-        if (!error) {
+        failed = co_await connect_to(connection, endpoint, part_of(limit, store_.upstream.connect_timeout, left--));
+        if (!failed) {
             order_.connected(endpoint);
             connection.at = endpoint;
-            stream.no_delay();
             co_return std::nullopt;
         }
         order_.failed(endpoint, std::chrono::steady_clock::now());
-        failed = not_connected(endpoint, error);
     }
     if (!failed) failed = unresolved();
     co_return failed;
@@ -134,11 +180,11 @@ net::awaitable<std::optional<upstream_error>> upstream_client::look(time_limit l
     co_return co_await connect(connection, limit);
 }
 
-/// A name may have lost an address while a request was at it.
+/// A name may have lost an address, and files may have changed, while a request was at it.
 void upstream_client::keep(upstream_connection connection) {
     const auto& known = addresses_.known();
     const bool is_known = std::find(known.begin(), known.end(), connection.at) != known.end();
-    if (is_known) pool_.give(std::move(connection));
+    if (is_known && connection.tls == tls()) pool_.give(std::move(connection));
 }
 
 net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_message& message,
@@ -157,7 +203,8 @@ net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_me
             if (made.reusable) keep(std::move(*connection));
             co_return std::move(made.answer);
         }
-        if (const auto reason = reason_to_give_up(made.end, origin)) co_return unanswered(*reason, made, door_);
+        if (const auto reason = reason_to_give_up(made.end, origin))
+            co_return unanswered(*reason, made, *connection, door_);
     }
 }
 

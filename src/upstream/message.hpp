@@ -17,9 +17,10 @@ namespace seriesgate {
 struct upstream_message {
     http::request<http::span_body<const char>> http;
     std::shared_ptr<const void> body_owner;
-    const store_door* to;  ///< whom it is for
-    std::string query;     ///< of the sender's, what goes on
-    bool keeps_host;       ///< the sender's Host, see upstream_config::host_header
+    const store_door* to;   ///< whom it is for
+    std::string query;      ///< of the sender's, what goes on
+    bool shows_us = false;  ///< its credentials are ours, and not the sender's
+    bool keeps_host;        ///< the sender's Host, see upstream_config::host_header
 
     [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }
 };

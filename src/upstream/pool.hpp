@@ -26,7 +26,8 @@ class upstream_connection {
 
   public:
     timed_stream stream;
-    stream_endpoint at{};  ///< where it leads, once it is connected
+    stream_endpoint at{};                      ///< where it leads, once it is connected
+    std::shared_ptr<const tls_context> tls{};  ///< what its TLS was made with; nothing for a plain one
 
     upstream_connection(stream_socket opened, gauge& open) : stream(std::move(opened)), open_(&open) { open.add(); }
 
@@ -76,6 +77,11 @@ class connection_pool {
         std::size_t old = 0;
         while (old < idle_.size() && idle_[old].since < limit) ++old;
         idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(old));
+    }
+
+    /// Closes what shows another certificate than new connections do, or believes others.
+    void close_made_with_others(const std::shared_ptr<const tls_context>& tls) {
+        std::erase_if(idle_, [&](const idle& each) { return each.connection.tls != tls; });
     }
 
     /// Closes what leads to none of these addresses.

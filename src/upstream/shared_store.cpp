@@ -6,23 +6,6 @@
 namespace seriesgate {
 namespace {
 
-const store_config& store_at(const upstream_config& of, std::size_t which) {
-    return which == 0 ? of.store : of.replicas[which - 1].store;
-}
-
-std::size_t count_doors(const upstream_config& of) {
-    std::size_t count = of.store.doors.size();
-    for (const replica_config& each : of.replicas) count += each.store.doors.size();
-    return count;
-}
-
-/// Each worker has an equal part for each door: a door that is slow takes nothing from the others, and nobody has to
-/// ask another thread for a connection.
-std::size_t share_of_connections(const upstream_config& of, std::size_t workers) {
-    const std::size_t shares = std::max<std::size_t>(1, workers * count_doors(of));
-    return std::max<std::size_t>(1, static_cast<std::size_t>(of.connections_max) / shares);
-}
-
 /// A name that others had before gets a number.
 std::string numbered(const std::string& name, std::size_t before) {
     return before == 0 ? name : name + "#" + std::to_string(before + 1);
@@ -45,12 +28,24 @@ std::string store_name(const upstream_config& of, std::size_t which) {
 
 }  // namespace
 
+std::size_t count_doors(const upstream_config& of) {
+    std::size_t count = of.store.doors.size();
+    for (const replica_config& each : of.replicas) count += each.store.doors.size();
+    return count;
+}
+
+std::size_t share_of_connections(const upstream_config& of, std::size_t workers) {
+    const std::size_t shares = std::max<std::size_t>(1, workers * count_doors(of));
+    return std::max<std::size_t>(1, static_cast<std::size_t>(of.connections_max) / shares);
+}
+
 shared_store::shared_store(const upstream_config& upstream_, std::size_t which, upstream_metrics& metrics_,
                            std::size_t workers)
     : upstream(upstream_),
       settings(store_at(upstream_, which)),
       metrics(metrics_),
       name(store_name(upstream_, which)),
+      access(settings, store_key(which)),
       connections_each_max(share_of_connections(upstream_, workers)) {
     const auto& all = settings.doors;
     for (std::size_t i = 0; i < all.size(); ++i) doors.emplace_back(all[i], door_name(all, i), all.size() == 1);

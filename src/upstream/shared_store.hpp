@@ -12,6 +12,7 @@
 #include "metrics/counters.hpp"
 #include "upstream/door_health.hpp"
 #include "upstream/name_health.hpp"
+#include "upstream/store_access.hpp"
 #include "upstream/upstream_error.hpp"
 #include "upstream/upstream_health.hpp"
 #include "upstream/upstream_metrics.hpp"
@@ -41,6 +42,7 @@ struct shared_store {
     const store_config& settings;
     upstream_metrics& metrics;
     const std::string name;  ///< in logs and metrics
+    store_access access;
     std::deque<shared_door> doors{};
     upstream_health health{};
     std::atomic<std::uint64_t> turn{0};      ///< counts choices
@@ -50,11 +52,18 @@ struct shared_store {
 
     /// @param which of the stores of `upstream`: 0 is the first one, then the replicas.
     /// @param workers that share upstream.maxConnections.
-    /// What is passed must outlive it.
+    /// What is passed must outlive it. Throws as store_access does.
     shared_store(const upstream_config& upstream, std::size_t which, upstream_metrics& metrics, std::size_t workers);
 
     /// Why the name of one of its doors does not resolve, with the name; empty if all do, or nobody knows yet.
     [[nodiscard]] std::string name_fault();
 };
+
+/// URLs of all stores together.
+[[nodiscard]] std::size_t count_doors(const upstream_config& of);
+
+/// What one worker may have of upstream.maxConnections at each door, at least one. Each worker has an equal part for
+/// each door: a door that is slow takes nothing from the others, and nobody has to ask another thread for a connection.
+[[nodiscard]] std::size_t share_of_connections(const upstream_config& of, std::size_t workers);
 
 }  // namespace seriesgate

@@ -24,6 +24,16 @@ upstream_error busy(const shared_store& store, std::size_t waiting) {
             .door = store.name};
 }
 
+/// A sender would give its data up, for a fault that is ours.
+result<upstream_answer, upstream_error> unless_unauthorized(upstream_answer answer, const shared_door& door) {
+    constexpr unsigned unauthorized = 401;
+    constexpr unsigned forbidden = 403;
+    if (answer.status != unauthorized && answer.status != forbidden) return answer;
+    return upstream_error{.reason = upstream_error_reason::unauthorized,
+                          .text = "it answers " + std::to_string(answer.status),
+                          .door = door.name};
+}
+
 /// What was tried before is named, too.
 upstream_error after(const std::optional<upstream_error>& before, upstream_error error, std::string& tried) {
     if (before) {
@@ -70,7 +80,9 @@ net::awaitable<void> store_client::look(std::size_t index) {
 net::awaitable<store_client::outcome> store_client::post(const upstream_request& request) {
     auto place = places_->take({});
     const store_door& first = place ? place->door().at : shared_.settings.doors.front();
-    return send(make_message(shared_.upstream, first, request), std::move(place));
+    upstream_message message = make_message(shared_.upstream, first, request);
+    message.shows_us = shared_.access.put_into(message.http);
+    return send(std::move(message), std::move(place));
 }
 
 net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<door_place> place) {
@@ -86,7 +98,7 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         }
         readdress(message, place->door().at);
         outcome got = co_await send_to(*place, message, limit, left);
-        if (got) co_return got;
+        if (got) co_return message.shows_us ? unless_unauthorized(*std::move(got), place->door()) : std::move(got);
         upstream_error error = after(before, got.error(), told);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
         before = std::move(error);

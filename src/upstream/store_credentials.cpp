@@ -37,28 +37,37 @@ store_credentials::store_credentials(const store_config& store, const std::strin
       has_authorization_(std::ranges::any_of(store.headers | std::views::keys, is_authorization)),
       user_name_(store.basic_auth.username),
       file_(file_of(store, key)),
-      authorization_(std::make_unique<const secret_text>(authorization())) {}
+      proof_(std::make_unique<const proof>(make_proof())) {}
 
 /// Sources: RFC 7617, section 2; RFC 6750, section 2.1.
-secret_text store_credentials::authorization() const {
+store_credentials::proof store_credentials::make_proof() const {
     if (!file_) return {};
     const std::string& secret = file_->text().reveal();
-    return user_name_.empty() ? "Bearer " + secret : "Basic " + base64(user_name_ + ":" + secret);
+    return {.secret = secret,
+            .authorization = user_name_.empty() ? "Bearer " + secret : "Basic " + base64(user_name_ + ":" + secret)};
 }
 
 void store_credentials::refresh() {
-    const std::scoped_lock lock{reading_};
-    if (file_ && file_->refresh()) authorization_.publish(std::make_unique<const secret_text>(authorization()));
+    if (file_ && file_->refresh()) proof_.publish(std::make_unique<const proof>(make_proof()));
 }
 
 bool store_credentials::put_into(http::fields& request) const {
     for (const auto& [name, value] : headers_) request.set(name, value.reveal());
-    if (const auto own = authorization_.read(); !own->reveal().empty()) {
-        request.set(http::field::authorization, own->reveal());
+    if (const auto own = proof_.read(); !own->authorization.reveal().empty()) {
+        request.set(http::field::authorization, own->authorization.reveal());
         return true;
     }
     if (has_authorization_) return true;
     return !headers_.empty() && request.find(http::field::authorization) == request.end();
+}
+
+std::string store_credentials::without_secrets(std::string_view text) const {
+    std::string shown{text};
+    for (const auto& [name, value] : headers_) shown = without(value, shown);
+    const auto own = proof_.read();
+    const std::string& header = own->authorization.reveal();
+    shown = without(own->secret, shown);
+    return without(std::string_view{header}.substr(header.find(' ') + 1), shown);
 }
 
 }  // namespace seriesgate

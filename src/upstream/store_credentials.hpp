@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,24 +20,31 @@ class store_credentials {
     const std::map<std::string, secret_text, std::less<>>& headers_;
     const bool has_authorization_;  // among those headers
     const std::string user_name_;
-    std::mutex reading_;                // of whoever refreshes
     std::optional<watched_text> file_;  // with basicAuth or bearerTokenFile
-    published<secret_text> authorization_;
+
+    struct proof {
+        secret_text secret{};         // as it stands in the file
+        secret_text authorization{};  // the header made of it; empty for none
+    };
+    published<proof> proof_;
 
   public:
     /// Reads the file. Throws std::runtime_error with one line that names the key and the file.
     /// @param key of the store, "upstream"; must outlive this
     store_credentials(const store_config& store, const std::string& key);
 
-    /// Reads the file again if it has changed.
+    /// Reads the file again if it has changed. Threads: one at a time.
     void refresh();
 
     /// Puts them in place of what the sender has said under the same names.
     /// @return whether it is us whom the store then lets in or not: what is left of the sender's Authorization is none.
     bool put_into(http::fields& request) const;
 
+    /// A text from outside without any of them: a store may repeat what it was sent.
+    [[nodiscard]] std::string without_secrets(std::string_view text) const;
+
   private:
-    [[nodiscard]] secret_text authorization() const;
+    [[nodiscard]] proof make_proof() const;
 };
 
 }  // namespace seriesgate

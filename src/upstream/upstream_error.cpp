@@ -11,15 +11,8 @@ namespace {
 
 /// In the order of the enumerators.
 constexpr std::array<std::string_view, static_cast<std::size_t>(upstream_error_reason::count_)> reason_names{
-    "dns",
-    "connection_refused",
-    "connect_timeout",
-    "no_route",
-    "connect_failed",
-    "connection_lost",
-    "invalid_answer",
-    "timeout",
-    "busy"};
+    "dns", "connection_refused", "connect_timeout", "no_route", "connect_failed", "connection_lost",
+    "tls", "invalid_answer",     "timeout",         "busy",     "unauthorized"};
 
 }  // namespace
 

@@ -16,9 +16,11 @@ enum class upstream_error_reason : std::uint8_t {
     no_route,            ///< 502: no way to its host or network
     connect_failed,      ///< 502: another error of the system's while connecting
     connection_lost,     ///< 502: connected, but closed or reset before the end of an answer
+    tls,                 ///< 502: connected, but TLS did not come about
     invalid_answer,      ///< 502: not HTTP, or nothing that could be passed on
     timeout,             ///< 504: no full answer within upstream.timeout
     busy,                ///< 503: no connection to be had within that: upstream.maxConnections are in use
+    unauthorized,        ///< 503: it answers 401 or 403, to credentials of ours
     count_
 };
 /// The value of the label `reason`.

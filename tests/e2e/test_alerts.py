@@ -66,7 +66,10 @@ CASES = {
     "SeriesgateRequestsMisdirected": one('seriesgate_requests_rejected_total{reason="unknown_path"}', "0+3x20", "0+2x20"),
     "SeriesgateUntranslated": rejected("untranslated"),
     "SeriesgateOverloaded": lasting("overloaded"),
+    "SeriesgateTooBusy": lasting("queue_delay"),
     "SeriesgateSendersSlow": lasting("timeout"),
+    "SeriesgateSendersNotLetIn": rejected("unauthenticated"),
+    "SeriesgatePasswordsHeld": lasting("passwords_held"),
     "SeriesgateLoop": rejected("loop"),
     "SeriesgateConnectionsTurnedAway": one('seriesgate_connections_turned_away_total{reason="max_connections"}',
                                            "0x4 1x20", "7x20"),
@@ -80,6 +83,9 @@ CASES = {
                              {f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0+1x20",
                               f'seriesgate_upstream_responses_total{{{GATE},code="503"}}': "0x4 1x20"}),
     "SeriesgateStoreUnreachable": one('seriesgate_upstream_errors_total{reason="dns"}', "0+1x20", "0x4 1x20"),
+    "SeriesgateStoreDoorDown": one('seriesgate_upstream_door_up{store="s",door="d"}', "1 0x20", "1x20"),
+    "SeriesgateStoreBusy": one('seriesgate_upstream_errors_total{reason="busy"}', "0x4 1x20", "1x20"),
+    "SeriesgateReplicaFails": one('seriesgate_replica_samples_failed_total{replica="r"}', "0+1x20", "0x4 1x20"),
     "SeriesgateWriteUnconfirmed": one("seriesgate_unconfirmed_requests_total{", "0x4 1x20", "67x20"),
     "SeriesgatePartlyWritten": one("seriesgate_partly_written_requests_total{", "0x4 1x20", "67x20"),
     "SeriesgateSeriesRefused": one("seriesgate_samples_refused_by_limits_total{", "0x4 100x20", "100x20"),
@@ -141,6 +147,7 @@ MORE_CASES = [
       for code in DROPPED_WITH),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
+    ("SeriesgateSendersNotLetIn", rejected("forbidden")[0], True),
     # Stale markers of series that nobody admitted.
     ("SeriesgateSeriesRefused", {f"seriesgate_samples_refused_total{{{GATE}}}": "1000x4 1005x20",
                                  f"seriesgate_samples_refused_by_limits_total{{{GATE}}}": "1000x20",

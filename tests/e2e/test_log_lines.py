@@ -18,6 +18,7 @@ from documents import log_lines
 from faked_clock import FakedClock
 from faked_names import FakedNames
 from gate import REPOSITORY, run, sanitized
+from certificates import Authority
 from log_lines import parse
 from traffic import numbered, offer
 from upstream import Answer, Upstream
@@ -129,6 +130,28 @@ def a_reload_of_many_mistakes(scene):
     gate = scene.gate()
     assert gate.reload("".join(f"wrong{n}: 1\n" for n in range(15))).status == 400
     return gate, {"more_mistakes": "5"}
+
+
+def guarded(scene):
+    """A gate with a web configuration; @return it and the file"""
+    file = scene.folder / "web.yml"
+    file.write_text("auth_excluded_paths: [/health]\n")
+    return scene.gate("", f"--web.config.file={file}"), file
+
+
+@line("web configuration reread")
+def another_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("auth_excluded_paths: [/health, /-/healthy]\nadmin_users: []\n"
+                    "basic_auth_users: {a: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW}\n")
+    return gate, {"changes": "basic_auth_users, admin_users, auth_excluded_paths"}
+
+
+@line("web configuration not reread")
+def a_mistake_in_the_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("basic_auth_user: {}\n")
+    return gate, {"err": f"{file}:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}
 
 
 @line("doubtful configuration")
@@ -302,7 +325,72 @@ def a_store_that_is_back(scene):
     return gate, {"requests": "1", "upstream": scene.upstream.host, "status": "204"}
 
 
+def two_doors(scene):
+    """A gate before the upstream and another, which is there no more. @return both"""
+    other = Upstream()
+    other.stop()
+    text = f"log: {{format: {scene.form}}}\nupstream: {{urls: ['{scene.upstream.url}', '{other.url}']}}\n"
+    gate = scene.start(config=text)
+    assert [gate.send(GOOD).status for _ in range(2)] == [204] * 2
+    return gate, other
+
+
+@line("an address of the store is out")
+def one_door_that_is_away(scene):
+    gate, away = two_doors(scene)
+    return gate, {"upstream": away.host, "outages": "1", "reason": "connection_refused"}
+
+
+@line("an address of the store is back")
+def one_door_that_comes_back(scene):
+    gate, away = two_doors(scene)
+    back = Upstream(port=away.port)
+    eventually(lambda: gate.send(GOOD).status == 204 and back.requests, "it is asked again", 30)
+    back.stop()
+    return gate, {"upstream": away.host}
+
+
+def replicated(scene, replica, best_effort):
+    text = (f"log: {{format: {scene.form}}}\nserver: {{drainTimeout: 200ms}}\nupstream:\n  url: '{scene.upstream.url}'\n"
+            f"  replicateTo: [{{url: '{replica.url}', bestEffort: {best_effort}}}]\n")
+    return scene.start(config=text)
+
+
+@line("a replica has not stored what it was sent")
+def a_replica_that_is_away(scene):
+    replica = Upstream()
+    gate = replicated(scene, replica, "false")
+    replica.stop()
+    assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    return gate, {"requests": "1", "samples": "1", "replica": replica.host,
+                  "reason": "connection_refused"}
+
+
+@line("copies for replicas not finished, what is in them is lost")
+def a_replica_that_is_slow(scene):
+    replica = Upstream()
+    replica.default = Answer(hold=threading.Event())
+    gate = replicated(scene, replica, "true")
+    assert gate.send(GOOD).status == 204
+    eventually(lambda: replica.requests, "it is on its way")
+    gate.signal()
+    assert gate.wait() == 0
+    replica.default.hold.set()
+    replica.stop()
+    return gate, {"requests": "1"}
+
+
 SLOW = pytest.mark.slow  # ten seconds pass
+
+
+@line("a replica has not stored more of what it was sent", marks=SLOW)
+def a_burst_to_a_replica_that_is_away(scene):
+    replica = Upstream()
+    gate = replicated(scene, replica, "false")
+    replica.stop()
+    for _ in range(20):
+        assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    return gate, {"requests": "19", "samples": "19", "replica": replica.host}
 
 
 @line("more requests rejected", marks=SLOW)
@@ -391,6 +479,59 @@ def an_argument_that_does_not_go_on(scene):
     gate = scene.gate()
     gate.send(wire.pack(wire.sampled("up")), path=f"{WRITE}?extra_label=a")
     return gate, {"arguments": "1", "argument": "extra_label"}
+
+
+def with_token(scene):
+    file = scene.folder / "token"
+    file.write_text("one")
+    return file, scene.gate(f"upstream: {{bearerTokenFile: {file}}}\n")
+
+
+@line("a secret file was read")
+def another_token(scene):
+    file, gate = with_token(scene)
+    file.write_text("two")
+    return gate, {"key": "upstream.bearerTokenFile", "file": str(file)}
+
+
+@line("a secret file cannot be used, what it held before is kept")
+def a_token_that_is_gone(scene):
+    file, gate = with_token(scene)
+    file.unlink()
+    return gate, {"key": "upstream.bearerTokenFile", "err": f"cannot read {file}: No such file or directory"}
+
+
+def with_certificate(scene, **how):
+    authority = Authority(scene.folder)
+    ours = authority.issue("gate.test", **how)
+    gate = scene.start(config=f"""log: {{format: {scene.form}}}
+upstream:
+  url: https://127.0.0.1:1/w
+  tls: {{caFile: {authority.certificate}, certFile: {ours.certificate}, keyFile: {ours.key}}}
+""")
+    return authority, ours, gate
+
+
+@line("TLS files taken")
+def another_certificate(scene):
+    authority, ours, gate = with_certificate(scene)
+    other = authority.issue("other.test")
+    other.key.rename(ours.key)
+    other.certificate.rename(ours.certificate)
+    return gate, {"certificate": "CN=other.test", "file": str(ours.certificate)}
+
+
+@line("TLS files not taken, the last good ones stay")
+def a_certificate_that_is_gone(scene):
+    _, ours, gate = with_certificate(scene)
+    ours.certificate.unlink()
+    return gate, {"err": f"cannot read {ours.certificate}: No such file or directory"}
+
+
+@line("a TLS certificate expires soon, or has")
+def a_certificate_that_has_expired(scene):
+    _, ours, gate = with_certificate(scene, expired=True)
+    return gate, {"not_after": "2020-01-02T00:00:00Z", "file": str(ours.certificate)}
 
 
 # --- the tests

@@ -1,6 +1,7 @@
 """A stub upstream: records what arrives, byte for byte, and answers as the test scripts it."""
 
 import socket
+import ssl
 import threading
 from collections import deque
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ class Request:
     headers: list
     body: bytes
     connection: int  # ordinal of the connection it came on
+    certificate: dict = None  # the client's, as ssl.SSLSocket.getpeercert has it
+    resumed: bool = False  # the TLS session of an earlier connection
 
     def all(self, name):
         return [value for key, value in self.headers if key.lower() == name.lower()]
@@ -58,10 +61,13 @@ class Upstream:
     """Listens on 127.0.0.1, or `host`, until stop(). Each connection has a thread; requests are recorded before they are answered.
 
     `answers`: one-time answers, taken first in, first out; `default` answers the rest. `handler`, when given, is
-    called with each Request instead and returns its Answer (from any connection's thread).
+    called with each Request instead and returns its Answer (from any connection's thread). `tls`: an ssl.SSLContext for
+    https://, may be replaced at any time; `handshake_failures` are those that did not come about, as ssl says it.
     """
 
-    def __init__(self, port=0, handler=None, host="127.0.0.1"):
+    def __init__(self, port=0, handler=None, tls=None, host="127.0.0.1"):
+        self.tls = tls
+        self.handshake_failures = []
         self.requests = []
         self.answers = deque()
         self.default = Answer()
@@ -76,7 +82,7 @@ class Upstream:
         self.address = self._listener.getsockname()
         self.port = self.address[1]
         self.host = f"{host}:{self.port}"
-        self.url = f"http://{self.host}/api/v1/write"
+        self.url = f"{'https' if tls else 'http'}://{self.host}/api/v1/write"
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -112,8 +118,10 @@ class Upstream:
             threading.Thread(target=self._serve, args=(connection, ordinal), daemon=True).start()
 
     def _serve(self, connection, ordinal):
-        stream = connection.makefile("rb")
         try:
+            if self.tls:
+                connection = self._secured(connection)
+            stream = connection.makefile("rb")
             while (request := read_request(stream, connection, ordinal)) and self._answer(connection, request):
                 pass
         except (OSError, ValueError):
@@ -122,6 +130,17 @@ class Upstream:
             with self._lock:
                 self._connections.discard(connection)
             _close(connection)
+
+    def _secured(self, plain):
+        try:
+            secured = self.tls.wrap_socket(plain, server_side=True)
+        except OSError as error:
+            self.handshake_failures.append(str(error))
+            raise
+        with self._lock:
+            self._connections.discard(plain)
+            self._connections.add(secured)
+        return secured
 
     def _answer(self, connection, request):
         """@return whether the connection stays open."""
@@ -162,6 +181,7 @@ def read_request(stream, connection, ordinal):
     lower = {name.lower(): value for name, value in headers}
     if lower.get("expect", "").lower() == "100-continue":
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+    tls = connection if isinstance(connection, ssl.SSLSocket) else None
     if "transfer-encoding" in lower:
         body = _read_chunked(stream)
     else:
@@ -169,7 +189,7 @@ def read_request(stream, connection, ordinal):
         body = stream.read(size)
         if len(body) < size:
             raise ValueError("connection ended inside a body")
-    return Request(method, target, headers, body, ordinal)
+    return Request(method, target, headers, body, ordinal, tls and tls.getpeercert(), bool(tls and tls.session_reused))
 
 
 def _read_chunked(stream):

@@ -40,6 +40,20 @@ TEST_CASE("what fits leaves a descriptor for every connection to the upstream an
     CHECK(connection_registry::open_max(some_idle + 1) + some_idle + 1 + 400 + 64 + 16 * 6 > descriptors);
 }
 
+TEST_CASE("connections to the upstream take no more than their own bound, and all of that with replicas") {
+    constexpr std::uint64_t descriptors = 10'000;
+    const auto fit = [](std::size_t upstream_max, bool has_replicas) {
+        return connections_that_fit(
+            descriptors,
+            {.workers = 4, .idle_upstream_max = 100, .upstream_max = upstream_max, .has_replicas = has_replicas});
+    };
+    const std::size_t unbounded = connections_that_fit(descriptors, {.workers = 4, .idle_upstream_max = 100});
+    CHECK(fit(1000, false) > unbounded);
+    CHECK(fit(1000, false) == fit(1000, true));
+    CHECK(fit(9'000, false) == unbounded);
+    CHECK(fit(9'000, true) < unbounded);
+}
+
 TEST_CASE("a listener for people takes its share") {
     constexpr std::uint64_t descriptors = 10'000;
     const std::size_t without = connections_that_fit(descriptors, others_with(4));

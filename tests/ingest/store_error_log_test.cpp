@@ -10,7 +10,11 @@ using namespace std::chrono_literals;
 namespace {
 
 std::string line_of(const reply& answer, std::uint64_t requests) {
-    const std::string said = said_by_store(answer, "http://store/w?token=abc");
+    store_config store;
+    store.doors.resize(2);
+    store.doors[1].url = "http://store/w?token=abc";
+    store.headers.emplace("X-Key", "hunter2");
+    const std::string said = said_by_store(answer, {store, "upstream"});
     const auto fields = describe_store_error(answer, said, requests, "192.0.2.7", "shop");
     const std::string line = log::line_of(log::format::logfmt, log::level::warn, {}, "x", fields);
     return line.substr(line.find("requests="));

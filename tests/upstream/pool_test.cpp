@@ -117,7 +117,7 @@ TEST_CASE("what has been idle for longer than it may is closed, the oldest first
 
 TEST_CASE("what leads to an address that there is no more is closed") {
     scene with;
-    for (const std::uint16_t port : {1, 2, 1}) {
+    for (const auto port : std::vector<std::uint16_t>{1, 2, 1}) {
         upstream_connection made = with.connect();
         made.at = tcp_endpoint(net::ip::address_v4::loopback(), port);
         with.pool.give(std::move(made), with.now);

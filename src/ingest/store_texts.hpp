@@ -1,0 +1,25 @@
+/// What is said in a store's place, and what goes on of what it says itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/config.hpp"
+#include "http/reply.hpp"
+#include "upstream/request.hpp"
+#include "upstream/upstream_error.hpp"
+
+namespace seriesgate {
+
+/// Why there is no answer, in one line: `cannot reach the upstream store:8428: connecting to ...: Connection refused`.
+std::string unanswered_line(const upstream_error& error, const upstream_config& upstream);
+
+/// The answer in place of the store's: the sender keeps the data and comes again.
+/// @param line as above.
+reply unanswered_reply(const upstream_error& error, std::string_view line);
+
+/// A store's answer as the sender gets it.
+/// @param tenant_header its name.
+reply passed_on(upstream_answer answer, std::string_view tenant_header);
+
+}  // namespace seriesgate

@@ -1,0 +1,55 @@
+/// How we get into a store: what says who we are, and TLS.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "net/tls.hpp"
+#include "net/tls_files.hpp"
+#include "upstream/store_credentials.hpp"
+
+namespace seriesgate {
+
+/// All that is made of files is as they were when they were last good. Threads: any.
+class store_access {
+    const store_config& store_;
+    store_credentials credentials_;
+    std::mutex reading_;              // of whoever refreshes
+    std::unique_ptr<tls_files> tls_;  // with an https:// door
+
+  public:
+    /// Reads the files. Throws std::runtime_error with one line that names the key and the file.
+    /// @param key of the store, "upstream"; it must outlive this
+    store_access(const store_config& store, const std::string& key);
+
+    /// Reads the files again that have changed.
+    void refresh();
+
+    /// See store_credentials.
+    bool put_into(http::fields& request) const { return credentials_.put_into(request); }
+
+    /// A text from outside without what requests to the store hold of ours: it may repeat that.
+    [[nodiscard]] std::string without_secrets(std::string_view text) const;
+
+    /// What connections to its https:// doors are made with from now on; nothing if there are none.
+    [[nodiscard]] std::shared_ptr<const tls_context> tls() const;
+
+    /// A client's session for a connection to that door, which has https://.
+    [[nodiscard]] std::unique_ptr<tls_session> make_session(std::shared_ptr<const tls_context> with,
+                                                            const store_door& door) const;
+};
+
+/// The stores of an upstream by their numbers: 0 is the first one, then the replicas.
+const store_config& store_at(const upstream_config& of, std::size_t which);
+/// How the configuration calls one.
+std::string store_key(std::size_t which);
+
+/// What is wrong with files that the stores need, a line each.
+std::vector<std::string> faults_of_files(const upstream_config& of);
+
+}  // namespace seriesgate

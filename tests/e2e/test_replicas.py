@@ -1,0 +1,232 @@
+"""upstream.replicateTo: a second store gets what the first one gets. Either both must have it, or nobody waits for it."""
+
+import itertools
+import os
+import threading
+
+import pytest
+
+import wire
+import wire_v2
+from upstream import Answer, Upstream
+from waiting import eventually
+
+NUMBER = itertools.count()
+WRITTEN = "X-Prometheus-Remote-Write-{}-Written"
+
+
+def body():
+    """One that there is only once: three samples."""
+    number = str(next(NUMBER))
+    return wire.pack(b"".join(wire.sampled("m", number=number, part=str(part)) for part in range(3)))
+
+
+def replicated(first, *others, best_effort="false", **keys):
+    list_of = ", ".join(f"{{url: '{each.url}', bestEffort: {best_effort}}}" for each in others)
+    more = "".join(f"  {name}: {value}\n" for name, value in keys.items())
+    return f"upstream:\n  url: '{first.url}'\n  replicateTo: [{list_of}]\n{more}server: {{drainTimeout: 5s}}\n"
+
+
+@pytest.fixture
+def replica():
+    made = Upstream()
+    yield made
+    made.stop()
+
+
+def samples(gate, replica):
+    """(stored, failed) of the replica, and of all that have to have it."""
+    own = tuple(gate.metric(f"seriesgate_replica_samples_{which}_total", replica=replica.host)
+                for which in ("stored", "failed"))
+    return own, (gate.stats["samples"]["stored"], gate.stats["samples"]["failed"])
+
+
+# --- both must have it
+
+def test_a_replica_gets_every_byte_that_the_first_store_gets(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica) + "maxHourlySeries: 4\n")
+    sent = [body() for _ in range(3)]  # the last two are over the limit, one in part
+    for each in sent:
+        assert gate.send(each, [("X-Scope-OrgID", "shop")]).status == 204
+    assert len(upstream.bodies) == 2
+    assert replica.bodies == upstream.bodies
+    assert replica.bodies[0] == sent[0]
+    for request in replica.requests:
+        assert request.get("X-Scope-OrgID") == "shop"
+        assert request.get("Host") == replica.host
+    assert samples(gate, replica) == ((4, 0), (4, 0))
+
+
+@pytest.mark.parametrize("status", [400, 429, 500, 503])
+def test_what_a_replica_says_is_told_if_the_first_store_has_taken_it(start_gate, upstream, replica, status):
+    gate = start_gate(config=replicated(upstream, replica))
+    replica.default = Answer(status, [("Retry-After", "7")], b"not now\n")
+    reply = gate.send(body())
+    assert (reply.status, reply.body, reply.get("Retry-After")) == (status, b"not now\n", "7")
+    assert samples(gate, replica) == ((0, 3), (0, 3))
+    assert gate.metric("seriesgate_replica_responses_total", replica=replica.host, code=str(status)) == 1
+    [line] = gate.said("a replica has not stored what it was sent")
+    assert (line["samples"], line["replica"], line["best_effort"], line["reason"], line["err"]) == (
+        "3", replica.host, "false", str(status), "not now")
+
+
+def test_an_error_of_the_first_store_comes_before_that_of_a_replica(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica))
+    upstream.default = Answer(500, [], b"first\n")
+    replica.default = Answer(400, [], b"second\n")
+    reply = gate.send(body())
+    assert (reply.status, reply.body) == (500, b"first\n")
+    assert samples(gate, replica) == ((0, 3), (0, 3))
+
+
+def test_a_replica_that_is_away_is_502_and_the_sender_comes_again(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica))
+    replica.stop()
+    data = body()
+    reply = gate.send(data)
+    assert reply.status == 502
+    assert reply.first_line.startswith(f"cannot reach the upstream {replica.host}: ")
+    again = Upstream(port=replica.port)
+    try:
+        assert gate.send(data).status == 204
+        assert again.bodies == [data]
+        assert upstream.bodies == [data, data]
+    finally:
+        again.stop()
+    assert samples(gate, replica) == ((3, 3), (3, 3))
+    assert gate.metric("seriesgate_replica_errors_total", replica=replica.host, reason="connection_refused") == 1
+    assert gate.stats["requests"]["upstreamErrors"] == 0
+
+
+def test_a_replica_that_is_too_slow_is_504(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica, timeout="300ms"))
+    release = threading.Event()
+    replica.default.hold = release
+    try:
+        reply = gate.send(body())
+        assert reply.status == 504
+        assert replica.host in reply.first_line
+    finally:
+        release.set()
+
+
+def test_stores_are_sent_a_request_at_the_same_time(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica))
+    release = threading.Event()
+    upstream.default.hold = release
+    sender = threading.Thread(target=gate.send, args=(body(),))
+    sender.start()
+    eventually(lambda: len(replica.requests) == 1, "the replica has it while the first store thinks")
+    release.set()
+    sender.join()
+
+
+def written(samples_, histograms="0", exemplars="0"):
+    return Answer(204, [(WRITTEN.format("Samples"), samples_), (WRITTEN.format("Histograms"), histograms),
+                        (WRITTEN.format("Exemplars"), exemplars)])
+
+
+@pytest.mark.parametrize("first, second, told, stored", [
+    (written("2"), written("2"), "2", 2),
+    (written("2"), written("1"), "1", 1),
+    (written("1"), written("2"), "1", 1),
+    (written("2"), Answer(204), None, 0),
+    (Answer(204), written("2"), None, 0),
+])
+def test_of_remote_write_2_as_much_is_written_as_by_the_one_with_the_least(start_gate, upstream, replica, first, second,
+                                                                           told, stored):
+    gate = start_gate(config=replicated(upstream, replica))
+    upstream.default, replica.default = first, second
+    data = wire_v2.request({"__name__": "m", "part": "0"}, {"__name__": "m", "part": "1"})
+    reply = gate.send(wire.pack(data), wire_v2.HEADERS)
+    assert reply.status == 204
+    assert reply.get(WRITTEN.format("Samples")) == told
+    assert (gate.stats["samples"]["stored"], gate.stats["samples"]["failed"]) == (stored, 2 - stored)
+
+
+def test_an_older_vmagent_is_not_told_that_all_stores_know_zstd(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica))
+    with gate.client() as client:
+        reply = client.request("POST", "/api/v1/write?get_vm_proto_version=1")
+    assert reply.body != b"1"
+    assert upstream.requests == replica.requests == []
+
+
+# --- nobody waits
+
+def test_nobody_waits_for_a_replica_with_best_effort(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
+    release = threading.Event()
+    replica.default.hold = release
+    sent = [body() for _ in range(5)]
+    for each in sent:
+        assert gate.send(each).status == 204
+    eventually(lambda: len(replica.requests) == 5, "it gets all")
+    held = gate.metric("seriesgate_replica_copies_bytes")
+    assert held == sum(len(each) for each in sent)
+    release.set()
+    eventually(lambda: samples(gate, replica) == ((15, 0), (15, 0)), "it has confirmed all")
+    assert sorted(replica.bodies) == sorted(sent)
+    assert gate.metric("seriesgate_replica_copies_bytes") == 0
+
+
+def test_what_a_replica_with_best_effort_has_not_taken_is_counted_and_told(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
+    replica.stop()
+    assert [gate.send(body()).status for _ in range(4)] == [204] * 4
+    eventually(lambda: samples(gate, replica) == ((0, 12), (12, 0)), "it is counted")
+    assert gate.metric("seriesgate_replica_errors_total", replica=replica.host, reason="connection_refused") == 4
+    line = gate.said("a replica has not stored what it was sent")[0]
+    assert (line["best_effort"], line["reason"]) == ("true", "connection_refused")
+
+
+def test_copies_on_their_way_are_bounded(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
+    release = threading.Event()
+    replica.default.hold = release
+    big = wire.pack(wire.sampled("m") + b"".join(
+        wire.metadata(f"m{n}", help_text=f"{n:08x}" * 120) for n in range(20)) + _incompressible(8 << 20))
+    try:
+        assert [gate.send(big).status for _ in range(9)] == [204] * 9
+        taken = (64 << 20) // len(big)
+        assert taken < 9
+        assert gate.metric("seriesgate_replica_copies_bytes") == taken * len(big)
+        assert gate.metric("seriesgate_replica_errors_total", replica=replica.host, reason="dropped") == 9 - taken
+        assert gate.said("a replica has not stored what it was sent", reason="dropped")
+    finally:
+        release.set()
+    eventually(lambda: gate.metric("seriesgate_replica_copies_bytes") == 0, "all have ended")
+    assert gate.metric("seriesgate_replica_samples_stored_total", replica=replica.host) == taken
+
+
+def _incompressible(size):
+    return wire.metadata("noise", help_text=os.urandom(size // 2).hex())
+
+
+def test_copies_are_waited_for_at_the_end(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
+    release = threading.Event()
+    replica.default.hold = release
+    assert gate.send(body()).status == 204
+    eventually(lambda: len(replica.requests) == 1, "it is on its way")
+    gate.signal()
+    eventually(lambda: gate.said("draining"), "it drains")
+    assert gate.running
+    release.set()
+    assert gate.wait() == 0
+    assert not gate.said("copies for replicas not finished, what is in them is lost")
+
+
+def test_copies_are_waited_for_no_longer_than_the_drain_may_take(start_gate, upstream, replica):
+    gate = start_gate(config=replicated(upstream, replica, best_effort="true").replace("5s", "300ms"))
+    release = threading.Event()
+    replica.default.hold = release
+    try:
+        assert gate.send(body()).status == 204
+        eventually(lambda: len(replica.requests) == 1, "it is on its way")
+        gate.signal()
+        assert gate.wait() == 0
+        [line] = gate.said("copies for replicas not finished, what is in them is lost")
+        assert line["requests"] == "1"
+    finally:
+        release.set()

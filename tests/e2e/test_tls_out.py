@@ -1,0 +1,277 @@
+"""Stores behind TLS: who they have to be, who we are to them, and what is told when it does not come about."""
+
+import socket
+import ssl
+import threading
+
+import pytest
+
+import recorded
+import wire
+from certificates import Authority
+from upstream import Answer, Upstream
+from waiting import eventually
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+NOT_ANSWERED = "the upstream has not answered"
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def other_authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("tls"), "somebody else")
+
+
+@pytest.fixture(scope="module")
+def certificate(authority):
+    return authority.issue("localhost", "127.0.0.1", "store.test")
+
+
+def served_with(certificate, clients_from=None, newest=ssl.TLSVersion.TLSv1_3):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.certificate, certificate.key)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2 if newest >= ssl.TLSVersion.TLSv1_2 else newest
+    context.maximum_version = newest
+    if clients_from:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(clients_from.certificate)
+    return context
+
+
+@pytest.fixture
+def start_store():
+    started = []
+
+    def start(tls, **how):
+        started.append(Upstream(tls=tls, **how))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+def config(store, keys, url=None):
+    return f"upstream:\n  url: {url or store.url}\n  tls: {{{keys}}}\n"
+
+
+def failure(gate, store):
+    """What the sender is told of the TLS that did not come about; and it is told everywhere."""
+    reply = gate.send(BODY)
+    assert reply.status == 502, reply
+    head = f"cannot reach the upstream {store.host}: TLS with {store.host}: "
+    assert reply.first_line.startswith(head), reply
+    assert gate.metric("seriesgate_upstream_errors_total", reason="tls") == 1
+    assert [event["err"] for event in gate.said(NOT_ANSWERED, reason="tls")] == [reply.first_line]
+    assert store.requests == []
+    return reply.first_line[len(head):]
+
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_store_with_a_certificate_of_a_named_authority_gets_the_samples(start_gate, start_store, authority, certificate,
+                                                                        newest):
+    store = start_store(served_with(certificate, newest=newest))
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}") + "server: {threads: 1}\n")
+    for _ in range(3):
+        assert gate.send(BODY).status == 204
+    assert [request.body for request in store.requests] == [BODY] * 3
+    assert {request.connection for request in store.requests} == {1}
+    assert store.requests[0].get("Host") == store.host
+
+
+def test_large_bodies_and_answers_pass(start_gate, start_store, authority, certificate):
+    store = start_store(served_with(certificate))
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
+    body = max(recorded.bodies(), key=len)
+    store.default = Answer(200, [], b"x" * 200_000)
+    reply = gate.send(body)
+    assert (reply.status, reply.body) == (200, b"x" * 200_000)
+    assert store.requests[0].body == body
+
+
+def test_a_store_of_an_unknown_authority_gets_nothing(start_gate, start_store, other_authority, certificate):
+    store = start_store(served_with(certificate))
+    gate = start_gate(config=config(store, f"caFile: {other_authority.certificate}"))
+    assert "certificate" in failure(gate, store)
+
+
+def test_the_systems_authorities_do_not_know_ours(start_gate, start_store, certificate):
+    store = start_store(served_with(certificate))
+    gate = start_gate(f"--upstream.url={store.url}")
+    assert "certificate" in failure(gate, store)
+
+
+def test_a_store_with_an_expired_certificate_gets_nothing(start_gate, start_store, authority):
+    store = start_store(served_with(authority.issue("127.0.0.1", expired=True)))
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
+    assert "expired" in failure(gate, store)
+
+
+def test_a_store_with_another_name_gets_nothing(start_gate, start_store, authority):
+    store = start_store(served_with(authority.issue("elsewhere.test", "127.0.0.2")))
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
+    assert "IP address mismatch" in failure(gate, store)
+
+
+def test_the_name_to_look_for_may_be_given(start_gate, start_store, authority):
+    asked = []
+    context = served_with(authority.issue("elsewhere.test"))
+    context.sni_callback = lambda _, name, __: asked.append(name)
+    store = start_store(context)
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}, serverName: elsewhere.test"))
+    assert gate.send(BODY).status == 204
+    assert asked == ["elsewhere.test"]
+    wrong = start_gate(config=config(store, f"caFile: {authority.certificate}, serverName: nowhere.test"))
+    assert "ostname mismatch" in wrong.send(BODY).first_line
+
+
+def test_a_name_in_the_url_is_asked_for_and_looked_for(start_gate, start_store, authority):
+    asked = []
+    context = served_with(authority.issue("localhost"))
+    context.sni_callback = lambda _, name, __: asked.append(name)
+    store = start_store(context)
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}",
+                                    url=f"https://localhost:{store.port}/api/v1/write"))
+    assert gate.send(BODY).status == 204
+    assert asked == ["localhost"]
+
+
+def test_no_name_is_asked_for_where_the_url_has_an_address(start_gate, start_store, authority, certificate):
+    asked = []
+    context = served_with(certificate)
+    context.sni_callback = lambda _, name, __: asked.append(name)
+    store = start_store(context)
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
+    assert gate.send(BODY).status == 204
+    assert asked == [None]
+
+
+def test_a_store_with_an_old_protocol_gets_nothing(start_gate, start_store, authority, certificate):
+    context = served_with(certificate, newest=ssl.TLSVersion.TLSv1_1)
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    store = start_store(context)
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}"))
+    assert failure(gate, store)
+
+
+def test_a_store_that_speaks_no_tls_is_told_as_that(start_gate, upstream, authority):
+    gate = start_gate(config=config(upstream, f"caFile: {authority.certificate}",
+                                    url=upstream.url.replace("http:", "https:")))
+    upstream.handler = lambda request: Answer(400)
+    reply = gate.send(BODY)
+    assert reply.status == 502 and "TLS with" in reply.first_line
+    assert upstream.requests == []
+
+
+def test_who_says_nothing_is_not_waited_for_for_long(start_gate, authority):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/w"
+        gate = start_gate(config=f"upstream: {{url: '{url}', timeout: 1s, tls: {{caFile: {authority.certificate}}}}}\n")
+        reply = gate.send(BODY)
+    assert reply.status == 502
+    assert reply.first_line.endswith("no answer in time"), reply
+    assert gate.metric("seriesgate_upstream_errors_total", reason="connect_timeout") == 1
+
+
+# --- who we are
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_store_that_asks_who_we_are_is_shown_our_certificate(start_gate, start_store, authority, certificate, newest):
+    ours = authority.issue("gate.test")
+    store = start_store(served_with(certificate, authority, newest))
+    keys = f"caFile: {authority.certificate}, certFile: {ours.certificate}, keyFile: {ours.key}"
+    assert start_gate(config=config(store, keys)).send(BODY).status == 204
+    assert ("DNS", "gate.test") in store.requests[0].certificate["subjectAltName"]
+
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_store_that_does_not_believe_us_is_told(start_gate, start_store, authority, other_authority, certificate, newest):
+    store = start_store(served_with(certificate, authority, newest))
+    ours = other_authority.issue("gate.test")
+    for keys in ("", f", certFile: {ours.certificate}, keyFile: {ours.key}"):
+        gate = start_gate(config=config(store, f"caFile: {authority.certificate}{keys}"))
+        reply = gate.send(BODY)
+        assert reply.status == 502, reply
+        assert gate.metric("seriesgate_upstream_errors_total", reason="tls") == 1, reply
+    assert store.requests == []
+
+
+def test_sessions_are_resumed(start_gate, start_store, authority, certificate):
+    store = start_store(served_with(certificate))
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}") + "server: {threads: 1}\n")
+    for _ in range(3):
+        store.answers.append(Answer(204, [("Connection", "close")], close_after=True))
+        assert gate.send(BODY).status == 204
+    assert [request.resumed for request in store.requests] == [False, True, True]
+
+
+# --- files that change
+
+def test_certificates_that_change_under_load_lose_no_request(start_gate, start_store, authority, other_authority, tmp_path):
+    """The store moves to another authority and asks for a certificate of it; the gate's files follow."""
+    files = {name: tmp_path / name for name in ("ca.pem", "gate.pem", "gate.key")}
+
+    def put(name, text):
+        fresh = tmp_path / f"{name}.new"
+        fresh.write_bytes(text)
+        fresh.rename(files[name])
+
+    def put_all(of, both=b""):
+        ours = of.issue("gate.test")
+        put("ca.pem", both or of.certificate.read_bytes())
+        put("gate.pem", ours.certificate.read_bytes())
+        put("gate.key", ours.key.read_bytes())
+
+    put_all(authority)
+    store = start_store(served_with(authority.issue("127.0.0.1"), authority))
+    keys = f"caFile: {files['ca.pem']}, certFile: {files['gate.pem']}, keyFile: {files['gate.key']}"
+    gate = start_gate(config=config(store, keys))
+    statuses, ends = [], threading.Event()
+
+    def send():
+        while not ends.is_set():
+            statuses.append(gate.send(BODY).status)
+
+    senders = [threading.Thread(target=send) for _ in range(3)]
+    for each in senders:
+        each.start()
+    try:
+        eventually(lambda: len(statuses) > 20, "requests")
+        # Both sides believe both authorities for as long as it takes, as one does it.
+        both = authority.certificate.read_bytes() + other_authority.certificate.read_bytes()
+        store.tls.load_verify_locations(cadata=both.decode())
+        put_all(other_authority, both)
+        issuer = ((("commonName", "somebody else"),),)
+        eventually(lambda: store.requests[-1].certificate["issuer"] == issuer, "our other certificate")
+        store.tls = served_with(other_authority.issue("127.0.0.1"), other_authority)
+        put("ca.pem", other_authority.certificate.read_bytes())
+        before = store.requests[-1].connection
+        eventually(lambda: store.requests[-1].connection > before, "connections made with the new authority")
+        done = len(statuses)
+        eventually(lambda: len(statuses) > done + 20, "more requests")
+    finally:
+        ends.set()
+        for each in senders:
+            each.join()
+    assert set(statuses) == {204}
+    assert len(store.requests) == len(statuses)
+    assert not gate.said("TLS files not taken, the last good ones stay")
+
+
+def test_files_that_become_bad_leave_the_good_ones_in_force(start_gate, start_store, authority, certificate, tmp_path):
+    ca = tmp_path / "ca.pem"
+    ca.write_bytes(authority.certificate.read_bytes())
+    store = start_store(served_with(certificate))
+    gate = start_gate(config=config(store, f"caFile: {ca}"))
+    assert gate.send(BODY).status == 204
+    ca.write_text("no certificate\n")
+    eventually(lambda: gate.said("TLS files not taken, the last good ones stay"), "a line about the file")
+    store.answers.append(Answer(close_after=True))
+    assert gate.send(BODY).status == 204
+    assert gate.send(BODY).status == 204
+    ca.write_bytes(authority.certificate.read_bytes())
+    eventually(lambda: gate.said("TLS files taken"), "a line about the file")

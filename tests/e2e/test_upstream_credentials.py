@@ -1,0 +1,132 @@
+"""Who the gate is to its stores: headers, passwords and tokens that stand in files, and what a 401 means then."""
+
+import base64
+
+import pytest
+
+import wire
+from gate import run
+from upstream import Answer, Upstream
+from waiting import eventually
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+SENDERS = [("Authorization", "Bearer sender"), ("X-Store", "sender"), ("x-store", "sender again")]
+
+
+@pytest.fixture
+def password(tmp_path):
+    file = tmp_path / "password"
+    file.write_text("hunter2\n")
+    return file
+
+
+def basic(text):
+    return "Basic " + base64.b64encode(text.encode()).decode()
+
+
+def of(upstream, keys):
+    return f"upstream:\n  url: {upstream.url}\n{keys}"
+
+
+def test_without_credentials_of_its_own_the_senders_go_on(start_gate, upstream):
+    gate = start_gate(config=of(upstream, "  headers: {X-Store: ours}\n"))
+    assert gate.send(BODY, SENDERS).status == 204
+    assert upstream.requests[0].all("Authorization") == ["Bearer sender"]
+    assert upstream.requests[0].all("X-Store") == ["ours"]
+
+
+def test_a_name_and_a_password_replace_what_the_sender_says(start_gate, upstream, password):
+    gate = start_gate(config=of(upstream, f"  basicAuth: {{username: gate, passwordFile: {password}}}\n"))
+    for headers in (SENDERS, [*SENDERS, ("Authorization", "twice")], []):
+        assert gate.send(BODY, headers).status == 204
+    assert [request.all("Authorization") for request in upstream.requests] == [[basic("gate:hunter2")]] * 3
+
+
+def test_a_password_that_changes_is_taken_at_once_and_a_bad_one_is_not(start_gate, upstream, password):
+    gate = start_gate(config=of(upstream, f"  basicAuth: {{username: gate, passwordFile: {password}}}\n"))
+
+    def arrives():
+        assert gate.send(BODY).status == 204
+        return upstream.requests[-1].get("Authorization")
+
+    assert arrives() == basic("gate:hunter2")
+    replaced = password.with_name("next")
+    replaced.write_text("hunter3")
+    replaced.rename(password)
+    eventually(lambda: arrives() == basic("gate:hunter3"), "the new password")
+    password.unlink()
+    bad = "a secret file cannot be used, what it held before is kept"
+    eventually(lambda: gate.said(bad, err=f"cannot read {password}: No such file or directory"), "a line about it")
+    assert arrives() == basic("gate:hunter3")
+    password.write_text("")
+    eventually(lambda: gate.said(bad, err=f"{password} is empty"), "a line about it")
+    assert arrives() == basic("gate:hunter3")
+    password.write_text("hunter4\n")
+    eventually(lambda: arrives() == basic("gate:hunter4"), "the new password")
+    assert [event["key"] for event in gate.said(bad)] == ["upstream.basicAuth.passwordFile"] * 2
+    eventually(lambda: len(gate.said("a secret file was read", file=str(password))) == 2, "a line for each new one")
+    assert "hunter" not in gate.log
+
+
+def test_every_store_has_credentials_of_its_own(start_gate, upstream, tmp_path):
+    (tmp_path / "token").write_text("of the replica")
+    replica = Upstream()
+    gate = start_gate(config=of(upstream, f"""  headers: {{X-Store: first}}
+  replicateTo:
+    - url: {replica.url}
+      bearerTokenFile: {tmp_path / 'token'}
+"""))
+    assert gate.send(BODY, SENDERS).status == 204
+    assert [request.get("Authorization") for request in upstream.requests] == ["Bearer sender"]
+    assert [request.get("Authorization") for request in replica.requests] == ["Bearer of the replica"]
+    assert [request.all("X-Store") for request in replica.requests] == [["sender", "sender again"]]
+    replica.stop()
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_store_that_does_not_let_the_gate_in_costs_no_sender_its_samples(start_gate, upstream, password, status):
+    gate = start_gate(config=of(upstream, f"  basicAuth: {{username: gate, passwordFile: {password}}}\n"))
+    upstream.default = Answer(status, [("WWW-Authenticate", 'Basic realm="store"')], b"who is hunter2?\n")
+    reply = gate.send(BODY, SENDERS)
+    assert (reply.status, reply.get("Retry-After")) == (503, "1")
+    assert reply.get("WWW-Authenticate") is None
+    assert reply.first_line == f"the upstream {upstream.host} does not take the credentials of the gate: it answers {status}"
+    assert gate.metric("seriesgate_upstream_errors_total", reason="unauthorized") == 1
+    said = gate.said("the upstream has not answered", reason="unauthorized")
+    assert [event["err"] for event in said] == [reply.first_line]
+    assert gate.stats["samples"]["received"] == 1
+    upstream.default = Answer()
+    assert gate.send(BODY, SENDERS).status == 204
+    assert "hunter2" not in gate.log
+
+
+@pytest.mark.parametrize("keys", ["", "  headers: {X-Store: a}\n"])
+def test_a_store_that_does_not_let_the_sender_in_says_so_itself(start_gate, upstream, keys):
+    gate = start_gate(config=of(upstream, keys))
+    upstream.default = Answer(401, [("WWW-Authenticate", 'Basic realm="store"')], b"who are you?\n")
+    reply = gate.send(BODY, SENDERS)
+    assert (reply.status, reply.get("WWW-Authenticate"), reply.body) == (401, 'Basic realm="store"', b"who are you?\n")
+
+
+def test_a_key_in_a_header_of_ours_is_a_credential_where_the_sender_shows_none(start_gate, upstream):
+    gate = start_gate(config=of(upstream, "  headers: {X-Api-Key: hunter2}\n"))
+    upstream.default = Answer(403)
+    assert gate.send(BODY).status == 503
+    assert gate.send(BODY, SENDERS).status == 403
+
+
+def test_files_that_are_no_good_are_told_before_the_start(tmp_path, upstream):
+    file = tmp_path / "gate.yaml"
+    missing = tmp_path / "missing"
+    (tmp_path / "empty").write_text("\n")
+    file.write_text(of(upstream, f"""  basicAuth: {{username: gate, passwordFile: {missing}}}
+  replicateTo:
+    - {{url: 'http://127.0.0.1:1/w', bearerTokenFile: {tmp_path / 'empty'}}}
+    - {{url: 'https://127.0.0.1:2/w', tls: {{caFile: {missing}}}}}
+"""))
+    lines = [f"{file}: upstream.basicAuth.passwordFile: cannot read {missing}: No such file or directory",
+             f"{file}: upstream.replicateTo[0].bearerTokenFile: {tmp_path / 'empty'} is empty",
+             f"{file}: upstream.replicateTo[1].tls: cannot read {missing}: No such file or directory"]
+    for flags in ([], ["--check-config"]):
+        result = run(f"--config.file={file}", *flags)
+        assert (result.returncode, result.stdout, result.stderr.splitlines()) == (1, "", lines)
