@@ -51,7 +51,7 @@ handshake_outcome outcome_of(error_code error, std::string_view failure) {
 }
 
 /// So that who has forgotten the s of https reads why.
-net::awaitable<void> answer_plain_http(timed_stream stream) {
+net::awaitable<void> answer_plain_http(timed_stream& stream) {
     stream.expires_after(answer_limit);
     const auto text = net::buffer(answer_to_plain_http);
     auto [error, bytes] = co_await net::async_write(stream, text, no_throw);
@@ -118,7 +118,8 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
     auto [socket, tls] = std::move(one.stream).release();
     if (outcome == handshake_outcome::plain_http) {
         timed_stream plain{std::move(socket)};
-        co_await answer_plain_http(std::move(plain));
+        const connection_lease lease = std::move(one.lease);  // goes before the socket is closed
+        co_await answer_plain_http(plain);
         co_return std::nullopt;
     }
     shared_.metrics.handshake_duration.observe(std::chrono::steady_clock::now() - one.began);

@@ -1,4 +1,4 @@
-/// What senders are called.
+/// What a sender is called.
 #pragma once
 
 #include <string>
@@ -7,7 +7,10 @@
 
 namespace seriesgate {
 
-/// In logs and answers: its address, "unix" for one of a unix socket, nothing if it has gone.
-[[nodiscard]] std::string sender_at(const stream_endpoint& peer);
+/// How logs and answers call a peer: its address, "unix" for one of a unix socket, nothing if it has gone.
+[[nodiscard]] inline std::string sender_at(const stream_endpoint& peer) {
+    if (const auto known = ip_address_of(peer)) return known->to_string();
+    return is_unix(peer) ? "unix" : "";
+}
 
 }  // namespace seriesgate

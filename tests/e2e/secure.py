@@ -27,11 +27,11 @@ class Secured:
             fresh.write_bytes(made.read_bytes())
             fresh.rename(where)
 
-    def web(self, **keys):
-        """The flag that names a web configuration with these further keys of tls_server_config."""
+    def web(self, further="", **keys):
+        """The flag that names a web configuration with these keys of tls_server_config, and further sections."""
         keys = {"cert_file": str(self.certificate), "key_file": str(self.key), **keys}
         file = self.folder / "web.yml"
-        file.write_text(f"tls_server_config: {json.dumps(keys)}\n")
+        file.write_text(f"tls_server_config: {json.dumps(keys)}\n{further}")
         return f"--web.config.file={file}"
 
     def trusting(self, client=None, **how):

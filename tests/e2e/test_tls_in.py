@@ -145,6 +145,15 @@ def test_only_allowed_names_are_let_in(start, secured, clients):
     eventually(lambda: said(gate, "certificate", "no allowed name in the client certificate"), "the log says why")
 
 
+def test_the_name_in_a_certificate_says_whose_requests_they_are(start, secured, clients, upstream):
+    gate = start(client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(secured.authority.certificate),
+                 further="tenants: {agent-1: team-a}\ningestion_users: [agent-1]\n")
+    assert write(connection(gate.address, secured.trusting(clients["ours"])), GOOD) == 204
+    assert write(connection(gate.address, secured.trusting(clients["other"])), GOOD) == 403
+    request, = upstream.requests
+    assert request.all("X-Scope-OrgID") == ["team-a"]
+
+
 def test_old_versions_are_refused(start, secured):
     gate = start()
     for version, taken in (("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)):
@@ -229,7 +238,7 @@ def test_a_handshake_that_does_not_go_on_is_ended_in_time(start, secured):
 
 def test_garbage_ends_at_once(start, secured):
     gate = start()
-    for text in (b"\x00" * 64, b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\x40\x01" + b"\xff" * 100):
+    for text in (b"\x00" * 64, b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\xff\xff" + b"\xff" * 100):
         with client.RawConnection(gate.address) as garbage:
             garbage.send_what_it_takes(text)
             assert garbage.closed_within(10), text
