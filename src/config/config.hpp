@@ -98,7 +98,7 @@ struct upstream_config {
     std::vector<replica_config> replicas;
     std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
     bool discard = false;                  ///< `discard:`: accept and count, forward nothing
-    std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
+    std::chrono::milliseconds timeout = std::chrono::seconds{25};         ///< request sent to answer read
     std::chrono::milliseconds connect_timeout = std::chrono::seconds{5};  ///< for one address
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;

@@ -266,7 +266,7 @@ MISTAKES_WITH_THE_UPSTREAM = [
     ("Prometheus' name of TLS", 'upstream:\n  url: https://store/w\n  tls_config: {ca_file: /ca}\n',
      [":3: upstream.tls_config: unknown key, did you mean 'upstream.tls'?"]),
     ('a password in place of its file', 'upstream:\n  url: https://store/w\n  basicAuth: {username: me, password: secret}\n',
-     [":3: upstream.basicAuth.password: unknown key, did you mean 'passwordFile'?",
+     [":3: upstream.basicAuth.password: unknown key",
       ":3: upstream.basicAuth.passwordFile: is required: the password stands in a file of its own"]),
     ('a password and a token', 'upstream:\n  url: https://store/w\n  basicAuth: {username: me, passwordFile: /p}\n  bearerTokenFile: /t\n',
      [":4: upstream.bearerTokenFile: stands beside 'basicAuth': a request has one Authorization header"]),
