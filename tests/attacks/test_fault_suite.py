@@ -6,64 +6,20 @@ of it comes out even.
 """
 
 import collections
-from dataclasses import dataclass
 
 import pytest
 
 import store_ways
+from certificates import Authority
 from fault_account import by, check_account, tally
-from fault_requests import BIG
 from fault_runs import compare
+from fault_scenes import (SENDERS, Fault, Scene, check_one_door, check_three_doors, configuration, opens_anew,
+                          server_context, welcomes, welcomes_again)
 from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders, Sent
 from faked_names import FakedNames
 from faulty_store import Store
 from gate import sanitized
 from waiting import eventually
-
-SENDERS = 4
-BITES = 6  # so often a fault has to show before it is mended
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What happens at one door. `way`: what it does with requests (store_ways.py), or `begin(door)` and `mend(door)`: what it
-    does with connections. `reason`: of the gate's 502 or 504, None if there is none. `smooth`: with two other doors no sender
-    is told of it. `big`: requests that do not fit into the connection's buffers."""
-
-    name: str
-    reason: str = None
-    way: str = None
-    begin: object = None
-    mend: object = None
-    smooth: bool = False
-    big: bool = False
-    timeout: str = "5s"  # upstream.timeout
-
-    @property
-    def status(self):
-        return 504 if self.reason == "timeout" else 502
-
-    @property
-    def incidental(self):
-        """Reasons that may occur besides: there is a moment without a listener before and after."""
-        return {"connection_refused"} if self.name == "swallowed" else set()
-
-
-def welcomes(how):
-    def begin(door):
-        door.welcome = how
-        door.cut_off()
-    return begin
-
-
-def welcomes_again(door):
-    door.welcome = None
-
-
-def opens_anew(door):
-    door.close()
-    door.open()
-
 
 LOST, INVALID, LATE = "connection_lost", "invalid_answer", "timeout"
 
@@ -120,51 +76,6 @@ FAULTS = [
 BY_NAME = {fault.name: fault for fault in FAULTS}
 
 
-def configuration(doors, timeout, more=""):
-    urls = ", ".join(f"'{door if isinstance(door, str) else door.url}'" for door in doors)
-    where = f"urls: [{urls}]" if len(doors) > 1 else f"url: {urls}"
-    return f"upstream: {{{where}, timeout: {timeout}}}\nmaxHourlySeries: 300\n{more}"
-
-
-class Scene:
-    """A store with so many doors, a gate and its senders; with a fault at the first door while `faulty` is set."""
-
-    def __init__(self, start_gate, seed, doors, fault):
-        self.fault, self.faulty = fault, False
-        self.store = Store(seed, self._way)
-        self.doors = [self.store.door(receive_buffer=1 << 16 if fault.big else None) for _ in range(doors)]
-        self.gate = start_gate(config=configuration(self.doors, fault.timeout))
-        self.senders = Senders(Orders(seed, self.gate.address, rest=0.02), SENDERS, first=BIG if fault.big else 0, seconds=100)
-
-    def _way(self, arrival):
-        return self.fault.way if self.faulty and self.fault.way and arrival.door == 0 else store_ways.good(arrival)
-
-    def begin(self):
-        self.faulty = True
-        if self.fault.begin:
-            self.fault.begin(self.doors[0])
-
-    def mend(self):
-        self.faulty = False
-        if self.fault.mend:
-            self.fault.mend(self.doors[0])
-
-    def wait_for(self, answers):
-        wanted = self.senders.answered + answers
-        eventually(lambda: self.senders.answered >= wanted, f"{answers} further answers", 60)
-
-    def end(self):
-        """Everything is taken by now, and in order. @return (/metrics, what the senders were answered)"""
-        sent = self.senders.end()
-        arrived, _, faults = self.store.results()
-        assert not faults, faults[:3]
-        contradictions = compare(sent, arrived)
-        assert not contradictions, (len(contradictions), contradictions[:3])
-        last = {one.number: one.status for one in sent}
-        assert all(status // 100 in (2, 4) and status != 429 for status in last.values()), "one was given up"
-        return check_account(self.gate, tally(sent)), sent
-
-
 @pytest.fixture
 def scene(start_gate):
     scenes = []
@@ -175,59 +86,73 @@ def scene(start_gate):
 
     yield make
     for each in scenes:
-        each.senders.end()
-        each.store.stop()
-
-
-def bitten(scene):
-    """How often the fault has shown: in the store, or, with one door, in what the gate has told its senders."""
-    if scene.fault.way:
-        return scene.store.done[scene.fault.way]
-    return sum(status >= 500 for status in scene.senders.answers())
+        each.stop()
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_with_one_door(scene, name):
-    fault = BY_NAME[name]
-    at = scene(1, 1, fault)
-    at.wait_for(SENDERS if fault.big else 40)
-    assert set(at.senders.answers()) <= {200, 204}
-    at.begin()
-    eventually(lambda: bitten(at) >= BITES, f"{fault.name}: it shows", 60)
-    at.mend()
-    at.wait_for(SENDERS if fault.big else 40)
-    metrics, sent = at.end()
-
-    errors = by(metrics, "seriesgate_upstream_errors_total", "reason")
-    statuses = {one.status for one in sent} - {200, 204}
-    if fault.reason:
-        assert set(errors) - fault.incidental == {fault.reason}, errors
-        assert statuses == {fault.status}
-        assert at.gate.said("the upstream has not answered", reason=fault.reason, status=str(fault.status))
-        assert at.gate.said("the upstream answers again")
-    else:
-        assert not errors, errors
-        own = int(fault.way) if fault.way.isdigit() else 503 if fault.way.startswith("an error before") else None
-        assert statuses == ({own} if own else set())
-        if own:
-            assert at.gate.said("the store rejected requests", status=str(own))
+    check_one_door(scene(BY_NAME[name], 1))
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_with_three_doors(scene, name):
-    fault = BY_NAME[name]
-    at = scene(2, 3, fault)
-    at.wait_for(SENDERS if fault.big else 60)
-    at.begin()
-    at.wait_for(SENDERS if fault.big else 120)
-    at.mend()
-    at.wait_for(SENDERS if fault.big else 60)
-    metrics, sent = at.end()
+    check_three_doors(scene(BY_NAME[name], 3))
 
-    errors = by(metrics, "seriesgate_upstream_errors_total", "reason")
-    assert set(errors) <= {fault.reason, *fault.incidental}, errors
-    if fault.smooth or not (fault.reason or fault.way.isdigit() or fault.way.startswith("an error before")):
-        assert {one.status for one in sent} <= {200, 204}
+
+# --- the same with TLS
+
+# Those in which TLS has a word to say: a connection that ends without its farewell, one that stays.
+WITH_TLS = ["refused", "swallowed", "closed inside the request", "reset inside a big request",
+            "stops reading", "closed after the request", "reset after the request", "silent", "header cut", "header reset",
+            "body cut", "chunks cut", "stops in the body", "garbage", "endless headers", "two answers",
+            "success before the body is read", "closed unasked after each answer", "says close"]
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("ca"))
+
+
+@pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
+@pytest.mark.parametrize("name", WITH_TLS)
+def test_with_tls(scene, authority, name, doors, check):
+    check(scene(BY_NAME[name], doors, authority))
+
+
+CERTIFICATES = {
+    "expired": lambda ours, others: ours.issue("store.test", expired=True),
+    "for another name": lambda ours, others: ours.issue("other.test"),
+    "of an authority that nobody knows": lambda ours, others: others.issue("store.test"),
+    "none at all: it speaks plain HTTP": lambda ours, others: None,
+}
+
+
+@pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_a_certificate_that_is_not_good(scene, authority, tmp_path, name, doors, check):
+    contexts = []
+    wrong = CERTIFICATES[name](authority, Authority(tmp_path, "others"))
+
+    def begin(door):
+        contexts.append(door.tls)
+        door.tls = wrong and server_context(wrong)
+        door.cut_off()
+
+    def mend(door):
+        door.tls = contexts.pop()
+
+    check(scene(Fault(name, "tls", begin=begin, mend=mend, smooth=True), doors, authority))
+
+
+@pytest.mark.parametrize("doors", [1, 3])
+def test_a_certificate_that_is_replaced_under_load(scene, authority, doors):
+    """New connections get the new one, and nobody is told of anything."""
+    def begin(door):
+        door.tls = server_context(authority.issue("store.test", "new.test"))
+
+    at = scene(Fault("replaced", way="says close", begin=begin), doors, authority)
+    _, sent = at.play()
+    assert {one.status for one in sent} <= {200, 204}
 
 
 # --- the check itself
