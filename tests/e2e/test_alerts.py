@@ -221,8 +221,9 @@ def test_these_cases_would_notice(alert, tmp_path):
         assert status == 1 and "FAILED" in text, text
 
 
-def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited):
-    gate = limited("maxHourlySeries: 4\ntenants: {default: {maxHourlySeries: 2}}\n"
+def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstream):
+    gate = limited(f"upstream: {{replicateTo: [{{url: '{upstream.url}/replica'}}]}}\n"
+                   "maxHourlySeries: 4\ntenants: {default: {maxHourlySeries: 2}}\n"
                    "limits: [{name: a, each: [job], maxHourlySeries: 2}]\n")
     for tenant in ("shop", "other"):
         gate.send(traffic.body(traffic.numbered(3, job=tenant)), [("X-Scope-OrgID", tenant)])

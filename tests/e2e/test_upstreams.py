@@ -226,7 +226,7 @@ def test_a_door_that_hangs_stalls_no_other_and_not_the_admin(start_gate, stores)
 
 
 def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, stores):
-    gate = start_gate(config=doors(stores[0], timeout="3s", maxConnections=4))
+    gate = start_gate(config=doors(stores[0], timeout="8s", maxConnections=4))
     release = threading.Event()
     stores[0].default.hold = release
     replies = []
