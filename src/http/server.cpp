@@ -22,7 +22,7 @@ net::awaitable<void> server::accept() {
 void server::take(stream_socket socket, const stream_endpoint& peer) {
     http_shared& shared = at_.front.self.shared;
     shared.metrics.connections_accepted.add();
-    const auto address = ip_address_of(peer);
+    const auto address = network_of(peer);
     const int descriptor = socket.native_handle();
     connection_lease lease = at_.tls != nullptr ? at_.connections.admit_to_handshake(descriptor, address)
                                                 : at_.connections.admit(descriptor, address);

@@ -33,9 +33,9 @@ std::string tls_failure(const timed_stream& stream) {
 /// What an attempt that was given up says of itself.
 upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
                           const shared_door& door) {
-    if (const std::string failure = tls_failure(on.stream); !failure.empty())
+    if (made.tls_failed)
         return {.reason = upstream_error_reason::tls,
-                .text = "TLS with " + to_text(on.at) + ": " + failure,
+                .text = "TLS with " + to_text(on.at) + ": " + tls_failure(on.stream),
                 .door = door.name};
     const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
     const std::string_view when = is_before                              ? "before its answer, "

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "net/message_reading.hpp"
+#include "net/tls_error.hpp"
 #include "net/transfer_coding.hpp"
 
 namespace seriesgate {
@@ -68,7 +69,10 @@ std::string text_of(error_code error) {
 }
 
 attempt failed(error_code error, bool answer_began, bool has_arrived) {
-    return {.end = end_of(error, answer_began, has_arrived), .why = text_of(error), .answer = {}};
+    return {.end = end_of(error, answer_began, has_arrived),
+            .why = text_of(error),
+            .answer = {},
+            .tls_failed = error == tls_error::failed};
 }
 
 attempt no_answer(std::string why) {

@@ -39,18 +39,35 @@ TEST_CASE("peers take turns, whoever asked for more") {
     CHECK(queue.size() == 0);
 }
 
-TEST_CASE("a peer has its share and all together have theirs") {
+TEST_CASE("a peer has its share") {
     password_queue queue;
-    for (unsigned peer = 0; peer < 16; ++peer)
+    for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
+        REQUIRE(queue.add("10.0.0.1", question(i), {}, start));
+    CHECK_FALSE(queue.add("10.0.0.1", question(99), {}, start));
+    CHECK(queue.add("10.0.0.2", question(99), {}, start));
+}
+
+TEST_CASE("who has most makes room for who has less, and all together never have more") {
+    password_queue queue;
+    const std::size_t peers = password_queue::orders_max / password_queue::orders_per_peer_max;
+    for (std::size_t peer = 0; peer < peers; ++peer)
         for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
             REQUIRE(queue.add("10.0.0." + std::to_string(peer), question(i), {}, start));
     CHECK(queue.size() == password_queue::orders_max);
     CHECK_FALSE(queue.add("10.0.0.1", question(99), {}, start));
-    CHECK_FALSE(queue.add("10.0.1.1", question(99), {}, start));
-    REQUIRE(queue.take({}));
-    CHECK(queue.add("10.0.1.1", question(99), {}, start));
-    REQUIRE(queue.take({}));
-    CHECK_FALSE(queue.add("10.0.0.5", question(99), {}, start));
+    CHECK(queue.add("10.9.0.1", question(99), {}, start));
+    CHECK(queue.size() == password_queue::orders_max);
+    std::string users;
+    for (std::size_t i = 0; i <= peers; ++i) users += queue.take({})->question.user + " ";
+    CHECK(users.ends_with(" 99 "));
+}
+
+TEST_CASE("where nobody has more than another there is no room") {
+    password_queue queue;
+    for (std::size_t peer = 0; peer < password_queue::orders_max; ++peer)
+        REQUIRE(queue.add(std::to_string(peer), question(1), {}, start));
+    CHECK_FALSE(queue.add("another", question(1), {}, start));
+    CHECK(queue.size() == password_queue::orders_max);
 }
 
 TEST_CASE("who asks for what is asked for already shares the answer") {

@@ -153,7 +153,7 @@ def check_one_door(scene):
     fault = scene.fault
     metrics, sent = scene.play()
     reasons, incidental = _errors(fault, metrics)
-    assert reasons == ({fault.reason} if fault.reason else set())
+    assert reasons == ({fault.reason} if fault.reason else set()), (reasons, scene.gate.said("the upstream has not answered"))
     assert fault.told <= {one.status for one in sent} - {200, 204} <= fault.told | incidental
     for status in fault.told:
         if fault.reason:
@@ -169,5 +169,5 @@ def check_three_doors(scene):
     fault = scene.fault
     metrics, sent = scene.play()
     reasons, incidental = _errors(fault, metrics)
-    assert reasons <= (set() if fault.smooth else {fault.reason})
+    assert reasons <= (set() if fault.smooth else {fault.reason}), (reasons, scene.gate.said("the upstream has not answered"))
     assert {one.status for one in sent} - {200, 204} <= (set() if fault.smooth else fault.told) | incidental

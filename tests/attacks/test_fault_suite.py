@@ -102,7 +102,7 @@ def test_with_three_doors(scene, name):
 # --- the same with TLS
 
 # Those in which TLS has a word to say: a connection that ends without its farewell, one that stays.
-WITH_TLS = ["refused", "swallowed", "reset before the request", "closed inside the request", "reset inside a big request",
+WITH_TLS = ["refused", "swallowed", "closed inside the request", "reset inside a big request",
             "stops reading", "closed after the request", "reset after the request", "silent", "header cut", "header reset",
             "body cut", "chunks cut", "stops in the body", "garbage", "endless headers", "two answers",
             "success before the body is read", "closed unasked after each answer", "says close"]
