@@ -111,6 +111,15 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_connections_timed_out_total{waiting_for=\"request\"} 0\n"
           "seriesgate_connections_timed_out_total{waiting_for=\"reading\"} 0\n"
           "seriesgate_connections_timed_out_total{waiting_for=\"ending\"} 0\n"
+          "seriesgate_tls_handshakes_running 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"completed\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"timeout\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"given_up\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"closed\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"plain_http\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"certificate\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"failed\"} 0\n"
+          "seriesgate_tls_certificate_not_after_timestamp_seconds 0\n"
           "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
           "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
@@ -177,7 +186,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 47);
+    CHECK(helped.size() == 50);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {
@@ -229,6 +238,7 @@ TEST_CASE("the counts of /stats are those of all owners") {
     CHECK(counts.connections.open == 3);
     CHECK(counts.connections.accepted == 4);
     CHECK(counts.connections.given_up_by_reason ==
-          named_counts{{"max_connections", 0}, {"max_connections_per_peer", 5}, {"descriptors", 0}});
+          named_counts{
+              {"max_connections", 0}, {"max_connections_per_peer", 5}, {"descriptors", 0}, {"max_handshakes", 0}});
     CHECK(count_of(counts.connections.turned_away_by_reason, "max_connections") == 6);
 }
