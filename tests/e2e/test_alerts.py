@@ -338,7 +338,8 @@ def provoke(gate, upstream):
 FIRING = {"SeriesgateRequestsMalformed", "SeriesgateRequestsTooLarge", "SeriesgateMediaUnsupported", "SeriesgateLoop",
           "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten", "SeriesgateSeriesRefused",
           "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
-PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateTenantNear", "SeriesgateBudgetNear"}
+PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateStoreDoorDown", "SeriesgateTenantNear",
+           "SeriesgateBudgetNear"}
 
 
 @pytest.mark.slow
