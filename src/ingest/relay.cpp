@@ -120,7 +120,7 @@ reply relay::answered(upstream_answer answer) {
                    {"outage_seconds", std::chrono::duration<double>(ended->lasted).count()},
                    {"requests", ended->requests},
                    {"status", answer.status}});
-    return passed_on(std::move(answer), settings_.tenant_header);
+    return passed_on(std::move(answer), settings_.tenant_header, shared_.stores.first.access);
 }
 
 void relay::count_answer(const http_request& from, const reply& answer) {
@@ -129,8 +129,8 @@ void relay::count_answer(const http_request& from, const reply& answer) {
     if (!requests) return;
     const std::string_view tenant = from.tenant;
     log::write(log::level::warn, "the store rejected requests",
-               describe_store_error(answer, said_by_store(answer, shared_.stores.first.access), *requests, from.sender,
-                                    tenant));
+               describe_store_error(answer.status, said_by_store(answer, shared_.stores.first.access), *requests,
+                                    from.sender, tenant));
 }
 
 /// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest
