@@ -53,9 +53,19 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     count(sent);
 
     reply made{.status = 204};
-    if (sent.forward != forwarding::nothing) made = co_await relay_.send(request, sent);
+    if (sent.forward != forwarding::nothing) made = co_await send(request, sent);
     complete(request, sent, made);
     co_return made;
+}
+
+/// What was counted as received is counted as failed where memory runs out on the way.
+net::awaitable<reply> ingestor::send(const http_request& request, const outgoing& sent) {
+    try {
+        reply made = co_await relay_.send(request, sent);
+        co_return made;
+    } catch (const std::bad_alloc&) {
+    }
+    co_return out_of_memory();
 }
 
 /// The synchronous part: everything between the body and what is sent. Nothing is decided about a body that is no
