@@ -77,6 +77,7 @@ result<outgoing, reply> ingestor::prepare(http_request& request, const media& ki
     if (tenant.size() > tenant_bytes_max)
         return rejection(reject_reason::too_large, 400,
                          fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
+    if (!relay_.take_room(request)) return overloaded(request.memory.use());
     const work_pool::lease work = pool_.take(request.memory);
     const auto decoded = decode(request, kind, *work);
     if (!decoded) return decoded.error();

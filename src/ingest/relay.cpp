@@ -12,6 +12,7 @@
 #include "ingest/store_error_log.hpp"
 #include "ingest/store_texts.hpp"
 #include "log/log.hpp"
+#include "upstream/headers.hpp"
 
 namespace seriesgate {
 namespace {
@@ -42,6 +43,11 @@ void relay::maintain() {
 
 bool relay::ready() const noexcept {
     return !store_ || (store_->started() && replicas_->ready());
+}
+
+bool relay::take_room(const http_request& of) const {
+    const std::size_t copies = store_ ? replicas_->waited_for() : 0;
+    return copies == 0 || of.memory.grow(copies * bytes_held(of.headers));
 }
 
 net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent) {
