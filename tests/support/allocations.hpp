@@ -17,6 +17,9 @@ struct allocations {
 
 inline thread_local allocations allocated_by_this_thread;
 
+/// There is no memory for as much at once as this.
+inline thread_local std::size_t refused_allocation = static_cast<std::size_t>(-1);
+
 /// What `action` allocates in this thread.
 template <class Action>
 allocations allocations_of(Action&& action) {
@@ -53,7 +56,7 @@ class failing_allocation {
 /// @return nothing when there is no memory.
 inline void* aligned_memory(std::size_t size, std::size_t alignment) noexcept {
     void* memory = nullptr;
-    if (failing_allocation::fails_now()) return nullptr;
+    if (size >= refused_allocation || failing_allocation::fails_now()) return nullptr;
     return ::posix_memalign(&memory, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) == 0 ? memory
                                                                                                               : nullptr;
 }
