@@ -16,7 +16,8 @@ bool password_queue::add(std::string_view peer, password_question question, list
         }
         if (lane->second.size() >= orders_per_peer_max) return false;
     }
-    if (size_ >= orders_max) return false;
+    const std::size_t own = lane != lanes_.end() ? lane->second.size() : 0;
+    if (size_ >= orders_max && !drop_one_of_longest(own)) return false;
     order fresh{std::move(question), {}, now};
     fresh.asking.push_back(std::move(asking));
     if (lane != lanes_.end()) {
@@ -28,6 +29,16 @@ bool password_queue::add(std::string_view peer, password_question question, list
     }
     ++size_;
     wake_.notify_one();
+    return true;
+}
+
+// Whose lane it is has more than the newcomer would have, so the newcomer's own lane is never the one.
+bool password_queue::drop_one_of_longest(std::size_t own) {
+    const auto orders = [](const auto& lane) { return lane.second.size(); };
+    auto& longest = std::ranges::max_element(lanes_, {}, orders)->second;
+    if (longest.size() <= own + 1) return false;
+    longest.pop_back();
+    --size_;
     return true;
 }
 

@@ -29,7 +29,8 @@ struct password_question {
 };
 
 /// Bounded, and fair: peers take turns, and none has more than its share, so that who tries many passwords keeps
-/// nobody else from a first one. Who asks for what is asked for already shares the answer. Threads: any.
+/// nobody else from a first one: where all have asked for more than is taken, the last question of who has most makes
+/// room. Who asks for what is asked for already shares the answer. Threads: any.
 class password_queue {
   public:
     using clock = std::chrono::steady_clock;
@@ -49,6 +50,7 @@ class password_queue {
     static constexpr std::size_t orders_max = 256;
     static constexpr std::size_t orders_per_peer_max = 16;
 
+    /// @param peer who shares a share.
     /// @return false if there is no room.
     bool add(std::string_view peer, password_question question, listener asking, clock::time_point now);
 
@@ -61,6 +63,7 @@ class password_queue {
     using lanes = std::map<std::string, std::deque<order>, std::less<>>;
 
     order take_next();
+    bool drop_one_of_longest(std::size_t own);
 
     mutable std::mutex guard_;
     std::condition_variable_any wake_;

@@ -5,7 +5,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -18,6 +20,7 @@
 #include "app/maintenance.hpp"
 #include "app/reload.hpp"
 #include "app/rereading.hpp"
+#include "app/sender_tls.hpp"
 #include "app/serving.hpp"
 #include "app/signals.hpp"
 #include "app/start_line.hpp"
@@ -27,6 +30,7 @@
 #include "http/delay_probe.hpp"
 #include "http/descriptor_relief.hpp"
 #include "http/descriptors.hpp"
+#include "http/handshakes.hpp"
 #include "http/rejection_log.hpp"
 #include "http/server.hpp"
 #include "ingest/tell_rest.hpp"
@@ -47,7 +51,7 @@ constexpr auto ready_poll_interval = 5ms;
 constexpr auto rest_interval = 1s;
 
 /// Those that connect to admin.listen are few: people, probes and scrapers.
-constexpr connection_bounds admin_bounds{.total = 64};
+constexpr connection_bounds admin_bounds{.total = 64, .handshakes = 64};
 
 descriptor_use descriptors_besides(const config& settings) {
     const std::size_t workers = worker_count(settings.server);
@@ -67,7 +71,17 @@ connection_bounds connection_bounds_of(const server_config& settings, const desc
         log::warn("server.maxConnections is lowered, the process may have too few descriptors",
                   {{"configured", settings.connections_max}, {"max_connections", fit}, {"descriptors", descriptors}});
     return {.total = std::min<std::size_t>(settings.connections_max, fit),
-            .per_peer = settings.connections_per_peer_max};
+            .per_peer = settings.connections_per_peer_max,
+            .handshakes = settings.handshakes_max};
+}
+
+/// Nothing where senders meet no TLS.
+std::unique_ptr<tls_files> certificates_of(const config& settings, http_metrics& metrics) {
+    if (!settings.web.tls) return nullptr;
+    auto loaded = load_sender_tls(*settings.web.tls);
+    if (!loaded) throw std::runtime_error(loaded.error());
+    note_certificate(metrics, **loaded);
+    return std::move(*loaded);
 }
 
 net::awaitable<void> announce_ready(const worker_threads& workers, process_life& life) {
@@ -162,13 +176,14 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     const worker_threads workers = make_workers(shared, settings.server);
     serving_thread front_desk{shared, serving_thread::role::front_desk};  // its thread is this one
     net::io_context& control = front_desk.self.io;
-    server senders{{.front = front_desk.offered, .connections = connections, .workers = services_of(workers)},
-                   settings.listen,
-                   relief};
+    const std::unique_ptr<tls_files> certificates = certificates_of(settings, metrics.http);
+    std::optional<handshakes> tls;
+    if (certificates) tls.emplace(shared.http, [&] { return certificates->current(); });
+    handshakes* const shaking = tls ? &*tls : nullptr;
+    server senders{{front_desk.offered, connections, services_of(workers), shaking}, settings.listen, relief};
     std::optional<server> people;
     if (settings.admin.listen)
-        people.emplace(entrance{.front = *front_desk.people, .connections = admin_connections}, *settings.admin.listen,
-                       relief);
+        people.emplace(entrance{*front_desk.people, admin_connections, {}, shaking}, *settings.admin.listen, relief);
     // Before there are threads and before anyone is told that we are up: a signal must find its handler.
     net::signal_set signals{control, SIGTERM, SIGINT};
     net::signal_set reload_signals{control, SIGHUP};
@@ -178,14 +193,20 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};
-    std::vector<file_check> files;
+    std::vector<file_check> files{[&shared] { shared.stores.refresh_files(); }};
     std::jthread checking;
     if (!settings.web_config_file.empty()) {
         files.emplace_back([&web] { web.refresh(); });
         checking = std::jthread{[&](const std::stop_token& end) { access.check_passwords(end); }};
     }
-    std::jthread rereading;
-    if (!files.empty()) rereading = std::jthread{[&](const std::stop_token& end) { reread_files(end, files); }};
+    if (certificates)
+        files.emplace_back([&] {
+            certificates->refresh();
+            note_certificate(metrics.http, *certificates);
+        });
+    std::jthread shaking_hands;
+    if (tls) shaking_hands = std::jthread{[&](const std::stop_token& end) { tls->run(end); }};
+    std::jthread rereading{[&](const std::stop_token& end) { reread_files(end, files); }};
     std::jthread reloading{[&](const std::stop_token& end) { reload.run(end, shared.admin.reloads); }};
     running_workers serving{workers, settings};
 

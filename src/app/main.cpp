@@ -2,12 +2,14 @@
 #include <malloc.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <utility>
 
 #include "app/app.hpp"
+#include "app/sender_tls.hpp"
 #include "app/warnings.hpp"
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
@@ -29,6 +31,11 @@ void return_large_memory() {
     mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
 }
 
+/// A limit of file sizes (ulimit -f) is an error of the write that meets it, as a full disk is, and not the end.
+void survive_limits_of_files() {
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
 int fail(const std::string& line) {
     fmt::print(stderr, "seriesgate: {}\n", line);
     return wrong_configuration;
@@ -40,6 +47,7 @@ int serve(const seriesgate::load_outcome& loaded, const std::string& config_file
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     seriesgate::log_warnings(loaded);
     return_large_memory();
+    survive_limits_of_files();
     seriesgate::run(settings, config_file, std::move(read_again));
     seriesgate::log::flush(last_lines_limit);
     return 0;
@@ -58,9 +66,12 @@ int start(int argc, const char* const* argv) {
         return 0;
     }
     load_outcome loaded = load_config(asked.config_file, asked.flags);
-    if (loaded.ok())
+    if (loaded.ok()) {
+        if (std::string fault = fault_of_sender_tls(loaded.value); !fault.empty())
+            loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", std::move(fault)});
         for (std::string& fault : faults_of_files(loaded.value.upstream))
             loaded.errors.push_back({asked.config_file.value_or(""), "", std::move(fault)});
+    }
     for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {

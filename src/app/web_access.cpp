@@ -32,15 +32,16 @@ std::vector<std::string> differences(const web_config& before, const web_config&
     return found;
 }
 
-void tell_mistakes(const std::vector<config_error>& errors) {
-    for (std::size_t i = 0; i < std::min(errors.size(), logged_mistakes_max); ++i)
-        log::error("web configuration not reread", {{"err", errors[i].text()}});
+std::vector<std::string> lines_of(const std::vector<config_error>& errors) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(errors.size(), logged_mistakes_max); ++i) lines.push_back(errors[i].text());
+    return lines;
 }
 
 }  // namespace
 
 web_access::web_access(std::string file, const web_config& running, access_control& control)
-    : file_(std::move(file)), control_(control), in_force_(running), seen_(marks_now()) {}
+    : file_(std::move(file)), control_(control), in_force_(running) {}
 
 web_access::mark web_access::mark_of(const std::string& file) {
     struct stat found {};
@@ -63,24 +64,28 @@ std::vector<std::string> web_access::changes(const web_config& next) {
 void web_access::take_over(const web_config& next) {
     const std::scoped_lock lock{guard_};
     replace(next);
-    is_faulty_ = false;
+    mistakes_.clear();
 }
 
 void web_access::refresh() {
     const std::scoped_lock lock{guard_};
     marks now = marks_now();
-    if (now == seen_) return;
+    // A file that is no good may name one that is not looked at yet, and that comes later.
+    if (now == seen_ && mistakes_.empty()) return;
     seen_ = std::move(now);  // before it is read: what changes while it is read is read again
     const web_outcome read = load_web_config(file_);
-    if (!read.ok()) {
-        is_faulty_ = true;
-        return tell_mistakes(read.errors);
-    }
+    if (!read.ok()) return note_mistakes(lines_of(read.errors));
     const auto changed = replace(read.value);
-    if (changed.empty() && !is_faulty_) return;
-    is_faulty_ = false;
+    if (changed.empty() && mistakes_.empty()) return;
+    mistakes_.clear();
     const std::string changes = changed.empty() ? "none" : fmt::format("{}", fmt::join(changed, ", "));
     log::info("web configuration reread", {{"changes", changes}});
+}
+
+void web_access::note_mistakes(std::vector<std::string> found) {
+    if (found == mistakes_) return;
+    for (const std::string& each : found) log::error("web configuration not reread", {{"err", each}});
+    mistakes_ = std::move(found);
 }
 
 std::vector<std::string> web_access::replace(const web_config& next) {

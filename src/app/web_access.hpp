@@ -30,8 +30,8 @@ class web_access {
     access_control& control_;
     std::mutex guard_;
     web_config in_force_;
-    marks seen_;
-    bool is_faulty_ = false;
+    marks seen_;                         ///< none at the start: what has changed since it was read is not missed
+    std::vector<std::string> mistakes_;  ///< that have been told, while the file is no good
 
   public:
     /// @param file empty: there is none, and nothing to look at.
@@ -51,6 +51,7 @@ class web_access {
     static mark mark_of(const std::string& file);
     [[nodiscard]] marks marks_now() const;
     std::vector<std::string> replace(const web_config& next);
+    void note_mistakes(std::vector<std::string> found);
 };
 
 }  // namespace seriesgate

@@ -98,7 +98,7 @@ struct upstream_config {
     std::vector<replica_config> replicas;
     std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
     bool discard = false;                  ///< `discard:`: accept and count, forward nothing
-    std::chrono::milliseconds timeout = std::chrono::seconds{25};  ///< request sent to answer read
+    std::chrono::milliseconds timeout = std::chrono::seconds{25};         ///< request sent to answer read
     std::chrono::milliseconds connect_timeout = std::chrono::seconds{5};  ///< for one address
     upstream_protocol protocol = upstream_protocol::passthrough;
     upstream_host host_header = upstream_host::url;
@@ -114,9 +114,11 @@ struct server_config {
     std::uint64_t header_bytes_max = 64 << 10;      ///< maxHeaderBytes: of one request
     std::uint64_t connections_max = 8192;           ///< maxConnections: from senders
     std::uint64_t connections_per_peer_max = 1024;  ///< maxConnectionsPerPeer; 0: no own bound
+    std::uint64_t handshakes_max = 1024;            ///< maxHandshakes: of TLS, at once
     unsigned threads = 0;                           ///< 0: one per core
     std::chrono::milliseconds queue_delay_max =
         std::chrono::seconds{1};  ///< maxQueueDelay: what is ready waits so long
+    std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};  ///< a connection's arrival to TLS
     std::chrono::milliseconds header_timeout =
         std::chrono::seconds{10};  ///< first byte of a request to its header's last
     std::chrono::milliseconds read_timeout = std::chrono::seconds{30};   ///< first byte to last byte of a request

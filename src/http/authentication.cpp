@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/ip/address.hpp>
+#include <string>
 #include <utility>
 
 #include "net/awaited.hpp"
+#include "net/socket.hpp"
 
 namespace seriesgate {
 namespace {
@@ -47,11 +50,18 @@ reply passwords_held() {
         rejection(reject_reason::passwords_held, 503, "too many passwords wait to be checked: the sender comes again"));
 }
 
+/// Whose turn it is: see network_of(). A peer without an address is called by what it is.
+std::string turn_of(std::string_view peer) {
+    error_code no_address;
+    const auto address = net::ip::make_address(peer, no_address);
+    return no_address ? std::string{peer} : network_of(address).to_string();
+}
+
 /// Has a password checked that nobody has seen yet. @return nothing if that takes too long.
 net::awaitable<std::optional<bool>> check_password(worker& self, std::string_view peer,
                                                    const password_question& question) {
     awaited<bool> verdict{self.io};
-    const bool taken = self.shared.access.ask(peer, question, verdict.to_give());
+    const bool taken = self.shared.access.ask(turn_of(peer), question, verdict.to_give());
     if (!taken) co_return std::nullopt;
     co_return co_await verdict.wait(access_control::wait_max);
 }

@@ -28,6 +28,8 @@ std::size_t connection_registry::scope::size() const noexcept {
 }
 
 connection_registry::entry* connection_registry::scope::dispensable(clock::time_point now) {
+    const row& shaking = at(connection_stage::shaking);
+    if (!shaking.empty() && now - shaking.front()->since >= slow_after) return shaking.front();
     if (const row& waiting = at(connection_stage::waiting); !waiting.empty()) return waiting.front();
     const row& receiving = at(connection_stage::receiving);
     if (receiving.empty() || now - receiving.front()->since < slow_after) return nullptr;
@@ -36,7 +38,17 @@ connection_registry::entry* connection_registry::scope::dispensable(clock::time_
 
 connection_lease connection_registry::admit(int socket, const std::optional<net::ip::address>& peer,
                                             clock::time_point now) {
-    auto made = std::make_unique<entry>(entry{.socket = socket, .since = now});
+    return take_in(socket, connection_stage::waiting, peer, now);
+}
+
+connection_lease connection_registry::admit_to_handshake(int socket, const std::optional<net::ip::address>& peer,
+                                                         clock::time_point now) {
+    return take_in(socket, connection_stage::shaking, peer, now);
+}
+
+connection_lease connection_registry::take_in(int socket, connection_stage first,
+                                              const std::optional<net::ip::address>& peer, clock::time_point now) {
+    auto made = std::make_unique<entry>(entry{.socket = socket, .since = now, .stage = first});
     row in_house{made.get()};  // allocated before anything is changed
     row of_peer{made.get()};
 
@@ -46,22 +58,43 @@ connection_lease connection_registry::admit(int socket, const std::optional<net:
         metrics_.connections_turned_away[*made->over].add();
         return {};
     }
+    if (!made->over && first == connection_stage::shaking && !make_room_to_shake(peer)) {
+        metrics_.connections_turned_away[connection_bound::handshakes].add();
+        return {};
+    }
     if (!made->over && peer) {
         made->peer = peers_.try_emplace(*peer).first;
         made->of_peer = of_peer.begin();
-        append((*made->peer)->second, of_peer);
+        append((*made->peer)->second, of_peer, first);
     }
     made->house = made->over ? &guests_ : &regulars_;
     made->in_house = in_house.begin();
-    append(*made->house, in_house);
+    append(*made->house, in_house, first);
     assert(guests_.size() <= guests_max);
     metrics_.connections.add();
     return connection_lease{*this, std::move(made)};
 }
 
-void connection_registry::append(scope& to, row& one) {
-    row& waiting = to.at(connection_stage::waiting);
-    waiting.splice(waiting.end(), one);
+void connection_registry::append(scope& to, row& one, connection_stage first) {
+    row& of_stage = to.at(first);
+    of_stage.splice(of_stage.end(), one);
+}
+
+bool connection_registry::make_room_to_shake(const std::optional<net::ip::address>& peer) {
+    constexpr auto stage = connection_stage::shaking;
+    const auto whose = peer ? peers_.find(*peer) : peers_.end();
+    if (whose != peers_.end() && whose->second.at(stage).size() >= handshakes_of_peer_max(bounds_.handshakes) &&
+        !give_up_oldest(whose->second, stage, connection_bound::handshakes))
+        return false;
+    return regulars_.at(stage).size() < bounds_.handshakes ||
+           give_up_oldest(regulars_, stage, connection_bound::handshakes);
+}
+
+bool connection_registry::give_up_oldest(scope& within, connection_stage stage, connection_bound reason) {
+    entry* const chosen = within.at(stage).empty() ? nullptr : within.at(stage).front();
+    if (chosen == nullptr || chosen->house->given_up >= chosen->house->given_up_max) return false;
+    give_up(*chosen, reason);
+    return true;
 }
 
 std::optional<connection_bound> connection_registry::bound_reached(const std::optional<net::ip::address>& peer,

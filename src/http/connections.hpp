@@ -15,6 +15,7 @@
 
 #include "http/http_metrics.hpp"
 #include "net/socket.hpp"
+#include "net/tls.hpp"
 
 namespace seriesgate {
 
@@ -23,20 +24,22 @@ enum class connection_stage : std::uint8_t {
     waiting,    ///< for the first byte of a request: nobody owes anybody anything
     receiving,  ///< from the first byte of a request to its last
     working,    ///< from then on until it is answered: not given up for anybody
+    shaking,    ///< hands: TLS has not begun yet
     count_
 };
 
 /// How many connections may be open.
 struct connection_bounds {
     std::size_t total = 1;
-    std::size_t per_peer = 0;  ///< 0: no bound of its own
+    std::size_t per_peer = 0;       ///< 0: no bound of its own
+    std::size_t handshakes = 1024;  ///< that have not come to an end; one peer may have a part of it
 };
 
 class connection_lease;
 
-/// Bounds connections. At a bound the one that has waited longest makes room, or else the one that has been sending its
-/// request for longest, if that is long. If there is none, a few more come in as guests, so that they can be told to
-/// come again, and so that health is answered even then.
+/// Bounds connections. At a bound one that has shaken hands for long makes room, or else the one that has waited
+/// longest, or else the one that has been sending its request for longest, if that is long. If there is none, a few
+/// more come in as guests, so that they can be told to come again, and so that health is answered even then.
 ///
 /// To give a connection up is to shut it down: the thread that it belongs to finds its end when it looks, and until
 /// then the socket is open. Only a few can be in that state at a time, so there are never more than open_max() sockets.
@@ -49,6 +52,8 @@ class connection_registry {
     /// A sender that needs longer than this for its request makes room for others when room is needed.
     static constexpr auto slow_after = std::chrono::seconds{1};
     static constexpr std::size_t guests_max = 64;
+    /// How many handshakes one peer may have of all: whoever begins many gives up its own.
+    static constexpr std::size_t handshakes_of_peer_max(std::size_t all) noexcept { return all / 8 + 1; }
     /// Given up and still open: of the regular connections, and of guests, whose thread is never busy for long.
     static constexpr std::size_t given_up_max(std::size_t total) noexcept { return total / 8 + 8; }
     static constexpr std::size_t guests_given_up_max = 16;
@@ -72,6 +77,9 @@ class connection_registry {
     /// @return an empty lease if there is no room even for a guest: the connection is to be closed, and is counted.
     connection_lease admit(int socket, const std::optional<net::ip::address>& peer,
                            clock::time_point now = clock::now());
+    /// The same for one that begins with a handshake. Where there are as many as may be, the oldest makes room.
+    connection_lease admit_to_handshake(int socket, const std::optional<net::ip::address>& peer,
+                                        clock::time_point now = clock::now());
 
     /// Makes room because there are no descriptors left: gives up one, and those above `total`, which is the bound from
     /// now on if it is lower than that before.
@@ -96,7 +104,11 @@ class connection_registry {
     };
     using peer_map = std::map<net::ip::address, scope>;
 
-    static void append(scope& to, row& one);
+    connection_lease take_in(int socket, connection_stage first, const std::optional<net::ip::address>& peer,
+                             clock::time_point now);
+    static void append(scope& to, row& one, connection_stage first);
+    bool make_room_to_shake(const std::optional<net::ip::address>& peer);
+    bool give_up_oldest(scope& within, connection_stage stage, connection_bound reason);
     std::optional<connection_bound> bound_reached(const std::optional<net::ip::address>& peer, clock::time_point now);
     bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);
     bool give_up_one(scope& within, connection_bound reason, clock::time_point now);
@@ -142,6 +154,7 @@ struct sender_connection {
     stream_socket socket;
     connection_lease lease;
     std::string read_ahead{};
+    std::unique_ptr<tls_session> tls{};  ///< none: plain, or TLS has yet to begin
 };
 
 }  // namespace seriesgate

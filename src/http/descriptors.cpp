@@ -24,7 +24,7 @@ std::size_t needed(std::size_t connections, const descriptor_use& others) noexce
     const std::size_t upstream =
         others.has_replicas ? others.upstream_max : std::min(others.upstream_max, at_work_upstream + idle_upstream);
     return connection_registry::open_max(connections) + of_admin + upstream + taken_by_process +
-           taken_by_worker * (others.workers + 1);
+           taken_by_worker * (others.workers + 2);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace seriesgate {
 
 /// What takes descriptors besides the connections from senders.
 struct descriptor_use {
-    std::size_t workers = 1;            ///< without the front desk
+    std::size_t workers = 1;            ///< without the front desk, and who shakes hands
     std::size_t idle_upstream_max = 0;  ///< connections to the upstream that a worker keeps open, at most
     std::size_t upstream_max = std::numeric_limits<std::size_t>::max();  ///< of all workers, idle ones or not
     bool has_replicas = false;          ///< a request may have several connections, and they may outlast it

@@ -16,9 +16,20 @@ constexpr std::array<std::string_view, counter_by<reject_reason>::size> reject_r
     "bad_argument", "pages_held",   "unauthenticated", "forbidden",         "passwords_held"};
 
 constexpr std::array<std::string_view, counter_by<connection_bound>::size> connection_bound_names{
-    "max_connections", "max_connections_per_peer", "descriptors"};
+    "max_connections", "max_connections_per_peer", "descriptors", "max_handshakes"};
+
+constexpr std::array<std::string_view, counter_by<handshake_outcome>::size> handshake_outcome_names{
+    "completed", "timeout", "given_up", "closed", "plain_http", "certificate", "failed"};
+
+constexpr std::array<std::string_view, counter_by<connection_wait>::size> connection_wait_names{"request", "reading",
+                                                                                                "ending"};
 
 }  // namespace
+
+std::string_view name_of(connection_wait wait) noexcept {
+    assert(wait < connection_wait::count_);
+    return connection_wait_names[static_cast<std::size_t>(wait)];
+}
 
 std::string_view name_of(reject_reason reason) noexcept {
     assert(reason < reject_reason::count_);
@@ -28,6 +39,11 @@ std::string_view name_of(reject_reason reason) noexcept {
 std::string_view name_of(connection_bound bound) noexcept {
     assert(bound < connection_bound::count_);
     return connection_bound_names[static_cast<std::size_t>(bound)];
+}
+
+std::string_view name_of(handshake_outcome outcome) noexcept {
+    assert(outcome < handshake_outcome::count_);
+    return handshake_outcome_names[static_cast<std::size_t>(outcome)];
 }
 
 void write(exposition& out, const http_metrics& metrics) {
@@ -57,6 +73,19 @@ void write(exposition& out, const http_metrics& metrics) {
     write_counters(out, "seriesgate_connections_turned_away_total",
                    "Connections from senders for which no room could be made, by the bound that was reached.", "reason",
                    metrics.connections_turned_away);
+    write_counters(out, "seriesgate_connections_timed_out_total",
+                   "Connections from senders closed because they took too long, by what was waited for.", "waiting_for",
+                   metrics.connections_timed_out);
+    write_gauge(out, "seriesgate_tls_handshakes_running", "TLS handshakes with senders that have not come to an end.",
+                metrics.handshakes_running);
+    write_counters(out, "seriesgate_tls_handshakes_total", "TLS handshakes with senders, by what came of them.",
+                   "outcome", metrics.handshakes);
+    write_histogram(out, "seriesgate_tls_handshake_duration_seconds",
+                    "Time from a connection's arrival to the end of its TLS handshake, of those that were completed.",
+                    metrics.handshake_duration);
+    write_gauge(out, "seriesgate_tls_certificate_not_after_timestamp_seconds",
+                "When the certificate that senders are shown ends, in Unix time; 0 without TLS.",
+                metrics.certificate_not_after);
 }
 
 }  // namespace seriesgate

@@ -39,10 +39,34 @@ enum class connection_bound : std::uint8_t {
     total,        ///< server.maxConnections
     per_peer,     ///< server.maxConnectionsPerPeer
     descriptors,  ///< the process has no descriptors left
+    handshakes,   ///< server.maxHandshakes
     count_
 };
 /// The value of the label `reason`.
 std::string_view name_of(connection_bound bound) noexcept;
+
+/// What came of a TLS handshake with a sender.
+enum class handshake_outcome : std::uint8_t {
+    completed,
+    timeout,      ///< not complete within server.handshakeTimeout
+    given_up,     ///< closed to make room for others
+    closed,       ///< by the peer
+    plain_http,   ///< a request without TLS
+    certificate,  ///< the client's is missing, not verified or not allowed; or it does not take ours
+    failed,       ///< any other way: no TLS, no common version, cipher suite, …
+    count_
+};
+/// The value of the label `outcome`.
+std::string_view name_of(handshake_outcome outcome) noexcept;
+/// What a connection was closed for waiting for too long for.
+enum class connection_wait : std::uint8_t {
+    request,  ///< its next one: server.idleTimeout
+    reading,  ///< that the sender reads its answer: server.writeTimeout
+    ending,   ///< that the sender stops sending, after an answer that was its last
+    count_
+};
+/// The value of the label `waiting_for`.
+std::string_view name_of(connection_wait wait) noexcept;
 
 /// Threads: any.
 struct http_metrics {
@@ -61,6 +85,12 @@ struct http_metrics {
     counter connections_accepted;
     counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
     counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+    counter_by<connection_wait> connections_timed_out;
+
+    alignas(64) gauge handshakes_running;
+    counter_by<handshake_outcome> handshakes;
+    duration_histogram handshake_duration;  ///< of those that were completed
+    gauge certificate_not_after;            ///< seconds of Unix time; 0: the listeners speak no TLS
 };
 
 /// Its families.

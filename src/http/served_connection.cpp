@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "http/sender_name.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -15,17 +17,20 @@ using namespace std::chrono_literals;
 constexpr auto linger_limit = 2s;
 constexpr std::size_t linger_bytes_max = 64 << 20;
 
-std::string address_of(const timed_stream& peer) {
-    const stream_endpoint where = peer.peer();
-    if (const auto known = ip_address_of(where)) return known->to_string();
-    return is_unix(where) ? "unix" : "";
+/// What a connection holds while nothing comes: as much as the usual header, so that what is read next is the body.
+constexpr std::size_t idle_read_bytes = 1024;
+
+std::string certificate_name_of(const timed_stream& peer) {
+    const tls_session* const tls = peer.tls();
+    return tls != nullptr ? tls->peer_identity() : std::string{};
 }
 
 }  // namespace
 
 served_connection::served_connection(sender_connection from, service& of)
-    : stream(std::move(from.socket)),
-      sender(address_of(stream)),
+    : stream(std::move(from.socket), std::move(from.tls)),
+      sender(sender_at(stream.peer())),
+      certificate_name(certificate_name_of(stream)),
       offered(of),
       self(of.self),
       lease(std::move(from.lease)) {
@@ -36,9 +41,10 @@ served_connection::served_connection(sender_connection from, service& of)
 net::awaitable<bool> wait_for_request(served_connection& peer) {
     if (peer.buffer.size() != 0) co_return peer.lease.enter(connection_stage::receiving);  // pipelined
     if (!peer.lease.enter(connection_stage::waiting)) co_return false;
-    if (peer.buffer.capacity() > header_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
+    if (peer.buffer.capacity() > idle_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
     peer.allow(peer.self.shared.settings.idle_timeout);
-    const error_code error = co_await read_more(peer.stream, peer.buffer, header_read_bytes);
+    const error_code error = co_await read_more(peer.stream, peer.buffer, idle_read_bytes);
+    peer.note_end(error, connection_wait::request);
     if (error) co_return false;
     co_return peer.lease.enter(connection_stage::receiving);
 }
@@ -50,7 +56,8 @@ bool is_to_be_passed_on(const served_connection& peer) {
 
 void pass_on(served_connection& peer) {
     std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
-    peer.offered.pass_on({std::move(peer.stream).release().socket, std::move(peer.lease), std::move(read_ahead)});
+    auto [socket, tls] = std::move(peer.stream).release();
+    peer.offered.pass_on({std::move(socket), std::move(peer.lease), std::move(read_ahead), std::move(tls)});
 }
 
 net::awaitable<void> linger(served_connection& peer) {
@@ -60,6 +67,7 @@ net::awaitable<void> linger(served_connection& peer) {
     for (std::size_t unread = 0; unread < linger_bytes_max; unread += peer.buffer.size()) {
         peer.buffer.clear();
         const error_code error = co_await read_more(peer.stream, peer.buffer, body_read_bytes);
+        peer.note_end(error, connection_wait::ending);
         if (error) co_return;
     }
 }

@@ -1,6 +1,7 @@
 /// A connection in the hands of the thread that serves it.
 #pragma once
 
+#include <boost/beast/core/error.hpp>
 #include <string>
 
 #include "http/connections.hpp"
@@ -13,7 +14,8 @@ namespace seriesgate {
 struct served_connection {
     timed_stream stream;
     flat_buffer buffer{read_buffer_bytes_max};
-    const std::string sender;  ///< its address; "unix" for one of a unix socket; empty if it has gone
+    const std::string sender;            ///< see sender_at()
+    const std::string certificate_name;  ///< that its verified certificate names; empty without one
     service& offered;
     worker& self;
     connection_lease lease;  // after the stream, so that it goes before the socket is closed
@@ -25,6 +27,10 @@ struct served_connection {
 
     /// Gives what is done next its time.
     void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
+    /// Counts if that was not enough.
+    void note_end(error_code error, connection_wait of) {
+        if (error == boost::beast::error::timeout) self.shared.metrics.connections_timed_out[of].add();
+    }
 };
 
 /// Waits for the first byte of the next request. @return false when the connection is to be closed.

@@ -22,10 +22,17 @@ net::awaitable<void> server::accept() {
 void server::take(stream_socket socket, const stream_endpoint& peer) {
     http_shared& shared = at_.front.self.shared;
     shared.metrics.connections_accepted.add();
-    connection_lease lease = at_.connections.admit(socket.native_handle(), ip_address_of(peer));
+    const auto address = network_of(peer);
+    const int descriptor = socket.native_handle();
+    connection_lease lease = at_.tls != nullptr ? at_.connections.admit_to_handshake(descriptor, address)
+                                                : at_.connections.admit(descriptor, address);
     if (lease) {
         set_no_delay(socket);
-        serve_here({std::move(socket), std::move(lease)}, at_.front);
+        sender_connection made{std::move(socket), std::move(lease)};
+        if (at_.tls != nullptr)
+            at_.tls->take(std::move(made), at_.front);
+        else
+            serve_here(std::move(made), at_.front);
     }
     shared.closings.tell(shared.metrics);
 }

@@ -7,6 +7,7 @@
 #include "config/config.hpp"
 #include "http/connections.hpp"
 #include "http/descriptor_relief.hpp"
+#include "http/handshakes.hpp"
 #include "http/listener.hpp"
 #include "http/service.hpp"
 
@@ -17,6 +18,7 @@ struct entrance {
     service& front;  ///< of the front desk
     connection_registry& connections;
     std::vector<service*> workers{};  ///< none: everything is answered at the front desk
+    handshakes* tls = nullptr;        ///< none: plain
 };
 
 /// One listener for all workers: senders keep few, long connections, and SO_REUSEPORT's hashing would idle workers.

@@ -12,6 +12,7 @@
 #include <boost/beast/http/write.hpp>
 #include <cassert>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -85,12 +86,12 @@ reply too_slow(worker& self, const exchange& current) {
     const std::string progress = progress_of(current);
     const server_config& bounds = self.shared.settings;
     const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
-    return rejection(
+    return come_again(rejection(
         reject_reason::timeout, 503,
         self.senders.hurried()
             ? "shutting down: request not complete, " + progress
             : fmt::format("request not complete within server.{} ({}): {}", in_header ? "headerTimeout" : "readTimeout",
-                          format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress));
+                          format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress)));
 }
 
 /// The sender has closed or the network failed: nobody to answer to.
@@ -134,11 +135,16 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, exchan
 }
 
 /// What to answer if there is more to do than can be done in time.
-std::optional<reply> turned_away(const worker& self) {
-    if (!self.delay.may_be_standing()) return std::nullopt;
-    const auto now = queue_delay::clock::now();
-    if (!self.delay.is_standing(now)) return std::nullopt;
-    return too_busy(self.delay.late(now), self.shared.settings.queue_delay_max);
+std::optional<reply> turned_away(const worker& self, const exchange& current) {
+    if (!self.delay.is_standing(current.began)) return std::nullopt;
+    return too_busy(self.delay.late(current.began), self.shared.settings.queue_delay_max);
+}
+
+/// Whether the sender has given up while its request waited: then it sends that again, elsewhere.
+bool is_abandoned(const served_connection& peer, const exchange& current) {
+    const queue_delay& delay = peer.self.delay;
+    return delay.may_be_standing() && current.is_ingestion() && delay.is_late(queue_delay::clock::now()) &&
+           peer.stream.peer_has_ended();
 }
 
 bool is_for_overload(const reply& rejected) {
@@ -161,14 +167,14 @@ std::optional<reply> check(const served_connection& peer, exchange& current) {
     if (const auto length = current.parser.content_length()) announced = *length;
     header_verdict verdict = check_header(current.header, announced, bounds);
     current.to = verdict.to;
-    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self);
+    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
     if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
     return std::move(verdict.rejected);
 }
 
 /// Whoever may not ask is told nothing else. @return what to answer, if that is the end of it.
 net::awaitable<std::optional<reply>> find_out_who(served_connection& peer, exchange& current) {
-    const connection_facts from{.peer = peer.sender, .certificate_name = {}};
+    const connection_facts from{.peer = peer.sender, .certificate_name = peer.certificate_name};
     co_return co_await authenticate(current.header, current.to, from, peer.self, current.who);
 }
 
@@ -219,7 +225,10 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, exchange& 
         const bool is_sound = !rejected || !rejected->close;
         if (is_sound && peer.self.shared.access.asks()) {
             auto denied = co_await find_out_who(peer, current);
-            if (denied) rejected = std::move(denied);
+            if (denied) {
+                rejected = std::move(denied);
+                current.skips_body = false;  // nothing is read for whoever may not ask
+            }
         }
     }
     if (!rejected) {
@@ -237,8 +246,7 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto rejected = co_await receive(peer, current);
     if (rejected) co_return std::move(*rejected);
-    // The sender may have given up while its request waited: then it sends that again, elsewhere.
-    if (peer.self.delay.may_be_standing() && current.is_ingestion() && peer.stream.peer_has_ended()) {
+    if (is_abandoned(peer, current)) {
         peer.self.shared.metrics.requests_abandoned.add();
         co_return gone();
     }
@@ -259,6 +267,18 @@ net::awaitable<reply> answer_one(served_connection& peer, exchange& current) {
     co_return co_await current.to->answer(request);
 }
 
+/// The same. Memory that runs out ends this request and no other.
+net::awaitable<reply> answer_with_what_there_is(served_connection& peer, exchange& current) {
+    try {
+        co_return co_await answer_one(peer, current);
+    } catch (const std::bad_alloc&) {  // what else is allocated here is small, and was given back by now
+    }
+    std::string{}.swap(current.parser.get().body());
+    reply made = out_of_memory();
+    made.close = !current.parser.is_done();
+    co_return made;
+}
+
 /// @return whether the connection can be used for another request.
 net::awaitable<bool> send(served_connection& peer, const exchange& current, reply answer) {
     http::response<http::span_body<const char>> message;
@@ -275,6 +295,7 @@ net::awaitable<bool> send(served_connection& peer, const exchange& current, repl
     peer.allow(peer.self.shared.settings.write_timeout);
     auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
     static_cast<void>(bytes);
+    peer.note_end(error, connection_wait::reading);
     co_return !error && message.keep_alive();
 }
 
@@ -341,7 +362,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     http_metrics& metrics = peer.self.shared.metrics;
     const gauge_guard inflight{metrics.inflight_requests};
     exchange current{peer.self.shared.inflight};
-    reply answer = co_await answer_one(peer, current);
+    reply answer = co_await answer_with_what_there_is(peer, current);
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close || current.skips_body;
     if (current.is_ingestion()) count_answer(metrics, answer);

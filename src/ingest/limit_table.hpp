@@ -36,6 +36,9 @@ class limit_table {
         return known->second.value;
     }
 
+    /// Whether the next tenant would share.
+    [[nodiscard]] bool is_full() const noexcept { return pairs_ == pairs_max; }
+
     /// @param visit called with limit, tenant and value, in the order of their names.
     template <class Visit>
     void for_each(Visit visit) const {

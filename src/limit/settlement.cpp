@@ -106,7 +106,7 @@ void settlement::write(std::uint32_t entry, const decision& decided, std::span<c
     if (is_refused(decided.how)) {
         open_.refused_by[entry] = decided.by;
     } else {
-        for (const spent_limit& each : observing) open_.observed.push_back({.entry = entry, .by = each});
+        for (const spent_limit& each : observing) open_.observed.add(each, entry, offered_[entry].samples);
     }
 }
 

@@ -8,7 +8,6 @@ void undecided::shrink() {
     give_back(pending);
     give_back(followers);
     give_back(refused_by);
-    give_back(observed);
     selections.shrink();
     give_back(families);
     give_back(budgets);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "limit/observed_shares.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
@@ -12,12 +13,6 @@
 namespace seriesgate {
 
 struct budget_pair;
-
-/// An entry that was admitted although a limit that only observes has no room for it.
-struct observed_entry {
-    std::uint32_t entry;
-    spent_limit by;
-};
 
 /// Filled by series_limiter::look_up, used up by settle(): what may be new, and what it takes to decide about it. Lives
 /// with the request, so that others may be decided between the two. Its memory is used again for the next one.
@@ -30,7 +25,7 @@ struct undecided {
 
     // What is said besides the verdicts.
     std::vector<limit_number> refused_by;  ///< by entry: the limit, of those that are refused
-    std::vector<observed_entry> observed;  ///< in the order in which they were admitted
+    observed_shares observed;              ///< admitted although limits that only observe have no room
 
     rule_selections selections;              ///< of pending, then of followers
     std::vector<histogram_family> families;  ///< of pending, while histograms are kept whole
@@ -48,7 +43,7 @@ struct undecided {
         followers.clear();
         recalled_hourly = 0;
         recalled_daily = 0;
-        observed.clear();
+        observed.start();
     }
 
     /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.

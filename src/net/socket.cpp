@@ -3,6 +3,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <cstring>
@@ -37,6 +38,20 @@ std::optional<net::ip::address> ip_address_of(const stream_endpoint& of) {
     const auto known = tcp_of(of);
     if (!known) return std::nullopt;
     return known->address();
+}
+
+net::ip::address network_of(const net::ip::address& of) {
+    if (of.is_v4()) return of;
+    if (of.to_v6().is_v4_mapped()) return net::ip::make_address_v4(net::ip::v4_mapped, of.to_v6());
+    auto bytes = of.to_v6().to_bytes();
+    std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
+    return net::ip::address_v6{bytes};
+}
+
+std::optional<net::ip::address> network_of(const stream_endpoint& of) {
+    const auto address = ip_address_of(of);
+    if (!address) return std::nullopt;
+    return network_of(*address);
 }
 
 bool is_unix(const stream_endpoint& of) {

@@ -25,6 +25,12 @@ using stream_acceptor = net::basic_socket_acceptor<net::generic::stream_protocol
 /// Nothing for a unix socket, and for the endpoint of a peer that has gone.
 [[nodiscard]] std::optional<net::ip::address> ip_address_of(const stream_endpoint& of);
 
+/// Who is one peer where peers have bounds: an IPv4 address, or the /64 of an IPv6 one, since whoever has one of its
+/// addresses as a rule has them all. Source: RFC 6177, section 2.
+[[nodiscard]] net::ip::address network_of(const net::ip::address& of);
+/// Nothing where ip_address_of() is nothing.
+[[nodiscard]] std::optional<net::ip::address> network_of(const stream_endpoint& of);
+
 /// Of a unix socket, with a path or, as most that connect, without.
 [[nodiscard]] bool is_unix(const stream_endpoint& of);
 

@@ -9,7 +9,7 @@ namespace {
 struct tls_category final : boost::system::error_category {
     const char* name() const noexcept override { return "tls"; }
     std::string message(int of) const override {
-        return static_cast<tls_error>(of) == tls_error::truncated ? "TLS was cut off" : "TLS failed";
+        return static_cast<tls_error>(of) == tls_error::truncated ? "TLS was cut off" : "TLS did not come about";
     }
 };
 

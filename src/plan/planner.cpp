@@ -144,11 +144,9 @@ plan planner::collect() {
 
 /// Of series that are admitted now: afterwards they are known, and nobody looks at limits for them.
 void planner::note_observed() {
-    for (const observed_entry& each : scratch_.observed) {
-        const std::uint64_t samples = offered_[each.entry].samples;
-        if (observed_by_.add(each.by.by, samples)) continue;
+    for (const observed_share& each : scratch_.observed.all()) {
         const verdict reason = refused_by(each.by.window, telling::silent);
-        observed_by_.begin({.limit = each.by.by, .samples = samples, .first = entry_at(each.entry, reason)});
+        observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, reason)});
     }
 }
 

@@ -45,21 +45,27 @@ limiter_figures figures_of_three() {
 }
 
 gate_counts some_counts() {
-    return {.requests = {.total = 9,
-                         .rejected = 2,
-                         .upstream_errors = 3,
-                         .unconfirmed = 1,
-                         .partly_written = 2,
-                         .by_status = {{"204", 6}, {"other", 3}},
-                         .upstream_by_status = {{"204", 6}},
-                         .rejected_by_reason = {{"malformed", 2}, {"loop", 0}},
-                         .upstream_errors_by_reason = {{"timeout", 3}}},
-            .samples = {.received = 9, .accepted = 8, .refused = 1, .stored = 7, .failed = 1},
-            .dropped = {.unknown_entries = 4, .untranslated_series = 5, .untranslated_histograms = 6},
-            .connections = {.open = 2,
-                            .accepted = 3,
-                            .given_up_by_reason = {{"max_connections", 1}},
-                            .turned_away_by_reason = {{"max_connections", 0}}}};
+    return {
+        .requests = {.total = 9,
+                     .rejected = 2,
+                     .upstream_errors = 3,
+                     .unconfirmed = 1,
+                     .partly_written = 2,
+                     .by_status = {{"204", 6}, {"other", 3}},
+                     .upstream_by_status = {{"204", 6}},
+                     .rejected_by_reason = {{"malformed", 2}, {"loop", 0}},
+                     .upstream_errors_by_reason = {{"timeout", 3}}},
+        .samples = {.received = 9, .accepted = 8, .refused = 1, .stored = 7, .failed = 1},
+        .dropped = {.unknown_entries = 4, .untranslated_series = 5, .untranslated_histograms = 6},
+        .connections = {.open = 2,
+                        .accepted = 3,
+                        .given_up_by_reason = {{"max_connections", 1}},
+                        .turned_away_by_reason = {{"max_connections", 0}}},
+        .stores = {{.name = "a",
+                    .waiting = 7,
+                    .doors = {{.name = "a", .in_flight = 1, .connections = 2, .requests = 3, .errors = 1},
+                              {.name = "b", .is_up = false}}},
+                   {.name = "c", .is_replica = true, .best_effort = true, .samples_stored = 8, .samples_failed = 9}}};
 }
 
 std::string stats(const budget_choice& shown) {
@@ -75,6 +81,11 @@ constexpr std::string_view head_text =
     R"("dropped":{"unknownEntries":4,"untranslatedSeries":5,"untranslatedHistograms":6},)"
     R"("connections":{"open":2,"accepted":3,"givenUpByReason":{"max_connections":1},)"
     R"("turnedAwayByReason":{"max_connections":0}},)"
+    R"("upstreams":[{"store":"a","waiting":7,"doors":[)"
+    R"({"door":"a","up":true,"inFlight":1,"connections":2,"requests":3,"errors":1},)"
+    R"({"door":"b","up":false,"inFlight":0,"connections":0,"requests":0,"errors":0}]},)"
+    R"({"store":"c","waiting":0,"doors":[],)"
+    R"("replica":{"bestEffort":true,"samplesStored":8,"samplesFailed":9}}],)"
     R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
     R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"overLimitSeries":6,)"
     R"("falsePositiveRate":5E-1,"filterBytes":65536},)"

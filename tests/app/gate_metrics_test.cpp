@@ -71,7 +71,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
     std::string samples;  // without comments, and what has tests of its own
     for (std::string line; std::getline(lines, line);) {
         if (!line.starts_with('#') && line.find("_duration_seconds") == std::string::npos &&
-            line.find("_upstream_responses_") == std::string::npos)
+            line.find("_delay_seconds") == std::string::npos && line.find("_upstream_responses_") == std::string::npos)
             samples += line + '\n';
     }
     CHECK(samples ==
@@ -86,11 +86,16 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_requests_rejected_total{reason=\"unknown_path\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"timeout\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"queue_delay\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"refused\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"untranslated\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"loop\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"bad_argument\"} 0\n"
           "seriesgate_requests_rejected_total{reason=\"pages_held\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"unauthenticated\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"forbidden\"} 0\n"
+          "seriesgate_requests_rejected_total{reason=\"passwords_held\"} 0\n"
+          "seriesgate_requests_abandoned_total 0\n"
           "seriesgate_inflight_requests 17\n"
           "seriesgate_inflight_bytes 18\n"
           "seriesgate_connections 19\n"
@@ -98,9 +103,23 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_connections_given_up_total{reason=\"max_connections\"} 0\n"
           "seriesgate_connections_given_up_total{reason=\"max_connections_per_peer\"} 27\n"
           "seriesgate_connections_given_up_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_connections_given_up_total{reason=\"max_handshakes\"} 0\n"
           "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
           "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
           "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
+          "seriesgate_connections_turned_away_total{reason=\"max_handshakes\"} 0\n"
+          "seriesgate_connections_timed_out_total{waiting_for=\"request\"} 0\n"
+          "seriesgate_connections_timed_out_total{waiting_for=\"reading\"} 0\n"
+          "seriesgate_connections_timed_out_total{waiting_for=\"ending\"} 0\n"
+          "seriesgate_tls_handshakes_running 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"completed\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"timeout\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"given_up\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"closed\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"plain_http\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"certificate\"} 0\n"
+          "seriesgate_tls_handshakes_total{outcome=\"failed\"} 0\n"
+          "seriesgate_tls_certificate_not_after_timestamp_seconds 0\n"
           "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
           "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
           "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
@@ -167,7 +186,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 44);
+    CHECK(helped.size() == 50);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {
@@ -219,6 +238,7 @@ TEST_CASE("the counts of /stats are those of all owners") {
     CHECK(counts.connections.open == 3);
     CHECK(counts.connections.accepted == 4);
     CHECK(counts.connections.given_up_by_reason ==
-          named_counts{{"max_connections", 0}, {"max_connections_per_peer", 5}, {"descriptors", 0}});
+          named_counts{
+              {"max_connections", 0}, {"max_connections_per_peer", 5}, {"descriptors", 0}, {"max_handshakes", 0}});
     CHECK(count_of(counts.connections.turned_away_by_reason, "max_connections") == 6);
 }

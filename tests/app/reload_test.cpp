@@ -26,7 +26,9 @@ struct scene {
     reload_metrics metrics;
     std::function<load_outcome()> read_again;
     config_page page;
-    reloader reload{running, [this] { return read_again(); }, gate.limiter, metrics, page};
+    access_control access{running.web};
+    web_access web{running.web_config_file, running.web, access};
+    reloader reload{running, [this] { return read_again(); }, gate.limiter, web, metrics, page};
 
     reload_outcome read(load_outcome outcome) {
         read_again = [outcome] { return outcome; };
@@ -116,7 +118,7 @@ TEST_CASE("what only a start reads is named, and the limits are taken over all t
 TEST_CASE("limits on a label that is ignored until a restart are not taken over") {
     scene at;
     at.running.ignore_labels = {"replica", "zone"};
-    reloader reload{at.running, [&at] { return at.read_again(); }, at.gate.limiter, at.metrics, at.page};
+    reloader reload{at.running, [&at] { return at.read_again(); }, at.gate.limiter, at.web, at.metrics, at.page};
     const std::string page = *at.page.text();
     load_outcome wanted{.value = at.running, .errors = {}};
     wanted.value.ignore_labels = {};

@@ -5,6 +5,7 @@ or nobody hears of it: the connection is closed. What the store sees is read by 
 """
 
 import random
+import re
 import socket
 
 import pytest
@@ -45,6 +46,7 @@ def chunked(body, *fields, line=LINE):
 
 
 NEXT = request(length_of(TWO), body=TWO)
+FINAL_STATUS = re.compile(rb"HTTP/1\.[01] [2-5]")
 
 #: The row is one sound request: it and the next are served.
 BOTH = [204, 204], [ONE, TWO]
@@ -324,21 +326,23 @@ class Front:
         config.write_text(f"upstream: {{url: '{self.store.url}'}}\nserver: {{threads: 2, maxRequestBytes: 1MiB}}\n")
         self.gate = Gate(config_file=config)
 
-    def exchange(self, data):
-        """Sends the bytes and the end of the connection. @return all that comes back, until the gate ends it"""
+    def exchange(self, data, answers=0):
+        """Sends the bytes, and the end of the connection once so many answers are there: a sender that ends it sooner may be
+        taken for one that has given up. @return all that comes back, until the gate ends it"""
         with socket.create_connection(self.gate.address, 20) as connection:
+            answered, ended = b"", False
             try:
                 connection.sendall(data)
-                connection.shutdown(socket.SHUT_WR)
-            except OSError:
-                pass  # it has seen enough
-            answered = b""
-            try:
-                while came := connection.recv(65536):
+                while True:
+                    if not ended and len(FINAL_STATUS.findall(answered)) >= answers:
+                        ended = True
+                        connection.shutdown(socket.SHUT_WR)
+                    came = connection.recv(65536)
+                    if not came:
+                        return answered
                     answered += came
-            except ConnectionResetError:
-                pass
-            return answered
+            except OSError:
+                return answered  # it has seen enough
 
     def stop(self):
         self.store.take()
@@ -380,7 +384,7 @@ def assert_like_the_sender_meant(seen, meant):
 @pytest.mark.parametrize("data, statuses, stored", TABLE.values(), ids=TABLE)
 def test_where_a_request_ends_is_never_in_doubt(front, data, statuses, stored):
     front.store.take()
-    answered = front.exchange(data + NEXT)
+    answered = front.exchange(data + NEXT, len(statuses))
     answers = [answer for answer in strict_http.read_answers(answered, methods_of(data)) if answer.start[1] != 100]
     assert [answer.start[1] for answer in answers] == statuses
     seen = front.store.take()

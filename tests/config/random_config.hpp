@@ -117,11 +117,13 @@ class random_config {
         made.header_bytes_max = 1024 + random_.below(63 << 10);
         made.connections_max = 1 + random_.below(1'000'000);
         made.connections_per_peer_max = random_.below(1'000'001);
+        made.handshakes_max = 1 + random_.below(1'000'000);
         made.threads = static_cast<unsigned>(below(1025));
         made.queue_delay_max = milliseconds(10, 3'600'000);
         made.header_timeout = milliseconds(1, 3'600'000);
         made.write_timeout = milliseconds(1, 3'600'000);
         made.read_timeout = milliseconds(1, 3'600'000);
+        made.handshake_timeout = milliseconds(1, 3'600'000);
         made.idle_timeout = milliseconds(1, 86'400'000);
         made.drain_timeout = milliseconds(1, 3'600'000);
     }

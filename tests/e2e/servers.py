@@ -1,5 +1,6 @@
 """Real servers from the Debian packages that scripts/fetch-servers.sh unpacks: not installed, on free ports."""
 
+import base64
 import json
 import math
 import os
@@ -29,13 +30,17 @@ def check_metrics(text):
 
 
 class Server:
-    """A process with an HTTP port; __init__ returns when `ready_path` answers 200."""
+    """A process with an HTTP port; __init__ returns when `ready_path` answers 200.
 
-    def __init__(self, name, flags_for, folder, ready_path):
+    `secured`: how it is spoken with if it speaks TLS and wants a password: (ssl.SSLContext, "user:password").
+    """
+
+    def __init__(self, name, flags_for, folder, ready_path, secured=None):
         self.log_path = Path(folder) / f"{name}.log"
+        self._tls, self._credentials = secured or (None, None)
         for _ in range(5):  # another process may take the free port first
             self.port = free_port()
-            self.url = f"http://127.0.0.1:{self.port}"
+            self.url = f"{'https' if secured else 'http'}://127.0.0.1:{self.port}"
             with open(self.log_path, "wb") as log:
                 self.process = subprocess.Popen([binary(name), *flags_for(self.port)], stdout=log, stderr=log)
             try:
@@ -55,7 +60,10 @@ class Server:
 
     def get(self, path, **query):
         target = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
-        with urllib.request.urlopen(target, timeout=60) as answer:
+        request = urllib.request.Request(target)
+        if self._credentials:
+            request.add_header("Authorization", "Basic " + base64.b64encode(self._credentials.encode()).decode())
+        with urllib.request.urlopen(request, timeout=60, context=self._tls) as answer:
             return answer.read()
 
     def metric(self, name):
@@ -74,11 +82,12 @@ class Server:
 
 
 class VictoriaMetrics(Server):
-    def __init__(self, folder):
+    def __init__(self, folder, *flags, secured=None):
         super().__init__("victoria-metrics", lambda port: [
             f"-storageDataPath={folder}/victoria-metrics", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=1",
             "-search.latencyOffset=0s", "-maxLabelsPerTimeseries=100", "-memory.allowedBytes=268435456",
-        ], folder, "/health")
+            *flags,
+        ], folder, "/health", secured)
         self.write_url = f"{self.url}/api/v1/write"
 
     def samples(self):
@@ -99,7 +108,7 @@ class VictoriaMetrics(Server):
 class Prometheus(Server):
     """`config`: the text of its configuration, or a function from its own port to that text."""
 
-    def __init__(self, folder, config, *flags):
+    def __init__(self, folder, config, *flags, secured=None):
         self.folder = Path(folder)
         file = Path(folder) / "prometheus.yml"
 
@@ -108,7 +117,7 @@ class Prometheus(Server):
             return [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
                     f"--web.listen-address=127.0.0.1:{port}", *flags]
 
-        super().__init__("prometheus", flags_for, folder, "/-/ready")
+        super().__init__("prometheus", flags_for, folder, "/-/ready", secured)
 
     def dump(self):
         """What its database holds, read after it has ended: {labels as sorted pairs: {timestamp in ms: value}}."""

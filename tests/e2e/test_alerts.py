@@ -66,10 +66,16 @@ CASES = {
     "SeriesgateRequestsMisdirected": one('seriesgate_requests_rejected_total{reason="unknown_path"}', "0+3x20", "0+2x20"),
     "SeriesgateUntranslated": rejected("untranslated"),
     "SeriesgateOverloaded": lasting("overloaded"),
+    "SeriesgateTooBusy": lasting("queue_delay"),
     "SeriesgateSendersSlow": lasting("timeout"),
+    "SeriesgateSendersNotLetIn": rejected("unauthenticated"),
+    "SeriesgatePasswordsHeld": lasting("passwords_held"),
     "SeriesgateLoop": rejected("loop"),
     "SeriesgateConnectionsTurnedAway": one('seriesgate_connections_turned_away_total{reason="max_connections"}',
                                            "0x4 1x20", "7x20"),
+    "SeriesgateHandshakesFail": one('seriesgate_tls_handshakes_total{outcome="certificate"}', "0x4 10x20", "0x4 2x20"),
+    "SeriesgateCertificateExpires": one("seriesgate_tls_certificate_not_after_timestamp_seconds{", "600000x20",
+                                        "700000x20"),
     "SeriesgateStoreRejects": ({f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0x4 1x20"},
                                {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"
                                 for code in ("200", "204", "429", "500")}),
@@ -141,6 +147,7 @@ MORE_CASES = [
       for code in DROPPED_WITH),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
+    ("SeriesgateSendersNotLetIn", rejected("forbidden")[0], True),
     # Stale markers of series that nobody admitted.
     ("SeriesgateSeriesRefused", {f"seriesgate_samples_refused_total{{{GATE}}}": "1000x4 1005x20",
                                  f"seriesgate_samples_refused_by_limits_total{{{GATE}}}": "1000x20",
@@ -214,15 +221,16 @@ def test_these_cases_would_notice(alert, tmp_path):
         assert status == 1 and "FAILED" in text, text
 
 
-def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited):
-    gate = limited("maxHourlySeries: 4\ntenants: {default: {maxHourlySeries: 2}}\n"
+def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstream):
+    gate = limited(f"upstream: {{replicateTo: [{{url: '{upstream.url}/replica'}}]}}\n"
+                   "maxHourlySeries: 4\ntenants: {default: {maxHourlySeries: 2}}\n"
                    "limits: [{name: a, each: [job], maxHourlySeries: 2}]\n")
     for tenant in ("shop", "other"):
         gate.send(traffic.body(traffic.numbered(3, job=tenant)), [("X-Scope-OrgID", tenant)])
     metrics = parse(gate.get("/metrics").body)
     there = {name for name, _ in metrics}
     asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
-    assert len(asked) == 25
+    assert len(asked) == 27
     assert asked <= there, asked - there
     for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
         values = {dict(labels)[label] for family, labels in metrics if family == name}
@@ -330,7 +338,8 @@ def provoke(gate, upstream):
 FIRING = {"SeriesgateRequestsMalformed", "SeriesgateRequestsTooLarge", "SeriesgateMediaUnsupported", "SeriesgateLoop",
           "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten", "SeriesgateSeriesRefused",
           "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
-PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateTenantNear", "SeriesgateBudgetNear"}
+PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateStoreDoorDown", "SeriesgateTenantNear",
+           "SeriesgateBudgetNear"}
 
 
 @pytest.mark.slow

@@ -112,7 +112,7 @@ def test_what_is_rejected_is_said_with_its_sender_and_why(start_gate, upstream, 
     said = line(gate, "requests rejected")
     tenant = {"no HTTP": "", "a long header": "", "half a header": "", "a long name of a tenant": "s" * 100}
     assert said == {"level": "warn", "requests": "1", "reason": reason, "sender": "127.0.0.1",
-                    "tenant": tenant.get(kind, "shop"), "status": str(status), "err": reply.first_line}
+                    "user": "", "tenant": tenant.get(kind, "shop"), "status": str(status), "err": reply.first_line}
     assert gate.metric("seriesgate_requests_rejected_total", reason=reason) == 1
     assert gate.stats["requests"]["total"] == is_known
     assert upstream.requests == []
@@ -140,7 +140,7 @@ def test_what_finds_no_room_says_how_much_is_held(start_gate, upstream, form):
     assert found, reply.first_line
     assert 40_000 < int(found[2]) <= int(found[1]) < 60_000
     assert line(gate, "requests rejected") == {
-        "level": "warn", "requests": "1", "reason": "overloaded", "sender": "127.0.0.1", "tenant": "shop",
+        "level": "warn", "requests": "1", "reason": "overloaded", "sender": "127.0.0.1", "user": "", "tenant": "shop",
         "status": "503", "err": reply.first_line}
 
 

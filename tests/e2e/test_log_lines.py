@@ -4,6 +4,7 @@ import re
 import resource
 import signal
 import socket
+import subprocess
 import threading
 
 import pytest
@@ -12,7 +13,7 @@ import faked_clock
 import recorded
 import wire
 import wire_v2
-from client import WRITE, post
+from client import WRITE, head, post
 from documents import log_lines
 from faked_clock import FakedClock
 from faked_names import FakedNames
@@ -131,6 +132,28 @@ def a_reload_of_many_mistakes(scene):
     return gate, {"more_mistakes": "5"}
 
 
+def guarded(scene):
+    """A gate with a web configuration; @return it and the file"""
+    file = scene.folder / "web.yml"
+    file.write_text("auth_excluded_paths: [/health]\n")
+    return scene.gate("", f"--web.config.file={file}"), file
+
+
+@line("web configuration reread")
+def another_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("auth_excluded_paths: [/health, /-/healthy]\nadmin_users: []\n"
+                    "basic_auth_users: {a: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW}\n")
+    return gate, {"changes": "basic_auth_users, admin_users, auth_excluded_paths"}
+
+
+@line("web configuration not reread")
+def a_mistake_in_the_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("basic_auth_user: {}\n")
+    return gate, {"err": f"{file}:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}
+
+
 @line("doubtful configuration")
 def a_day_below_the_hour(scene):
     text = "maxHourlySeries: 10\nmaxDailySeries: 9\n"
@@ -194,6 +217,21 @@ def more_connections_than_there_is_room_for(scene):
     gate = scene.gate("server: {maxConnections: 1, maxConnectionsPerPeer: 0}\n")
     scene.held = [gate.raw() for _ in range(3)]
     return gate, {}
+
+
+@line("TLS handshakes failed")
+def a_sender_without_https(scene):
+    file = scene.folder / "web.yml"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                    "30", "-subj", "/CN=gate", "-keyout", scene.folder / "key", "-out", scene.folder / "certificate"],
+                   check=True, capture_output=True)
+    file.write_text("tls_server_config: {cert_file: certificate, key_file: key}\n")
+    gate = scene.gate(f"web: {{config: {{file: {file}}}}}\n")
+    with gate.raw() as connection:
+        connection.send(head("GET", "/health"))
+        assert connection.read_to_end().startswith(b"HTTP/1.0 400 Bad Request\r\n")
+    return gate, {"connections": "1", "outcome": "plain_http", "sender": "127.0.0.1",
+                  "err": "not TLS: looks like plain HTTP"}
 
 
 @line("server.maxConnections is lowered, the process may have too few descriptors")

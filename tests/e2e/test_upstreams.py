@@ -105,13 +105,17 @@ def test_the_door_with_the_fewest_requests_is_asked(start_gate, stores):
     release = threading.Event()
     for slow in stores[:2]:
         slow.default.hold = release
-    waiting = [threading.Thread(target=gate.send, args=(body(),)) for _ in range(8)]
-    for each in waiting:
-        each.start()
+    waiting = []
     try:
-        eventually(lambda: [len(store.requests) for store in stores[:2]] != [0, 0], "somebody waits")
+        while not all(store.requests for store in stores[:2]):  # each of the two has one, and keeps it
+            arrived = sum(len(store.requests) for store in stores)
+            waiting.append(threading.Thread(target=gate.send, args=(body(),)))
+            waiting[-1].start()
+            eventually(lambda: sum(len(store.requests) for store in stores) > arrived, "it has arrived")
+        eventually(lambda: gate.metric("seriesgate_upstream_door_in_flight", store=stores[0].host,
+                                       door=stores[2].host) == 0, "the third one is free")
         assert all(gate.send(body()).status == 204 for _ in range(20))
-        assert sum(len(store.requests) for store in stores[:2]) <= 8
+        assert [len(store.requests) for store in stores[:2]] == [1, 1]
         assert len(stores[2].requests) >= 20
     finally:
         release.set()
@@ -222,7 +226,7 @@ def test_a_door_that_hangs_stalls_no_other_and_not_the_admin(start_gate, stores)
 
 
 def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, stores):
-    gate = start_gate(config=doors(stores[0], timeout="3s", maxConnections=4))
+    gate = start_gate(config=doors(stores[0], timeout="8s", maxConnections=4))
     release = threading.Event()
     stores[0].default.hold = release
     replies = []

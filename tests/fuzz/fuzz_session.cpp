@@ -49,7 +49,8 @@ struct gate {
     series_limiter limiter{{.global = {.hourly = 3}, .false_positive_rate = 0.5}, wall_clock_now()};
     gate_metrics metrics;
     connection_registry connections{{.total = 4}, metrics.http};
-    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics};
+    access_control access{settings.web};
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access};
     serving_thread thread{shared, serving_thread::role::worker};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),

@@ -217,3 +217,74 @@ TEST_CASE("who has no address is bounded with all others only") {
     at.all.clear();
     CHECK(at.metrics.connections.value() == 0);
 }
+
+namespace {
+
+taken& shake(scene& at, const net::ip::address& peer, std::chrono::steady_clock::time_point now = start) {
+    taken& made = at.all.emplace_back();
+    made.lease = at.registry.admit_to_handshake(made.socket.descriptor(), peer, now);
+    return made;
+}
+
+net::ip::address peer_number(unsigned number) {
+    return net::ip::make_address_v4(0x0a000000 + number);
+}
+
+}  // namespace
+
+TEST_CASE("at the bound of handshakes the oldest makes room, and no other connection") {
+    scene at{{.total = 100, .handshakes = 3}};
+    taken& idle = at.admit();
+    std::vector<taken*> made;
+    for (unsigned i = 0; i < 3; ++i) made.push_back(&shake(at, peer_number(i)));
+    CHECK(made[0]->lease.enter(connection_stage::waiting, start));  // its handshake is over
+    CHECK(shake(at, peer_number(3)).lease);
+    CHECK(at.given_up(connection_bound::handshakes) == 0);
+    CHECK(shake(at, peer_number(4)).lease);
+    CHECK(made[1]->socket.is_shut_down());
+    CHECK_FALSE(made[1]->lease.enter(connection_stage::waiting, start));
+    CHECK_FALSE(made[0]->socket.is_shut_down());
+    CHECK_FALSE(made[2]->socket.is_shut_down());
+    CHECK_FALSE(idle.socket.is_shut_down());
+    CHECK(at.given_up(connection_bound::handshakes) == 1);
+}
+
+TEST_CASE("who begins many handshakes gives up its own") {
+    scene at{{.total = 100, .handshakes = 16}};
+    REQUIRE(connection_registry::handshakes_of_peer_max(16) == 3);
+    taken& others = shake(at, peer_b);
+    taken& first = shake(at, peer_a);
+    for (int i = 0; i < 2; ++i) CHECK(shake(at, peer_a).lease);
+    CHECK_FALSE(first.socket.is_shut_down());
+    for (int i = 0; i < 10; ++i) CHECK(shake(at, peer_a).lease);
+    CHECK(first.socket.is_shut_down());
+    CHECK_FALSE(others.socket.is_shut_down());
+    CHECK(at.given_up(connection_bound::handshakes) == 10);
+    at.all.clear();
+    CHECK(at.metrics.connections.value() == 0);
+}
+
+TEST_CASE("handshakes that are given up and stay open are bounded, and counted") {
+    scene at{{.total = 8, .handshakes = 2}};
+    std::size_t admitted = 0;
+    for (unsigned i = 0; i < 40; ++i) admitted += shake(at, peer_number(i)).lease ? 1u : 0u;
+    CHECK(admitted == 2 + connection_registry::given_up_max(8));
+    CHECK(at.given_up(connection_bound::handshakes) == connection_registry::given_up_max(8));
+    CHECK(at.turned_away(connection_bound::handshakes) == 40 - admitted);
+}
+
+TEST_CASE("a handshake that takes long makes room before who only waits") {
+    scene at{{.total = 2}};
+    taken& idle = at.admit();
+    taken& shaking = shake(at, peer_b);
+    SECTION("long") {
+        CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.over());
+        CHECK(shaking.socket.is_shut_down());
+        CHECK_FALSE(idle.socket.is_shut_down());
+    }
+    SECTION("not long") {
+        CHECK_FALSE(at.admit(start + connection_registry::slow_after - 1ns).lease.over());
+        CHECK_FALSE(shaking.socket.is_shut_down());
+        CHECK(idle.socket.is_shut_down());
+    }
+}

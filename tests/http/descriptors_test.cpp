@@ -37,7 +37,7 @@ TEST_CASE("what fits leaves a descriptor for every connection to the upstream an
     CHECK(connection_registry::open_max(some_idle) + some_idle + 400 < descriptors);
     CHECK(some_idle < none_idle);
     // One more would not fit.
-    CHECK(connection_registry::open_max(some_idle + 1) + some_idle + 1 + 400 + 64 + 16 * 5 > descriptors);
+    CHECK(connection_registry::open_max(some_idle + 1) + some_idle + 1 + 400 + 64 + 16 * 6 > descriptors);
 }
 
 TEST_CASE("connections to the upstream take no more than their own bound, and all of that with replicas") {

@@ -26,7 +26,9 @@ struct scene {
         return check(sound(method, target), content_length);
     }
     header_verdict check(const request_header& header, std::optional<std::uint64_t> content_length = std::nullopt) {
-        return check_header(header, content_length, {.routes = routes, .body_bytes_max = 500, .memory = memory});
+        return check_header(
+            header, content_length,
+            {.routes = routes, .tenant_header = "X-Scope-OrgID", .body_bytes_max = 500, .memory = memory});
     }
     static request_header sound(http::verb method, std::string_view target) {
         request_header header;
@@ -120,8 +122,9 @@ TEST_CASE("a body is rejected by its announced length: over the bound 400, witho
 TEST_CASE("where there is only one kind of paths, the other is told to be elsewhere") {
     scene at;
     const auto why = [&at](const route_table& routes, std::string_view target) {
-        const auto verdict = check_header(scene::sound(http::verb::get, target), std::nullopt,
-                                          {.routes = routes, .body_bytes_max = 500, .memory = at.memory});
+        const auto verdict = check_header(
+            scene::sound(http::verb::get, target), std::nullopt,
+            {.routes = routes, .tenant_header = "X-Scope-OrgID", .body_bytes_max = 500, .memory = at.memory});
         REQUIRE(verdict.rejected);
         CHECK(verdict.rejected->status == 404);
         return std::string{verdict.rejected->text()};

@@ -39,6 +39,7 @@ server_config some_bounds() {
     made.body_bytes_max = 1000;
     made.decoded_bytes_max = 1000;
     made.inflight_bytes_max = 10'000;
+    made.queue_delay_max = 1min;  // however busy the machine is
     return made;
 }
 
@@ -48,7 +49,8 @@ struct scene {
     std::string tenant_header = "X-Scope-OrgID";
     http_metrics metrics;
     connection_registry connections{{.total = 4}, metrics};
-    http_shared shared{.settings = settings, .tenant_header = tenant_header, .metrics = metrics};
+    access_control access{{}};
+    http_shared shared{.settings = settings, .tenant_header = tenant_header, .metrics = metrics, .access = access};
     worker self{shared};
     service offered{.self = self,
                     .routes = {{"/write", "POST", route_kind::ingestion, echo},
@@ -58,11 +60,19 @@ struct scene {
 
     scene() { log::set_up(log::format::logfmt, log::level::error); }
 
+    /// The worker has had many requests for so long that it turns others away from now on, or is about to.
+    void be_late(std::chrono::milliseconds by) {
+        self.delay.begin_round(queue_delay::clock::now() - by);
+        for (std::size_t i = 0; i < queue_delay::requests_many; ++i) self.delay.note_request();
+    }
+
     /// Sends it on a new connection. @return what came back before the gate closed.
-    std::string heard_after(std::string_view sent) {
+    /// @param ends whether the sender says that nothing more will come.
+    std::string heard_after(std::string_view sent, bool ends = false) {
         net::io_context& io = self.io;
         auto pair = connect_loopback(io);
         net::write(pair.near, net::buffer(sent));
+        if (ends) pair.near.shutdown(stream_socket::shutdown_send);
         pair.near.non_blocking(true);
         connection_lease lease = connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
         sender_connection accepted{std::move(pair.far), std::move(lease)};
@@ -192,6 +202,68 @@ TEST_CASE("a body over the bound is rejected, whether its length is announced or
     CHECK(chunked.starts_with("HTTP/1.1 400 "));
     CHECK(body_of(chunked) == "body larger than server.maxRequestBytes: it goes on, at most 1000 bytes\n");
     CHECK(at.metrics.requests_rejected[reject_reason::too_large].value() == 2);
+}
+
+TEST_CASE("a worker that is late turns requests away, and keeps their connections") {
+    scene at;
+    at.be_late(10min);
+    const std::string first = "POST /write HTTP/1.1\r\nHost: gate\r\nContent-Length: 5\r\n\r\nfirst";
+    const std::string health = "GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n";
+    const std::string heard = at.heard_after(first + health + last("POST /write", "", "second"));
+    CHECK(heard.starts_with("HTTP/1.1 503 "));
+    CHECK(heard.find("\r\nRetry-After: 1\r\n") != std::string::npos);
+    CHECK(heard.find("over server.maxQueueDelay (1m): requests have waited for 10m") != std::string::npos);
+    CHECK(heard.find("told\nHTTP/1.1 503 ") != std::string::npos);
+    CHECK(at.metrics.requests[503].value() == 2);
+    CHECK(at.metrics.requests_rejected[reject_reason::queue_delay].value() == 2);
+    CHECK(at.metrics.requests_rejected.total() == 2);
+    CHECK(at.metrics.rejected_4xx.value() == 0);
+}
+
+TEST_CASE("who is turned away loses the connection if the end of the body is far or unknown, or it may not come") {
+    scene at;
+    at.be_late(10min);
+    at.settings.body_bytes_max = at.settings.inflight_bytes_max = 10 << 20;
+    const std::string headers = GENERATE("Transfer-Encoding: chunked\r\n", "Content-Length: 1048577\r\n",
+                                         "Content-Length: 1\r\nExpect: 100-continue\r\n");
+    const std::string heard = at.heard_after("POST /write HTTP/1.1\r\nHost: gate\r\n" + headers + "\r\n", true);
+    CHECK(heard.starts_with("HTTP/1.1 503 "));
+    CHECK(heard.find("\r\nConnection: close\r\n") != std::string::npos);
+}
+
+TEST_CASE("a sender that has gone while its request waited is not worked for") {
+    scene at;
+    at.be_late(20s);
+    CHECK(at.heard_after(last("POST /write", "", "x"), true).empty());
+    CHECK(at.metrics.requests_abandoned.value() == 1);
+    CHECK(at.metrics.requests.total() == 0);
+    CHECK(at.heard_after(last("POST /write", "", "x")).starts_with("HTTP/1.1 200 "));
+    at.self.delay.end_round(queue_delay::clock::now());
+    at.self.delay.begin_round(queue_delay::clock::now());
+    CHECK(at.heard_after(last("POST /write", "", "x"), true).starts_with("HTTP/1.1 200 "));
+    CHECK(at.metrics.requests_abandoned.value() == 1);
+}
+
+TEST_CASE("a header has a time and a size of its own") {
+    scene at;
+    at.settings.header_timeout = 50ms;
+    at.settings.header_bytes_max = 1024;
+    const std::string slow = at.heard_after("POST /write HTTP/1.1\r\n");
+    CHECK(slow.starts_with("HTTP/1.1 503 "));
+    CHECK(body_of(slow) == "request not complete within server.headerTimeout (50ms): its header is not complete\n");
+    CHECK(at.metrics.requests_rejected[reject_reason::timeout].value() == 1);
+    const std::string large = at.heard_after(last("POST /write", "X: " + std::string(1024, 'x') + "\r\n"));
+    CHECK(large.starts_with("HTTP/1.1 431 "));
+    CHECK(body_of(large) == "header larger than server.maxHeaderBytes (1KiB) or 100 lines\n");
+}
+
+TEST_CASE("a body has the time that its header has left") {
+    scene at;
+    at.settings.header_timeout = 20s;
+    at.settings.read_timeout = 100ms;
+    const std::string slow = at.heard_after("POST /write HTTP/1.1\r\nHost: gate\r\nContent-Length: 5\r\n\r\nx");
+    CHECK(slow.starts_with("HTTP/1.1 503 "));
+    CHECK(body_of(slow) == "request not complete within server.readTimeout (100ms): 1 of 5 bytes of its body came\n");
 }
 
 TEST_CASE("a connection is not kept while the gate drains") {

@@ -115,7 +115,8 @@ TEST_CASE("what is no request is rejected, and nothing of it is counted") {
         CHECK(at.metrics.decoded_bytes.value() == 0);
     }
     SECTION("its tenant has too long a name") {
-        sound.headers.set("X-Scope-OrgID", std::string(1025, 't'));
+        const std::string tenant(1025, 't');
+        sound.request.tenant = tenant;
         check(sound, "400 too_large", "tenant name of more than 1024 bytes: 1025");
     }
     SECTION("it is of another kind") {
@@ -134,7 +135,8 @@ TEST_CASE("what is no request is rejected, and nothing of it is counted") {
 TEST_CASE("a tenant's name may have 1024 bytes") {
     scene at;
     received from{at.room, compressed(compression::snappy, body_v1({"a"}))};
-    from.headers.set("X-Scope-OrgID", std::string(1024, 't'));
+    const std::string tenant(1024, 't');
+    from.request.tenant = tenant;
     CHECK(at.answer(from).status == 204);
 }
 

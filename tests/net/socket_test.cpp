@@ -31,6 +31,18 @@ TEST_CASE("an endpoint says what it is") {
     CHECK_THROWS_AS(unix_endpoint(std::string(200, 'x')), boost::system::system_error);
 }
 
+TEST_CASE("a network is one peer, and IPv4 is IPv4 however it is written") {
+    const auto of = [](const char* text) { return network_of(net::ip::make_address(text)).to_string(); };
+    CHECK(of("192.0.2.7") == "192.0.2.7");
+    CHECK(of("::ffff:192.0.2.7") == "192.0.2.7");
+    CHECK(of("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::");
+    CHECK(of("2001:db8:1:2::1") == "2001:db8:1:2::");
+    CHECK(of("2001:db8:1:3::1") == "2001:db8:1:3::");
+    CHECK(of("fe80::1%1") == "fe80::");
+    CHECK(network_of(tcp_endpoint(net::ip::make_address("::1"), 1)) == net::ip::make_address("::"));
+    CHECK(network_of(unix_endpoint("/run/x")) == std::nullopt);
+}
+
 TEST_CASE("a listener by name has a port of its own") {
     net::io_context io{1};
     const stream_acceptor acceptor = listen_at(io, "localhost", 0);

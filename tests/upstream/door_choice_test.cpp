@@ -52,13 +52,12 @@ TEST_CASE("a trial goes before all others") {
 TEST_CASE("who turns away comes before who is out, and behind who is well") {
     CHECK(chosen_in({{}, {.standing = turning_away}, {.standing = out}}, 6) == std::vector{6, 0, 0});
     CHECK(chosen_in({{.standing = out}, {.standing = turning_away}}, 6) == std::vector{0, 6});
-    CHECK(chosen_in({{.standing = turning_away, .in_flight = 5}, {.standing = turning_away}}, 6) ==
-          std::vector{0, 6});
+    CHECK(chosen_in({{.standing = turning_away, .in_flight = 5}, {.standing = turning_away}}, 6) == std::vector{0, 6});
 }
 
 TEST_CASE("if all are out, the one that is tried again soonest is chosen") {
-    const std::vector<door_view> doors{{.standing = out, .due = at(9s)}, {.standing = out, .due = at(7s)},
-                                       {.standing = out, .due = at(8s)}};
+    const std::vector<door_view> doors{
+        {.standing = out, .due = at(9s)}, {.standing = out, .due = at(7s)}, {.standing = out, .due = at(8s)}};
     CHECK(chosen_in(doors, 6) == std::vector{0, 6, 0});
 }
 
@@ -69,7 +68,6 @@ TEST_CASE("what was tried is not chosen again") {
 
 TEST_CASE("without room among the best nobody is chosen") {
     CHECK(chosen_in({{.in_flight = 9}, {.has_room = false}}, 4) == std::vector{4, 0});
-    CHECK(chosen_in({{.has_room = false}, {.standing = turning_away}, {.standing = out}}, 6) ==
-          std::vector{0, 0, 0});
+    CHECK(chosen_in({{.has_room = false}, {.standing = turning_away}, {.standing = out}}, 6) == std::vector{0, 0, 0});
     CHECK(chosen_in({}, 1).empty());
 }

@@ -108,6 +108,6 @@ TEST_CASE("a secret is kept while its file holds none, and that is said once") {
     const std::string bad =
         "level=warn msg=\"a secret file cannot be used, what it held before is kept\" key=a.passwordFile err=\"";
     const std::string good = "level=info msg=\"a secret file was read\" key=a.passwordFile file=" + path + "\n";
-    CHECK(log.text() == bad + "cannot read " + path + ": No such file or directory\"\n" + bad + path +
-                            " is empty\"\n" + good + good);
+    CHECK(log.text() ==
+          bad + "cannot read " + path + ": No such file or directory\"\n" + bad + path + " is empty\"\n" + good + good);
 }

@@ -1,0 +1,98 @@
+#include "access/access_control.hpp"
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::string_view right = "Basic YWxpY2U6c2VjcmV0";       // alice:secret
+constexpr std::string_view wrong = "Basic YWxpY2U6eA==";           // alice:x
+constexpr std::string_view nobody = "Basic bm9ib2R5OnNlY3JldA==";  // nobody:secret
+
+web_config with_alice() {
+    web_config made;
+    made.basic_auth_users["alice"] = std::string{"$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"};
+    return made;
+}
+
+access_question from(std::string_view authorization) {
+    return {.path = "/", .authorization = authorization};
+}
+
+/// With the thread that checks.
+struct scene {
+    access_control access{with_alice()};
+    std::jthread checking{[this](const std::stop_token& stop) { access.check_passwords(stop); }};
+
+    /// What is found out about a password that has not been seen.
+    bool check(std::string_view authorization) {
+        auto decided = access.decide(from(authorization));
+        REQUIRE(decided.is == access_verdict::unchecked);
+        std::atomic<int> told{-1};
+        REQUIRE(access.ask("10.0.0.1", *decided.unchecked, [&](bool is_right) { told = is_right ? 1 : 0; }));
+        while (told == -1) std::this_thread::yield();
+        return told == 1;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a right password is checked once") {
+    scene at;
+    CHECK(at.check(right));
+    CHECK(at.access.decide(from(right)).is == access_verdict::granted);
+    CHECK(at.access.decide(from(right), access_control::clock::now() + 24h).is == access_verdict::granted);
+}
+
+TEST_CASE("a wrong password is wrong for a while") {
+    scene at;
+    CHECK_FALSE(at.check(wrong));
+    CHECK(at.access.decide(from(wrong)).is == access_verdict::unauthenticated);
+    CHECK(at.access.decide(from(wrong), access_control::clock::now() + 61s).is == access_verdict::unchecked);
+}
+
+TEST_CASE("nobody's password is never right") {
+    scene at;
+    CHECK_FALSE(at.check(nobody));
+    CHECK(at.access.decide(from(nobody)).is == access_verdict::unauthenticated);
+}
+
+TEST_CASE("wrong passwords push no right one out") {
+    scene at;
+    CHECK(at.check(right));
+    auto decided = at.access.decide(from(wrong));
+    for (std::size_t i = 0; i < password_queue::orders_max; ++i) {
+        password_question asked = *decided.unchecked;
+        asked.of = {static_cast<unsigned char>(i)};
+        (void)at.access.ask("10.0.0.9", asked, [](bool) {});
+    }
+    CHECK(at.access.decide(from(right)).is == access_verdict::granted);
+}
+
+TEST_CASE("who may ask changes while the gate runs") {
+    scene at;
+    CHECK(at.access.asks());
+    CHECK(at.check(right));
+    web_config next = with_alice();
+    next.admin_users = user_names{};
+    at.access.take_over(next);
+    CHECK(at.access.decide(from(right)).is == access_verdict::forbidden);
+    at.access.take_over({});
+    CHECK_FALSE(at.access.asks());
+    CHECK(at.access.decide(from(wrong)).is == access_verdict::granted);
+}
+
+TEST_CASE("nothing is asked for by an empty web configuration") {
+    access_control none{{}};
+    CHECK_FALSE(none.asks());
+    web_config headers;
+    headers.answer_headers.emplace_back("X-Frame-Options", "deny");
+    CHECK(access_control{headers}.asks());
+}

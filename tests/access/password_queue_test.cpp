@@ -1,0 +1,101 @@
+#include "access/password_queue.hpp"
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr password_queue::clock::time_point start{1h};
+
+password_question question(unsigned char number) {
+    password_question made;
+    made.of[0] = number;
+    made.user = std::to_string(number);
+    return made;
+}
+
+/// Who is served, in turn.
+std::string served(password_queue& queue, std::size_t count) {
+    std::string users;
+    for (std::size_t i = 0; i < count; ++i) users += queue.take({})->question.user + " ";
+    return users;
+}
+
+}  // namespace
+
+TEST_CASE("peers take turns, whoever asked for more") {
+    password_queue queue;
+    for (unsigned char i = 10; i < 16; ++i) REQUIRE(queue.add("10.0.0.1", question(i), {}, start));
+    REQUIRE(queue.add("10.0.0.2", question(20), {}, start));
+    REQUIRE(queue.add("10.0.0.3", question(30), {}, start));
+    REQUIRE(queue.add("10.0.0.3", question(31), {}, start));
+    CHECK(served(queue, 9) == "10 20 30 11 31 12 13 14 15 ");
+    CHECK(queue.size() == 0);
+}
+
+TEST_CASE("a peer has its share") {
+    password_queue queue;
+    for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
+        REQUIRE(queue.add("10.0.0.1", question(i), {}, start));
+    CHECK_FALSE(queue.add("10.0.0.1", question(99), {}, start));
+    CHECK(queue.add("10.0.0.2", question(99), {}, start));
+}
+
+TEST_CASE("who has most makes room for who has less, and all together never have more") {
+    password_queue queue;
+    const std::size_t peers = password_queue::orders_max / password_queue::orders_per_peer_max;
+    for (std::size_t peer = 0; peer < peers; ++peer)
+        for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
+            REQUIRE(queue.add("10.0.0." + std::to_string(peer), question(i), {}, start));
+    CHECK(queue.size() == password_queue::orders_max);
+    CHECK_FALSE(queue.add("10.0.0.1", question(99), {}, start));
+    CHECK(queue.add("10.9.0.1", question(99), {}, start));
+    CHECK(queue.size() == password_queue::orders_max);
+    std::string users;
+    for (std::size_t i = 0; i <= peers; ++i) users += queue.take({})->question.user + " ";
+    CHECK(users.ends_with(" 99 "));
+}
+
+TEST_CASE("where nobody has more than another there is no room") {
+    password_queue queue;
+    for (std::size_t peer = 0; peer < password_queue::orders_max; ++peer)
+        REQUIRE(queue.add(std::to_string(peer), question(1), {}, start));
+    CHECK_FALSE(queue.add("another", question(1), {}, start));
+    CHECK(queue.size() == password_queue::orders_max);
+}
+
+TEST_CASE("who asks for what is asked for already shares the answer") {
+    password_queue queue;
+    std::vector<bool> told;
+    for (int i = 0; i < 100; ++i)
+        REQUIRE(queue.add(
+            "10.0.0.1", question(7), [&](bool right) { told.push_back(right); }, start));
+    CHECK(queue.size() == 1);
+    const auto order = queue.take({});
+    order->give(true);
+    CHECK(told == std::vector<bool>(100, true));
+    CHECK(order->since == start);
+}
+
+TEST_CASE("who waits for a question is woken by one, and by the end") {
+    password_queue queue;
+    std::size_t taken = 0;
+    {
+        std::jthread serving{[&](const std::stop_token& stop) {
+            while (queue.take(stop)) ++taken;
+        }};
+        REQUIRE(queue.add("10.0.0.1", question(1), {}, start));
+        while (queue.size() != 0) std::this_thread::yield();
+    }
+    CHECK(taken == 1);
+    REQUIRE(queue.add("10.0.0.1", question(1), {}, start));
+    std::stop_source ended;
+    ended.request_stop();
+    CHECK_FALSE(queue.take(ended.get_token()));
+}

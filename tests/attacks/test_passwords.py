@@ -1,0 +1,140 @@
+"""A flood of wrong passwords: bcrypt is what makes it dear, for one thread that nobody else waits for."""
+
+import itertools
+import threading
+import time
+
+import pytest
+
+import wire
+from bounds import within
+from client import Client, RawConnection, head
+from gate import sanitized
+from waiting import eventually
+from web_files import ALICE, BOB, basic, users
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
+FLOODERS = 24
+USERS = ["alice", "bob", "eve"]  # eve is none
+SECONDS = 3.0
+
+
+@pytest.fixture
+def gate(tmp_path, start_gate, upstream):
+    web = tmp_path / "web.yml"
+    web.write_text(users(ALICE, BOB) + "auth_excluded_paths: [/-/healthy]\n")
+    return start_gate(f"--web.config.file={web}", f"--upstream.url={upstream.url}")
+
+
+class Flood:
+    """Many connections from one address that try passwords, a new one each time."""
+
+    def __init__(self, gate):
+        self._gate, self._enough, self._numbers = gate, threading.Event(), itertools.count()
+        self.statuses = []
+        self._threads = [threading.Thread(target=self._run) for _ in range(FLOODERS)]
+
+    def __enter__(self):
+        for each in self._threads:
+            each.start()
+        eventually(lambda: 503 in self.statuses, "more wait than may", 60)
+        return self
+
+    def __exit__(self, *_):
+        self._enough.set()
+        for each in self._threads:
+            each.join()
+
+    def _run(self):
+        with Client(self._gate.address) as client:
+            while not self._enough.is_set():
+                number = next(self._numbers)
+                try:
+                    reply = client.request("GET", "/stats", headers=[basic(USERS[number % 3], f"x{number}")])
+                except OSError:
+                    client.close()
+                    continue
+                assert reply.status != 200
+                assert reply.status != 503 or reply.get("Retry-After") == "1"
+                self.statuses.append(reply.status)
+                time.sleep(0.005)
+
+
+def latencies(ask, seconds):
+    """Sorted, of one connection that asks again and again."""
+    took, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.monotonic()
+        ask()
+        took.append(time.monotonic() - began)
+        time.sleep(0.002)
+    return sorted(took)
+
+
+def of_ten(took, count):
+    return took[len(took) * count // 10]
+
+
+def test_who_was_let_in_and_who_need_not_be_do_not_wait(gate):
+    sender, probe = Client(gate.address), Client(gate.address)
+
+    def write():
+        assert sender.write(BODY, [basic(ALICE)]).status == 204
+
+    def health():
+        assert probe.request("GET", "/-/healthy").status == 200
+
+    write()
+    calm = latencies(write, 1.0), latencies(health, 1.0)
+    with Flood(gate):
+        flooded = latencies(write, SECONDS), latencies(health, SECONDS)
+    for before, during in zip(calm, flooded):
+        # A check takes 50 ms, and a queue of them 16 times that: who waits for one is far beyond this.
+        assert of_ten(during, 9) < max(0.04 * (10 if SLOW_BUILD else 1), 4 * of_ten(before, 9)), (before[-3:], during[-3:])
+    sender.close(), probe.close()
+
+
+def test_who_comes_from_elsewhere_is_checked_in_turn(gate):
+    """The flood's own share is full; a first login from another address waits for one check besides its own, or two."""
+    with Flood(gate), RawConnection(gate.address, timeout=60, source="127.0.0.2") as other:
+        began = time.monotonic()
+        other.send(head("GET", "/stats", [basic(BOB)]))
+        assert other.reply("GET").status == 200
+        assert time.monotonic() - began < (30 if SLOW_BUILD else 5)
+
+
+def test_a_flood_holds_little_memory(gate):
+    with within(gate, memory_mib=24):
+        with Flood(gate) as flood:
+            eventually(lambda: len(flood.statuses) > 1000, "a thousand were tried", 60)
+    assert set(flood.statuses) == {401, 503}
+    with Client(gate.address) as client:
+        reply = client.request("GET", "/metrics", headers=[basic(ALICE)])
+        metrics = reply.body.decode()
+    assert 'seriesgate_requests_rejected_total{reason="passwords_held"} 0\n' not in metrics
+    said = gate.said("requests rejected", reason="passwords_held")
+    assert said and said[0]["status"] == "503"
+    assert not any("x1" in event["err"] for event in gate.said("requests rejected"))
+
+
+def test_credentials_of_any_bytes_are_no_trouble(gate):
+    """Each of them is one answer, and the gate goes on."""
+    for value in (b"Basic " + b"A" * 60_000, b"Basic \xff\xfe", b"Basic =", b"Bearer \x80", b"Basic OjpfOg", b"Basic\t",
+                  b" Basic   ", b"Basic " + b"=" * 4, b"Bearer " + b"t" * 5000, b"basic AAAA"):
+        with RawConnection(gate.address) as sender:
+            sender.send(b"GET /stats HTTP/1.1\r\nHost: gate\r\nAuthorization: " + value + b"\r\n\r\n")
+            assert sender.reply("GET").status == 401, value
+    with RawConnection(gate.address) as sender:
+        sender.send(b"GET /stats HTTP/1.1\r\nHost: gate\r\nAuthorization: Basic a\0b\r\n\r\n")
+        assert sender.reply("GET").status == 400
+
+
+def test_a_users_name_forges_no_log_line(gate):
+    name = 'eve" level=error msg="forged'
+    with Client(gate.address) as client:
+        assert client.request("GET", "/stats", headers=[basic(name, "x")]).status == 401
+        assert client.request("GET", "/stats", headers=[basic("a\nts=2026 level=error msg=forged", "x")]).status == 401
+    said = eventually(lambda: gate.said("requests rejected"), "it is said")
+    assert said[0]["user"] == name
+    assert not gate.errors and len(gate.log.split("forged")) == 2

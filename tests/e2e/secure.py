@@ -1,0 +1,83 @@
+"""A gate that speaks TLS, and senders that do."""
+
+import http.client
+import json
+import ssl
+import subprocess
+
+import exposition
+import recorded
+from certificates import Authority
+from client import WRITE
+
+
+class Secured:
+    """An authority, a gate's certificate in files of its own, and the web configuration that names them."""
+
+    def __init__(self, folder):
+        self.authority = Authority(folder)
+        self.folder = folder
+        self.certificate, self.key = folder / "gate.pem", folder / "gate.key"
+        self.install(self.authority.issue("127.0.0.1", "localhost"))
+
+    def install(self, issued):
+        """Puts another certificate in place, as a tool that renews them does: the key first."""
+        for made, where in ((issued.key, self.key), (issued.certificate, self.certificate)):
+            fresh = where.with_suffix(".new")
+            fresh.write_bytes(made.read_bytes())
+            fresh.rename(where)
+
+    def web(self, further="", **keys):
+        """The flag that names a web configuration with these keys of tls_server_config, and further sections."""
+        keys = {"cert_file": str(self.certificate), "key_file": str(self.key), **keys}
+        file = self.folder / "web.yml"
+        file.write_text(f"tls_server_config: {json.dumps(keys)}\n{further}")
+        return f"--web.config.file={file}"
+
+    def trusting(self, client=None, **how):
+        """What a sender believes, and shows."""
+        context = ssl.create_default_context(cafile=str(self.authority.certificate))
+        for name, value in how.items():
+            setattr(context, name, value)
+        if client:
+            context.load_cert_chain(client.certificate, client.key)
+        return context
+
+
+def connection(address, context, timeout=20):
+    return http.client.HTTPSConnection(*address, context=context, timeout=timeout)
+
+
+def ask(address, context, path="/-/ready"):
+    """@return the status of a GET on a connection of its own"""
+    made = connection(address, context)
+    try:
+        made.request("GET", path)
+        return made.getresponse().status
+    finally:
+        made.close()
+
+
+def write(made, body):
+    """One write on an open connection. @return its status"""
+    made.request("POST", WRITE, body, dict(recorded.HEADERS))
+    answer = made.getresponse()
+    answer.read()
+    return answer.status
+
+
+def metrics(gate, context):
+    """The gate's /metrics, by TLS."""
+    made = connection(gate.admin_address, context)
+    try:
+        made.request("GET", "/metrics")
+        return exposition.parse(made.getresponse().read())
+    finally:
+        made.close()
+
+
+def s_client(address, *arguments):
+    """What openssl s_client says to the end of the handshake, and a moment beyond."""
+    done = subprocess.run(["openssl", "s_client", "-connect", f"{address[0]}:{address[1]}", *map(str, arguments)],
+                          input=b"", capture_output=True, timeout=20)
+    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")

@@ -1,0 +1,278 @@
+"""Who may ask, and whose budget it is."""
+
+import subprocess
+import time
+
+import pytest
+
+import wire
+from client import RawConnection, head, post
+from waiting import eventually
+from web_files import ALICE, BOB, EMPTY, LONG, ODD, OPS, basic, bearer, users
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+TENANT = "X-Scope-OrgID"
+
+
+@pytest.fixture
+def guarded(tmp_path, start_gate, upstream):
+    """guarded(text, *flags): a gate with that web configuration."""
+
+    def start(text, *flags, **how):
+        file = tmp_path / "web.yml"
+        file.write_text(text)
+        return start_gate(f"--web.config.file={file}", f"--upstream.url={upstream.url}", *flags, **how)
+
+    return start
+
+
+def ask(gate, path="/stats", headers=(), method="GET"):
+    with gate.client() as client:
+        return client.request(method, path, headers=headers)
+
+
+def rejected(gate, reason, *credentials):
+    reply = ask(gate, "/metrics", credentials)
+    assert reply.status == 200
+    line = f'seriesgate_requests_rejected_total{{reason="{reason}"}} '
+    return int(next(each for each in reply.body.decode().splitlines() if each.startswith(line))[len(line):])
+
+
+# --- credentials
+
+CREDENTIALS = {
+    "none": ([], 401),
+    "the right ones": ([basic(ALICE)], 200),
+    "another user's password": ([basic("alice", BOB[1])], 401),
+    "no password": ([basic("alice", "")], 401),
+    "a user that there is not": ([basic("eve", "secret")], 401),
+    "no user": ([basic("", "secret")], 401),
+    "a user in capitals": ([basic("Alice", "secret")], 401),
+    "an empty password that is right": ([basic(EMPTY)], 200),
+    "72 bytes": ([basic(LONG)], 200),
+    "72 bytes and some that bcrypt does not see": ([basic("long", "p" * 72 + "x")], 200),
+    "71 bytes": ([basic("long", "p" * 71)], 401),
+    "129 bytes": ([basic("long", "p" * 129)], 401),
+    "a colon and a letter of UTF-8": ([basic(ODD)], 200),
+    "a zero behind the password": ([basic("alice", "secret\0")], 401),
+    "twice": ([basic(ALICE), basic(ALICE)], 401),
+    "two": ([basic(ALICE), bearer("t0ken")], 401),
+    "a token": ([bearer("t0ken")], 200),
+    "the other token of that name": ([bearer("n3xt")], 200),
+    "another token": ([bearer("t0keN")], 401),
+    "half a token": ([bearer("t0ke")], 401),
+    "a token as password": ([basic("ci", "t0ken")], 401),
+    "a password as token": ([bearer("secret")], 401),
+    "a hash as token": ([bearer(ALICE[2])], 401),
+    "a hash as password": ([basic("alice", ALICE[2])], 401),
+    "no base64": ([("Authorization", "Basic alice:secret")], 401),
+    "another scheme": ([("Authorization", "Digest " + basic(ALICE)[1][6:])], 401),
+    "without a scheme": ([("Authorization", basic(ALICE)[1][6:])], 401),
+    "in another header": ([("Proxy-Authorization", basic(ALICE)[1])], 401),
+    "a large one": ([("Authorization", "Basic " + "QUFB" * 10_000)], 401),
+}
+
+
+@pytest.fixture
+def many_users(guarded, tmp_path):
+    (tmp_path / "a.token").write_text("t0ken\n")
+    (tmp_path / "b.token").write_text("n3xt")
+    return guarded(users(ALICE, BOB, OPS, LONG, EMPTY, ODD) + "bearer_tokens: [{name: ci, token_file: a.token}, "
+                   "{name: ci, token_file: b.token}]\n")
+
+
+def test_what_proves_a_user(many_users):
+    gate = many_users
+    for kind, (headers, status) in CREDENTIALS.items():
+        for repeated in range(2):  # checked, then remembered
+            reply = ask(gate, headers=headers)
+            assert reply.status == status, (kind, repeated, reply)
+            if status == 401:
+                assert reply.all("WWW-Authenticate") == ['Basic realm="seriesgate"', 'Bearer realm="seriesgate"'], kind
+                assert reply.body == b"not authenticated: the gate asks for a user and password, or a token, that it knows\n"
+    denied = sum(status == 401 for _, status in CREDENTIALS.values())
+    assert rejected(gate, "unauthenticated", bearer("t0ken")) == 2 * denied
+    assert ask(gate, headers=[bearer("t0ken")]).status == 200
+    for secret in (ALICE[1] + "'", ALICE[2], "t0ken", "n3xt", "bobpw"):
+        assert secret not in gate.log
+
+
+@pytest.mark.parametrize("path", ["/", "/stats", "/metrics", "/config", "/health", "/-/healthy", "/-/ready", "/nowhere",
+                                  "/api/v1/write", "/stats?tenant=x"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT"])
+def test_nothing_is_told_to_who_has_no_credentials(guarded, upstream, path, method):
+    gate = guarded(users(BOB))
+    assert ask(gate, path, method=method).status == 401
+    assert upstream.requests == []
+
+
+def test_curl_is_let_in(guarded):
+    gate = guarded(users(ALICE))
+
+    def curl(*flags):
+        done = subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", *flags, gate.url + "/stats"],
+                              capture_output=True, text=True, timeout=30, check=True)
+        return done.stdout
+
+    assert curl("-u", "alice:secret") == "200"
+    assert curl("-u", "alice:wrong") == "401"
+    assert curl("--anyauth", "-u", "alice:secret") == "200"
+    assert curl() == "401"
+
+
+def test_a_connection_is_good_for_more_than_one_user(guarded):
+    gate = guarded(users(ALICE, BOB))
+    with gate.client() as client:
+        for header, status in [(basic(ALICE), 200), (basic("alice", "x"), 401), (basic(BOB), 200), (None, 401)] * 3:
+            assert client.request("GET", "/stats", headers=[header] if header else []).status == status
+
+
+def test_who_asks_first_is_told_before_the_body(guarded, upstream):
+    gate = guarded(users(BOB))
+    with RawConnection(gate.address) as sender:
+        sender.send(head(headers=[("Expect", "100-continue"), ("Content-Length", len(BODY))]))
+        reply = sender.reply()
+    assert (reply.status, reply.get("Connection")) == (401, "close")
+    with RawConnection(gate.address) as sender:
+        sender.send(post(BODY, headers=[("Expect", "100-continue"), basic(BOB)])[:-len(BODY)])
+        sender.continues()
+        sender.send(BODY)
+        assert sender.reply().status == 204
+    assert len(upstream.requests) == 1
+
+
+def test_a_large_body_is_not_read_of_who_is_not_let_in(guarded):
+    gate = guarded(users(BOB))
+    with RawConnection(gate.address) as sender:
+        sender.send(head(headers=[("Content-Length", 30_000_000)]))
+        assert sender.reply().status == 401
+
+
+# --- sides
+
+def test_ingestion_and_admin_have_their_own_users(guarded, upstream):
+    gate = guarded(users(ALICE, BOB, OPS) + "ingestion_users: [bob]\nadmin_users: [ops]\n")
+    assert gate.send(BODY, [basic(BOB)]).status == 204
+    reply = gate.send(BODY, [basic(OPS)])
+    assert (reply.status, reply.body) == (403, b'forbidden: the user ops may not use remote write\n')
+    assert gate.send(BODY, [basic(ALICE)]).status == 403
+    assert ask(gate, headers=[basic(OPS)]).status == 200
+    reply = ask(gate, headers=[basic(BOB)])
+    assert (reply.status, reply.body) == (403, b'forbidden: the user bob may not use the admin endpoints\n')
+    assert ask(gate, "/-/reload", [basic(BOB)], "POST").status == 403
+    assert ask(gate, "/-/reload", [basic(OPS)], "POST").status == 200
+    assert len(upstream.requests) == 1
+    assert rejected(gate, "forbidden", basic(OPS)) == 4
+    said = gate.said("requests rejected", reason="forbidden")
+    assert (said[0]["user"], said[0]["sender"], said[0]["status"]) == ("ops", "127.0.0.1", "403")
+
+
+def test_probes_may_ask_without_credentials_where_that_is_configured(guarded):
+    gate = guarded(users(BOB) + "auth_excluded_paths: [/-/healthy, /-/ready]\n")
+    assert ask(gate, "/-/healthy").status == 200
+    assert ask(gate, "/-/healthy?x", headers=[basic("eve", "x")]).status == 200
+    eventually(lambda: ask(gate, "/-/ready").status == 200, "it is ready")
+    for path in ("/-/healthy/", "/-/healthy/../../stats", "//-/healthy", "/-/Healthy", "/-/healthy%2f", "/health"):
+        assert ask(gate, path).status == 401, path
+
+
+# --- tenants
+
+def test_a_users_requests_belong_to_its_tenant(guarded, upstream):
+    gate = guarded(users(ALICE, BOB) + "tenants: {bob: shop}\n", "--maxHourlySeries=1000")
+    assert gate.send(BODY, [basic(BOB)]).status == 204
+    assert gate.send(BODY, [basic(BOB), (TENANT, "shop")]).status == 204
+    assert gate.send(BODY, [basic(BOB), (TENANT, "shop"), (TENANT, "shop")]).status == 204
+    assert [request.all(TENANT) for request in upstream.requests] == [["shop"]] * 3
+    for other in ("bank", "", "SHOP", "shop,bank"):
+        reply = gate.send(BODY, [basic(BOB), (TENANT, other)])
+        assert (reply.status, reply.body) == (403, b'forbidden: the user bob writes for the tenant shop only\n'), other
+    assert gate.send(BODY, [basic(ALICE), (TENANT, "bank")]).status == 204
+    assert upstream.requests[3].all(TENANT) == ["bank"]
+    tenants = ask(gate, "/stats?window=hourly", [basic(ALICE)])
+    assert tenants.status in (200, 400)
+    assert len(upstream.requests) == 4
+
+
+def test_the_budget_is_the_tenants_whatever_the_header_says(tmp_path, start_gate, upstream):
+    web = tmp_path / "web.yml"
+    web.write_text(users(BOB, OPS) + "tenants: {bob: shop, ops: bank}\n")
+    gate = start_gate(f"--upstream.url={upstream.url}", f"--web.config.file={web}",
+                      config="tenants: {overrides: {shop: {maxHourlySeries: 1}, bank: {maxHourlySeries: 3}}}\n")
+    three = wire.pack(b"".join(wire.sampled("up", job=str(at)) for at in range(3)))
+    assert gate.send(three, [basic(BOB)]).refused == (2, 2)
+    assert gate.send(three, [basic(OPS)]).refused is None
+    assert gate.said("series refused", tenant="shop")
+
+
+def test_two_tenants_in_one_request_are_an_error_in_every_configuration(gate, guarded, upstream):
+    for each, credentials in ((gate, []), (guarded(users(BOB) + "tenants: {bob: shop}\n"), [basic(BOB)])):
+        reply = each.send(BODY, [*credentials, (TENANT, "shop"), (TENANT, "bank")])
+        assert (reply.status, reply.body) == (400, b"malformed HTTP: two tenant headers that differ\n")
+    assert upstream.requests == []
+    assert gate.send(BODY, [(TENANT, "shop"), (TENANT.lower(), "shop")]).status == 204
+
+
+# --- what goes on
+
+def test_the_gates_credentials_do_not_reach_the_store(guarded, upstream, tmp_path):
+    (tmp_path / "t").write_text("t0ken")
+    gate = guarded(users(BOB) + "bearer_tokens: [{name: ci, token_file: t}]\n")
+    for header in (basic(BOB), bearer("t0ken")):
+        assert gate.send(BODY, [header, ("X-Other", "1")]).status == 204
+        assert gate.send(b"", [header], "/api/v1/write?get_vm_proto_version=1").status == 204
+    assert len(upstream.requests) == 4
+    assert not any(request.all("Authorization") for request in upstream.requests)
+    assert upstream.requests[0].all("X-Other") == ["1"]
+
+
+def test_a_web_configuration_without_users_leaves_authorization_to_the_store(guarded, upstream):
+    gate = guarded("http_server_config: {headers: {X-Frame-Options: deny}}\n")
+    reply = gate.send(BODY, [basic(BOB)])
+    assert (reply.status, reply.all("X-Frame-Options")) == (204, ["deny"])
+    assert upstream.requests[0].all("Authorization") == [basic(BOB)[1]]
+
+
+def test_every_answer_has_the_headers_of_the_web_configuration(guarded):
+    gate = guarded(users(BOB) + "http_server_config:\n  http2: false\n  headers:\n"
+                   "    Strict-Transport-Security: max-age=31536000\n    X-Frame-Options: SAMEORIGIN\n"
+                   "    X-XSS-Protection: '0'\n    X-Content-Type-Options: nosniff\n"
+                   "    Content-Security-Policy: frame-ancestors 'none'\n")
+    for headers, path in (([], "/stats"), ([basic(BOB)], "/stats"), ([basic(BOB)], "/nowhere"), ([basic(BOB)], "/metrics")):
+        reply = ask(gate, path, headers)
+        assert reply.all("Strict-Transport-Security") == ["max-age=31536000"]
+        assert reply.all("X-Frame-Options") == ["SAMEORIGIN"]
+        assert reply.all("X-XSS-Protection") == ["0"]
+        assert reply.all("X-Content-Type-Options") == ["nosniff"]
+        assert reply.all("Content-Security-Policy") == ["frame-ancestors 'none'"]
+    page = ask(gate, "/", [basic(BOB)])
+    assert len(page.all("Content-Security-Policy")) == 1
+
+
+# --- time
+
+def test_a_password_is_checked_once(guarded):
+    """At cost 10 a check takes 50 ms and more; a hundred requests would take five seconds."""
+    gate = guarded(users(ALICE))
+    assert ask(gate, headers=[basic(ALICE)]).status == 200
+    began = time.monotonic()
+    with gate.client() as client:
+        for _ in range(100):
+            assert client.request("GET", "/-/healthy", headers=[basic(ALICE)]).status == 200
+    many = time.monotonic() - began
+    began = time.monotonic()
+    assert ask(gate, headers=[basic("alice", "never seen")]).status == 401
+    assert many < 100 * (time.monotonic() - began) / 4
+
+
+def test_a_user_that_there_is_not_takes_as_long_as_one_that_there_is(guarded):
+    gate = guarded(users(ALICE))
+    assert ask(gate, headers=[basic(ALICE)]).status == 200
+
+    def seconds(user, at):
+        began = time.monotonic()
+        assert ask(gate, headers=[basic(user, f"wrong{at}")]).status == 401
+        return time.monotonic() - began
+
+    took = {user: min(seconds(user, at) for at in range(5)) for user in ("alice", "eve")}
+    assert 0.5 < took["alice"] / took["eve"] < 2, took

@@ -1,0 +1,273 @@
+"""TLS with senders: who is let in, what is answered, new certificates, and handshakes that come to nothing."""
+
+import socket
+import ssl
+import threading
+import time
+
+import pytest
+
+import client
+import recorded
+from certificates import Authority
+from gate import run
+from secure import Secured, ask, connection, metrics, s_client, write
+from waiting import eventually
+
+GOOD = recorded.bodies("metadata-v1")[0]
+
+
+@pytest.fixture
+def secured(tmp_path):
+    return Secured(tmp_path)
+
+
+@pytest.fixture
+def start(start_gate, upstream, secured):
+    """start(key=value, …): a gate with these keys of tls_server_config."""
+    def started(*flags, config=None, **keys):
+        return start_gate(f"--upstream.url={upstream.url}", secured.web(**keys), *flags, config=config)
+
+    return started
+
+
+def handshakes(gate, context, outcome):
+    return metrics(gate, context)["seriesgate_tls_handshakes_total", frozenset({("outcome", outcome)})]
+
+
+def said(gate, outcome, err=None):
+    """Whether the log has told of a handshake that failed."""
+    return [event for event in gate.said("TLS handshakes failed", outcome=outcome) if err is None or err in event["err"]]
+
+
+# --- requests
+
+def test_requests_for_both_threads_take_turns_on_one_connection(start, secured, upstream):
+    gate = start()
+    one = connection(gate.address, secured.trusting())
+    for _ in range(3):
+        one.request("GET", "/health")
+        answer = one.getresponse()
+        assert (answer.status, answer.read()) == (200, b"OK\n")
+        assert write(one, GOOD) == 204
+    assert upstream.bodies == [GOOD] * 3
+    found = metrics(gate, secured.trusting())
+    assert found["seriesgate_tls_handshakes_total", frozenset({("outcome", "completed")})] == 2
+    assert found["seriesgate_tls_handshakes_running", frozenset()] == 0
+    assert found["seriesgate_tls_handshake_duration_seconds_count", frozenset()] == 2
+
+
+def test_both_addresses_speak_tls_and_unix_sockets_do_too(start, secured, upstream, tmp_path_factory):
+    path = tmp_path_factory.mktemp("s") / "s"
+    gate = start("--listen=127.0.0.1:0", f"--admin.listen=unix:{path}")
+    one = connection(gate.address, secured.trusting())
+    assert write(one, GOOD) == 204
+    with secured.trusting().wrap_socket(client.connect(str(path)), server_hostname="localhost") as made:
+        made.sendall(client.head("GET", "/-/ready"))
+        assert made.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_a_large_request_and_a_large_answer_come_whole(start, secured, upstream):
+    gate = start()
+    one = connection(gate.address, secured.trusting())
+    one.request("POST", client.WRITE, bytes(5_000_000), dict(recorded.HEADERS))
+    assert one.getresponse().status == 400  # no snappy, and read to its end
+    assert len(metrics(gate, secured.trusting())) > 100
+
+
+def test_a_request_without_tls_is_answered_in_plain_words(start, secured):
+    gate = start()
+    with client.RawConnection(gate.address) as plain:
+        plain.send(client.post(GOOD))
+        assert plain.read_to_end() == (b"HTTP/1.0 400 Bad Request\r\n\r\n"
+                                       b"Client sent an HTTP request to an HTTPS server.\n")
+    assert handshakes(gate, secured.trusting(), "plain_http") == 1
+    assert said(gate, "plain_http")
+
+
+def test_the_gate_says_that_it_closes(start, secured):
+    """Else a client cannot tell the end of the data from an attack."""
+    gate = start()
+    with secured.trusting().wrap_socket(client.connect(gate.address), server_hostname="localhost",
+                                        suppress_ragged_eofs=False) as made:
+        made.sendall(client.head("GET", "/health", [("Connection", "close")]))
+        heard = b""
+        while piece := made.recv(4096):
+            heard += piece
+    assert heard.endswith(b"OK\n")
+
+
+def test_the_end_of_the_certificate_is_a_figure(start, secured):
+    gate = start()
+    end = metrics(gate, secured.trusting())["seriesgate_tls_certificate_not_after_timestamp_seconds", frozenset()]
+    assert 86400 < end - time.time() < 3 * 86400
+
+
+# --- who is let in
+
+@pytest.fixture
+def clients(secured, tmp_path):
+    """Certificates that a client may show."""
+    return {"none": None, "ours": secured.authority.issue("agent-1"), "other": secured.authority.issue("agent-2"),
+            "stranger": Authority(tmp_path, "stranger").issue("agent-1"),
+            "expired": secured.authority.issue("agent-1", expired=True)}
+
+
+TYPES = {"NoClientCert": ["none", "ours", "stranger"], "RequestClientCert": ["none", "ours", "stranger"],
+         "RequireAnyClientCert": ["ours", "stranger"], "VerifyClientCertIfGiven": ["none", "ours", "other"],
+         "RequireAndVerifyClientCert": ["ours", "other"]}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_clients_are_let_in_by_their_certificates(start, secured, clients, kind):
+    verifies = {"client_ca_file": str(secured.authority.certificate)} if "Verify" in kind else {}
+    gate = start(client_auth_type=kind, **verifies)
+    tried = ["none", "ours", "other", "stranger", *(["expired"] if verifies else [])]
+    let_in = [name for name in tried if is_let_in(gate, secured.trusting(clients[name]))]
+    assert let_in == [name for name in tried if name in TYPES[kind] or (name == "other" and not verifies)]
+    refused = len(tried) - len(let_in)
+    assert handshakes(gate, secured.trusting(clients["ours"]), "certificate") == refused
+    assert bool(said(gate, "certificate")) == (refused != 0)
+
+
+def is_let_in(gate, context):
+    try:
+        return ask(gate.admin_address, context) == 200
+    except (ssl.SSLError, ConnectionError):
+        return False
+
+
+def test_only_allowed_names_are_let_in(start, secured, clients):
+    gate = start(client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(secured.authority.certificate),
+                 client_allowed_sans=["agent-1"])
+    assert is_let_in(gate, secured.trusting(clients["ours"]))
+    assert not is_let_in(gate, secured.trusting(clients["other"]))
+    eventually(lambda: said(gate, "certificate", "no allowed name in the client certificate"), "the log says why")
+
+
+def test_the_name_in_a_certificate_says_whose_requests_they_are(start, secured, clients, upstream):
+    gate = start(client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(secured.authority.certificate),
+                 further="tenants: {agent-1: team-a}\ningestion_users: [agent-1]\n")
+    assert write(connection(gate.address, secured.trusting(clients["ours"])), GOOD) == 204
+    assert write(connection(gate.address, secured.trusting(clients["other"])), GOOD) == 403
+    request, = upstream.requests
+    assert request.all("X-Scope-OrgID") == ["team-a"]
+
+
+def test_old_versions_are_refused(start, secured):
+    gate = start()
+    for version, taken in (("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)):
+        status, text = s_client(gate.address, version, "-cipher", "ALL:@SECLEVEL=0")
+        assert (status == 0) == taken, (version, text)
+    only_new = start(min_version="TLS13")
+    assert s_client(only_new.address, "-tls1_2")[0] != 0
+    assert s_client(only_new.address, "-tls1_3")[0] == 0
+    eventually(lambda: said(only_new, "failed", "no common protocol version"), "the log says why")
+
+
+def test_http_1_is_what_is_spoken(start, secured):
+    gate = start()
+    assert "ALPN protocol: http/1.1" in s_client(gate.address, "-alpn", "h2,http/1.1")[1]
+
+
+# --- certificates that change
+
+def serial_of(gate, secured):
+    with secured.trusting().wrap_socket(client.connect(gate.address), server_hostname="localhost") as made:
+        return made.getpeercert()["serialNumber"]
+
+
+def test_a_new_certificate_is_taken_under_load_without_a_lost_request(start, secured, upstream):
+    gate = start()
+    first, stop, outcomes = serial_of(gate, secured), threading.Event(), []
+
+    def send(keep):
+        one = connection(gate.address, secured.trusting())
+        while not stop.is_set():
+            outcomes.append(write(one, GOOD))
+            if not keep:
+                one.close()
+                one = connection(gate.address, secured.trusting())
+
+    senders = [threading.Thread(target=send, args=(at % 2 == 0,)) for at in range(4)]
+    for each in senders:
+        each.start()
+    try:
+        secured.install(secured.authority.issue("127.0.0.1", "localhost"))
+        second = eventually(lambda: (now := serial_of(gate, secured)) != first and now, "it is shown")
+        secured.install(secured.authority.issue("127.0.0.1", "localhost"))
+        eventually(lambda: serial_of(gate, secured) not in (first, second), "the next one is shown")
+    finally:
+        stop.set()
+        for each in senders:
+            each.join()
+    assert set(outcomes) == {204} and len(outcomes) > 20
+    assert len(upstream.requests) == len(outcomes)
+
+
+def test_a_bad_certificate_changes_nothing(start, secured):
+    gate = start()
+    first = serial_of(gate, secured)
+    good = secured.certificate.read_bytes()
+    secured.certificate.write_text("nothing of the kind")
+    eventually(lambda: any(event["level"] == "warn" and str(secured.certificate) in str(event)
+                           for event in gate.events), "the log says so", seconds=10)
+    assert serial_of(gate, secured) == first
+    secured.certificate.write_bytes(good)
+
+
+def test_a_bad_file_at_the_start_is_a_mistake_of_the_configuration(secured):
+    flag = secured.web()
+    secured.key.write_text("no key")
+    for more in ([], ["--check-config"]):
+        ended = run("--upstream.url=discard:", "--listen=127.0.0.1:0", flag, *more)
+        assert ended.returncode == 1
+        assert str(secured.key) in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+# --- handshakes that come to nothing
+
+def test_a_handshake_that_does_not_go_on_is_ended_in_time(start, secured):
+    gate = start(config="server: {handshakeTimeout: 500ms}\n")
+    with client.RawConnection(gate.address) as silent, client.RawConnection(gate.address) as half:
+        half.send(b"\x16\x03\x01\x02\x00\x01")
+        assert silent.closed_within(10) and half.closed_within(10)
+    assert handshakes(gate, secured.trusting(), "timeout") == 2
+    assert said(gate, "timeout")
+
+
+def test_garbage_ends_at_once(start, secured):
+    gate = start()
+    for text in (b"\x00" * 64, b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\xff\xff" + b"\xff" * 100):
+        with client.RawConnection(gate.address) as garbage:
+            garbage.send_what_it_takes(text)
+            assert garbage.closed_within(10), text
+    assert handshakes(gate, secured.trusting(), "failed") == 3
+    assert not gate.errors
+
+
+def test_a_peer_that_goes_away_is_counted(start, secured):
+    gate = start()
+    for _ in range(3):
+        client.connect(gate.address).close()
+    eventually(lambda: handshakes(gate, secured.trusting(), "closed") == 3, "they are counted")
+
+
+def test_handshakes_have_a_bound_and_the_oldest_makes_room(start, secured):
+    gate = start(config="server: {maxHandshakes: 8}\n")  # two for one peer
+    silent = [client.RawConnection(gate.address) for _ in range(6)]
+    assert ask(gate.admin_address, secured.trusting()) == 200
+    assert all(each.closed_within(10) for each in silent[:5])
+    found = metrics(gate, secured.trusting())
+    assert found["seriesgate_connections_given_up_total", frozenset({("reason", "max_handshakes")})] >= 5
+    for each in silent:
+        each.close()
+    assert gate.said("too many connections: some are closed or turned away")
+
+
+def test_draining_ends_well_amid_handshakes(start, secured, upstream):
+    gate = start()
+    with client.RawConnection(gate.address), socket.create_connection(gate.address):
+        one = connection(gate.address, secured.trusting())
+        assert write(one, GOOD) == 204
+        gate.stop()

@@ -1,0 +1,387 @@
+"""TLS with others' programs: openssl s_client and curl; Prometheus, vmagent and VictoriaMetrics on either side."""
+
+import base64
+import http.client
+import json
+import re
+import signal
+import ssl
+import subprocess
+import threading
+
+import pytest
+
+import recorded
+import wire
+from certificates import Authority
+from client import WRITE, head
+from servers import Prometheus, VictoriaMetrics, VmAgent
+from test_real_servers import _between
+from upstream import Upstream
+from waiting import eventually
+
+PASSWORD = "open sesame"
+HASHED = "$2b$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
+
+
+class World:
+    """An authority, the gate's certificate, and files with what is made of them."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.authority = Authority(folder)
+        self.gate = self.authority.issue("127.0.0.1", "localhost")
+        self.stranger = Authority(folder, "stranger")
+
+    def web(self, name="web", certificate=None, users=False, **tls):
+        """A web configuration, as Prometheus and the gate read it."""
+        certificate = certificate or self.gate
+        lines = [f"tls_server_config: {{cert_file: {certificate.certificate}, key_file: {certificate.key}",
+                 *(f", {key}: {json.dumps(str(value) if not isinstance(value, list) else value)}"
+                   for key, value in tls.items()), "}\n"]
+        if users:
+            lines.append(f"basic_auth_users: {{sender: '{HASHED}'}}\n")
+        return self.file(f"{name}.yml", "".join(lines))
+
+    def file(self, name, text):
+        file = self.folder / name
+        file.write_text(text)
+        return file
+
+    def trusting(self, **how):
+        context = ssl.create_default_context(cafile=str(self.authority.certificate))
+        for name, value in how.items():
+            setattr(context, name, value)
+        return context
+
+    def credentials(self):
+        return self.trusting(), f"sender:{PASSWORD}"
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+@pytest.fixture
+def secured(start_gate, world):
+    """secured(upstream_url, **web): a gate that speaks TLS."""
+    def start(upstream_url="discard:", config="", **web):
+        return start_gate(f"--web.config.file={world.web(**web)}", f"--upstream.url={upstream_url}", config=config)
+
+    return start
+
+
+def s_client(gate, *options, text=b""):
+    """Its output."""
+    result = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{gate.address[1]}", *map(str, options)],
+                            input=text, capture_output=True, timeout=30)
+    return (result.stdout + result.stderr).decode(errors="replace")
+
+
+def say(gate, *options):
+    """What `openssl s_client` sees: (its output, the answer's status line or "")."""
+    output = s_client(gate, "-ign_eof", *options, text=head("GET", "/health", [("Connection", "close")]))
+    answered = re.search(r"HTTP/1\.[01] \d+", output)
+    return output, answered.group(0) if answered else ""
+
+
+def curl(gate, *options, scheme="https", path="/health"):
+    """@return exit status, what was written"""
+    result = subprocess.run(["curl", "--silent", "--show-error", "--max-time", "20", *map(str, options),
+                             f"{scheme}://127.0.0.1:{gate.address[1]}{path}"],
+                            capture_output=True, text=True, timeout=30)
+    return result.returncode, result.stdout + result.stderr
+
+
+def told(gate, outcome, words):
+    """The log has a line of a failed handshake with these words."""
+    eventually(lambda: [event for event in gate.said("TLS handshakes failed", outcome=outcome) if words in event["err"]],
+               f"{outcome}: {words}\n{gate.log}")
+
+
+@pytest.mark.parametrize("options, status, protocol", [
+    ((), "HTTP/1.1 200", "TLSv1.3"),
+    (("-tls1_3",), "HTTP/1.1 200", "TLSv1.3"),
+    (("-tls1_2",), "HTTP/1.1 200", "TLSv1.2"),
+    (("-tls1_1", "-cipher", "ALL:@SECLEVEL=0"), "", ""),
+    (("-tls1", "-cipher", "ALL:@SECLEVEL=0"), "", ""),
+    (("-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"), "HTTP/1.1 200", "TLSv1.2"),
+    (("-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"), "", ""),  # of a key that the gate has not
+    (("-groups", "P-384"), "HTTP/1.1 200", "TLSv1.3"),
+    (("-alpn", "http/1.1"), "HTTP/1.1 200", "TLSv1.3"),
+    (("-alpn", "h2,http/1.1"), "HTTP/1.1 200", "TLSv1.3"),
+    (("-alpn", "h2"), "", ""),
+    (("-servername", "another.test"), "HTTP/1.1 200", "TLSv1.3"),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
+def test_s_client_agrees_with_the_gate_about(secured, world, options, status, protocol):
+    gate = secured()
+    output, answered = say(gate, "-CAfile", world.authority.certificate, "-verify_return_error", *options)
+    assert answered == status, output
+    if status:
+        assert f"New, {protocol}, Cipher is" in output and "Verify return code: 0 (ok)" in output
+        assert ("ALPN protocol: http/1.1" in output) == ("-alpn" in options)
+    assert say(gate, "-CAfile", world.authority.certificate)[1] == "HTTP/1.1 200"  # nobody else is harmed
+
+
+def test_the_gate_says_why_there_was_no_handshake(secured, world):
+    gate = secured()
+    say(gate, "-alpn", "h2")
+    told(gate, "failed", "no common application protocol")
+    gate = secured()
+    say(gate, "-tls1_1", "-cipher", "ALL:@SECLEVEL=0")
+    told(gate, "failed", "no common protocol version")
+
+
+def test_nothing_is_negotiated_again(secured, world):
+    gate = secured()
+    output = s_client(gate, "-tls1_2", text=b"R\n")
+    assert "Secure Renegotiation IS supported" in output and "RENEGOTIATING" in output
+    assert ":no renegotiation:" in output, output
+    assert say(gate)[1] == "HTTP/1.1 200"
+
+
+def test_a_session_is_resumed(secured, world):
+    gate = secured()
+    session = world.folder / "session"
+    for version in ("-tls1_2", "-tls1_3"):
+        assert "New, TLS" in say(gate, version, "-sess_out", session)[0]
+        assert "Reused, TLS" in say(gate, version, "-sess_in", session)[0]
+
+
+def test_a_client_has_to_show_a_certificate_that_is_good(secured, world):
+    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=world.authority.certificate,
+                   client_allowed_sans=["sender.test"])
+
+    def shows(certificate, version):
+        options = ("-cert", certificate.certificate, "-key", certificate.key) if certificate else ()
+        return say(gate, version, *options)[1]
+
+    cases = {"good": world.authority.issue("sender.test"), "none": None,
+             "expired": world.authority.issue("sender.test", expired=True),
+             "stranger": world.stranger.issue("sender.test"), "name": world.authority.issue("another.test")}
+    for version in ("-tls1_2", "-tls1_3"):
+        assert {name: shows(certificate, version) for name, certificate in cases.items()} == {
+            "good": "HTTP/1.1 200", "none": "", "expired": "", "stranger": "", "name": ""}
+    told(gate, "certificate", "no client certificate")
+
+
+@pytest.mark.parametrize("which, words", [
+    ("none", "no client certificate"), ("expired", "certificate has expired"),
+    ("stranger", "unable to get local issuer certificate"), ("name", "no allowed name in the client certificate")])
+def test_what_is_wrong_with_a_clients_certificate_is_in_the_log(secured, world, which, words):
+    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=world.authority.certificate,
+                   client_allowed_sans=["sender.test"])
+    shown = {"none": lambda: None, "expired": lambda: world.authority.issue("sender.test", expired=True),
+             "stranger": lambda: world.stranger.issue("sender.test"),
+             "name": lambda: world.authority.issue("another.test")}[which]()
+    say(gate, *(("-cert", shown.certificate, "-key", shown.key) if shown else ()))
+    told(gate, "certificate", words)
+
+
+def test_curl_believes_the_gate_when_it_proves_its_name(secured, world):
+    gate = secured(users=True)
+    ca = ("--cacert", world.authority.certificate)
+    assert curl(gate, *ca, "--user", f"sender:{PASSWORD}") == (0, "OK\n")
+    assert curl(gate, *ca, "--write-out", " %{http_code}")[1].endswith(" 401")
+    assert curl(gate, *ca, "--user", "sender:wrong", "--write-out", " %{http_code}")[1].endswith(" 401")
+    status, text = curl(gate)
+    assert (status, "unable to get local issuer certificate" in text) == (60, True), text
+    status, text = curl(gate, *ca, "--connect-to", f"another.test:{gate.address[1]}:127.0.0.1:{gate.address[1]}",
+                        "--resolve", f"another.test:{gate.address[1]}:127.0.0.1", "--url",
+                        f"https://another.test:{gate.address[1]}/health", "--fail-early")
+    assert (status, "no alternative certificate subject name matches" in text) == (60, True), text
+    told(gate, "certificate", "told by the peer: unknown CA")
+    status, text = curl(gate, scheme="http")
+    assert (status, text) == (0, "Client sent an HTTP request to an HTTPS server.\n")
+    told(gate, "plain_http", "not TLS: looks like plain HTTP")
+
+
+def sends_to(gate, world, *, ca=None, name=None, port):
+    """A Prometheus that scrapes itself and writes to the gate."""
+    ca = ca or world.authority.certificate
+    server_name = f", server_name: {name}" if name else ""
+    return f"""
+global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: prometheus
+    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
+remote_write:
+  - url: https://127.0.0.1:{gate.address[1]}/api/v1/write
+    queue_config: {{batch_send_deadline: 200ms}}
+    tls_config: {{ca_file: {ca}{server_name}}}
+    basic_auth: {{username: sender, password: {PASSWORD}}}
+"""
+
+
+def to_store(world, store):
+    """The gate's own side, as configuration."""
+    password = world.file("password", PASSWORD + "\n")
+    return f"""
+upstream:
+  url: {store.url}/api/v1/write
+  tls: {{caFile: {world.authority.certificate}}}
+  basicAuth: {{username: sender, passwordFile: {password}}}
+"""
+
+
+def stats(gate, world):
+    connection = http.client.HTTPSConnection("127.0.0.1", gate.address[1], timeout=30, context=world.trusting())
+    credentials = base64.b64encode(f"sender:{PASSWORD}".encode()).decode()
+    connection.request("GET", "/stats", headers={"Authorization": f"Basic {credentials}"})
+    answer = connection.getresponse()
+    assert answer.status == 200
+    return json.loads(answer.read())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_from_a_real_prometheus_over_tls_to_another_with_passwords_on_both_ways(start_gate, world):
+    web = world.web(users=True)
+    for name in ("store", "sender"):
+        (world.folder / name).mkdir()
+    store = Prometheus(world.folder / "store", "global: {}\n", "--web.enable-remote-write-receiver",
+                       f"--web.config.file={web}", secured=world.credentials())
+    sender = None
+    try:
+        gate = start_gate(f"--web.config.file={web}", config=to_store(world, store))
+        sender = Prometheus(world.folder / "sender", lambda port: sends_to(gate, world, port=port))
+        eventually(lambda: store.metric("prometheus_tsdb_head_samples_appended_total") >= 5000, "samples came", 90,
+                   every=0.5)
+        told_by_gate = stats(gate, world)
+    finally:
+        if sender:
+            sender.stop()
+        store.stop()
+    assert told_by_gate["requests"]["upstreamErrors"] == told_by_gate["requests"]["rejected"] == 0
+    scraped, stored = sender.dump(), store.dump()
+    times = [at for values in stored.values() for at in values]
+    first, last = min(times) + 2000, max(times) - 2000
+    arrived = {labels: _between(values, first, last) for labels, values in stored.items()}
+    assert {labels: values for labels, values in arrived.items() if values} == \
+        {labels: kept for labels, values in scraped.items() if (kept := _between(values, first, last))}
+    assert PASSWORD not in gate.log and HASHED not in gate.log
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_from_a_real_vmagent_over_tls_to_a_victoria_metrics(start_gate, world):
+    store = VictoriaMetrics(world.folder, "-tls", f"-tlsCertFile={world.gate.certificate}",
+                            f"-tlsKeyFile={world.gate.key}", "-httpAuth.username=sender",
+                            f"-httpAuth.password={PASSWORD}", secured=world.credentials())
+    vmagent = None
+    try:
+        gate = start_gate(f"--web.config.file={world.web(users=True)}", config=to_store(world, store))
+        vmagent = VmAgent(world.folder, gate, f"-remoteWrite.tlsCAFile={world.authority.certificate}",
+                          "-remoteWrite.basicAuth.username=sender", f"-remoteWrite.basicAuth.password={PASSWORD}",
+                          write_to=f"https://127.0.0.1:{gate.address[1]}")
+        eventually(lambda: stats(gate, world)["samples"]["accepted"] >= 3000, "samples went", 90, every=0.5)
+        eventually(lambda: sum(map(len, store.samples().values())) >= 3000, "samples are there", 60, every=0.5)
+        assert stats(gate, world)["requests"]["upstreamErrors"] == 0
+    finally:
+        if vmagent:
+            vmagent.stop()
+        store.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("fault, sender_says", [
+    ("authority", "certificate signed by unknown authority"), ("name", "certificate is valid for"),
+    ("expired", "certificate has expired or is not yet valid")])
+def test_what_a_real_prometheus_says_of_a_gate_that_it_does_not_believe(secured, upstream, world, fault, sender_says):
+    certificate = world.authority.issue("127.0.0.1", expired=True) if fault == "expired" else None
+    gate = secured(upstream.url, certificate=certificate)
+    how = {"authority": {"ca": world.stranger.certificate}, "name": {"name": "another.test"}, "expired": {}}[fault]
+    sender = Prometheus(world.folder, lambda port: sends_to(gate, world, port=port, **how))
+    try:
+        eventually(lambda: sender_says in sender.log_path.read_text(), sender_says, 60, every=0.2)
+        told(gate, "certificate", "told by the peer: ")
+    finally:
+        sender.stop()
+    assert upstream.requests == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("fault, words", [
+    ("authority", "unable to get local issuer certificate"), ("name", "IP address mismatch"),
+    ("expired", "certificate has expired"), ("password", "401")])
+def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_gate, world, fault, words):
+    shown = {"name": lambda: world.authority.issue("another.test"),
+             "expired": lambda: world.authority.issue("127.0.0.1", expired=True)}.get(fault, lambda: None)()
+    unverified = ssl._create_unverified_context()
+    store = Prometheus(world.folder, "global: {}\n", "--web.enable-remote-write-receiver",
+                       f"--web.config.file={world.web(users=True, certificate=shown)}",
+                       secured=(unverified, f"sender:{PASSWORD}"))
+    try:
+        config = to_store(world, store)
+        if fault == "authority":
+            config = config.replace(str(world.authority.certificate), str(world.stranger.certificate))
+        if fault == "password":
+            world.file("password", "wrong\n")
+        gate = start_gate(config=config)
+        reply = gate.send(recorded.bodies()[0])
+        assert reply.status in (502, 503), reply  # the sender keeps what it has
+        eventually(lambda: words in gate.log, words)
+        assert store.metric("prometheus_tsdb_head_samples_appended_total") == 0
+        assert PASSWORD not in gate.log
+    finally:
+        store.stop()
+
+
+def test_certificates_change_on_both_sides_and_no_request_is_lost(start_gate, world):
+    def store_side(certificate):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate.certificate, certificate.key)
+        return context
+
+    others = [world.authority.issue("127.0.0.1") for _ in range(4)]
+    used = type(world.gate)(world.folder / "used.pem", world.folder / "used.key")
+
+    def use(certificate):  # as programs do that renew certificates: one file after the other
+        used.certificate.write_bytes(certificate.certificate.read_bytes())
+        used.key.write_bytes(certificate.key.read_bytes())
+
+    use(world.gate)
+    store = Upstream(tls=store_side(world.gate))
+    sent, seen, failures, enough = [], set(), [], threading.Event()
+
+    def send(number):
+        context, count = world.trusting(), 0
+        while not enough.is_set():
+            connection = http.client.HTTPSConnection(*gate.address, timeout=30, context=context)
+            connection.connect()
+            seen.add(connection.sock.getpeercert()["serialNumber"])
+            for _ in range(3):
+                body = wire.pack(wire.sampled(f"m_{number}_{count}"))
+                connection.request("POST", WRITE, body, dict(recorded.HEADERS))
+                answer = connection.getresponse()
+                answer.read()
+                sent.append(body)
+                if answer.status != 204:
+                    failures.append(answer.status)
+                count += 1
+            connection.close()
+
+    try:
+        gate = start_gate(f"--web.config.file={world.web(certificate=used)}",
+                          config=f"upstream: {{url: '{store.url}', tls: {{caFile: {world.authority.certificate}}}}}\n")
+        senders = [threading.Thread(target=send, args=(number,)) for number in range(3)]
+        for sender in senders:
+            sender.start()
+        for count, certificate in enumerate(others, 2):
+            use(certificate)
+            store.tls = store_side(certificate)
+            if count % 2:
+                gate.signal(signal.SIGHUP)
+            eventually(lambda: len(seen) == count, f"{count} certificates were seen\n{gate.log}", 30)
+        enough.set()
+        for sender in senders:
+            sender.join(30)
+    finally:
+        enough.set()
+        store.stop()
+    assert failures == []
+    assert sorted(store.bodies) == sorted(sent)
+    assert len(gate.said("TLS files taken")) == len(others)

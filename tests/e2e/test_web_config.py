@@ -1,0 +1,190 @@
+"""--web.config.file: what is wrong with it, what is shown of it, and how a change of it takes effect."""
+
+import json
+
+import pytest
+
+import documents
+import wire
+from gate import run
+from waiting import eventually
+from web_files import ALICE, ALICE_CHANGED, BOB, EMPTY, basic, bearer, users
+
+BODY = wire.pack(wire.sampled("up", job="a"))
+SECRETS = [ALICE[2], ALICE_CHANGED[2], "t0ken", "n3xt"]
+
+
+def check(tmp_path, text):
+    """@return exit status, and the lines about the file"""
+    file = tmp_path / "web.yml"
+    file.write_text(text)
+    done = run("--upstream.url=discard:", f"--web.config.file={file}", "--check-config")
+    return done.returncode, [line.replace(str(file), "web.yml") for line in done.stderr.splitlines()]
+
+
+MISTAKES = {
+    "no such key": ("basic_users: {}\n", ["web.yml:1: basic_users: unknown key, did you mean 'basic_auth_users'?"]),
+    "no YAML": ("tls_server_config: {\n", None),
+    "a password in place of its hash": (
+        "basic_auth_users:\n  alice: hunter2\n",
+        ["web.yml:2: basic_auth_users.alice: is not a bcrypt hash, as 'htpasswd -nBC 10 NAME' makes: $2y$10$ and 53 "
+         "characters"]),
+    "too dear": (users(("alice", "", "$2y$17$" + ALICE[2][7:])),
+                 ["web.yml:2: basic_auth_users.alice: has a cost of 17, which takes seconds for each password: at most 16"]),
+    "half a pair": ("tls_server_config: {cert_file: c.pem}\n", ["web.yml:1: tls_server_config.key_file: is required"]),
+    "no token file": ("bearer_tokens: [{name: ci, token_file: none}]\n",
+                      ["web.yml:1: bearer_tokens[0].token_file: cannot be read: No such file or directory"]),
+    "a tenant for nobody": ("tenants: {bob: shop}\n",
+                            ["web.yml: tenants.bob: is no user: neither of basic_auth_users nor of bearer_tokens, and no "
+                             "client's certificate is verified"]),
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_mistake_is_found_before_the_start(tmp_path, kind):
+    text, expected = MISTAKES[kind]
+    status, lines = check(tmp_path, text)
+    assert status == 1
+    assert lines == expected if expected else lines[0].startswith("web.yml:")
+    assert not any("hunter2" in line for line in lines)
+
+
+@pytest.mark.parametrize("content, what", [(b"", "names an empty file"), (b"\n", "names an empty file"),
+                                           (b"x" * 5000, "names a file with more than 4096 bytes"),
+                                           (b"hunter2 hunter2", "names a file that holds no token"),
+                                           (b"hunter2\xff", "names a file that holds no token")])
+def test_a_file_that_holds_no_token_is_told_without_what_it_holds(tmp_path, content, what):
+    (tmp_path / "t").write_bytes(content)
+    status, lines = check(tmp_path, "bearer_tokens:\n- name: ci\n  token_file: t\n")
+    assert status == 1 and len(lines) == 1
+    assert lines[0].startswith(f"web.yml:3: bearer_tokens[0].token_file: {what}")
+    assert "hunter2" not in lines[0] and "xxx" not in lines[0]
+
+
+def test_a_good_file_passes(tmp_path):
+    assert check(tmp_path, users(ALICE, EMPTY)) == (0, [])
+    assert check(tmp_path, "") == (0, [])
+
+
+def test_the_example_of_the_document_passes(tmp_path):
+    example, = documents.blocks("yml")
+    (tmp_path / "shop.token").write_text("t0ken\n")
+    assert check(tmp_path, example.text) == (0, [])
+
+
+def test_a_file_that_is_not_there_keeps_the_gate_from_starting(tmp_path):
+    done = run("--upstream.url=discard:", "--listen=127.0.0.1:0", f"--web.config.file={tmp_path}/web.yml")
+    assert (done.returncode, done.stderr) == (1, f"{tmp_path}/web.yml: cannot be read: No such file or directory\n")
+
+
+@pytest.fixture
+def web(tmp_path, start_gate, upstream):
+    """A gate with a web configuration that the test can change."""
+
+    class Web:
+        file = tmp_path / "web.yml"
+        token = tmp_path / "ci.token"
+
+        def __init__(self):
+            self.token.write_text("t0ken\n")
+            self.file.write_text(users(ALICE) + "bearer_tokens: [{name: ci, token_file: ci.token}]\n")
+            self.gate = start_gate(f"--web.config.file={self.file}", f"--upstream.url={upstream.url}")
+
+        def status(self, header, path="/stats"):
+            with self.gate.client() as client:
+                return client.request("GET", path, headers=[header] if header else []).status
+
+        def reload(self, header):
+            with self.gate.client() as client:
+                return client.request("POST", "/-/reload", headers=[header])
+
+    return Web()
+
+
+def test_the_file_is_shown_and_nothing_of_it(web):
+    with web.gate.client() as client:
+        shown = client.request("GET", "/config", headers=[bearer("t0ken")])
+    assert shown.status == 200
+    assert f"web:\n  config: {{file: {web.file}}}\n" in shown.body.decode()
+    for path in ("/config", "/stats", "/metrics", "/"):
+        with web.gate.client() as client:
+            page = client.request("GET", path, headers=[bearer("t0ken")]).body.decode()
+        assert not [secret for secret in SECRETS if secret in page]
+
+
+def test_a_change_of_the_file_takes_effect_by_itself(web):
+    assert web.status(basic(ALICE)) == 200
+    web.file.write_text(users(ALICE_CHANGED, BOB))
+    eventually(lambda: web.status(basic(BOB)) == 200, "the new user may ask")
+    said = eventually(lambda: web.gate.said("web configuration reread"), "it is said")
+    assert [(event["level"], event["changes"]) for event in said] == [("info", "basic_auth_users, bearer_tokens")]
+    assert web.status(basic(ALICE)) == 401
+    assert web.status(basic(ALICE_CHANGED)) == 200
+    assert web.status(bearer("t0ken")) == 401
+
+
+def test_a_change_of_a_token_takes_effect_by_itself(web):
+    assert web.status(bearer("t0ken")) == 200
+    web.token.write_text("n3xt")
+    eventually(lambda: web.status(bearer("n3xt")) == 200, "the new token is taken")
+    assert web.status(bearer("t0ken")) == 401
+    eventually(lambda: web.gate.said("web configuration reread", changes="bearer_tokens"), "it is said")
+
+
+def test_a_bad_file_changes_nothing_and_is_said_once(web):
+    web.file.write_text("basic_auth_users: {alice: hunter2}\n")
+    eventually(lambda: web.gate.said("web configuration not reread"), "it is said")
+    reply = web.reload(bearer("t0ken"))
+    assert reply.status == 400
+    assert reply.body.decode() == (f"{web.file}:1: basic_auth_users.alice: is not a bcrypt hash, as 'htpasswd -nBC 10 NAME' "
+                                   "makes: $2y$10$ and 53 characters\n")
+    assert web.status(basic(ALICE)) == 200
+    assert "hunter2" not in web.gate.log
+    assert len(web.gate.said("web configuration not reread")) == 1
+    web.file.write_text(users(ALICE) + "bearer_tokens: [{name: ci, token_file: ci.token}]\n")
+    eventually(lambda: web.gate.said("web configuration reread", changes="none"), "it is well again")
+
+
+@pytest.mark.parametrize("missing", ["the file", "its token"])
+def test_a_file_that_is_gone_changes_nothing(web, missing):
+    (web.file if missing == "the file" else web.token).unlink()
+    eventually(lambda: web.gate.said("web configuration not reread"), "it is said")
+    assert web.status(basic(ALICE)) == 200
+    assert web.status(bearer("t0ken")) == 200
+
+
+def test_a_reload_takes_it_over_and_says_so(web):
+    assert web.reload(bearer("t0ken")).body == b"configuration reloaded: nothing has changed\n"
+    web.file.write_text(users(ALICE, BOB) + "tenants: {bob: shop}\nadmin_users: [alice]\n")
+    reply = web.reload(bearer("t0ken"))
+    # The thread that looks at the file each second may have been faster; then the token is gone.
+    assert (reply.status, reply.body.decode()) in [
+        (200, "configuration reloaded\nweb.config.file: basic_auth_users\nweb.config.file: bearer_tokens\n"
+              "web.config.file: admin_users\nweb.config.file: tenants\n"),
+        (200, "configuration reloaded: nothing has changed\n"), (401, reply.body.decode())], reply
+    eventually(lambda: web.status(basic(BOB)) == 403, "it is in force")
+    assert web.status(basic(ALICE)) == 200
+
+
+def test_a_password_that_was_right_needs_no_check_after_a_change(web):
+    """It is remembered beside its hash: a reload every second must not have all senders wait for bcrypt."""
+    assert web.status(basic(ALICE)) == 200
+    for at in range(3):
+        web.file.write_text(web.file.read_text() + f"# {at}\n" + ("auth_excluded_paths: [/-/ready]\n" if at == 1 else ""))
+        assert web.status(basic(ALICE)) == 200
+    eventually(lambda: web.status(None, "/-/ready") == 200, "it is in force")
+    assert web.status(basic(ALICE)) == 200
+
+
+def test_another_file_needs_a_restart(tmp_path, start_gate, upstream):
+    first, second = tmp_path / "first.yml", tmp_path / "second.yml"
+    first.write_text("http_server_config: {headers: {X-Frame-Options: deny}}\n")
+    second.write_text(users(BOB))
+    text = f"upstream: {{url: '{upstream.url}'}}\nweb: {{config: {{file: {first}}}}}\n"
+    gate = start_gate(config=text)
+    reply = gate.reload(text.replace("first", "second"))
+    assert reply.body.decode() == (f"configuration reloaded: nothing has changed\na restart is needed for: web.config.file {first} "
+                                   f"-> {second}\n")
+    assert gate.get("/stats").status == 200
+    assert gate.get("/stats").all("X-Frame-Options") == ["deny"]
+    assert json.loads(gate.get("/stats").body)

@@ -1,0 +1,78 @@
+#include "ingest/limit_counters.hpp"
+
+#include <string>
+
+#include "metrics/exposition.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string written(const limit_counters& counters) {
+    exposition out;
+    counters.write(out, "refused_total", "Refused.");
+    return out.take();
+}
+
+bool shows(const limit_counters& counters, const std::string& tenant, std::uint64_t amount) {
+    return written(counters).find("{limit=\"tenant\",tenant=\"" + tenant + "\"} " + std::to_string(amount) + "\n") !=
+           std::string::npos;
+}
+
+/// As many as there may be.
+void fill(limit_counters& counters, limit_counters::clock::time_point now) {
+    for (std::size_t i = 0; i < 1000; ++i) counters.add("tenant", "made-up-" + std::to_string(i), 1, now);
+}
+
+}  // namespace
+
+TEST_CASE("made-up names of tenants keep others out for no longer than they come") {
+    limit_counters counters;
+    limit_counters::clock::time_point now{1h};
+    fill(counters, now);
+    counters.add("tenant", "shop", 5, now);
+    CHECK(shows(counters, "__other__", 5));
+    CHECK_FALSE(shows(counters, "shop", 5));
+
+    now += limit_counters::idle_min;
+    counters.add("tenant", "shop", 7, now);
+    CHECK(shows(counters, "shop", 7));
+    CHECK_FALSE(shows(counters, "made-up-1", 1));
+    CHECK(counters.total() == 7);
+}
+
+TEST_CASE("a tenant that goes on coming keeps its count") {
+    limit_counters counters;
+    limit_counters::clock::time_point now{1h};
+    fill(counters, now);
+    now += 6min;
+    counters.add("tenant", "made-up-7", 1, now);
+    now += 6min;
+    counters.add("tenant", "shop", 1, now);
+    CHECK(shows(counters, "made-up-7", 2));
+    CHECK(shows(counters, "shop", 1));
+    CHECK(counters.total() == 3);
+}
+
+TEST_CASE("nobody makes room while there is some") {
+    limit_counters counters;
+    counters.add("tenant", "shop", 1, limit_counters::clock::time_point{1h});
+    counters.add("tenant", "other", 1, limit_counters::clock::time_point{100h});
+    CHECK(shows(counters, "shop", 1));
+}
+
+TEST_CASE("it is looked for room at most once a minute") {
+    limit_counters counters;
+    limit_counters::clock::time_point now{1h};
+    fill(counters, now);
+    now += limit_counters::idle_min - 1s;
+    counters.add("tenant", "early", 1, now);
+    now += 1s;
+    counters.add("tenant", "soon", 1, now);
+    CHECK(shows(counters, "__other__", 2));
+    now += limit_counters::look_interval;
+    counters.add("tenant", "later", 1, now);
+    CHECK(shows(counters, "later", 1));
+}
