@@ -213,7 +213,7 @@ BAD_VALUES = [
     ("upstream:\n  url: 'discard:'\n  timeout: 25\n", 3, "upstream.timeout"),
     ("upstream:\n  url: 'discard:'\n  timeout: soon\n", 3, "upstream.timeout"),
     ("upstream:\n  url: 'discard:'\n  timeout: -1s\n", 3, "upstream.timeout"),
-    ("upstream:\n  url: https://host/w\n", 2, "upstream.url"),
+    ("upstream:\n  url: ftp://host/w\n", 2, "upstream.url"),
     ("upstream:\n  url: [a, b]\n", 2, "upstream.url"),
     ("upstream: {url: 'discard:'}\n\nlisten: 9201\n", 3, "listen"),
     ("upstream: {url: 'discard:'}\nmaxHourlySeries: -5\n", 2, "maxHourlySeries"),

@@ -252,7 +252,8 @@ def test_a_wrong_address_is_a_mistake_of_the_configuration(flags, why):
 
 
 def test_a_reload_does_not_move_the_addresses_and_says_so(start_gate, upstream, directory):
-    gate = start_gate(f"--upstream.url={upstream.url}", APART, config="maxHourlySeries: 5\n", listen=None)
+    gate = start_gate(f"--upstream.url={upstream.url}", config="listen: 127.0.0.1:0\nadmin: {listen: 127.0.0.1:0}\n",
+                      listen=None)
     reply = gate.reload(f"listen: unix:{directory / 's'}\n")
     assert reply.status == 200 and b"a restart is needed for: listen" in reply.body
     assert os.listdir(directory) == []

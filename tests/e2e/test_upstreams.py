@@ -12,6 +12,7 @@ import pytest
 
 import wire
 from faked_names import FakedNames
+from gate import sanitized
 from upstream import Answer, Upstream
 from waiting import eventually
 
@@ -279,6 +280,7 @@ def test_doors_that_are_killed_and_restarted_lose_and_double_nothing(start_gate,
 
 # --- names
 
+@pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="a sanitizer's runtime wants to be loaded first")
 def test_addresses_of_a_name_that_change_move_the_requests(start_gate, tmp_path):
     with ExitStack() as stack:
         names = FakedNames(tmp_path)
