@@ -153,6 +153,8 @@ void loader::check_upstream() {
     if (!bad_.contains("listen")) check_own_address({"listen", value_.listen});
     if (!bad_.contains("admin.listen") && value_.admin.listen)
         check_own_address({"admin.listen", *value_.admin.listen});
+    if (const auto replicas = given_.find("upstream.replicateTo"); replicas != given_.end())
+        check_replicas_differ(replicas->second, value_.upstream);
     if (has_doors() || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");

@@ -1,5 +1,6 @@
 // `upstream.replicateTo`: further stores, which get what the first one gets.
-#include <algorithm>
+#include <array>
+#include <utility>
 
 #include "config/endpoint.hpp"
 #include "config/known_keys.hpp"
@@ -42,23 +43,6 @@ constexpr std::array replica_fields{
     field<replica_draft>{"headers", into<read_store_headers, made, store>},
 };
 
-/// Whether what goes to one store goes to the other as well, in the same words.
-bool are_one(const store_config& one, const store_config& other) {
-    const bool same_words = one.headers == other.headers && one.basic_auth == other.basic_auth &&
-                            one.bearer_token_file == other.bearer_token_file;
-    return same_words && std::ranges::any_of(one.doors, [&](const store_door& door) {
-               return std::ranges::any_of(other.doors, [&](const store_door& each) { return are_same(door, each); });
-           });
-}
-
-/// Each sample would be written twice.
-std::string where_it_is_already(const store_config& found, const upstream_config& upstream) {
-    if (are_one(found, upstream.store)) return "upstream";
-    for (std::size_t i = 0; i < upstream.replicas.size(); ++i)
-        if (are_one(found, upstream.replicas[i].store)) return "upstream.replicateTo[" + std::to_string(i) + "]";
-    return "";
-}
-
 }  // namespace
 
 void read_replicas(const placed_value& at, config& target) {
@@ -66,8 +50,6 @@ void read_replicas(const placed_value& at, config& target) {
         replica_draft draft;
         read_fields(item, replica_fields, draft);
         if (!draft.names_doors) item.fail_below("url", "is required, or 'urls'");
-        const auto first = where_it_is_already(draft.made.store, target.upstream);
-        if (!first.empty()) item.fail("is a store that gets the same already, as " + first);
         target.upstream.replicas.push_back(std::move(draft.made));
     }
 }

@@ -1,7 +1,11 @@
 #include "config/secret_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <functional>
+#include <optional>
+#include <system_error>
 
 namespace seriesgate {
 namespace {
@@ -26,9 +30,22 @@ std::size_t query_start(std::string_view text) {
     return text.size();
 }
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-        text.replace(at, what.size(), by);
+std::optional<unsigned> hex_digit(char c) noexcept {
+    unsigned digit = 0;
+    const auto [end, error] = std::from_chars(&c, &c + 1, digit, 16);
+    return error == std::errc{} && end == &c + 1 ? std::optional{digit} : std::nullopt;
+}
+
+/// As a server reads it: `%41` is `A`, and `+` a space.
+std::string decoded(std::string_view text) {
+    std::string plain;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto high = text[at] == '%' && at + 2 < text.size() ? hex_digit(text[at + 1]) : std::nullopt;
+        const auto low = high ? hex_digit(text[at + 2]) : std::nullopt;
+        if (low) at += 2;
+        plain += low ? static_cast<char>(*high * 16 + *low) : text[at] == '+' ? ' ' : text[at];
+    }
+    return plain;
 }
 
 }  // namespace
@@ -48,21 +65,31 @@ std::string without_secrets(std::string_view text) {
     return shown.append(text.substr(query));
 }
 
-std::string without(const secret_text& secret, std::string_view text) {
-    std::string shown{text};
-    if (secret.reveal().size() >= secret_bytes_min) replace_all(shown, secret.reveal(), secret_mark);
-    return shown;
-}
-
-std::string without_arguments_of(const secret_text& url, std::string_view text) {
-    std::string shown{text};
+void add_arguments_of(const secret_text& url, std::vector<secret_text>& to) {
     std::string_view query = url.reveal();
     query.remove_prefix(query_start(query));
     while (!query.empty()) {
         query.remove_prefix(1);  // '?' or '&'
         const std::string_view argument = query.substr(0, query.find('&'));
-        if (argument.size() >= secret_bytes_min) replace_all(shown, argument, secret_mark);
+        for (const std::string_view each : {argument, argument.substr(argument.find('=') + 1)}) {
+            to.emplace_back(each);
+            to.emplace_back(decoded(each));
+        }
         query.remove_prefix(argument.size());
+    }
+}
+
+/// In one pass, the longest one first: neither what stands for one secret nor what is left of one is taken for another.
+std::string without(std::vector<secret_text> secrets, std::string_view text) {
+    const auto size_of = [](const secret_text& each) { return each.reveal().size(); };
+    std::erase_if(secrets, [&](const secret_text& each) { return size_of(each) < secret_bytes_min; });
+    std::ranges::sort(secrets, std::ranges::greater{}, size_of);
+    std::string shown;
+    while (!text.empty()) {
+        const auto begins_here = [text](const secret_text& each) { return text.starts_with(each.reveal()); };
+        const auto found = std::ranges::find_if(secrets, begins_here);
+        shown += found == secrets.end() ? text.substr(0, 1) : secret_mark;
+        text.remove_prefix(found == secrets.end() ? 1 : size_of(*found));
     }
     return shown;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace seriesgate {
 
@@ -31,10 +32,12 @@ inline constexpr std::string_view secret_mark = "<secret>";
 /// `http://<secret>@host/path?<secret>`. A query goes to the end of the text: a URL that is none has no other end.
 std::string without_secrets(std::string_view text);
 
-/// A text from outside without this secret, unless it is too short to be one: whoever was sent it may repeat it.
-std::string without(const secret_text& secret, std::string_view text);
+/// The arguments of a URL's query and their values, as they are written and as they are read: whoever is sent a
+/// request may repeat any of these.
+void add_arguments_of(const secret_text& url, std::vector<secret_text>& to);
 
-/// A text from outside without the arguments of this URL's query: whoever was sent them may repeat them.
-std::string without_arguments_of(const secret_text& url, std::string_view text);
+/// A text from outside without these secrets, which whoever was sent them may repeat. What is too short to be a secret
+/// stays.
+std::string without(std::vector<secret_text> secrets, std::string_view text);
 
 }  // namespace seriesgate

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <string>
+
+#include "config/store_keys.hpp"
 
 namespace seriesgate {
 namespace {
@@ -16,6 +20,24 @@ void tell_own(const placed_value& at, std::string_view key, const own_listener& 
 
 bool has_https(const store_config& store) {
     return std::ranges::any_of(store.doors, &store_door::tls);
+}
+
+/// Whether what goes to one store goes to the other as well, in the same words.
+bool are_one(const store_config& one, const store_config& other) {
+    const bool same_words = one.headers == other.headers && one.basic_auth == other.basic_auth &&
+                            one.bearer_token_file == other.bearer_token_file;
+    return same_words && std::ranges::any_of(one.doors, [&](const store_door& door) {
+               return std::ranges::any_of(other.doors, [&](const store_door& each) { return are_same(door, each); });
+           });
+}
+
+/// Where the replica's store comes before it: each sample would be written twice.
+std::string where_it_is_already(std::size_t which, const upstream_config& upstream) {
+    const store_config& found = upstream.replicas[which].store;
+    if (are_one(found, upstream.store)) return "upstream";
+    for (std::size_t i = 0; i < which; ++i)
+        if (are_one(found, upstream.replicas[i].store)) return "upstream.replicateTo[" + std::to_string(i) + "]";
+    return "";
 }
 
 }  // namespace
@@ -40,6 +62,15 @@ void check_own_replicas(const placed_value& at, const upstream_config& upstream,
         for (std::size_t door = 0; door < doors.size(); ++door)
             tell_own(items[i], has_one ? "url" : key_of_item("urls", door), ours, doors[door]);
     }
+}
+
+void check_replicas_differ(const placed_value& at, const upstream_config& upstream) {
+    if (upstream.replicas.empty()) return;
+    const auto items = at.items();
+    assert(items.size() >= upstream.replicas.size());
+    for (std::size_t i = 0; i < upstream.replicas.size(); ++i)
+        if (const auto first = where_it_is_already(i, upstream); !first.empty())
+            items[i].fail("is a store that gets the same already, as " + first);
 }
 
 void doubt_store_tls(const placed_value& at, const config& read) {

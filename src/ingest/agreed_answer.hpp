@@ -7,9 +7,10 @@
 
 namespace seriesgate {
 
-/// The first store's answer; but if that is a success and one of the others' is not, that one's: the sender comes again
-/// for as long as not all of them have what it has sent. Of remote write 2 they say together that as much is written as
-/// the one that has written least; nothing, if one of them does not say.
+/// The first store's answer; but if that is a success and one of the others' is not, that one's. An error that heals by
+/// itself (5xx, 429) comes before one that does not, whoever it is of: the sender comes again for as long as one of
+/// them may yet take what it has sent, and drops it only when none will. Of remote write 2 they say together that as
+/// much is written as by the one that has written least; nothing, if one of them does not say.
 /// @param others of the stores that have to have it, too.
 reply agreed_answer(reply first, std::vector<reply> others);
 

@@ -53,9 +53,19 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     count(sent);
 
     reply made{.status = 204};
-    if (sent.forward != forwarding::nothing) made = co_await relay_.send(request, sent);
+    if (sent.forward != forwarding::nothing) made = co_await send(request, sent);
     complete(request, sent, made);
     co_return made;
+}
+
+/// What was counted as received is counted as failed where memory runs out on the way.
+net::awaitable<reply> ingestor::send(const http_request& request, const outgoing& sent) {
+    try {
+        reply made = co_await relay_.send(request, sent);
+        co_return made;
+    } catch (const std::bad_alloc&) {
+    }
+    co_return out_of_memory();
 }
 
 /// The synchronous part: everything between the body and what is sent. Nothing is decided about a body that is no
@@ -67,6 +77,7 @@ result<outgoing, reply> ingestor::prepare(http_request& request, const media& ki
     if (tenant.size() > tenant_bytes_max)
         return rejection(reject_reason::too_large, 400,
                          fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
+    if (!relay_.take_room(request)) return overloaded(request.memory.use());
     const work_pool::lease work = pool_.take(request.memory);
     const auto decoded = decode(request, kind, *work);
     if (!decoded) return decoded.error();

@@ -38,6 +38,7 @@ class ingestor {
     result<bytes_view, reply> decode(const http_request& request, const media& kind, request_work& work);
     result<plan, reply> decide(bytes_view decoded, protocol version, std::string_view tenant,
                                const inflight_lease& body, request_work& work);
+    net::awaitable<reply> send(const http_request& request, const outgoing& sent);
     void count(const outgoing& made);
     void complete(const http_request& request, const outgoing& sent, reply& answer);
     void tell_lost(confirmation told, std::uint64_t samples, const http_request& request);

@@ -12,6 +12,7 @@
 #include "ingest/store_error_log.hpp"
 #include "ingest/store_texts.hpp"
 #include "log/log.hpp"
+#include "upstream/headers.hpp"
 
 namespace seriesgate {
 namespace {
@@ -42,6 +43,11 @@ void relay::maintain() {
 
 bool relay::ready() const noexcept {
     return !store_ || (store_->started() && replicas_->ready());
+}
+
+bool relay::take_room(const http_request& of) const {
+    const std::size_t copies = store_ ? replicas_->waited_for() : 0;
+    return copies == 0 || of.memory.grow(copies * bytes_held(of.headers));
 }
 
 net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent) {
@@ -120,7 +126,7 @@ reply relay::answered(upstream_answer answer) {
                    {"outage_seconds", std::chrono::duration<double>(ended->lasted).count()},
                    {"requests", ended->requests},
                    {"status", answer.status}});
-    return passed_on(std::move(answer), settings_.tenant_header);
+    return passed_on(std::move(answer), settings_.tenant_header, shared_.stores.first.access);
 }
 
 void relay::count_answer(const http_request& from, const reply& answer) {
@@ -129,8 +135,8 @@ void relay::count_answer(const http_request& from, const reply& answer) {
     if (!requests) return;
     const std::string_view tenant = from.tenant;
     log::write(log::level::warn, "the store rejected requests",
-               describe_store_error(answer, said_by_store(answer, shared_.stores.first.access), *requests, from.sender,
-                                    tenant));
+               describe_store_error(answer.status, said_by_store(answer, shared_.stores.first.access), *requests,
+                                    from.sender, tenant));
 }
 
 /// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest

@@ -30,6 +30,10 @@ class relay {
     /// See ingestor.
     [[nodiscard]] bool ready() const noexcept;
 
+    /// Takes what the replicas' copies of a request's headers need of server.maxInflightBytes, until it ends.
+    /// @return false if there is no room.
+    [[nodiscard]] bool take_room(const http_request& of) const;
+
     /// @return the upstream's answer, or what is said in its place, or what one of its replicas has to say; with
     /// `discard:` a success.
     net::awaitable<reply> send(const http_request& from, const outgoing& sent);

@@ -12,6 +12,7 @@
 #include "ingest/store_texts.hpp"
 #include "log/log.hpp"
 #include "net/background.hpp"
+#include "upstream/headers.hpp"
 
 namespace seriesgate {
 namespace {
@@ -60,7 +61,10 @@ struct expected_answers {
 
 replication::replication(net::io_context& io, shared_stores& shared, const std::string& tenant_header)
     : io_(io), shared_(shared), tenant_header_(tenant_header) {
-    for (shared_replica& each : shared.replicas) clients_.emplace_back(io, each.store);
+    for (shared_replica& each : shared.replicas) {
+        clients_.emplace_back(io, each.store);
+        waited_for_ += each.settings.best_effort ? 0 : 1;
+    }
 }
 
 void replication::maintain() {
@@ -73,7 +77,9 @@ bool replication::ready() const noexcept {
     return true;
 }
 
-replication::expected replication::begin(const upstream_request& request, const outgoing& sent) {
+replication::expected replication::begin(const upstream_request& of, const outgoing& sent) {
+    upstream_request request = of;
+    request.for_replica = true;
     auto expects = std::make_shared<expected_answers>(io_);
     for (std::size_t i = 0; i < clients_.size(); ++i) {
         if (shared_.replicas[i].settings.best_effort) {
@@ -107,40 +113,33 @@ net::awaitable<void> replication::ask(std::size_t index, net::awaitable<store_cl
     to->take(place, take(replica, std::move(got), sent));
 }
 
-/// Bodies that nobody waits for are bounded: of what is over the bound the replica gets nothing.
+/// Copies that nobody waits for are bounded: of what is over the bounds the replica gets nothing.
 void replication::begin_copy(std::size_t index, const upstream_request& request, const outgoing& sent) {
     shared_replica& replica = shared_.replicas[index];
-    const auto bytes = static_cast<std::int64_t>(request.body.size());
-    shared_.copies_bytes.add(bytes);
-    if (shared_.copies_bytes.value() > shared_stores::copies_bytes_max) {
-        shared_.copies_bytes.sub(bytes);
+    const auto bytes = static_cast<std::int64_t>(request.body.size() + bytes_held(request.headers));
+    if (!shared_.begin_copy(bytes)) {
         replica.dropped.add();
         return tell_failed(replica, sent_samples(sent), "dropped", "too much is on its way to replicas");
     }
-    shared_.copies.add();
     try {
-        spawn(io_.get_executor(), copy(index, clients_[index].post(request), facts_of(sent)),
+        spawn(io_.get_executor(), copy(index, clients_[index].post(request), facts_of(sent), bytes),
               "sending a replica its copy failed");
     } catch (...) {
-        shared_.copies.sub();
-        shared_.copies_bytes.sub(bytes);
+        shared_.end_copy(bytes);
         throw;
     }
 }
 
-net::awaitable<void> replication::copy(std::size_t index, net::awaitable<store_client::outcome> answer, outgoing sent) {
-    const auto end = [this, bytes = static_cast<std::int64_t>(sent.body->size())] {
-        shared_.copies.sub();
-        shared_.copies_bytes.sub(bytes);
-    };
+net::awaitable<void> replication::copy(std::size_t index, net::awaitable<store_client::outcome> answer, outgoing sent,
+                                       std::int64_t bytes) {
     try {
         auto got = co_await std::move(answer);
         static_cast<void>(take(shared_.replicas[index], std::move(got), sent));
     } catch (...) {
-        end();
+        shared_.end_copy(bytes);
         throw;
     }
-    end();
+    shared_.end_copy(bytes);
 }
 
 /// Counts what has become of it.
@@ -155,12 +154,13 @@ reply replication::take(shared_replica& from, store_client::outcome got, const o
         return unanswered_reply(error, line);
     }
     from.metrics.upstream_responses[got->status].add();
-    reply answer = passed_on(std::move(*got), tenant_header_);
+    reply answer = passed_on(std::move(*got), tenant_header_, from.store.access);
     const std::uint64_t stored = stored_samples(sent, {}, answer);
     from.samples_stored.add(stored);
     const bool is_success = answer.status >= 200 && answer.status <= 299;
     if (stored < samples || !is_success)
-        tell_failed(from, samples - stored, std::to_string(answer.status), said_by_store(answer, from.store.access));
+        tell_failed(from, samples - stored, std::to_string(answer.status),
+                    said_by_store(answer, from.store.access).text);
     return answer;
 }
 

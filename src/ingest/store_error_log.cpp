@@ -22,25 +22,29 @@ std::optional<std::uint64_t> store_error_log::count(unsigned status, sparse_log:
     return logs_[status - status_min].count(1, now);
 }
 
-std::string said_by_store(const reply& answer, const store_access& store) {
-    if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return {};
+store_words said_by_store(const reply& answer, const store_access& store) {
+    store_words said;
+    const auto retry_after = value_of(answer.headers, http::field::retry_after);
+    said.retry_after = store.without_secrets(retry_after).substr(0, retry_after_bytes_max);
+    if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return said;
     const std::string_view text = answer.body;
-    return store.without_secrets(text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
+    said.text = store.without_secrets(text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
+    return said;
 }
 
 std::string_view senders_then(unsigned status) noexcept {
     return status >= 500 || status == 429 ? "retry" : "drop";
 }
 
-std::array<log::field, 7> describe_store_error(const reply& answer, std::string_view said, std::uint64_t requests,
+std::array<log::field, 7> describe_store_error(unsigned status, const store_words& said, std::uint64_t requests,
                                                std::string_view sender, std::string_view tenant) {
     return {{{"requests", requests},
-             {"status", answer.status},
-             {"senders", senders_then(answer.status)},
-             {"retry_after", value_of(answer.headers, http::field::retry_after).substr(0, retry_after_bytes_max)},
+             {"status", status},
+             {"senders", senders_then(status)},
+             {"retry_after", said.retry_after},
              {"sender", sender},
              {"tenant", shown_tenant(tenant)},
-             {"err", said}}};
+             {"err", said.text}}};
 }
 
 }  // namespace seriesgate

@@ -35,17 +35,22 @@ class store_error_log {
     }
 };
 
-/// The first line of a store's answer, cut, unless it is compressed. A store may repeat what it was asked with: our
-/// credentials and the arguments of its doors' queries are left out.
-std::string said_by_store(const reply& answer, const store_access& store);
+/// What a line shows of a store's answer, cut.
+struct store_words {
+    std::string text;  ///< its first line, unless it is compressed
+    std::string retry_after;
+};
+
+/// A store may repeat what it was asked with: our credentials and the arguments of its doors' queries are left out.
+store_words said_by_store(const reply& answer, const store_access& store);
 
 /// What senders do with what is answered so: `retry`, or `drop`, and the data is lost.
 std::string_view senders_then(unsigned status) noexcept;
 
 /// The fields of the line: how many, and one of them as an example. They point at what is passed.
-/// @param answer the store's. @param said see said_by_store().
+/// @param status of the store's answer. @param said see said_by_store().
 /// @param sender its address; may be empty. @param tenant as the sender named it; may be empty.
-std::array<log::field, 7> describe_store_error(const reply& answer, std::string_view said, std::uint64_t requests,
+std::array<log::field, 7> describe_store_error(unsigned status, const store_words& said, std::uint64_t requests,
                                                std::string_view sender, std::string_view tenant);
 
 }  // namespace seriesgate

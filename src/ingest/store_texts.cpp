@@ -22,6 +22,25 @@ unsigned status_of(upstream_error_reason reason) noexcept {
     }
 }
 
+http::fields cleared(const http::fields& headers, const store_access& from) {
+    http::fields made;
+    for (const auto& field : headers)
+        made.insert(field.name(), field.name_string(), from.without_secrets(field.value()));
+    return made;
+}
+
+void clear_of_ours(reply& answer, const store_access& from) {
+    if (from.has_query())
+        for (const auto name : {http::field::location, http::field::content_location}) answer.headers.erase(name);
+    answer.headers = cleared(answer.headers, from);
+    const bool is_compressed = answer.headers.find(http::field::content_encoding) != answer.headers.end();
+    std::string body = is_compressed ? std::string{} : from.without_secrets(answer.body);
+    if (body == answer.body) return;
+    answer.body = std::move(body);
+    drop_body_digests(answer.headers);
+    for (const auto name : {http::field::content_encoding, http::field::etag}) answer.headers.erase(name);
+}
+
 }  // namespace
 
 std::string unanswered_line(const upstream_error& error, const upstream_config& upstream) {
@@ -47,9 +66,11 @@ reply unanswered_reply(const upstream_error& error, std::string_view line) {
     return made.status == 503 ? come_again(std::move(made)) : made;
 }
 
-reply passed_on(upstream_answer answer, std::string_view tenant_header) {
+reply passed_on(upstream_answer answer, std::string_view tenant_header, const store_access& from) {
     reply made{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
     copy_end_to_end(answer.headers, made.headers, tenant_header);
+    const bool is_success = made.status >= 200 && made.status <= 299;
+    if (!is_success && from.has_secrets()) clear_of_ours(made, from);
     return made;
 }
 

@@ -19,6 +19,19 @@ void shared_stores::refresh_files() {
     for (shared_replica& each : replicas) each.store.access.refresh();
 }
 
+bool shared_stores::begin_copy(std::int64_t bytes) noexcept {
+    copies.add();
+    copies_bytes.add(bytes + copy_bytes_each);
+    if (copies.value() <= copies_max && copies_bytes.value() <= copies_bytes_max) return true;
+    end_copy(bytes);
+    return false;
+}
+
+void shared_stores::end_copy(std::int64_t bytes) noexcept {
+    copies_bytes.sub(bytes + copy_bytes_each);
+    copies.sub();
+}
+
 std::vector<const shared_store*> shared_stores::all() const {
     std::vector<const shared_store*> stores{&first};
     for (const shared_replica& each : replicas) stores.push_back(&each.store);
@@ -70,7 +83,7 @@ void write(exposition& out, const shared_stores& stores) {
     for (const shared_replica& each : stores.replicas)
         out.sample({{"replica", each.store.name}}, each.samples_failed.value());
     write_gauge(out, "seriesgate_replica_copies_bytes",
-                "Request bodies on their way to replicas that nobody waits for.", stores.copies_bytes);
+                "What requests take that are on their way to replicas that nobody waits for.", stores.copies_bytes);
     write_doors(out, stores.all());
 }
 

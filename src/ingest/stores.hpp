@@ -21,7 +21,7 @@ struct shared_replica {
     const replica_config& settings;
     upstream_metrics metrics{};
     shared_store store;
-    counter dropped{};         ///< requests that it was not sent, see copies_bytes_max
+    counter dropped{};         ///< requests that it was not sent, see begin_copy
     counter samples_stored{};  ///< it has confirmed them
     counter samples_failed{};  ///< it has not: an error, no answer, not sent, or it says so
     lost_log lost{};
@@ -32,19 +32,27 @@ struct shared_replica {
 
 /// Threads: any.
 struct shared_stores {
-    /// Bodies on their way to replicas that nobody waits for.
+    /// Requests on their way to replicas that nobody waits for, with headers and bodies, and how many there are.
     static constexpr std::int64_t copies_bytes_max = 64 << 20;
+    static constexpr std::int64_t copies_max = 4096;
+    /// What each takes besides: its coroutines, its connection's buffers and its place, roughly.
+    static constexpr std::int64_t copy_bytes_each = 8 << 10;
 
     shared_store first;
     std::deque<shared_replica> replicas{};
     gauge copies{};        ///< requests on their way to them
-    gauge copies_bytes{};  ///< and their bodies
+    gauge copies_bytes{};  ///< and what they take
 
     /// @param metrics of the first one.
     shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers);
 
     /// Reads passwords, tokens and certificates again that have changed. Waits for the disk.
     void refresh_files();
+
+    /// @param bytes of its headers and its body.
+    /// @return false if that is too much; nothing has begun then.
+    [[nodiscard]] bool begin_copy(std::int64_t bytes) noexcept;
+    void end_copy(std::int64_t bytes) noexcept;
 
     /// The first one, then the replicas.
     [[nodiscard]] std::vector<const shared_store*> all() const;

@@ -43,6 +43,14 @@ void drop_body_digests(http::fields& headers) {
     for (const auto* name : names) headers.erase(name);
 }
 
+std::size_t bytes_held(const http::fields& headers) {
+    // Beast keeps each in an allocation of its own, linked into a list and a tree.
+    constexpr std::size_t field_bytes = 96;
+    std::size_t bytes = 0;
+    for (const auto& field : headers) bytes += field.name_string().size() + field.value().size() + field_bytes;
+    return bytes;
+}
+
 void add_via(http::fields& headers) {
     // A second header line means the same as a list in one.
     headers.insert(http::field::via, own_via());

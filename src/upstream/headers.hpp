@@ -1,6 +1,7 @@
 /// Which headers go through a proxy.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "net/http_fields.hpp"
@@ -16,6 +17,9 @@ void copy_end_to_end(const http::fields& from, http::fields& to, std::string_vie
 
 /// Removes digests of a body that has been changed.
 void drop_body_digests(http::fields& headers);
+
+/// What a copy of them takes in memory, roughly.
+[[nodiscard]] std::size_t bytes_held(const http::fields& headers);
 
 /// Adds this hop to the Via header. Source: RFC 9110, section 7.6.3.
 void add_via(http::fields& headers);

@@ -25,11 +25,13 @@ upstream_message make_message(const upstream_config& settings, const store_door&
                           .body_owner = request.body_owner,
                           .to = &door,
                           .query = std::string{request.query},
+                          .shows_us = request.for_replica,
                           .keeps_host = keeps_host};
     auto& message = made.http;
     message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{door.authority});
     copy_end_to_end(request.headers, message, request.tenant_header);
-    if (!request.keeps_authorization) message.erase(http::field::authorization);
+    if (!request.keeps_authorization || request.for_replica) message.erase(http::field::authorization);
+    if (request.for_replica) message.erase(http::field::cookie);
     if (!request.tenant.empty()) message.set(request.tenant_header, request.tenant);
     if (request.body_changed) {
         drop_body_digests(message);

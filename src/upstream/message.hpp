@@ -19,7 +19,7 @@ struct upstream_message {
     std::shared_ptr<const void> body_owner;
     const store_door* to;   ///< whom it is for
     std::string query;      ///< of the sender's, what goes on
-    bool shows_us = false;  ///< its credentials are ours, and not the sender's
+    bool shows_us = false;  ///< whom the store lets in is us, and not the sender
     bool keeps_host;        ///< the sender's Host, see upstream_config::host_header
 
     [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }

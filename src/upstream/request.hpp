@@ -18,6 +18,7 @@ struct upstream_request {
     std::string_view tenant_header;   ///< its name
     std::string_view tenant{};        ///< to be named in place of what the header says; empty: as it says
     bool keeps_authorization = true;  ///< the sender's Authorization header is for the store
+    bool for_replica = false;         ///< the sender's Authorization and Cookie are for the first store
     std::string_view query;           ///< what of the sender's query string goes on, without '?'; may be empty
     bytes_view body;
     bool body_changed = false;  ///< not the sender's own bytes

@@ -16,10 +16,17 @@ std::unique_ptr<tls_files> load_tls(const store_config& store, const std::string
     return *std::move(made);
 }
 
+bool has_arguments(const store_door& door) {
+    return door.url.reveal().find('?') != std::string::npos;
+}
+
 }  // namespace
 
 store_access::store_access(const store_config& store, const std::string& key)
-    : store_(store), credentials_(store, key), tls_(load_tls(store, key)) {}
+    : store_(store),
+      credentials_(store, key),
+      has_query_(std::ranges::any_of(store.doors, has_arguments)),
+      tls_(load_tls(store, key)) {}
 
 void store_access::refresh() {
     const std::scoped_lock lock{reading_};
@@ -28,9 +35,10 @@ void store_access::refresh() {
 }
 
 std::string store_access::without_secrets(std::string_view text) const {
-    std::string shown = credentials_.without_secrets(text);
-    for (const store_door& each : store_.doors) shown = without_arguments_of(each.url, shown);
-    return shown;
+    std::vector<secret_text> ours;
+    credentials_.add_secrets(ours);
+    for (const store_door& each : store_.doors) add_arguments_of(each.url, ours);
+    return without(std::move(ours), text);
 }
 
 std::shared_ptr<const tls_context> store_access::tls() const {

@@ -19,6 +19,7 @@ namespace seriesgate {
 class store_access {
     const store_config& store_;
     store_credentials credentials_;
+    const bool has_query_;            // of a door
     std::mutex reading_;              // of whoever refreshes
     std::unique_ptr<tls_files> tls_;  // with an https:// door
 
@@ -32,6 +33,11 @@ class store_access {
 
     /// See store_credentials.
     bool put_into(http::fields& request) const { return credentials_.put_into(request); }
+
+    /// Whether requests to the store hold anything of ours that is to be kept from senders.
+    [[nodiscard]] bool has_secrets() const noexcept { return has_query_ || credentials_.has_any(); }
+    /// Whether one of its URLs has a query.
+    [[nodiscard]] bool has_query() const noexcept { return has_query_; }
 
     /// A text from outside without what requests to the store hold of ours: it may repeat that.
     [[nodiscard]] std::string without_secrets(std::string_view text) const;

@@ -81,7 +81,9 @@ net::awaitable<store_client::outcome> store_client::post(const upstream_request&
     auto place = places_->take({});
     const store_door& first = place ? place->door().at : shared_.settings.doors.front();
     upstream_message message = make_message(shared_.upstream, first, request);
-    message.shows_us = shared_.access.put_into(message.http);
+    if (shared_.access.put_into(message.http)) message.shows_us = true;
+    // What we could not read we could not clear of our secrets.
+    if (shared_.access.has_secrets()) message.http.erase(http::field::accept_encoding);
     return send(std::move(message), std::move(place));
 }
 

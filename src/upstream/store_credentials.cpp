@@ -23,6 +23,11 @@ bool is_authorization(std::string_view name) {
     return http::string_to_field(name) == http::field::authorization;
 }
 
+/// Of `Bearer x` the `x`.
+std::string_view behind_scheme(std::string_view authorization) {
+    return authorization.substr(authorization.find(' ') + 1);
+}
+
 std::optional<watched_text> file_of(const store_config& store, const std::string& key) {
     if (!store.basic_auth.password_file.empty())
         return watched_text{key + ".basicAuth.passwordFile", store.basic_auth.password_file};
@@ -61,13 +66,14 @@ bool store_credentials::put_into(http::fields& request) const {
     return !headers_.empty() && request.find(http::field::authorization) == request.end();
 }
 
-std::string store_credentials::without_secrets(std::string_view text) const {
-    std::string shown{text};
-    for (const auto& [name, value] : headers_) shown = without(value, shown);
+void store_credentials::add_secrets(std::vector<secret_text>& to) const {
+    for (const auto& [name, value] : headers_) {
+        to.push_back(value);
+        if (is_authorization(name)) to.emplace_back(behind_scheme(value.reveal()));
+    }
     const auto own = proof_.read();
-    const std::string& header = own->authorization.reveal();
-    shown = without(own->secret, shown);
-    return without(std::string_view{header}.substr(header.find(' ') + 1), shown);
+    to.push_back(own->secret);
+    to.emplace_back(behind_scheme(own->authorization.reveal()));
 }
 
 }  // namespace seriesgate

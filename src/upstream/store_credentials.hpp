@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/config.hpp"
 #include "core/published.hpp"
@@ -40,8 +41,11 @@ class store_credentials {
     /// @return whether it is us whom the store then lets in or not: what is left of the sender's Authorization is none.
     bool put_into(http::fields& request) const;
 
-    /// A text from outside without any of them: a store may repeat what it was sent.
-    [[nodiscard]] std::string without_secrets(std::string_view text) const;
+    /// Whether there are any.
+    [[nodiscard]] bool has_any() const noexcept { return file_.has_value() || !headers_.empty(); }
+
+    /// What a store may repeat that was sent them.
+    void add_secrets(std::vector<secret_text>& to) const;
 
   private:
     [[nodiscard]] proof make_proof() const;

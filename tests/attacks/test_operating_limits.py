@@ -148,7 +148,8 @@ def test_a_gate_that_is_stopped_for_a_while_goes_on_where_it_was(limited, upstre
             time.sleep(seconds)
         finally:
             gate.signal(signal.SIGCONT)
-        assert waiting.reply().status == (204 if seconds < 25 else 504)
+        # After a minute its limit is over, too: which of the two is looked at first is the kernel's choice.
+        assert waiting.reply().status in ({204} if seconds < 25 else {204, 504})
         assert [each.reply().status for each in idle[:25]] == [204] * 25
         for each in idle[25:]:
             each.send(head("GET", "/health"))

@@ -1,6 +1,10 @@
 #include "config/secret_text.hpp"
 
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "config/wording.hpp"
 #include "support/catch.hpp"
@@ -8,6 +12,16 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
+
+namespace {
+
+std::string without_arguments(const secret_text& url, std::string_view text) {
+    std::vector<secret_text> arguments;
+    add_arguments_of(url, arguments);
+    return without(std::move(arguments), text);
+}
+
+}  // namespace
 
 TEST_CASE("a secret does not turn into text by itself") {
     static_assert(!std::is_convertible_v<secret_text, std::string>);
@@ -49,14 +63,27 @@ TEST_CASE("other texts stay as they are") {
 
 TEST_CASE("what was sent to the store is not shown when the store repeats it") {
     const secret_text url{"http://store/w?extra_label=a=b&token=abc&"};
-    CHECK(without_arguments_of(url, "requestURI: /w?extra_label=a=b&token=abc; no disk") ==
+    CHECK(without_arguments(url, "requestURI: /w?extra_label=a=b&token=abc; no disk") ==
           "requestURI: /w?<secret>&<secret>; no disk");
-    CHECK(without_arguments_of(url, "token=abc token=abcd, token=ab") == "<secret> <secret>d, token=ab");
-    CHECK(without_arguments_of(url, "") == "");
-    CHECK(without_arguments_of("http://store/w", "a?b") == "a?b");
-    CHECK(without_arguments_of("http://store/w?", "a?b") == "a?b");
-    CHECK(without_arguments_of("http://store/w?a=b", "a=bc") == "a=bc");
-    CHECK(without_arguments_of("http://store/w?secret", "a secret") == "a <secret>");
+    CHECK(without_arguments(url, "token=abc token=abcd, token=ab") == "<secret> <secret>d, token=ab");
+    CHECK(without_arguments(url, "") == "");
+    CHECK(without_arguments("http://store/w?token=abcd", "unknown token abcd") == "unknown token <secret>");
+    CHECK(without_arguments("http://store/w?a=b+c%2fd&e=%4", "'b+c%2fd' is 'b c/d', e=%4 '%4'") ==
+          "'<secret>' is '<secret>', <secret> '%4'");
+    CHECK(without_arguments("http://store/w?a=secret&b=secret", "b=secret secret") == "<secret> <secret>");
+    CHECK(without_arguments("http://store/w?a=1234&b=123456", "123456 1234") == "<secret> <secret>");
+    CHECK(without_arguments("http://store/w?abcd=longer&longer=abcd", "longer=abcd abcd=longer") ==
+          "<secret> <secret>");
+    CHECK(without_arguments("http://store/w", "a?b") == "a?b");
+    CHECK(without_arguments("http://store/w?", "a?b") == "a?b");
+    CHECK(without_arguments("http://store/w?a=b", "a=bc") == "a=bc");
+    CHECK(without_arguments("http://store/w?secret", "a secret") == "a <secret>");
+}
+
+TEST_CASE("no secret is searched for in what stands for another, or in a part of one") {
+    CHECK(without({"abcd", "abcd-efgh", "secret"}, "abcd-efgh, abcd, secret") == "<secret>, <secret>, <secret>");
+    CHECK(without({"abc", ""}, "abc") == "abc");
+    CHECK(without({}, "abc") == "abc");
 }
 
 TEST_CASE("what errors repeat has no secrets") {

@@ -193,6 +193,12 @@ TEST_CASE("further stores that cannot be are told") {
     CHECK(told("[{url: 'http://b/w'}, {urls: ['http://c/w', 'http://b/w']}]") ==
           lines{"upstream.replicateTo[1]: is a store that gets the same already, as upstream.replicateTo[0]"});
     CHECK(told("[{url: 'http://a/w', headers: {X-Scope-OrgID: other}}]").empty());
+    SECTION("by what a flag says in place of the file, too") {
+        const std::string replica = "replicateTo: [{url: 'http://b/w'}]";
+        CHECK(upstream_errors(url + replica, {{"upstream.url", "http://b/w"}}) ==
+              lines{"upstream.replicateTo[0]: is a store that gets the same already, as upstream"});
+        CHECK(upstream_errors("url: 'http://b/w', " + replica, {{"upstream.url", "http://a/w"}}).empty());
+    }
 }
 
 TEST_CASE("habits of Prometheus and vmagent are answered") {

@@ -10,6 +10,7 @@ import pytest
 
 import documents
 import servers
+from certificates import Authority
 from gate import BINARY, REPOSITORY
 
 SESSIONS, YAML = documents.sessions(), documents.blocks("yaml")
@@ -47,11 +48,24 @@ def test_a_session_prints_what_it_says(page, tmp_path):
         assert documents.matches(expected, actual), (command, expected, actual)
 
 
+def with_files(text, folder):
+    """An example that names secret files and certificates, which --check-config reads, with such as there are."""
+    names = re.compile(r"\b(caFile|certFile|keyFile|passwordFile|bearerTokenFile): /etc/[^\s,}]+")
+    if not names.search(text):
+        return text
+    authority = Authority(folder)
+    ours = authority.issue("gate.test")
+    secret = folder / "secret"
+    secret.write_text("secret\n")
+    files = {"caFile": authority.certificate, "certFile": ours.certificate, "keyFile": ours.key}
+    return names.sub(lambda named: f"{named[1]}: {files.get(named[1], secret)}", text)
+
+
 @pytest.mark.text
 @pytest.mark.parametrize("block", [block for block in YAML if not errors_shown(block)], ids=lambda block: block.where)
 def test_a_yaml_example_is_valid(block, tmp_path):
     file = tmp_path / "seriesgate.yaml"
-    file.write_text(block.text)
+    file.write_text(with_files(block.text, tmp_path))
     for sign, check in (("remote_write:", "config"), ("groups:", "rules")):
         if sign in block.text:
             checked = subprocess.run([servers.binary("promtool"), "check", check, file], capture_output=True, text=True)

@@ -44,7 +44,7 @@ def secrets(tmp_path):
 def echo(request):
     """A store that repeats what it was asked."""
     said = " ".join([request.target, *(value for _, value in request.headers)])
-    return Answer(400, [], said.encode() + b"\n")
+    return Answer(400, [("X-Asked", said), ("Retry-After", QUERY)], said.encode() + b"\n")
 
 
 def test_no_secret_is_said(start_gate, secrets, tmp_path):
@@ -62,8 +62,10 @@ def test_no_secret_is_said(start_gate, secrets, tmp_path):
     assert (store.requests[0].get("X-Key"), store.requests[0].target.split("?")[1]) == (HEADER, f"key={QUERY}")
     eventually(lambda: other.requests, "a request at the replica")
     assert other.requests[0].get("Authorization") == f"Bearer {TOKEN}"
-    other.handler = store.handler = echo  # what it tells the sender is the store's own
-    assert gate.send(BODY).status == 400
+    other.handler = store.handler = echo
+    repeated = gate.send(BODY)
+    assert repeated.status == 400
+    said += [repeated.body.decode(), str(repeated.headers)]
     eventually(lambda: gate.said("the store rejected requests"), "what the store has said")
     store.handler = None
     for answer in (Answer(401, [], BASIC.encode()), Answer(403), Answer(cut=9), Answer(503, [("Retry-After", "1")])):
@@ -84,6 +86,13 @@ def test_no_secret_is_said(start_gate, secrets, tmp_path):
     found = {secret for secret in hidden for each in said if secret in each.replace("hunterless", "")}
     assert found == set(), [each for each in said if any(secret in each for secret in found)]
     assert "<secret>" in "".join(said)
+
+
+def test_a_redirection_does_not_show_the_url_to_senders(start_gate, upstream):
+    upstream.handler = lambda request: Answer(307, [("Location", f"https://store.test{request.target}")])
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}?key={QUERY}'}}\n")
+    reply = gate.send(BODY)
+    assert (reply.status, reply.get("Location")) == (307, None)
 
 
 MISTAKES = [

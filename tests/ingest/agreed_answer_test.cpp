@@ -33,7 +33,9 @@ TEST_CASE("the first store's answer is told if all have taken the request, or it
     CHECK(agreed(of(200, "first"), of(204, "second")).body == "first");
     CHECK(agreed(of(500, "first"), of(204, "second")).body == "first");
     CHECK(agreed(of(500, "first"), of(400, "second")).body == "first");
-    CHECK(agreed(of(302, "first"), of(502, "second")).status == 302);
+    CHECK(agreed(of(429, "first"), of(502, "second")).body == "first");
+    CHECK(agreed(of(400, "first"), of(409, "second")).body == "first");
+    CHECK(agreed(of(302, "first"), of(404, "second")).status == 302);
 }
 
 TEST_CASE("where the first store has taken it, the first one of the others that has not is told") {
@@ -41,6 +43,18 @@ TEST_CASE("where the first store has taken it, the first one of the others that 
     CHECK(agreed(of(204), of(503, "second"), of(400, "third")).status == 503);
     CHECK(agreed(of(204), of(204), of(400, "third")).body == "third");
     CHECK(agreed(of(204), of(304, "second")).status == 304);
+}
+
+TEST_CASE("for as long as one store may yet take the request the sender is told to come again") {
+    for (const unsigned passing : {429u, 500u, 502u, 503u, 504u}) {
+        CAPTURE(passing);
+        CHECK(agreed(of(400), of(passing, "second")).body == "second");
+        CHECK(agreed(of(302), of(passing, "second")).body == "second");
+        CHECK(agreed(of(400), of(204), of(passing, "third")).body == "third");
+        CHECK(agreed(of(400), of(409), of(passing, "third")).body == "third");
+        CHECK(agreed(of(204), of(400), of(passing, "third")).body == "third");
+        CHECK(agreed(of(400), of(passing, "second"), of(503, "third")).body == "second");
+    }
 }
 
 TEST_CASE("as much is written as by the one that has written least") {

@@ -14,8 +14,8 @@ std::string line_of(const reply& answer, std::uint64_t requests) {
     store.doors.resize(2);
     store.doors[1].url = "http://store/w?token=abc";
     store.headers.emplace("X-Key", "hunter2");
-    const std::string said = said_by_store(answer, {store, "upstream"});
-    const auto fields = describe_store_error(answer, said, requests, "192.0.2.7", "shop");
+    const store_words said = said_by_store(answer, {store, "upstream"});
+    const auto fields = describe_store_error(answer.status, said, requests, "192.0.2.7", "shop");
     const std::string line = log::line_of(log::format::logfmt, log::level::warn, {}, "x", fields);
     return line.substr(line.find("requests="));
 }
@@ -63,6 +63,13 @@ TEST_CASE("senders try again after 429 and 5xx, and drop what gets another answe
 TEST_CASE("what was sent to the store in its URL is left out of what it says") {
     const reply repeats{.status = 400, .body = "no: /w?token=abc"};
     CHECK(line_of(repeats, 1).ends_with(" err=\"no: /w?<secret>\""));
+}
+
+TEST_CASE("nor does it stand in the time that it names") {
+    reply repeats{.status = 503};
+    repeats.headers.set(http::field::retry_after, "hunter2");
+    CHECK(line_of(repeats, 1) ==
+          "requests=1 status=503 senders=retry retry_after=<secret> sender=192.0.2.7 tenant=shop err=\"\"");
 }
 
 TEST_CASE("the line has the first line of what the store says, cut") {

@@ -15,6 +15,9 @@ struct allocations {
 
 inline thread_local allocations allocated_by_this_thread;
 
+/// There is no memory for as much at once as this.
+inline thread_local std::size_t refused_allocation = static_cast<std::size_t>(-1);
+
 /// What `action` allocates in this thread.
 template <class Action>
 allocations allocations_of(Action&& action) {
@@ -29,6 +32,7 @@ inline void* counted_allocation(std::size_t size, std::size_t alignment) {
     allocated_by_this_thread.bytes += size;
     // aligned_alloc wants a multiple of the alignment.
     if (size == 0) size = 1;
+    if (size >= refused_allocation) throw std::bad_alloc{};
     void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
     if (memory == nullptr) throw std::bad_alloc{};
     return memory;

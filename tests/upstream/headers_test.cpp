@@ -89,3 +89,13 @@ TEST_CASE("Via keeps the hops before ours") {
     add_via(headers);
     CHECK(lines(headers) == std::vector<std::string>{"Via: 1.1 edge", "Via: " + std::string{own_via()}});
 }
+
+TEST_CASE("headers take what they say, and something for each") {
+    http::fields some;
+    CHECK(bytes_held(some) == 0);
+    some.insert("a", "");
+    const std::size_t least = bytes_held(some);
+    CHECK(least > 50);
+    some.insert("a", std::string(1000, 'x'));
+    CHECK(bytes_held(some) == 2 * least + 1000);
+}

@@ -104,3 +104,19 @@ TEST_CASE("a message shares the body's bytes and keeps them") {
     CHECK(static_cast<const void*>(another.http.body().data()) == body->data());
     CHECK(body.use_count() == 4);  // with the request's
 }
+
+TEST_CASE("what shows the sender to the first store is not for its replicas") {
+    http::fields headers = sender_headers();
+    headers.insert(http::field::authorization, "Basic c2VuZGVy");
+    headers.insert(http::field::cookie, "session=1");
+    headers.insert(http::field::cookie, "another=2");
+    for (const bool for_replica : {false, true}) {
+        const upstream_request request{
+            .headers = headers, .tenant_header = "", .for_replica = for_replica, .query = "", .body = "x"};
+        const upstream_message made = made_of_request(request);
+        CHECK(made.http.count(http::field::authorization) == (for_replica ? 0 : 1));
+        CHECK(made.http.count(http::field::cookie) == (for_replica ? 0 : 2));
+        CHECK(made.http["Digest"] == "sha-256=x");
+        CHECK(made.shows_us == for_replica);
+    }
+}

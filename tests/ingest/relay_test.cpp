@@ -1,0 +1,58 @@
+#include "ingest/relay.hpp"
+
+#include <string>
+
+#include "ingest/requests.hpp"
+#include "limit/limiter.hpp"
+#include "support/catch.hpp"
+#include "upstream/headers.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+store_config store_at(const std::string& host) {
+    store_config made;
+    made.doors = {{.url = "http://" + host + "/w", .host = host, .target = "/w", .authority = host}};
+    return made;
+}
+
+/// A store and two replicas that have to have each request, and one that does not.
+config replicated() {
+    config made;
+    made.upstream.store = store_at("a.test");
+    made.upstream.replicas = {{.store = store_at("b.test")},
+                              {.store = store_at("c.test"), .best_effort = true},
+                              {.store = store_at("d.test")}};
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("replicas' copies of headers are held of the memory for requests") {
+    const config settings = replicated();
+    series_limiter limiter{{}, noon};
+    ingest_metrics metrics;
+    upstream_metrics upstream;
+    shared_stores stores{settings.upstream, upstream, 1};
+    ingest_shared shared{.settings = settings,
+                         .limiter = limiter,
+                         .key = hash_key::known_to_all(),
+                         .metrics = metrics,
+                         .stores = stores};
+    net::io_context io;
+    const relay tested{io, shared};
+    gauge held;
+    inflight_room room{held, 200'000, 0};
+    {
+        received one{room, "body"};
+        one.headers.insert("X-Pad", std::string(60'000, 'x'));
+        CHECK(tested.take_room(one.request));
+        CHECK(held.value() == static_cast<std::int64_t>(4 + 2 * bytes_held(one.headers)));
+        received another{room, "body"};
+        another.headers.insert("X-Pad", std::string(60'000, 'x'));
+        CHECK_FALSE(tested.take_room(another.request));
+    }
+    CHECK(held.value() == 0);
+}
