@@ -36,7 +36,8 @@ struct shared_door {
     counter requests{};   ///< sent there; one that is sent again counts twice
     counter_by<upstream_error_reason> errors{};
 
-    shared_door(const store_door& door, std::string named, bool only) : at(door), name(std::move(named)), is_only(only) {}
+    shared_door(const store_door& door, std::string named, bool only)
+        : at(door), name(std::move(named)), is_only(only) {}
 };
 
 /// Equal doors. Threads: any.
