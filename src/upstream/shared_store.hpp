@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 
 #include "config/config.hpp"
 #include "log/sparse_log.hpp"
@@ -34,6 +35,9 @@ struct shared_door {
     gauge connections{};  ///< open, idle ones included
     counter requests{};   ///< sent there; one that is sent again counts twice
     counter_by<upstream_error_reason> errors{};
+
+    shared_door(const store_door& door, std::string named, bool only)
+        : at(door), name(std::move(named)), is_only(only) {}
 };
 
 /// Equal doors. Threads: any.

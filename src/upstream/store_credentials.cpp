@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <ranges>
 
 namespace seriesgate {
 namespace {
@@ -39,7 +38,8 @@ std::optional<watched_text> file_of(const store_config& store, const std::string
 
 store_credentials::store_credentials(const store_config& store, const std::string& key)
     : headers_(store.headers),
-      has_authorization_(std::ranges::any_of(store.headers | std::views::keys, is_authorization)),
+      has_authorization_(
+          std::ranges::any_of(store.headers, [](const auto& each) { return is_authorization(each.first); })),
       user_name_(store.basic_auth.username),
       file_(file_of(store, key)),
       proof_(std::make_unique<const proof>(make_proof())) {}

@@ -95,16 +95,33 @@ async def _closed_loop(senders, at_once, seconds):
     await asyncio.gather(*(one_after_the_other() for _ in range(at_once)))
 
 
-def _run(loop, address, request, patience, arguments, results):
-    senders = _Senders(address, request, patience)
-    asyncio.run(loop(senders, *arguments))
-    results.put((senders.answers, senders.opened))
+async def _crowd_beside(senders, others, times, at_once, seconds):
+    end, tasks = time.monotonic() + seconds, set()
+
+    async def one_after_the_other():
+        while time.monotonic() < end:
+            await others.send()
+            for _ in range(times):
+                task = asyncio.create_task(senders.send())
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+
+    await asyncio.gather(*(one_after_the_other() for _ in range(at_once)))
+    while tasks:
+        await asyncio.wait(tasks)
 
 
-def _in_a_process(loop, gate, request, patience, *arguments):
+def _run(loop, addresses, request, patience, arguments, results):
+    senders = [_Senders(address, request, patience) for address in addresses]
+    asyncio.run(loop(*senders, *arguments))
+    results.put([(each.answers, each.opened) for each in senders])
+
+
+def _in_a_process(loop, gates, request, patience, *arguments):
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
-    process = context.Process(target=_run, daemon=True, args=(loop, gate.address, request, patience, arguments, results))
+    process = context.Process(target=_run, daemon=True, args=(
+        loop, [gate.address for gate in gates], request, patience, arguments, results))
     process.start()
     try:
         return results.get(timeout=arguments[-1] + patience + 60)
@@ -115,12 +132,18 @@ def _in_a_process(loop, gate, request, patience, *arguments):
 
 def at_rate(gate, request, rate, seconds, patience=30.0):
     """@return (what was answered, connections opened)"""
-    return _in_a_process(_open_loop, gate, request, patience, rate, seconds)
+    return _in_a_process(_open_loop, [gate], request, patience, rate, seconds)[0]
 
 
 def one_after_the_other(gate, request, at_once, seconds, patience=30.0):
     """The same by so many senders that wait for their answers: never more requests at once."""
-    return _in_a_process(_closed_loop, gate, request, patience, at_once, seconds)
+    return _in_a_process(_closed_loop, [gate], request, patience, at_once, seconds)[0]
+
+
+def crowd_beside(gate, other, request, times, at_once, seconds, patience=60.0):
+    """one_after_the_other() for another gate, and for each of its answers so many requests to this one: so many times of
+    what can be answered, on any machine and whatever else it does. @return both, this one's first"""
+    return _in_a_process(_crowd_beside, [gate, other], request, patience, times, at_once, seconds)
 
 
 def quantile(values, share):

@@ -1,6 +1,7 @@
 """A soak: senders in remote write 1 and 2 whose series come and go, reloads, doors of the store killed and opened again, and
-connections of senders cut off, all at random but for the seed; and after each round every answer held against what has
-arrived, and memory and descriptors against those of before. `scripts/soak.sh --help`; `test_soak.py` is a short one."""
+connections of senders cut off, all at random but for the seed; plain, or with TLS on both sides and certificates that are
+replaced meanwhile. After each round every answer is held against what has arrived, and memory and descriptors against those
+of before. `scripts/soak.sh --help`; `test_soak.py` is a short one."""
 
 import argparse
 import collections
@@ -19,9 +20,11 @@ from pathlib import Path
 from bounds import MIB, memory
 from fault_account import check_account, settled, tally
 from fault_runs import compare
+from fault_scenes import server_context
 from fault_senders import CUT_OFF, Orders, run_senders
 from faulty_store import Store
 from gate import Gate, sanitized
+from secure import Secured
 from waiting import eventually
 
 SENDERS, THREADS = 3, 3
@@ -29,6 +32,7 @@ CUTS = (0.0, 0.02, 0.1)  # how often each sender loses its connection inside a r
 PAUSE = 0.04  # seconds between the requests of a thread
 DOORS = 3
 LIMITS = (3000, 3200)  # from one to the other with each reload
+NAMES = ("127.0.0.1", "gate.test")  # of the gate, in its certificates
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,15 @@ class Plan:
     rounds: int
     seconds: float  # each round
     reload_every: float
+    tls: bool = False  # between senders and gate, and between gate and store; with each reload the gate's certificate is new
 
 
-def configuration(urls, directory, limit):
+def configuration(urls, directory, limit, authority=None):
+    """`authority`: the file of the CA that the store's certificate is of, if its doors speak TLS."""
     where = f"urls: [{', '.join(urls)}]" if len(urls) > 1 else f"url: {urls[0]}"
+    tls = f", tls: {{caFile: '{authority}', serverName: store.test}}" if authority else ""
     return f"""
-upstream: {{{where}, timeout: 2s}}
+upstream: {{{where}, timeout: 2s{tls}}}
 maxHourlySeries: {limit}
 tenants: {{default: {{maxHourlySeries: 2000}}}}
 state: {{dir: {directory}, interval: 1s}}
@@ -70,10 +77,12 @@ def _disturb(store, doors, seed, calm):
             door.open()
 
 
-def run_soak_store(seed, doors, calm, asked, results):
-    """Serves so many doors; gives what has arrived whenever it is asked, until it is asked for nothing."""
+def run_soak_store(seed, doors, certificate, calm, asked, results):
+    """Serves so many doors; gives what has arrived whenever it is asked, until it is asked for nothing. `certificate`: of
+    the doors, if they speak TLS."""
     with Store(seed) as store:
-        opened = [store.door() for _ in range(doors)]
+        context = server_context(certificate) if certificate else None
+        opened = [store.door(tls=context) for _ in range(doors)]
         threading.Thread(target=_disturb, args=(store, opened, seed, calm), daemon=True).start()
         results.put([door.url for door in opened])
         while asked.get():
@@ -94,24 +103,34 @@ class Soak:
         self.samples = []  # (resident bytes, descriptors) each second or so, under load
         self._context = multiprocessing.get_context("spawn")
         self._calm, self._asked, self._results = self._context.Event(), self._context.Queue(), self._context.Queue()
+        self._secured = Secured(self.folder) if plan.tls else None
+        self._authority = self._secured.authority.certificate if plan.tls else None
         self._store = self._context.Process(target=run_soak_store, daemon=True, args=(
-            plan.seed, DOORS, self._calm, self._asked, self._results))
+            plan.seed, DOORS, self._secured.authority.issue("store.test") if plan.tls else None, self._calm, self._asked,
+            self._results))
         self._store.start()
         self._urls = self._results.get(timeout=60)
+        self.gate = self._start_gate()
+
+    def _start_gate(self):
         file = self.folder / "gate.yaml"
         file.write_text(self._configuration())
-        self.gate = Gate(config_file=file)
+        if not self._secured:
+            return Gate(config_file=file)
+        self._secured.install(self._secured.authority.issue(*NAMES))
+        return Gate(self._secured.web(), config_file=file, authority=self._authority)
 
     def _configuration(self):
-        return configuration(self._urls, self.folder / "state", LIMITS[self.reloads % 2])
+        return configuration(self._urls, self.folder / "state", LIMITS[self.reloads % 2], self._authority)
 
     def run(self):
+        settled(self.gate)  # whoever has answered that has opened what it needs, the thread that shakes hands among them
         quiet = self._descriptors_besides_store()
         for number in range(self.plan.rounds):
             began = time.monotonic()
             self._check(self._round(number))
             eventually(lambda: self._descriptors_besides_store() <= quiet, "every descriptor is given back", 30, 0.1)
-            self.say(f"round {number + 1} of {self.plan.rounds}, {time.monotonic() - began:.0f} s: {self.summary}")
+            self.say(f"{self._way} round {number + 1} of {self.plan.rounds}, {time.monotonic() - began:.0f} s: {self.summary}")
         self._check_flat()
 
     @property
@@ -119,8 +138,13 @@ class Soak:
         answers = {code: count for code, count in sorted(self.told.items()) if code.isdigit()}
         resident, descriptors = self.samples[-1]
         return (f"answers {answers}, none {self.told['doubtful requests']}, cut off {self.cut_off}; samples stored "
-                f"{self.told['stored']}, refused {self.told['refused']}; reloads {self.reloads}, kills {self.kills}; "
-                f"{resident / MIB:.1f} MiB, {descriptors} descriptors")
+                f"{self.told['stored']}, refused {self.told['refused']}; reloads {self.reloads}, certificates "
+                f"{self.certificates}, kills {self.kills}; {resident / MIB:.1f} MiB, {descriptors} descriptors")
+
+    @property
+    def certificates(self):
+        """How many have taken the place of the first one."""
+        return len(self.gate.said("TLS files taken"))
 
     @property
     def kills(self):
@@ -136,8 +160,8 @@ class Soak:
         """@return what the senders were answered"""
         enough, results = self._context.Event(), self._context.Queue()
         senders = [self._context.Process(target=run_senders, daemon=True, args=(
-            Orders(self.plan.seed, self.gate.address, cuts=CUTS[at], pause=PAUSE, rest=0.05), (number << 20) + at, SENDERS,
-            THREADS, self.plan.seconds + 60, enough, results)) for at in range(SENDERS)]
+            Orders(self.plan.seed, self.gate.address, self._authority, CUTS[at], PAUSE, rest=0.05), (number << 20) + at,
+            SENDERS, THREADS, self.plan.seconds + 60, enough, results)) for at in range(SENDERS)]
         self._calm.clear()
         for sender in senders:
             sender.start()
@@ -165,6 +189,8 @@ class Soak:
     def _reload(self):
         before = len(self.gate.said("configuration reloaded"))
         self.reloads += 1
+        if self._secured:
+            self._secured.install(self._secured.authority.issue(*NAMES))
         self.gate.config_file.write_text(self._configuration())
         self.gate.signal(signal.SIGHUP)
         eventually(lambda: len(self.gate.said("configuration reloaded")) > before, "it is reloaded", 60, 0.1)
@@ -188,11 +214,15 @@ class Soak:
         quarter = len(self.samples) // 4
         second, last = self.samples[quarter:2 * quarter], self.samples[-quarter:]
         before, after = (statistics.median(resident for resident, _ in part) for part in (second, last))
-        self.say(f"resident: {before / MIB:.1f} MiB in the second quarter, {after / MIB:.1f} MiB in the last")
+        self.say(f"{self._way} resident: {before / MIB:.1f} MiB in the second quarter, {after / MIB:.1f} MiB in the last")
         if not sanitized("asan", "tsan", "ubsan"):  # they keep what was freed
             assert after < 1.15 * before + 4 * MIB, (before, after)
         most = max(descriptors for _, descriptors in self.samples)
         assert most < 100 + 4 * SENDERS * THREADS, f"{most} descriptors"
+
+    @property
+    def _way(self):
+        return "TLS" if self.plan.tls else "plain"
 
     def _descriptors(self):
         return len(os.listdir(f"/proc/{self.gate.process.pid}/fd"))
@@ -202,14 +232,7 @@ class Soak:
         return self._descriptors() - int(self.gate.metric("seriesgate_upstream_connections"))
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="scripts/soak.sh", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 20))
-    arguments = parser.parse_args()
-    seconds = min(60.0, arguments.minutes * 15)
-    plan = Plan(arguments.seed, max(2, round(arguments.minutes * 60 / seconds)), seconds, min(10.0, seconds / 3))
-    print(f"soak: {plan.rounds} rounds of {plan.seconds:.0f} s, --seed {plan.seed}", flush=True)
+def run(plan):
     with tempfile.TemporaryDirectory() as folder:
         soak = Soak(plan, folder, say=lambda line: print(line, flush=True))
         try:
@@ -219,6 +242,19 @@ def main():
             raise
         finally:
             soak.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/soak.sh", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 20))
+    arguments = parser.parse_args()
+    half = arguments.minutes * 30
+    rounds = max(2, round(half / 60))
+    seconds = half / rounds
+    print(f"soak: {rounds} rounds of {seconds:.0f} s plain, and as many with TLS, --seed {arguments.seed}", flush=True)
+    for tls in (False, True):
+        run(Plan(arguments.seed, rounds, seconds, min(10.0, seconds / 3), tls))
     print("soak: every sample that was acknowledged is in the store or counted as refused; memory and descriptors are flat")
 
 

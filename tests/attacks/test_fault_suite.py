@@ -123,8 +123,10 @@ CERTIFICATES = {
     "expired": lambda ours, others: ours.issue("store.test", expired=True),
     "for another name": lambda ours, others: ours.issue("other.test"),
     "of an authority that nobody knows": lambda ours, others: others.issue("store.test"),
-    "none at all: it speaks plain HTTP": lambda ours, others: None,
+    "none at all: it waits for plain HTTP": lambda ours, others: None,
 }
+SILENT = Fault("silent in the handshake", "connect_timeout", begin=welcomes("hangs"), mend=welcomes_again, smooth=True,
+               timeout="2s")
 
 
 @pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
@@ -141,7 +143,13 @@ def test_a_certificate_that_is_not_good(scene, authority, tmp_path, name, doors,
     def mend(door):
         door.tls = contexts.pop()
 
-    check(scene(Fault(name, "tls", begin=begin, mend=mend, smooth=True), doors, authority))
+    fault = Fault(name, "tls" if wrong else "connect_timeout", begin=begin, mend=mend, smooth=True, timeout="2s")
+    check(scene(fault, doors, authority))
+
+
+@pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
+def test_a_handshake_that_comes_to_no_end(scene, authority, doors, check):
+    check(scene(SILENT, doors, authority))
 
 
 @pytest.mark.parametrize("doors", [1, 3])

@@ -1,5 +1,6 @@
 """Certificates and the authorities that sign them, made with the program openssl."""
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +25,21 @@ class Authority:
 
     def issue(self, *names, expired=False):
         """For hosts (`localhost`, `127.0.0.1`) or clients of these names."""
+        alternatives = ",".join(f"{'IP' if _is_address(name) else 'DNS'}:{name}" for name in names)
+        return self._sign(names[0], ("-addext", f"subjectAltName={alternatives}"), expired)
+
+    def issue_odd(self, common_name, host=None):
+        """As no authority should: for names, as bytes, of whatever there is (in UTF-8 in the first one)."""
+        alternatives = () if host is None else ("-addext", f"subjectAltName=DER:{_host_in_der(host).hex(':')}")
+        return self._sign(common_name.decode(), alternatives, False)
+
+    def _sign(self, common_name, alternatives, expired):
         self._count += 1
         made = Certificate(self.folder / f"{self._count}.pem", self.folder / f"{self._count}.key")
-        alternatives = ",".join(f"{'IP' if _is_address(name) else 'DNS'}:{name}" for name in names)
         asked = made.certificate.with_suffix(".csr")
-        _openssl("req", "-new", *_new_key(made.key), "-subj", f"/CN={names[0]}", "-addext",
-                 f"subjectAltName={alternatives}", "-addext", "basicConstraints=CA:FALSE", "-out", asked)
+        subject = "/CN=" + re.sub(r"([\\/+])", r"\\\1", common_name)
+        _openssl("req", "-new", *_new_key(made.key), "-utf8", "-subj", subject, *alternatives, "-addext",
+                 "basicConstraints=CA:FALSE", "-out", asked)
         time = ("-startdate", "20200101000000Z", "-enddate", "20200102000000Z") if expired else ("-days", "2")
         _openssl("ca", "-batch", "-notext", "-config", self._settings(), *time, "-in", asked, "-out", made.certificate)
         return made
@@ -59,6 +69,12 @@ commonName = supplied
 
 def _new_key(path):
     return ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", path)
+
+
+def _host_in_der(name):
+    """A GeneralNames with one dNSName, of up to 125 bytes. Source: RFC 5280, section 4.2.1.6."""
+    one = bytes([0x82, len(name)]) + name
+    return bytes([0x30, len(one)]) + one
 
 
 def _is_address(name):

@@ -49,22 +49,25 @@ def connect(address, timeout=20.0, source=None):
 
 
 class _Connection(http.client.HTTPConnection):
-    def __init__(self, address, timeout):
+    def __init__(self, address, timeout, tls):
         super().__init__("gate" if isinstance(address, str) else address[0], timeout=timeout,
                          port=None if isinstance(address, str) else address[1])
-        self._address = address
+        self._address, self._tls = address, tls
 
     def connect(self):
         self.sock = connect(self._address, self.timeout)
         if self.sock.family != socket.AF_UNIX:
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._tls:
+            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host)
 
 
 class Client:
-    """One keep-alive connection to the gate; opened on first use and again after the server closed it."""
+    """One keep-alive connection to the gate; opened on first use and again after the server closed it. `tls`: an
+    ssl.SSLContext, if the gate speaks TLS."""
 
-    def __init__(self, address, timeout=60.0):
-        self._connection = _Connection(address, timeout)
+    def __init__(self, address, timeout=60.0, tls=None):
+        self._connection = _Connection(address, timeout, tls)
 
     def __enter__(self):
         return self
@@ -98,14 +101,14 @@ class Client:
         return self.request("POST", path, body, [*usual, *headers])
 
 
-def send(address, body, headers=(), path=WRITE):
+def send(address, body, headers=(), path=WRITE, tls=None):
     """One write on a connection of its own."""
-    with Client(address) as client:
+    with Client(address, tls=tls) as client:
         return client.write(body, headers, path)
 
 
-def get(address, path):
-    with Client(address) as client:
+def get(address, path, tls=None):
+    with Client(address, tls=tls) as client:
         return client.get(path)
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import threading
 from pathlib import Path
@@ -36,15 +37,16 @@ class Gate:
     """A running seriesgate on a free port, unless flags say otherwise; __init__ returns when it listens.
 
     `listen`: the flag's value; None leaves it to the configuration file. `environment`: in addition to the test's own.
-    `descriptors`: how many it may have open.
+    `descriptors`: how many it may have open. `authority`: the file of the CA that its certificate is of, if it speaks TLS.
     """
 
-    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None, descriptors=None):
+    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None, descriptors=None, authority=None):
         if config_file:
             flags = (f"--config.file={config_file}", *flags)
         if listen and not any(flag.startswith("--listen=") for flag in flags):
             flags = (f"--listen={listen}", *flags)
         self.config_file = config_file
+        self._tls = ssl.create_default_context(cafile=authority) if authority else None
         self.crashed = False
         limited = ["prlimit", f"--nofile={descriptors}"] if descriptors else []  # becomes the gate: the same process
         self.process = subprocess.Popen([*limited, BINARY, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -59,19 +61,19 @@ class Gate:
         except AssertionError as error:
             self.kill()
             raise AssertionError(f"{error}\n{self.log}") from None
-        self.url = f"http://127.0.0.1:{self.address[1]}"  # unless it listens at a path
+        self.url = f"http{'s' if authority else ''}://127.0.0.1:{self.address[1]}"  # unless it listens at a path
 
     # --- talking to it
 
     def send(self, body, headers=(), path=client.WRITE):
-        return client.send(self.address, body, headers, path)
+        return client.send(self.address, body, headers, path, self._tls)
 
     def get(self, path):
         """Of what is for people, wherever that is."""
-        return client.get(self.admin_address, path)
+        return client.get(self.admin_address, path, self._tls)
 
     def post(self, path):
-        with client.Client(self.admin_address) as connection:
+        with client.Client(self.admin_address, tls=self._tls) as connection:
             return connection.request("POST", path)
 
     def reload(self, text):
@@ -80,7 +82,7 @@ class Gate:
         return self.post("/-/reload")
 
     def client(self):
-        return client.Client(self.address)
+        return client.Client(self.address, tls=self._tls)
 
     def raw(self):
         return client.RawConnection(self.address)

@@ -177,7 +177,7 @@ def read_request(stream, connection, ordinal):
     headers = []
     while (line := stream.readline().decode("latin-1").rstrip("\r\n")):
         name, value = line.split(":", 1)
-        headers.append((name, value.strip()))
+        headers.append((name, value.strip(" \t\r\n")))
     lower = {name.lower(): value for name, value in headers}
     if lower.get("expect", "").lower() == "100-continue":
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
