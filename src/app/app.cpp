@@ -156,7 +156,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     descriptor_relief relief{connections, other_descriptors};
     access_control access{settings.web};
     serving_shared shared{settings, limiter, key, metrics, access};
-    web_access web{settings.web_config_file, settings.web, access};
+    web_access web{settings.web_config_file, settings.web, access, metrics.reload.web_successful};
     reloader reload{settings, std::move(read_again), limiter, web, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),

@@ -1,4 +1,5 @@
-/// Counts what a thread allocates. Replaces operator new: include it in one file of a test program only.
+/// Counts what a thread allocates, and lets it fail. Replaces operator new: include it in one file of a test program
+/// only.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,8 @@ struct allocations {
 };
 
 inline thread_local allocations allocated_by_this_thread;
+/// So many of the next ones of this thread fail.
+inline thread_local std::uint64_t failing_allocations = 0;
 
 /// There is no memory for as much at once as this.
 inline thread_local std::size_t refused_allocation = static_cast<std::size_t>(-1);
@@ -28,6 +31,10 @@ allocations allocations_of(Action&& action) {
 }
 
 inline void* counted_allocation(std::size_t size, std::size_t alignment) {
+    if (failing_allocations > 0) {
+        --failing_allocations;
+        throw std::bad_alloc{};
+    }
     ++allocated_by_this_thread.count;
     allocated_by_this_thread.bytes += size;
     // aligned_alloc wants a multiple of the alignment.
