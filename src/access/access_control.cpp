@@ -1,5 +1,7 @@
 #include "access/access_control.hpp"
 
+#include <algorithm>
+#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -9,6 +11,8 @@
 
 namespace seriesgate {
 namespace {
+
+constexpr std::chrono::milliseconds rest_without_memory{100};
 
 bool asks_anything(const web_config& of) {
     return of.has_users() || of.ingestion_users || of.admin_users || (of.tls && of.tls->verifies_clients()) ||
@@ -50,26 +54,49 @@ bool access_control::is_known_bad(const digest& of, clock::time_point now) {
 }
 
 void access_control::check_passwords(const std::stop_token& stop) {
-    while (const auto order = queue_.take(stop)) {
-        if (clock::now() > order->since + wait_max) continue;  // nobody waits any more
+    std::mutex idle;
+    std::condition_variable_any wake;
+    std::unique_lock lock{idle};
+    bool goes_on = true;
+    while (goes_on) {
+        clock::duration rest = rest_without_memory;
         try {
-            check(*order);
+            goes_on = check_next(stop, rest);
         } catch (const std::exception& error) {  // out of memory: whoever asked comes again
             log::error("password not checked", {{"err", error.what()}});
         }
+        wake.wait_for(lock, stop, rest, [] { return false; });
     }
 }
 
-void access_control::check(const password_queue::order& order) {
-    const password_question& asked = order.question;
-    const bool right = is_right(asked);
-    if (right) {
-        rules()->remember(asked);
-    } else {
-        const std::scoped_lock lock{guard_};
-        bad_.insert(asked.of, clock::now());
+/// @param rest how long to rest then.
+/// @return false when it is time to stop.
+bool access_control::check_next(const std::stop_token& stop, clock::duration& rest) {
+    const auto order = queue_.take(stop);
+    if (!order) return false;
+    const auto began = clock::now();
+    password_verdict made = password_verdict::unchecked;
+    try {
+        if (began <= order->since + wait_max) made = check(order->question);  // else nobody waits any more
+    } catch (const std::exception&) {
+        order->give(made);
+        throw;
     }
-    order.give(right);
+    order->give(made);
+    rest = made == password_verdict::wrong
+               ? std::min<clock::duration>((clock::now() - began) * rests_after_wrong, rest_max)
+               : clock::duration::zero();
+    return true;
+}
+
+password_verdict access_control::check(const password_question& asked) {
+    if (is_right(asked)) {
+        rules()->remember(asked);
+        return password_verdict::right;
+    }
+    const std::scoped_lock lock{guard_};
+    bad_.insert(asked.of, clock::now());
+    return password_verdict::wrong;
 }
 
 // Several peers may have asked for the same.

@@ -21,7 +21,8 @@ std::string hash_of_nobody(const web_config& from) {
 }  // namespace
 
 access_rules::access_rules(const web_config& from, const digest_key& key, const access_rules* before)
-    : ingestion_users_(from.ingestion_users),
+    : has_tokens_(!from.bearer_tokens.empty()),
+      ingestion_users_(from.ingestion_users),
       admin_users_(from.admin_users),
       tenants_(from.tenants),
       excluded_paths_(from.auth_excluded_paths),
@@ -38,7 +39,7 @@ access_rules::access_rules(const web_config& from, const digest_key& key, const 
         made.right.is_known = true;
     }
     for (const bearer_token& each : from.bearer_tokens)
-        tokens_.emplace(key.of({of_token, each.token.reveal()}), each.name);
+        if (!each.token.reveal().empty()) tokens_.emplace(key.of({of_token, each.token.reveal()}), each.name);
 }
 
 access_decision access_rules::decide(const access_question& asked) const {

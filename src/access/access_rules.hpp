@@ -59,6 +59,7 @@ class access_rules {
 
     std::map<std::string, basic_user, std::less<>> basic_;
     std::map<digest, std::string> tokens_;
+    bool has_tokens_;  // also if there is none that anyone can have
     std::optional<user_names> ingestion_users_;
     std::optional<user_names> admin_users_;
     std::map<std::string, std::string, std::less<>> tenants_;
@@ -81,9 +82,9 @@ class access_rules {
     void remember(const password_question& right) const;
 
     /// Whether requests have to bring an Authorization header of ours.
-    [[nodiscard]] bool has_users() const noexcept { return !basic_.empty() || !tokens_.empty(); }
+    [[nodiscard]] bool has_users() const noexcept { return !basic_.empty() || has_tokens_; }
     [[nodiscard]] bool has_basic_users() const noexcept { return !basic_.empty(); }
-    [[nodiscard]] bool has_tokens() const noexcept { return !tokens_.empty(); }
+    [[nodiscard]] bool has_tokens() const noexcept { return has_tokens_; }
 
     /// What every answer has.
     [[nodiscard]] const auto& answer_headers() const noexcept { return answer_headers_; }

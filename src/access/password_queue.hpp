@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -28,33 +29,40 @@ struct password_question {
     bool is_of_nobody = false;  ///< there is no such user: the answer is no, whatever it takes
 };
 
+enum class password_verdict : std::uint8_t {
+    wrong,
+    right,
+    unchecked,  ///< it made room for others, or could not be checked: whoever asked comes again
+};
+
 /// Bounded, and fair: peers take turns, and none has more than its share, so that who tries many passwords keeps
 /// nobody else from a first one: where all have asked for more than is taken, the last question of who has most makes
 /// room. Who asks for what is asked for already shares the answer. Threads: any.
 class password_queue {
   public:
     using clock = std::chrono::steady_clock;
-    /// Told whether the password is right, or never. Does not throw.
-    using listener = std::function<void(bool)>;
+    using listener = std::function<void(password_verdict)>;
 
     struct order {
         password_question question;
         std::vector<listener> asking;
         clock::time_point since;
 
-        void give(bool is_right) const {
-            for (const listener& each : asking) each(is_right);
-        }
+        /// Who cannot be told, for want of memory, waits in vain.
+        void give(password_verdict made) const noexcept;
     };
 
     static constexpr std::size_t orders_max = 256;
     static constexpr std::size_t orders_per_peer_max = 16;
+    static constexpr std::size_t asking_max = 16;  ///< who share an answer
 
+    /// What makes room is told so by this thread.
     /// @param peer who shares a share.
     /// @return false if there is no room.
     bool add(std::string_view peer, password_question question, listener asking, clock::time_point now);
 
-    /// Waits for the next. @return nothing when it is time to stop.
+    /// Waits for the next. @return nothing when it is time to stop. Throws std::bad_alloc, and has changed nothing
+    /// then.
     std::optional<order> take(const std::stop_token& stop);
 
     [[nodiscard]] std::size_t size() const;
@@ -62,8 +70,9 @@ class password_queue {
   private:
     using lanes = std::map<std::string, std::deque<order>, std::less<>>;
 
+    bool insert(std::string_view peer, order& fresh, std::optional<order>& dropped);
     order take_next();
-    bool drop_one_of_longest(std::size_t own);
+    std::optional<order> drop_one_of_longest(std::size_t own);
 
     mutable std::mutex guard_;
     std::condition_variable_any wake_;

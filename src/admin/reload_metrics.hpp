@@ -13,6 +13,7 @@ struct reload_metrics {
     counter reads;          ///< times that the configuration was read for them
     gauge successful;       ///< 1 unless the last reload failed
     gauge success_seconds;  ///< since 1970: when the configuration was last taken over
+    gauge web_successful;   ///< 1 unless the web configuration file, or one of a token, is not in force as it is
 };
 
 /// Its families.

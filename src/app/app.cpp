@@ -156,7 +156,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     descriptor_relief relief{connections, other_descriptors};
     access_control access{settings.web};
     serving_shared shared{settings, limiter, key, metrics, access};
-    web_access web{settings.web_config_file, settings.web, access};
+    web_access web{settings.web_config_file, settings.web, access, metrics.reload.web_successful};
     rereading small_files;
     const auto read_all_again = [&] {
         small_files.ask();  // its own thread takes them over, and says so in the log

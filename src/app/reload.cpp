@@ -128,13 +128,17 @@ reload_outcome reloader::take_over() {
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
     if (const auto mistakes = mistakes_until_restart(loaded.value.rules, in_force_); !mistakes.empty())
         return tell_mistakes(mistakes);
-    // All that can fail comes first.
-    differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
-                      .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
     // Of another file only a restart makes anything.
     const bool is_same_file = loaded.value.web_config_file == in_force_.web_config_file;
     if (is_same_file)
+        if (const auto mistakes = web_.mistakes_in(loaded.value.web); !mistakes.empty()) return tell_mistakes(mistakes);
+    // All that can fail comes first.
+    differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
+                      .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
+    if (is_same_file) {
         for (const std::string& each : web_.changes(loaded.value.web)) found.made.push_back("web.config.file: " + each);
+        if (web_.waits_for_restart(loaded.value.web)) found.at_restart.push_back("web.config.file: tls_server_config");
+    }
     reload_outcome outcome{.ok = true, .text = answer_of(found) + warnings_in(loaded)};
     config next = in_force_;
     next.rules = std::move(loaded.value.rules);

@@ -1,13 +1,11 @@
 #include "app/web_access.hpp"
 
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
-#include "config/load_web.hpp"
+#include "app/web_protection.hpp"
 #include "log/log.hpp"
 
 namespace seriesgate {
@@ -15,45 +13,30 @@ namespace {
 
 constexpr std::size_t logged_mistakes_max = 10;
 
-/// Names of parts, and never what they hold: those are passwords.
-std::vector<std::string> differences(const web_config& before, const web_config& after) {
-    std::vector<std::string> found;
-    const auto note = [&](bool same, std::string_view key) {
-        if (!same) found.emplace_back(key);
-    };
-    note(before.tls == after.tls, "tls_server_config (a restart is needed)");
-    note(before.answer_headers == after.answer_headers, "http_server_config");
-    note(before.basic_auth_users == after.basic_auth_users, "basic_auth_users");
-    note(before.bearer_tokens == after.bearer_tokens, "bearer_tokens");
-    note(before.ingestion_users == after.ingestion_users, "ingestion_users");
-    note(before.admin_users == after.admin_users, "admin_users");
-    note(before.tenants == after.tenants, "tenants");
-    note(before.auth_excluded_paths == after.auth_excluded_paths, "auth_excluded_paths");
-    return found;
-}
-
 std::vector<std::string> lines_of(const std::vector<config_error>& errors) {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < std::min(errors.size(), logged_mistakes_max); ++i) lines.push_back(errors[i].text());
     return lines;
 }
 
-}  // namespace
-
-web_access::web_access(std::string file, const web_config& running, access_control& control)
-    : file_(std::move(file)), control_(control), in_force_(running) {}
-
-web_access::mark web_access::mark_of(const std::string& file) {
-    struct stat found {};
-    if (::stat(file.c_str(), &found) != 0) return {};
-    constexpr long long ns_per_second = 1'000'000'000;
-    return {found.st_ino, found.st_size, found.st_mtim.tv_sec * ns_per_second + found.st_mtim.tv_nsec};
+std::vector<std::string> files_of(const std::string& file, const web_config& from) {
+    std::vector<std::string> paths{file};
+    for (const bearer_token& each : from.bearer_tokens)
+        if (!each.token_file.empty()) paths.push_back(each.token_file);
+    return paths;
 }
 
-web_access::marks web_access::marks_now() const {
-    marks made{{file_, mark_of(file_)}};
-    for (const bearer_token& each : in_force_.bearer_tokens) made.emplace(each.token_file, mark_of(each.token_file));
-    return made;
+}  // namespace
+
+web_access::web_access(std::string file, const web_config& running, access_control& control, gauge& successful)
+    : file_(std::move(file)), control_(control), successful_(successful), in_force_(running) {
+    files_.watch(files_of(file_, in_force_));
+    successful_.set(1);
+}
+
+std::vector<config_error> web_access::mistakes_in(const web_config& next) {
+    const std::scoped_lock lock{guard_};
+    return mistakes_until_restart(in_force_, next, file_);
 }
 
 std::vector<std::string> web_access::changes(const web_config& next) {
@@ -61,38 +44,75 @@ std::vector<std::string> web_access::changes(const web_config& next) {
     return differences(in_force_, next);
 }
 
+bool web_access::waits_for_restart(const web_config& next) {
+    const std::scoped_lock lock{guard_};
+    return in_force_.tls != next.tls;
+}
+
 void web_access::take_over(const web_config& next) {
     const std::scoped_lock lock{guard_};
     replace(next);
+    files_.note_unread();  // there may have been another look between the reading and this
+    if (in_force_.tls != next.tls) return;
     mistakes_.clear();
+    refused_.clear();
+    successful_.set(1);
 }
 
-void web_access::refresh() {
+void web_access::refresh(clock::time_point now) {
     const std::scoped_lock lock{guard_};
-    marks now = marks_now();
-    // A file that is no good may name one that is not looked at yet, and that comes later.
-    if (now == seen_ && mistakes_.empty()) return;
-    seen_ = std::move(now);  // before it is read: what changes while it is read is read again
-    const web_outcome read = load_web_config(file_);
-    if (!read.ok()) return note_mistakes(lines_of(read.errors));
+    if (!files_.look(now)) return tell(now);
+    const web_outcome read = load_web_config(file_, bad_tokens::are_refused);
+    // Tokens' files have to settle, too; and so has what has changed while it was read.
+    if (files_.watch(files_of(file_, read.value)) || !files_.look(now)) return;
+    judge(read, now);
+    files_.note_read();
+}
+
+void web_access::judge(const web_outcome& read, clock::time_point now) {
+    auto mistakes = lines_of(read.ok() ? hindrances(read.value) : read.errors);
+    if (!mistakes.empty()) return note(std::move(mistakes), {}, now);
+    const bool was_well = mistakes_.empty() && refused_.empty();
     const auto changed = replace(read.value);
-    if (changed.empty() && mistakes_.empty()) return;
-    mistakes_.clear();
+    note({}, read.refused, now);
+    if (changed.empty() && (was_well || !read.refused.empty())) return;
     const std::string changes = changed.empty() ? "none" : fmt::format("{}", fmt::join(changed, ", "));
     log::info("web configuration reread", {{"changes", changes}});
 }
 
-void web_access::note_mistakes(std::vector<std::string> found) {
-    if (found == mistakes_) return;
-    for (const std::string& each : found) log::error("web configuration not reread", {{"err", each}});
-    mistakes_ = std::move(found);
+std::vector<config_error> web_access::hindrances(const web_config& next) const {
+    auto found = mistakes_until_restart(in_force_, next, file_);
+    if (found.empty() && in_force_.tls != next.tls)
+        found.push_back({.where = file_,
+                         .key = "tls_server_config",
+                         .message = "is not the one that is running: a restart is needed"});
+    if (found.empty()) found = less_protected(in_force_, next, file_);
+    return found;
+}
+
+void web_access::note(std::vector<std::string> mistakes, std::vector<std::string> refused, clock::time_point now) {
+    successful_.set(mistakes.empty() && refused.empty() ? 1 : 0);
+    if (mistakes != mistakes_ || refused != refused_) told_ = {};
+    mistakes_ = std::move(mistakes);
+    refused_ = std::move(refused);
+    tell(now);
+}
+
+/// What is wrong; once, and then sparsely.
+void web_access::tell(clock::time_point now) {
+    if (told_ != clock::time_point{} && now - told_ < tells_again_after) return;
+    for (const std::string& each : mistakes_) log::error("web configuration not reread", {{"err", each}});
+    const std::size_t shown = std::min(refused_.size(), logged_mistakes_max);
+    for (std::size_t i = 0; i < shown; ++i) log::error("token refused", {{"err", refused_[i]}});
+    told_ = now;
 }
 
 std::vector<std::string> web_access::replace(const web_config& next) {
     auto changed = differences(in_force_, next);
     if (changed.empty()) return changed;
     web_config kept = next;
-    control_.take_over(next);
+    kept.tls = in_force_.tls;
+    control_.take_over(kept);
     in_force_ = std::move(kept);
     return changed;
 }

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <span>
-#include <system_error>
 
 #include "config/config_file.hpp"
 #include "config/decimals.hpp"
@@ -13,6 +13,7 @@
 #include "config/rule_values.hpp"
 #include "config/scalars.hpp"
 #include "config/units.hpp"
+#include "config/web_checks.hpp"
 #include "config/web_tls_keys.hpp"
 #include "config/wording.hpp"
 #include "core/utf8.hpp"
@@ -30,8 +31,9 @@ constexpr int bcrypt_cost_max = 16;
 /// The file as it is read.
 struct web_draft {
     std::filesystem::path folder;
-    bool reads_tokens;  ///< from their files
-    web_config made;
+    std::optional<bad_tokens> tokens;  ///< nothing: their files are not read
+    web_config made{};
+    std::vector<std::string> refused{};
 };
 
 bool has_control_character(std::string_view text) {
@@ -91,7 +93,7 @@ void read_basic_auth_users(const placed_value& at, web_draft& to) {
 }
 
 struct token_draft {
-    const web_draft& of;
+    web_draft& of;
     bearer_token made;
 };
 
@@ -99,11 +101,7 @@ constexpr std::size_t token_bytes_max = 4096;
 
 /// A token as it stands in its file, which may end a line.
 /// @return what is wrong, without a word of it.
-std::string read_token(const std::string& path, secret_text& target) {
-    std::error_code error;
-    const auto text = read_config_file(path, error);
-    if (!text) return "cannot be read: " + error.message();
-    std::string_view token = *text;
+std::string assign_token(std::string_view token, secret_text& target) {
     while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.remove_suffix(1);
     if (token.empty()) return "names an empty file";
     if (token.size() > token_bytes_max)
@@ -111,6 +109,16 @@ std::string read_token(const std::string& path, secret_text& target) {
     if (std::ranges::any_of(token, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
         return "names a file that holds no token: a token has no spaces, and nothing but ASCII";
     target = secret_text{token};
+    return "";
+}
+
+// What cannot be read for another reason than that it is gone may be good.
+std::string read_token(const std::string& path, token_draft& to) {
+    const auto text = read_lasting_file(path);
+    if (!text && !text.error().is_gone) return text.error().message;
+    std::string wrong = text ? assign_token(*text, to.made.token) : text.error().message;
+    if (wrong.empty() || to.of.tokens != bad_tokens::are_refused) return wrong;
+    to.of.refused.push_back("token_file " + printable(path, std::string_view::npos) + " " + wrong);
     return "";
 }
 
@@ -124,7 +132,7 @@ void read_token_file(const placed_value& at, token_draft& to) {
         std::string path;
         if (std::string wrong = assign_path(text, path); !wrong.empty()) return wrong;
         to.made.token_file = (to.of.folder / path).string();
-        return to.of.reads_tokens ? read_token(to.made.token_file, to.made.token) : "";
+        return to.of.tokens ? read_token(to.made.token_file, to) : "";
     });
 }
 
@@ -285,55 +293,38 @@ constexpr std::array<field<web_draft>, 9> fields{{
     {"rate_limit", refuse_rate_limit},
 }};
 
-// Where no certificate is verified, all users there can be stand in the file.
-void check_users(error_report& report, const web_config& read) {
-    if (read.tls && read.tls->verifies_clients()) return;
-    const auto known = [&](const std::string& name) {
-        return read.basic_auth_users.contains(name) ||
-               std::ranges::count(read.bearer_tokens, name, &bearer_token::name) != 0;
-    };
-    const auto tell = [&](std::string_view key, const std::string& name) {
-        if (!known(name))
-            report.add(0, key_below(std::string{key}, name),
-                       "is no user: neither of basic_auth_users nor of bearer_tokens, and no client's certificate "
-                       "is verified");
-    };
-    for (const auto& [name, tenant] : read.tenants) tell("tenants", name);
-    if (read.ingestion_users)
-        for (const std::string& name : *read.ingestion_users) tell("ingestion_users", name);
-    if (read.admin_users)
-        for (const std::string& name : *read.admin_users) tell("admin_users", name);
-}
-
 void read_text(std::string_view text, web_draft& draft, error_report& report) {
     if (text.size() > config_file_bytes_max)
         return report.add(0, "", "is larger than " + format_size(config_file_bytes_max));
     const yaml_tree yaml = read_yaml(text);
     for (const yaml_fault& fault : yaml.faults) report.add(fault.line, "", printable(fault.message, 200));
+    // Who writes a file begins with an empty one, and a gate that starts then must not be open to all.
+    if (yaml.faults.empty() && yaml.root.kind == yaml_kind::nothing)
+        return report.add(0, "", "is empty: {} would say that nothing is asked of anyone");
     read_fields(placed_value{yaml.root, report, "", 0}, fields, draft);
     report.sort_by_line();
-    if (!report.has_errors()) check_users(report, draft.made);
+    if (!report.has_errors()) check_web_users(report, draft.made);
 }
 
-web_outcome load_text(std::string_view text, const std::string& name, bool reads_tokens) {
+web_outcome load_text(std::string_view text, const std::string& name, std::optional<bad_tokens> tokens) {
     error_report report{printable(name, std::string_view::npos)};
-    web_draft draft{.folder = std::filesystem::path{name}.parent_path(), .reads_tokens = reads_tokens, .made = {}};
+    web_draft draft{.folder = std::filesystem::path{name}.parent_path(), .tokens = tokens};
     read_text(text, draft, report);
-    return {std::move(draft.made), report.take_errors()};
+    return {std::move(draft.made), report.take_errors(), std::move(draft.refused)};
 }
 
 }  // namespace
 
 web_outcome load_web_config_text(std::string_view text, const std::string& name) {
-    return load_text(text, name, false);
+    return load_text(text, name, std::nullopt);
 }
 
-web_outcome load_web_config(const std::string& file) {
-    std::error_code error;
-    if (const auto text = read_config_file(file, error)) return load_text(*text, file, true);
+web_outcome load_web_config(const std::string& file, bad_tokens bad) {
+    const auto text = read_lasting_file(file);
+    if (text) return load_text(*text, file, bad);
     error_report report{printable(file, std::string_view::npos)};
-    report.add(0, "", "cannot be read: " + error.message());
-    return {{}, report.take_errors()};
+    report.add(0, "", text.error().message);
+    return {{}, report.take_errors(), {}};
 }
 
 }  // namespace seriesgate

@@ -40,7 +40,7 @@ struct web_tls_config {
 struct bearer_token {
     std::string name;
     std::string token_file;
-    secret_text token{};  ///< what stands in the file
+    secret_text token{};  ///< what stands in the file; empty: nobody has it
 
     bool operator==(const bearer_token&) const = default;
 };

@@ -57,13 +57,14 @@ std::string turn_of(std::string_view peer) {
     return no_address ? std::string{peer} : network_of(address).to_string();
 }
 
-/// Has a password checked that nobody has seen yet. @return nothing if that takes too long.
-net::awaitable<std::optional<bool>> check_password(worker& self, std::string_view peer,
-                                                   const password_question& question) {
-    awaited<bool> verdict{self.io};
+/// Has a password checked that nobody has seen yet. What takes too long is unchecked.
+net::awaitable<password_verdict> check_password(worker& self, std::string_view peer,
+                                                const password_question& question) {
+    awaited<password_verdict> verdict{self.io};
     const bool taken = self.shared.access.ask(turn_of(peer), question, verdict.to_give());
-    if (!taken) co_return std::nullopt;
-    co_return co_await verdict.wait(access_control::wait_max);
+    if (!taken) co_return password_verdict::unchecked;
+    const auto made = co_await verdict.wait(access_control::wait_max);
+    co_return made.value_or(password_verdict::unchecked);
 }
 
 std::optional<reply> answer_to(const access_decision& decided, access_side side, const access_control& access) {
@@ -87,9 +88,9 @@ net::awaitable<std::optional<reply>> authenticate(const request_header& header, 
     const access_question asked = question_of(header, to, from.certificate_name, self.shared.tenant_header);
     access_decision decided = access.decide(asked);
     if (decided.is == access_verdict::unchecked) {
-        const auto is_right = co_await check_password(self, from.peer, *decided.unchecked);
-        if (is_right && *is_right) decided = access.decide(asked);
-        if (is_right && !*is_right) decided.is = access_verdict::unauthenticated;
+        const password_verdict made = co_await check_password(self, from.peer, *decided.unchecked);
+        if (made == password_verdict::right) decided = access.decide(asked);
+        if (made == password_verdict::wrong) decided.is = access_verdict::unauthenticated;
     }
     auto rejected = answer_to(decided, asked.side, access);
     who = {.user = std::move(decided.user),

@@ -1,6 +1,7 @@
 #include "access/access_control.hpp"
 
 #include <atomic>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <thread>
@@ -36,9 +37,10 @@ struct scene {
         auto decided = access.decide(from(authorization));
         REQUIRE(decided.is == access_verdict::unchecked);
         std::atomic<int> told{-1};
-        REQUIRE(access.ask("10.0.0.1", *decided.unchecked, [&](bool is_right) { told = is_right ? 1 : 0; }));
+        REQUIRE(
+            access.ask("10.0.0.1", *decided.unchecked, [&](password_verdict made) { told = static_cast<int>(made); }));
         while (told == -1) std::this_thread::yield();
-        return told == 1;
+        return told == static_cast<int>(password_verdict::right);
     }
 };
 
@@ -71,9 +73,44 @@ TEST_CASE("wrong passwords push no right one out") {
     for (std::size_t i = 0; i < password_queue::orders_max; ++i) {
         password_question asked = *decided.unchecked;
         asked.of = {static_cast<unsigned char>(i)};
-        (void)at.access.ask("10.0.0.9", asked, [](bool) {});
+        (void)at.access.ask("10.0.0.9", asked, [](password_verdict) {});
     }
     CHECK(at.access.decide(from(right)).is == access_verdict::granted);
+}
+
+TEST_CASE("who knows no password keeps no processor busy") {
+    scene at;
+    const auto decided = at.access.decide(from(wrong));
+    ::clockid_t processor{};
+    REQUIRE(::pthread_getcpuclockid(at.checking.native_handle(), &processor) == 0);
+    const auto spent = [&] {
+        std::timespec now{};
+        ::clock_gettime(processor, &now);
+        return now.tv_sec * 1s + now.tv_nsec * 1ns;
+    };
+    const auto began = access_control::clock::now();
+    const auto before = spent();
+    std::atomic<unsigned> told{0};
+    for (unsigned i = 0; i < 100; ++i) {
+        password_question asked = *decided.unchecked;
+        asked.of = {static_cast<unsigned char>(i), 1};
+        const std::string peer = "10.0.0." + std::to_string(i % 10);
+        REQUIRE(at.access.ask(peer, asked, [&](password_verdict) { ++told; }));
+    }
+    while (told != 100) std::this_thread::sleep_for(1ms);
+    CHECK((spent() - before) * 5 < (access_control::clock::now() - began) * 2);
+    CHECK(at.check(right));
+}
+
+TEST_CASE("a password that has waited too long is told to be unchecked") {
+    scene at;
+    const auto decided = at.access.decide(from(wrong));
+    std::atomic<int> told{-1};
+    const auto long_ago = access_control::clock::now() - access_control::wait_max - 1s;
+    REQUIRE(at.access.ask(
+        "10.0.0.1", *decided.unchecked, [&](password_verdict made) { told = static_cast<int>(made); }, long_ago));
+    while (told == -1) std::this_thread::yield();
+    CHECK(told == static_cast<int>(password_verdict::unchecked));
 }
 
 TEST_CASE("who may ask changes while the gate runs") {

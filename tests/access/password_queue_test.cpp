@@ -1,5 +1,6 @@
 #include "access/password_queue.hpp"
 
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,6 +63,28 @@ TEST_CASE("who has most makes room for who has less, and all together never have
     CHECK(users.ends_with(" 99 "));
 }
 
+TEST_CASE("who makes room is told at once") {
+    password_queue queue;
+    std::vector<password_verdict> told;
+    const auto listen = [&](password_verdict made) { told.push_back(made); };
+    const std::size_t peers = password_queue::orders_max / password_queue::orders_per_peer_max;
+    for (std::size_t peer = 0; peer < peers; ++peer)
+        for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
+            REQUIRE(queue.add(std::to_string(peer), question(i), listen, start));
+    REQUIRE(queue.add("another", question(1), {}, start));
+    CHECK(told == std::vector{password_verdict::unchecked});
+}
+
+TEST_CASE("a listener for whom there is no memory keeps nobody else from the answer") {
+    int told = 0;
+    const password_queue::order order{
+        .question = question(1),
+        .asking = {[](password_verdict) { throw std::bad_alloc{}; }, [&](password_verdict) { ++told; }},
+        .since = start};
+    order.give(password_verdict::right);
+    CHECK(told == 1);
+}
+
 TEST_CASE("where nobody has more than another there is no room") {
     password_queue queue;
     for (std::size_t peer = 0; peer < password_queue::orders_max; ++peer)
@@ -72,14 +95,17 @@ TEST_CASE("where nobody has more than another there is no room") {
 
 TEST_CASE("who asks for what is asked for already shares the answer") {
     password_queue queue;
-    std::vector<bool> told;
-    for (int i = 0; i < 100; ++i)
-        REQUIRE(queue.add(
-            "10.0.0.1", question(7), [&](bool right) { told.push_back(right); }, start));
+    std::vector<password_verdict> told;
+    const auto add = [&] {
+        return queue.add(
+            "10.0.0.1", question(7), [&](password_verdict made) { told.push_back(made); }, start);
+    };
+    for (std::size_t i = 0; i < password_queue::asking_max; ++i) REQUIRE(add());
+    CHECK_FALSE(add());
     CHECK(queue.size() == 1);
     const auto order = queue.take({});
-    order->give(true);
-    CHECK(told == std::vector<bool>(100, true));
+    order->give(password_verdict::right);
+    CHECK(told == std::vector(password_queue::asking_max, password_verdict::right));
     CHECK(order->since == start);
 }
 

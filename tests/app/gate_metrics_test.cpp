@@ -61,6 +61,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->http.connections_turned_away[connection_bound::total].add(28);
     metrics->reload.successful.set(1);
     metrics->reload.success_seconds.set(1'700'000'000);
+    metrics->reload.web_successful.set(1);
     metrics->state.saves.add(22);
     metrics->state.save_failures.add(23);
     metrics->state.bytes.set(24);
@@ -161,6 +162,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_config_reloads_total 28\n"
           "seriesgate_config_last_reload_successful 1\n"
           "seriesgate_config_last_reload_success_timestamp_seconds 1700000000\n"
+          "seriesgate_web_config_last_reload_successful 1\n"
           "seriesgate_state_saves_total 22\n"
           "seriesgate_state_save_failures_total 23\n"
           "seriesgate_state_bytes 24\n"
@@ -186,7 +188,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 50);
+    CHECK(helped.size() == 51);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {

@@ -27,7 +27,7 @@ struct scene {
     std::function<load_outcome()> read_again;
     config_page page;
     access_control access{running.web};
-    web_access web{running.web_config_file, running.web, access};
+    web_access web{running.web_config_file, running.web, access, metrics.web_successful};
     reloader reload{running, [this] { return read_again(); }, gate.limiter, web, metrics, page};
 
     reload_outcome read(load_outcome outcome) {

@@ -36,7 +36,7 @@ std::string tls(const std::string& more) {
 }  // namespace
 
 TEST_CASE("an empty web configuration asks nothing of anyone") {
-    CHECK(loaded("") == web_config{});
+    CHECK(loaded("{}\n") == web_config{});
     CHECK(loaded("tls_server_config:\nbasic_auth_users:\ningestion_users:\n") == web_config{});
     CHECK_FALSE(web_config{}.has_users());
 }
@@ -119,6 +119,8 @@ TEST_CASE("what is wrong in a web configuration is told with its line and key") 
     const std::string at = "/etc/sg/web.yml:1: ";
     const std::string tls_at = at + "tls_server_config.";
     const auto [text, expected] = GENERATE_COPY(values<mistake>({
+        {"", {"/etc/sg/web.yml: is empty: {} would say that nothing is asked of anyone"}},
+        {"# later\n", {"/etc/sg/web.yml: is empty: {} would say that nothing is asked of anyone"}},
         {"basic_auth_user: {}\n", {at + "basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}},
         {"rate_limit: {burst: 1}\n",
          {at + "rate_limit: is not offered: a sender that is told to wait holds back more; server.maxConnections, "
@@ -160,6 +162,14 @@ TEST_CASE("what is wrong in a web configuration is told with its line and key") 
         {"admin_users: [eve]\n",
          {"/etc/sg/web.yml: admin_users.eve: is no user: neither of basic_auth_users nor of bearer_tokens, and no "
           "client's certificate is verified"}},
+        {"tls_server_config: {cert_file: c, key_file: k, client_auth_type: RequireAndVerifyClientCert, client_ca_file: "
+         "a}\nbearer_tokens: [{name: ci, token_file: t}]\ntenants: {node.test: team-a}\n",
+         {"/etc/sg/web.yml: tenants.node.test: is no user: neither of basic_auth_users nor of bearer_tokens, and where "
+          "there are users, the name in a client's certificate is none"}},
+        {tls(", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca") + "tenants: {node.test: team-a}\n",
+         {"/etc/sg/web.yml: tenants: bind nobody: with VerifyClientCertIfGiven a sender without a certificate may name "
+          "any tenant; ingestion_users has to say who may write, or client_auth_type to be "
+          "RequireAndVerifyClientCert"}},
         {"bearer_tokens: [{name: ci}]\n", {at + "bearer_tokens[0].token_file: is required"}},
         {"bearer_tokens: [{name: '', token_file: ''}]\n",
          {at + "bearer_tokens[0].name: is empty, expected the name of a user",
@@ -173,6 +183,9 @@ TEST_CASE("names of certificates are users where certificates are verified") {
     const web_config read = loaded(tls(", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca") +
                                    "tenants: {node-1.test: team-a}\nadmin_users: [ops.test]\n");
     CHECK(read.tenants.at("node-1.test") == "team-a");
+    const web_config optional = loaded(tls(", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca") +
+                                       "tenants: {node-1.test: team-a}\ningestion_users: [node-1.test]\n");
+    CHECK(optional.ingestion_users->contains("node-1.test"));
     CHECK_FALSE(read.has_users());
 }
 

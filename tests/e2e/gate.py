@@ -28,9 +28,9 @@ def sanitized(*sanitizers):
 SANITIZER_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
 
 
-def run(*flags, seconds=30):
+def run(*flags, seconds=30, **how):
     """Runs the binary to its end, for command lines that are not meant to serve."""
-    return subprocess.run([BINARY, *flags], capture_output=True, text=True, timeout=seconds)
+    return subprocess.run([BINARY, *flags], capture_output=True, text=True, timeout=seconds, **how)
 
 
 class Gate:

@@ -106,6 +106,7 @@ CASES = {
     "SeriesgateDown": ({'up{job="team/seriesgate",instance="a"}': "1x1 0x20", 'up{job="seriesgate",instance="b"}': "1x20"},
                        {'up{job="seriesgate",instance="a"}': "1x20", 'up{job="node",instance="b"}': "0x20"}),
     "SeriesgateReloadFailed": one("seriesgate_config_last_reload_successful{", "1x4 0x20", "1x20"),
+    "SeriesgateWebConfigNotTaken": one("seriesgate_web_config_last_reload_successful{", "1x4 0x20", "1x20"),
     "SeriesgateStateNotSaved": one("seriesgate_state_save_failures_total{", "0x4 1x20", "3x20"),
     "SeriesgateClockInDoubt": one("seriesgate_clock_in_doubt{", "0x4 1x20", "0x20"),
     "SeriesgateLogLost": one("seriesgate_log_lines_lost_total{", "0x4 5x20", "5x20"),
@@ -230,7 +231,7 @@ def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstrea
     metrics = parse(gate.get("/metrics").body)
     there = {name for name, _ in metrics}
     asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
-    assert len(asked) == 27
+    assert len(asked) == 28
     assert asked <= there, asked - there
     for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
         values = {dict(labels)[label] for family, labels in metrics if family == name}

@@ -155,6 +155,16 @@ def a_mistake_in_the_web_configuration(scene):
     return gate, {"err": f"{file}:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}
 
 
+@line("token refused")
+def a_token_that_is_gone(scene):
+    (scene.folder / "token").write_text("t0ken")
+    file = scene.folder / "web.yml"
+    file.write_text("bearer_tokens: [{name: ci, token_file: token}]\nauth_excluded_paths: [/metrics, /stats]\n")
+    gate = scene.gate("", f"--web.config.file={file}")
+    (scene.folder / "token").unlink()
+    return gate, {"err": f"token_file {scene.folder}/token cannot be read: No such file or directory"}
+
+
 @line("doubtful configuration")
 def a_day_below_the_hour(scene):
     text = "maxHourlySeries: 10\nmaxDailySeries: 9\n"

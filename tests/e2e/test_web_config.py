@@ -1,11 +1,14 @@
 """--web.config.file: what is wrong with it, what is shown of it, and how a change of it takes effect."""
 
 import json
+import os
+import re
 
 import pytest
 
 import documents
 import wire
+from certificates import Authority
 from gate import run
 from waiting import eventually
 from web_files import ALICE, ALICE_CHANGED, BOB, EMPTY, basic, bearer, users
@@ -63,12 +66,14 @@ def test_a_file_that_holds_no_token_is_told_without_what_it_holds(tmp_path, cont
 
 def test_a_good_file_passes(tmp_path):
     assert check(tmp_path, users(ALICE, EMPTY)) == (0, [])
-    assert check(tmp_path, "") == (0, [])
+    assert check(tmp_path, "{}") == (0, [])
 
 
 def test_the_example_of_the_document_passes(tmp_path):
     example, = documents.blocks("yml")
     (tmp_path / "shop.token").write_text("t0ken\n")
+    issued = Authority(tmp_path).issue("localhost")
+    issued.certificate.rename(tmp_path / "server.crt"), issued.key.rename(tmp_path / "server.key")
     assert check(tmp_path, example.text) == (0, [])
 
 
@@ -93,6 +98,11 @@ def web(tmp_path, start_gate, upstream):
         def status(self, header, path="/stats"):
             with self.gate.client() as client:
                 return client.request("GET", path, headers=[header] if header else []).status
+
+        def successful(self, header):
+            with self.gate.client() as client:
+                page = client.request("GET", "/metrics", headers=[header]).body.decode()
+            return int(re.search(r"^seriesgate_web_config_last_reload_successful (\d)$", page, re.M)[1])
 
         def reload(self, header):
             with self.gate.client() as client:
@@ -145,12 +155,69 @@ def test_a_bad_file_changes_nothing_and_is_said_once(web):
     eventually(lambda: web.gate.said("web configuration reread", changes="none"), "it is well again")
 
 
-@pytest.mark.parametrize("missing", ["the file", "its token"])
-def test_a_file_that_is_gone_changes_nothing(web, missing):
-    (web.file if missing == "the file" else web.token).unlink()
+def test_a_file_that_is_gone_changes_nothing(web):
+    web.file.unlink()
     eventually(lambda: web.gate.said("web configuration not reread"), "it is said")
     assert web.status(basic(ALICE)) == 200
     assert web.status(bearer("t0ken")) == 200
+
+
+def test_a_token_that_is_gone_is_refused_and_the_rest_is_taken(web):
+    web.file.write_text(users(BOB) + "bearer_tokens: [{name: ci, token_file: ci.token}]\n")
+    web.token.unlink()
+    eventually(lambda: web.status(bearer("t0ken")) == 401, "the token is refused")
+    assert (web.status(basic(BOB)), web.status(basic(ALICE))) == (200, 401)
+    said, = eventually(lambda: web.gate.said("token refused"), "it is said")
+    assert said["err"] == f"token_file {web.token} cannot be read: No such file or directory"
+    assert web.successful(basic(BOB)) == 0
+    web.token.write_text("n3xt")
+    eventually(lambda: web.status(bearer("n3xt")) == 200, "it is well again")
+    assert web.successful(bearer("n3xt")) == 1
+
+
+LOWERED = {
+    "": "is empty: {} would say that nothing is asked of anyone",
+    "{}": "says nothing, and the one in force does: a restart is needed to ask nothing of anyone",
+    "auth_excluded_paths: [/-/ready]\n":
+        "basic_auth_users: and bearer_tokens would leave no user: that takes SIGHUP or POST /-/reload",
+    users(ALICE) + "auth_excluded_paths: [/metrics]\n":
+        "auth_excluded_paths./metrics: would ask nothing of anyone: that takes SIGHUP or POST /-/reload",
+}
+
+
+@pytest.mark.parametrize("text", LOWERED)
+def test_less_protection_is_not_taken_by_itself(web, text):
+    web.file.write_text(text)
+    said, = eventually(lambda: web.gate.said("web configuration not reread"), "it is said")
+    assert said["err"].endswith(": " + LOWERED[text])
+    assert web.status(None, "/metrics") == 401
+    assert web.successful(basic(ALICE)) == 0
+    reply = web.reload(basic(ALICE))
+    assert reply.status == (200 if "excluded" in text else 400)
+    assert web.status(None, "/metrics") == (200 if "excluded" in text else 401)
+
+
+def test_users_do_not_go_before_the_certificates_that_take_their_place(web):
+    """Those wait for a restart: nothing of the file is taken until then."""
+    web.file.write_text("tls_server_config: {cert_file: c, key_file: k, client_auth_type: RequireAndVerifyClientCert, "
+                        "client_ca_file: a}\n")
+    reply = web.reload(basic(ALICE))
+    assert (reply.status, reply.body.decode()) == (
+        400, f"{web.file}: tls_server_config: is not the one that is running: a restart is needed first, nothing of the "
+        "file is taken\n")
+    eventually(lambda: web.gate.said("web configuration not reread"), "it is said")
+    assert web.status(None) == 401
+
+
+@pytest.mark.parametrize("how", ["/dev/stdin", "/dev/null", "pipe"])
+def test_what_cannot_be_read_again_is_refused(tmp_path, how):
+    file = how
+    if how == "pipe":
+        file = tmp_path / "pipe"
+        os.mkfifo(file)
+    done = run("--upstream.url=discard:", "--listen=127.0.0.1:0", f"--web.config.file={file}", input=users(ALICE))
+    assert (done.returncode, done.stderr) == (
+        1, f"{file}: is not a regular file: what comes from a pipe or a device cannot be read again\n")
 
 
 def test_a_reload_takes_it_over_and_says_so(web):
@@ -170,9 +237,9 @@ def test_a_password_that_was_right_needs_no_check_after_a_change(web):
     """It is remembered beside its hash: a reload every second must not have all senders wait for bcrypt."""
     assert web.status(basic(ALICE)) == 200
     for at in range(3):
-        web.file.write_text(web.file.read_text() + f"# {at}\n" + ("auth_excluded_paths: [/-/ready]\n" if at == 1 else ""))
+        web.file.write_text(web.file.read_text() + f"# {at}\n" + ("admin_users: [alice]\n" if at == 1 else ""))
         assert web.status(basic(ALICE)) == 200
-    eventually(lambda: web.status(None, "/-/ready") == 200, "it is in force")
+    eventually(lambda: web.status(bearer("t0ken")) == 403, "it is in force")
     assert web.status(basic(ALICE)) == 200
 
 

@@ -16,6 +16,8 @@ struct allocations {
 };
 
 inline thread_local allocations allocated_by_this_thread;
+/// So many of the next ones of this thread fail.
+inline thread_local std::uint64_t failing_allocations = 0;
 
 /// There is no memory for as much at once as this.
 inline thread_local std::size_t refused_allocation = static_cast<std::size_t>(-1);
@@ -45,6 +47,7 @@ class failing_allocation {
     [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
 
     static bool fails_now() noexcept {
+        if (failing_allocations > 0) return failing_allocations-- > 0;
         failing_allocation* const one = of_this_thread_;
         if (one == nullptr || one->has_failed_) return false;
         if (one->after_ == 0) return one->has_failed_ = true;

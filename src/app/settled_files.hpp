@@ -1,0 +1,48 @@
+/// Files that people and programs rewrite while the gate runs.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/text_file.hpp"
+
+namespace seriesgate {
+
+/// Tells when they are worth reading: when something about them has changed, and then nothing more for a while. Who
+/// writes a file begins with an empty one. By a clock of its own: those of file systems may be wrong.
+/// Threads: one at a time.
+class settled_files {
+    struct watched {
+        text_file file;
+        std::string fault{};  ///< why it cannot be read
+    };
+    std::map<std::string, watched> files_;
+    bool is_unread_ = true;  ///< at the start: what has changed since it was read is not missed
+    std::optional<std::chrono::steady_clock::time_point> changed_;
+
+  public:
+    using clock = std::chrono::steady_clock;
+
+    /// File systems' times may go in steps of two seconds, and who writes has that long to end it.
+    static constexpr std::chrono::seconds settling{2};
+
+    /// Looks at these from now on, and at no others. @return whether one of them was not known: then all have to
+    /// settle.
+    bool watch(const std::vector<std::string>& paths);
+
+    /// Looks at them. @return whether they are worth reading now.
+    bool look(clock::time_point now);
+
+    /// They have been read, by who then has looked once more.
+    void note_read() noexcept { is_unread_ = false; }
+    /// They are worth reading once more.
+    void note_unread() noexcept { is_unread_ = true; }
+
+  private:
+    static bool look_at(watched& one);
+};
+
+}  // namespace seriesgate
