@@ -157,7 +157,12 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     access_control access{settings.web};
     serving_shared shared{settings, limiter, key, metrics, access};
     web_access web{settings.web_config_file, settings.web, access, metrics.reload.web_successful};
-    reloader reload{settings, std::move(read_again), limiter, web, metrics.reload, shared.admin.in_force};
+    rereading small_files;
+    const auto read_all_again = [&] {
+        small_files.ask();  // its own thread takes them over, and says so in the log
+        return read_again();
+    };
+    reloader reload{settings, read_all_again, limiter, web, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
                                .write_metrics =
@@ -206,7 +211,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
         });
     std::jthread shaking_hands;
     if (tls) shaking_hands = std::jthread{[&](const std::stop_token& end) { tls->run(end); }};
-    std::jthread rereading{[&](const std::stop_token& end) { reread_files(end, files); }};
+    std::jthread looking{[&](const std::stop_token& end) { small_files.run(end, files); }};
     std::jthread reloading{[&](const std::stop_token& end) { reload.run(end, shared.admin.reloads); }};
     running_workers serving{workers, settings};
 

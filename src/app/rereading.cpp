@@ -1,9 +1,7 @@
 #include "app/rereading.hpp"
 
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 
 #include "log/log.hpp"
 
@@ -22,12 +20,21 @@ void check(const file_check& one) noexcept {
 
 }  // namespace
 
-void reread_files(const std::stop_token& stop, const std::vector<file_check>& checks) {
-    std::mutex idle;
-    std::condition_variable_any wake;
-    std::unique_lock lock{idle};
-    while (!wake.wait_for(lock, stop, interval, [] { return false; }) && !stop.stop_requested())
+void rereading::run(const std::stop_token& stop, const std::vector<file_check>& checks) {
+    while (!stop.stop_requested()) {
         for (const file_check& each : checks) check(each);
+        std::unique_lock held{guard_};
+        wake_.wait_for(held, stop, interval, [this] { return asked_; });
+        asked_ = false;
+    }
+}
+
+void rereading::ask() {
+    {
+        const std::scoped_lock held{guard_};
+        asked_ = true;
+    }
+    wake_.notify_one();
 }
 
 }  // namespace seriesgate

@@ -1,7 +1,9 @@
 /// Looks again at files whose contents may change while the gate runs: certificates, keys, passwords.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <stop_token>
 #include <vector>
 
@@ -11,7 +13,18 @@ namespace seriesgate {
 /// and says so in the log, if they are no good. May block on files; may throw.
 using file_check = std::function<void()>;
 
-/// Calls each, once a second, until it is time to stop. Threads: one, its own, for disks take their time.
-void reread_files(const std::stop_token& stop, const std::vector<file_check>& checks);
+/// When to look: once a second, and when it is asked for.
+class rereading {
+    std::mutex guard_;
+    std::condition_variable_any wake_;
+    bool asked_ = false;
+
+  public:
+    /// Calls each now and then until it is time to stop. Threads: one, its own, for disks take their time.
+    void run(const std::stop_token& stop, const std::vector<file_check>& checks);
+
+    /// Has all of them looked at now. Waits for nothing. Threads: any.
+    void ask();
+};
 
 }  // namespace seriesgate

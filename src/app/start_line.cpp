@@ -31,6 +31,18 @@ std::string state_of(const state_config& state) {
 
 }  // namespace
 
+std::string authentication_in_words(const web_config& web) {
+    const bool by_certificate = web.tls && web.tls->verifies_clients();
+    std::string ways;
+    const auto add = [&ways](bool is_asked, std::string_view way) {
+        if (is_asked) ways.append(ways.empty() ? "" : ", ").append(way);
+    };
+    add(!web.basic_auth_users.empty(), "users");
+    add(!web.bearer_tokens.empty(), "tokens");
+    add(by_certificate, "certificates");
+    return ways.empty() ? "none" : ways;
+}
+
 std::string in_words(const tenant_limits& tenants) {
     std::string text =
         tenants.fallback.limit() ? fmt::format("each {}", in_words(tenants.fallback)) : std::string{no_limit};
@@ -55,6 +67,8 @@ void log_start(const config& settings, const listening_at& where, std::size_t th
     log::info("seriesgate is up", {{"version", version()},
                                    {"listen", where.senders},
                                    {"admin_listen", where.people},
+                                   {"tls", settings.web.tls ? "yes" : "no"},
+                                   {"authentication", authentication_in_words(settings.web)},
                                    {"upstream", shown_url(settings.upstream)},
                                    {"protocol", shown(settings.upstream.protocol)},
                                    {"mode", shown(rules.mode)},

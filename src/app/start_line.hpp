@@ -19,6 +19,9 @@ struct listening_at {
 /// @param config_file empty: there is none.
 void log_start(const config& settings, const listening_at& where, std::size_t threads, std::string_view config_file);
 
+/// By what a sender shows who it is: "users, certificates", or "none".
+std::string authentication_in_words(const web_config& web);
+
 /// "each 1000 an hour, 5000 a day; 2 overrides"
 std::string in_words(const tenant_limits& tenants);
 

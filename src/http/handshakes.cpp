@@ -1,7 +1,5 @@
 #include "http/handshakes.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
@@ -10,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "http/leased_stream.hpp"
 #include "http/passing.hpp"
 #include "http/sender_name.hpp"
 #include "log/log.hpp"
@@ -24,8 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* handshake_failed = "a connection was dropped";
-/// In steps of setpriority(2): a thread that serves gets three times as much of a core that both want.
-constexpr int lower_priority = 5;
 
 /// In the words of Go's servers, Prometheus' among them.
 constexpr std::string_view answer_to_plain_http =
@@ -67,18 +64,13 @@ net::awaitable<void> answer_plain_http(timed_stream& stream) {
 }  // namespace
 
 /// One handshake.
-struct handshakes::shaking {
+struct handshakes::shaking : leased_stream {
     http_metrics& metrics;
-    timed_stream stream;
-    connection_lease lease;  // after the stream, so that it goes before the socket is closed
     const std::string peer;
     const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
-    shaking(sender_connection from, std::unique_ptr<tls_session> tls, http_metrics& counts)
-        : metrics(counts),
-          stream(std::move(from.socket), std::move(tls)),
-          lease(std::move(from.lease)),
-          peer(sender_at(stream.peer())) {
+    shaking(sender_connection from, http_metrics& counts)
+        : leased_stream(std::move(from)), metrics(counts), peer(sender_at(stream.peer())) {
         metrics.handshakes_running.add();
     }
     shaking(const shaking&) = delete;
@@ -93,7 +85,6 @@ void handshakes::take(sender_connection from, service& then) {
 
 void handshakes::run(const std::stop_token& end) {
     const std::stop_callback stopping{end, [this] { io_.stop(); }};
-    static_cast<void>(::setpriority(PRIO_PROCESS, 0, lower_priority));  // of this thread alone, on Linux
     run_handlers(io_);
 }
 
@@ -103,8 +94,8 @@ net::awaitable<void> handshakes::shake(sender_connection from, service& then) {
 }
 
 net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_connection from) {
-    auto session = std::make_unique<tls_session>(context_());
-    shaking one{std::move(from), std::move(session), shared_.metrics};
+    from.tls = std::make_unique<tls_session>(context_());
+    shaking one{std::move(from), shared_.metrics};
     one.stream.expires_after(shared_.settings.handshake_timeout);
     auto [error] = co_await one.stream.async_handshake(no_throw);
 
@@ -115,15 +106,15 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
     if (outcome != handshake_outcome::completed) tell(outcome, one.peer, why.empty() ? error.message() : why);
     if (outcome != handshake_outcome::completed && outcome != handshake_outcome::plain_http) co_return std::nullopt;
 
-    auto [socket, tls] = std::move(one.stream).release();
+    sender_connection came = std::move(one).release();
     if (outcome == handshake_outcome::plain_http) {
-        timed_stream plain{std::move(socket)};
-        const connection_lease lease = std::move(one.lease);  // goes before the socket is closed
-        co_await answer_plain_http(plain);
+        came.tls.reset();
+        leased_stream plain{std::move(came)};
+        co_await answer_plain_http(plain.stream);
         co_return std::nullopt;
     }
     shared_.metrics.handshake_duration.observe(std::chrono::steady_clock::now() - one.began);
-    co_return sender_connection{std::move(socket), std::move(one.lease), {}, std::move(tls)};
+    co_return came;
 }
 
 void handshakes::tell(handshake_outcome outcome, std::string_view peer, std::string_view why) {

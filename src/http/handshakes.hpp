@@ -32,7 +32,8 @@ class handshakes {
     /// Takes one that has been admitted to a handshake. @param then where it is served. Threads: any.
     void take(sender_connection from, service& then);
 
-    /// Until it is time to stop, with a lower priority than those that serve. Threads: one, its own.
+    /// Until it is time to stop. Threads: one, its own; at the priority of those that serve, for it takes locks of
+    /// theirs.
     void run(const std::stop_token& end);
 
   private:

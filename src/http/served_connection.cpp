@@ -28,12 +28,11 @@ std::string certificate_name_of(const timed_stream& peer) {
 }  // namespace
 
 served_connection::served_connection(sender_connection from, service& of)
-    : stream(std::move(from.socket), std::move(from.tls)),
+    : leased_stream(std::move(from)),
       sender(sender_at(stream.peer())),
       certificate_name(certificate_name_of(stream)),
       offered(of),
-      self(of.self),
-      lease(std::move(from.lease)) {
+      self(of.self) {
     buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
     self.senders.enter(stream);  // last: only what is made is destroyed, and leaves
 }
@@ -56,8 +55,7 @@ bool is_to_be_passed_on(const served_connection& peer) {
 
 void pass_on(served_connection& peer) {
     std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
-    auto [socket, tls] = std::move(peer.stream).release();
-    peer.offered.pass_on({std::move(socket), std::move(peer.lease), std::move(read_ahead), std::move(tls)});
+    peer.offered.pass_on(std::move(peer).release(std::move(read_ahead)));
 }
 
 net::awaitable<void> linger(served_connection& peer) {

@@ -4,21 +4,19 @@
 #include <boost/beast/core/error.hpp>
 #include <string>
 
-#include "http/connections.hpp"
+#include "http/leased_stream.hpp"
 #include "http/service.hpp"
 #include "net/message_reading.hpp"
 
 namespace seriesgate {
 
 /// Its stream, what has been read ahead, and its place among all connections. Threads: the worker's.
-struct served_connection {
-    timed_stream stream;
+struct served_connection : leased_stream {
     flat_buffer buffer{read_buffer_bytes_max};
     const std::string sender;            ///< see sender_at()
     const std::string certificate_name;  ///< that its verified certificate names; empty without one
     service& offered;
     worker& self;
-    connection_lease lease;  // after the stream, so that it goes before the socket is closed
 
     served_connection(sender_connection from, service& of);
     served_connection(const served_connection&) = delete;

@@ -13,7 +13,7 @@
 namespace seriesgate {
 
 /// Takes the outcome of a read or a write, or that of an operation without a count, whose handler takes none. Called
-/// once, or never. Threads: the handler's executor.
+/// once, or never. Copies are the same handler: who starts what may throw keeps one. Threads: the handler's executor.
 class erased_handler {
     struct held {
         virtual ~held() = default;
@@ -37,21 +37,21 @@ class erased_handler {
         }
     };
 
-    std::unique_ptr<held> held_;
+    std::shared_ptr<held> held_;
 
   public:
     /// @param executor for a handler that has none of its own.
     template <class Handler>
     erased_handler(Handler handler, net::any_io_executor executor)
-        : held_(std::make_unique<held_as<Handler, true>>(std::move(handler), std::move(executor))) {}
+        : held_(std::make_shared<held_as<Handler, true>>(std::move(handler), std::move(executor))) {}
 
     struct no_count {};
     template <class Handler>
     erased_handler(Handler handler, net::any_io_executor executor, no_count)
-        : held_(std::make_unique<held_as<Handler, false>>(std::move(handler), std::move(executor))) {}
+        : held_(std::make_shared<held_as<Handler, false>>(std::move(handler), std::move(executor))) {}
 
     void operator()(error_code error, std::size_t bytes) {
-        const std::unique_ptr<held> called = std::move(held_);
+        const std::shared_ptr<held> called = std::move(held_);
         called->complete(error, bytes);
     }
 };

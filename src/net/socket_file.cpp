@@ -11,11 +11,15 @@ namespace {
 /// Leaves read and write to owner and group.
 constexpr mode_t mask_of_sockets = S_IXUSR | S_IXGRP | S_IRWXO;
 
+/// In place of the usual mask, which mostly takes writing from the group, and with that connecting. One that takes
+/// reading, too, means to keep the group out.
 class mode_mask {
     const mode_t before_;
 
   public:
-    explicit mode_mask(mode_t mask) noexcept : before_(::umask(mask)) {}
+    mode_mask() noexcept : before_(::umask(mask_of_sockets)) {
+        if ((before_ & S_IRGRP) != 0) ::umask(mask_of_sockets | S_IRWXG);
+    }
     mode_mask(const mode_mask&) = delete;
     mode_mask& operator=(const mode_mask&) = delete;
     ~mode_mask() { ::umask(before_); }
@@ -64,7 +68,7 @@ void socket_file::remove() noexcept {
 listening_file listen_at_path(net::io_context& io, const std::string& path) {
     const stream_endpoint where = unix_endpoint(path);
     if (is_left_over(io, path)) ::unlink(path.c_str());
-    const mode_mask mask{mask_of_sockets};
+    const mode_mask mask;
     stream_acceptor made = listen_at(io, where);
     return {.file = socket_file{path}, .acceptor = std::move(made)};
 }

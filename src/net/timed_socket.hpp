@@ -81,23 +81,24 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     template <class Buffers, class Handler>
     void read_some(const Buffers& into, Handler handler) {
         if (expired()) return fail(std::move(handler), std::size_t{0});
-        socket_.async_read_some(into, told<operation::read>(std::move(handler)));
+        begin<operation::read>([&] { socket_.async_read_some(into, told<operation::read>(std::move(handler))); });
     }
     template <class Buffers, class Handler>
     void write_some(const Buffers& from, Handler handler) {
         if (expired()) return fail(std::move(handler), std::size_t{0});
-        socket_.async_write_some(from, told<operation::write>(std::move(handler)));
+        begin<operation::write>([&] { socket_.async_write_some(from, told<operation::write>(std::move(handler))); });
     }
     /// Waits until there is something to read, or the peer's end.
     template <class Handler>
     void wait_readable(Handler handler) {
         if (expired()) return fail(std::move(handler));
-        socket_.async_wait(stream_socket::wait_read, told<operation::read>(std::move(handler)));
+        begin<operation::read>(
+            [&] { socket_.async_wait(stream_socket::wait_read, told<operation::read>(std::move(handler))); });
     }
     template <class Handler>
     void connect(const stream_endpoint& to, Handler handler) {
         if (expired()) return fail(std::move(handler));
-        socket_.async_connect(to, told<operation::write>(std::move(handler)));
+        begin<operation::write>([&] { socket_.async_connect(to, told<operation::write>(std::move(handler))); });
     }
 
     /// Ends an operation that was not begun, because the time for it is over.
@@ -116,8 +117,20 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
   private:
     template <operation Kind, class Handler>
     told_of_limit<Handler, Kind> told(Handler handler) {
-        usage_.begin(Kind);
         return {this, std::move(handler)};
+    }
+
+    /// What cannot be started for want of memory is not pending. Its handler has gone by then, but not who owns us:
+    /// Asio unwinds a coroutine later, and other handlers own nothing or are kept.
+    template <operation Kind, class Start>
+    void begin(Start start) {
+        usage_.begin(Kind);
+        try {
+            start();
+        } catch (...) {
+            usage_.end(Kind);
+            throw;
+        }
     }
 
     /// The timer is set anew only when it would come too late: limits mostly grow, and most are never reached.

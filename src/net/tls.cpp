@@ -22,6 +22,11 @@ namespace {
 /// A record with what it has around its plain text. Source: RFC 8446, section 5.2; TLS 1.2 may have more.
 constexpr std::size_t input_bytes_max = tls_session::record_bytes_max + 2048 + 5;
 
+/// Messages and alerts of an established session: so many, and one more for each such piece of plain text. Who keeps to
+/// the rules sends a few tickets, and other keys after gigabytes; a change of keys costs us more than its 27 bytes.
+constexpr std::uint64_t silent_messages_max = 32;
+constexpr std::uint64_t plain_bytes_for_message = 64 * 1024;
+
 /// What may come in a row without a byte of plain text: a server's tickets may have a client's certificates in them.
 constexpr std::size_t silent_bytes_max = 64 * 1024;
 /// What a handshake may take: certificates, mostly, see tls_context.cpp.
@@ -48,8 +53,15 @@ struct tls_session::state {
     std::string sending;           // what output() gives
     std::size_t sent_bytes = 0;    // of that
     std::size_t silent_bytes = 0;  // taken since there was plain text
+    bool shaken = false;           // hands: counts from then on
+    std::uint64_t silent_messages = 0;
+    std::uint64_t plain_bytes = 0;  // read
     std::string failure;
     ssl_ptr ssl;
+
+    [[nodiscard]] bool is_told_nothing() const noexcept {
+        return silent_messages > silent_messages_max + plain_bytes / plain_bytes_for_message;
+    }
 };
 
 namespace {
@@ -62,6 +74,7 @@ int read_input(BIO* from, char* into, int size) {
     auto& of = *static_cast<state*>(BIO_get_data(from));
     BIO_clear_retry_flags(from);
     if (size <= 0) return 0;
+    if (of.is_told_nothing()) return -1;  // there may be many more within one step
     if (of.input.size() == 0) {
         BIO_set_retry_read(from);
         return -1;
@@ -85,6 +98,13 @@ int write_output(BIO* to, const char* from, int size) {
         return -1;
     }
     return size;
+}
+
+/// Called for what is read and written, record headers too.
+void count_message(int is_written, int, int type, const void*, std::size_t, SSL*, void* told) {
+    auto& of = *static_cast<state*>(told);
+    const bool says_nothing = type == SSL3_RT_HANDSHAKE || type == SSL3_RT_ALERT;
+    if (of.shaken && is_written == 0 && says_nothing) ++of.silent_messages;
 }
 
 long control(BIO*, int command, long, void*) {
@@ -142,12 +162,18 @@ tls_step fail(state& of, std::string why) {
     return tls_step::failed;
 }
 
+constexpr const char* told_nothing = "much was sent that says nothing";
+
 /// What an operation of OpenSSL's came to, that did not succeed.
 tls_step step_of(state& of, int returned, std::size_t input_bytes_allowed) {
+    if (of.is_told_nothing()) {
+        ERR_clear_error();
+        return fail(of, told_nothing);
+    }
     switch (SSL_get_error(of.ssl.get(), returned)) {
         case SSL_ERROR_WANT_READ:
             if (of.silent_bytes <= input_bytes_allowed) return tls_step::wants_input;
-            return fail(of, "much was sent that says nothing");
+            return fail(of, told_nothing);
         case SSL_ERROR_ZERO_RETURN:
             return tls_step::closed;
         default:
@@ -166,6 +192,8 @@ tls_session::tls_session(std::shared_ptr<const tls_context> context, const std::
     if (!state_->ssl) throw std::bad_alloc{};
     BIO* const both = make_bio(*state_).release();
     SSL_set_bio(state_->ssl.get(), both, both);
+    SSL_set_msg_callback(state_->ssl.get(), count_message);
+    SSL_set_msg_callback_arg(state_->ssl.get(), state_.get());
     if (shared.role == tls_role::server) {
         SSL_set_accept_state(state_->ssl.get());
     } else {
@@ -187,6 +215,7 @@ tls_step tls_session::handshake() {
     const int returned = SSL_do_handshake(state_->ssl.get());
     if (returned != 1) return step_of(*state_, returned, handshake_bytes_max);
     state_->silent_bytes = 0;
+    state_->shaken = true;
     return tls_step::done;
 }
 
@@ -198,6 +227,7 @@ tls_session::read_outcome tls_session::read(net::mutable_buffer into) {
     const int returned = SSL_read_ex(state_->ssl.get(), into.data(), into.size(), &bytes);
     if (returned != 1) return {step_of(*state_, returned, silent_bytes_max), 0};
     state_->silent_bytes = 0;
+    state_->plain_bytes += bytes;
     return {tls_step::done, bytes};
 }
 
@@ -219,7 +249,8 @@ void tls_session::close() {
 
 net::mutable_buffer tls_session::input_room() {
     input_buffer& input = state_->input;
-    if (!input.bytes) input.bytes = std::make_unique_for_overwrite<char[]>(input_bytes_max);
+    if (!input.bytes) input.bytes.reset(new (std::nothrow) char[input_bytes_max]);
+    if (!input.bytes) return {};
     assert(input.size() == 0);  // a session wants input when it has taken all there was
     input.begin = input.end = 0;
     return {input.bytes.get(), input_bytes_max};

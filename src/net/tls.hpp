@@ -50,7 +50,7 @@ class tls_session {
     /// Says that we send nothing more.
     void close();
 
-    /// When it wants input: where the peer's bytes go, and how many did.
+    /// When it wants input: where the peer's bytes go (nowhere if memory runs out), and how many did.
     [[nodiscard]] net::mutable_buffer input_room();
     void take_input(std::size_t bytes) noexcept;
 

@@ -41,9 +41,10 @@ tls_files::tls_files(no_context_yet, tls_settings settings, const tls_file_names
 
 result<std::unique_ptr<tls_files>, std::string> tls_files::load(tls_settings settings, const tls_file_names& names) {
     auto made = std::make_unique<tls_files>(no_context_yet{}, std::move(settings), names);
-    if (const auto changed = made->read(); !changed) return changed.error();
+    if (std::string fault = made->read(); !fault.empty()) return fault;
     auto first = made->make();
     if (!first) return first.error();
+    made->untaken_ = false;
     made->current_ = *std::move(first);
     return made;
 }
@@ -54,9 +55,8 @@ std::shared_ptr<const tls_context> tls_files::current() const {
 }
 
 void tls_files::refresh(clock::time_point now) {
-    auto changed = read();
-    if (!changed) return warn_of(changed.error());
-    if (*changed || !fault_.empty()) {
+    if (std::string fault = read(); !fault.empty()) return warn_of(std::move(fault));
+    if (untaken_ || !fault_.empty()) {
         auto made = make();
         if (!made) return warn_of(made.error());
         take(*std::move(made));
@@ -64,19 +64,18 @@ void tls_files::refresh(clock::time_point now) {
     warn_of_expiry(now);
 }
 
-/// @return whether any of them is another one now.
-result<bool, std::string> tls_files::read() {
-    bool changed = false;
+/// A file tells of a change once: what may throw from there on is done again, until there is a context.
+std::string tls_files::read() {
     for (const auto& [file, text] :
          {std::pair{&certificates_, &settings_.certificates}, std::pair{&key_, &settings_.key},
           std::pair{&authorities_, &settings_.authorities}}) {
         if (file->path().empty()) continue;
-        const auto other = file->refresh();
-        if (!other) return other.error();
+        const auto changed = file->refresh();
+        if (!changed) return changed.error();
+        untaken_ = untaken_ || *changed;
         *text = file->text();
-        changed = changed || *other;
     }
-    return changed;
+    return {};
 }
 
 result<std::shared_ptr<const tls_context>, std::string> tls_files::make() const {
@@ -98,6 +97,7 @@ void tls_files::take(std::shared_ptr<const tls_context> made) {
     log::info("TLS files taken", {{"certificate", made->subject()},
                                   {"not_after", text_of(made->not_after())},
                                   {"file", certificates_.path().empty() ? authorities_.path() : certificates_.path()}});
+    untaken_ = false;
     const std::scoped_lock held{lock_};
     current_.swap(made);
 }

@@ -26,7 +26,8 @@ class tls_files {
     text_file certificates_;
     text_file key_;
     text_file authorities_;
-    std::string fault_;  // why they are not taken now
+    bool untaken_ = false;  // texts were read that no context has been made of
+    std::string fault_;     // why they are not taken now
     bool fault_told_ = false;
     std::chrono::system_clock::time_point expiry_told_{};
     mutable std::mutex lock_;
@@ -49,7 +50,8 @@ class tls_files {
     void refresh(std::chrono::system_clock::time_point now = std::chrono::system_clock::now());
 
   private:
-    [[nodiscard]] result<bool, std::string> read();
+    /// @return why not; empty if all could be read.
+    [[nodiscard]] std::string read();
     [[nodiscard]] result<std::shared_ptr<const tls_context>, std::string> make() const;
     void take(std::shared_ptr<const tls_context> made);
     void warn_of(std::string fault);

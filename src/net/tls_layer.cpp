@@ -5,7 +5,6 @@
 #include <array>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <cassert>
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -31,30 +30,33 @@ void tls_layer::post(erased_handler handler, error_code error, std::size_t bytes
 
 void tls_layer::handshake(erased_handler handler) {
     if (const error_code error = hindrance(operation::write)) return post(std::move(handler), error);
-    begin(purpose::handshake, std::move(handler));
+    go_on({purpose::handshake, std::move(handler)});
 }
 
 void tls_layer::read_some(net::mutable_buffer into, erased_handler handler) {
     const error_code error = hindrance(operation::read);
     if (error || into.size() == 0) return post(std::move(handler), error);
     into_ = into;
-    begin(purpose::read, std::move(handler));
+    go_on({purpose::read, std::move(handler)});
 }
 
 void tls_layer::write_some(net::const_buffer plain, erased_handler handler) {
     const error_code error = hindrance(operation::write);
     if (error || plain.size() == 0) return post(std::move(handler), error);
-    if (session_->write(plain) == tls_step::failed) return post(std::move(handler), tls_error::failed);
-    assert(!writer_);
-    writer_ = std::move(handler);
-    writes_ = plain.size();
-    send();
+    pending one{purpose::write, std::move(handler), true, plain.size()};
+    error_code failed;
+    try {
+        if (session_->write(plain) == tls_step::failed) failed = tls_error::failed;
+    } catch (const std::bad_alloc&) {
+        failed = net::error::no_memory;
+    }
+    if (failed) return end(std::move(one), failed);
+    send(std::move(one));
 }
 
 void tls_layer::shutdown(erased_handler handler) {
     if (const error_code error = hindrance(operation::write)) return post(std::move(handler), error);
-    session_->close();
-    begin(purpose::shutdown, std::move(handler));
+    go_on({purpose::shutdown, std::move(handler)});
 }
 
 void tls_layer::close_send() noexcept {
@@ -78,40 +80,46 @@ bool tls_layer::is_quiet() {
     return false;
 }
 
-void tls_layer::begin(purpose what, erased_handler handler) {
-    assert(!reader_);
-    reader_ = std::move(handler);
-    purpose_ = what;
-    begins_ = true;
-    go_on();
-    begins_ = false;
+/// Ends it, or has it come back when there is what it needs.
+void tls_layer::go_on(pending one) {
+    attempt came;
+    try {
+        came = attempt_at(one.what);
+    } catch (const std::bad_alloc&) {
+        came.error = net::error::no_memory;
+    }
+    if (came.needs == need::output_sent) return send(std::move(one));
+    if (came.needs == need::input) return await_input(std::move(one));
+    end(std::move(one), came.error, came.bytes);
 }
 
-/// Ends what began, or waits for what it needs and comes back.
-void tls_layer::go_on() {
+tls_layer::attempt tls_layer::attempt_at(purpose what) {
     for (;;) {
         std::size_t bytes = 0;
-        const tls_step came = take_step(bytes);
-        if (purpose_ == purpose::read) {
+        const tls_step came = take_step(what, bytes);
+        if (what == purpose::read) {
             send_now();
         } else if (session_->output().size() != 0) {
-            return send();
+            return {.needs = need::output_sent};
         }
-        if (came != tls_step::wants_input) return finish(came, bytes);
-        const error_code none = receive();
-        if (none == net::error::would_block) return await_input();
-        if (none) return end(none);
+        if (came == tls_step::failed) return {.error = tls_error::failed};
+        if (came == tls_step::closed && what == purpose::read) return {.error = net::error::eof};
+        if (came != tls_step::wants_input) return {.bytes = bytes};
+        const error_code none = socket_->expired() ? error_code{boost::beast::error::timeout} : receive();
+        if (none == net::error::would_block) return {.needs = need::input};
+        if (none) return {.error = none};
     }
 }
 
 /// A step that had nothing to send comes to the same when it is taken again.
-tls_step tls_layer::take_step(std::size_t& bytes) {
-    if (purpose_ == purpose::handshake) return session_->handshake();
-    if (purpose_ == purpose::read) {
+tls_step tls_layer::take_step(purpose what, std::size_t& bytes) {
+    if (what == purpose::handshake) return session_->handshake();
+    if (what == purpose::read) {
         const auto came = session_->read(into_);
         bytes = came.bytes;
         return came.step;
     }
+    session_->close();
     std::array<char, 4096> lost;
     for (;;) {
         const auto came = session_->read(net::buffer(lost));
@@ -119,50 +127,52 @@ tls_step tls_layer::take_step(std::size_t& bytes) {
     }
 }
 
-void tls_layer::finish(tls_step came, std::size_t bytes) {
-    if (came == tls_step::failed) return end(tls_error::failed);
-    if (came == tls_step::closed && purpose_ == purpose::read) return end(net::error::eof);
-    end({}, bytes);
-}
-
-void tls_layer::end(error_code error, std::size_t bytes) {
-    if (error && purpose_ != purpose::read) cut_off_ = true;
-    erased_handler handler = std::move(*reader_);
-    reader_.reset();
-    if (begins_) return post(std::move(handler), error, bytes);
-    handler(error, bytes);
-}
-
-void tls_layer::await_input() {
+void tls_layer::await_input(pending one) {
     session_->rest();
-    socket_->wait_readable([this](error_code error) {
-        if (error) return end(error);
-        go_on();
-    });
+    pending kept = one;
+    try {
+        return socket_->wait_readable([this, one = std::move(one)](error_code error) mutable {
+            one.begins = false;
+            if (error) return end(std::move(one), error);
+            go_on(std::move(one));
+        });
+    } catch (const std::bad_alloc&) {  // it was not begun
+    }
+    end(std::move(kept), net::error::no_memory);
 }
 
 /// Sends all that there is, also what comes to it meanwhile.
-void tls_layer::send() {
+void tls_layer::send(pending one) {
     const net::const_buffer output = session_->output();
-    if (output.size() == 0) return end_send({});
+    if (output.size() == 0) return go_on_sent(std::move(one), {});
+    pending kept = one;
     sends_ = true;
-    socket_->write_some(output, [this](error_code error, std::size_t bytes) {
-        sends_ = false;
-        session_->sent_output(bytes);
-        if (error) return end_send(error);
-        send();
-    });
+    try {
+        return socket_->write_some(output, [this, one = std::move(one)](error_code error, std::size_t bytes) mutable {
+            one.begins = false;
+            sends_ = false;
+            session_->sent_output(bytes);
+            if (error) return go_on_sent(std::move(one), error);
+            send(std::move(one));
+        });
+    } catch (const std::bad_alloc&) {  // it was not begun
+    }
+    sends_ = false;
+    go_on_sent(std::move(kept), net::error::no_memory);
 }
 
-void tls_layer::end_send(error_code error) {
-    if (error) cut_off_ = true;
-    if (writer_) {
-        erased_handler handler = std::move(*writer_);
-        writer_.reset();
-        return handler(error, error ? 0 : writes_);
-    }
-    if (error) return end(error);
-    go_on();
+void tls_layer::go_on_sent(pending one, error_code error) {
+    if (error) return end(std::move(one), error);
+    if (one.what != purpose::write) return go_on(std::move(one));
+    const std::size_t bytes = one.writes;
+    end(std::move(one), {}, bytes);
+}
+
+/// The last thing that is done for it: the handler may end us, too.
+void tls_layer::end(pending one, error_code error, std::size_t bytes) {
+    if (error && one.what != purpose::read) cut_off_ = true;
+    if (one.begins) return post(std::move(one.handler), error, bytes);
+    one.handler(error, bytes);
 }
 
 /// What a reader has to say (warnings, answers to key changes) goes at once or with what is written next.
@@ -178,8 +188,8 @@ void tls_layer::send_now() {
 }
 
 error_code tls_layer::receive() {
-    if (socket_->expired() && reader_) return boost::beast::error::timeout;
     const net::mutable_buffer room = session_->input_room();
+    if (room.size() == 0) return net::error::no_memory;
     ssize_t bytes = 0;
     do bytes = ::recv(socket_->socket().native_handle(), room.data(), room.size(), MSG_DONTWAIT);
     while (bytes < 0 && errno == EINTR);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "net/erased_handler.hpp"
 #include "net/timed_socket.hpp"
@@ -17,20 +16,32 @@ namespace seriesgate {
 /// or a shutdown has not been completed, part of a record may have gone: nothing can be written from then on.
 /// Operations of one kind come one after the other; handshake and shutdown are of both kinds. An operation allocates
 /// its handler, and a buffer of a record's size where there is none: they are given back while the peer is waited for.
+/// Without memory it ends with no_memory.
 /// Threads: the socket's. It must outlive its operations.
 class tls_layer {
-    enum class purpose : std::uint8_t { read, handshake, shutdown };
+    enum class purpose : std::uint8_t { read, write, handshake, shutdown };
+
+    /// An operation. Whoever waits for the socket holds it, so that it goes with what is waited for: the handler may
+    /// own all of us.
+    struct pending {
+        purpose what;
+        erased_handler handler;
+        bool begins = true;      // what is completed now must not be told before its beginning has returned
+        std::size_t writes = 0;  // how much plain text
+    };
+    enum class need : std::uint8_t { nothing, output_sent, input };
+    /// What came of a try: whether it waits for something, and if it does not, how it ended.
+    struct attempt {
+        need needs = need::nothing;
+        error_code error{};
+        std::size_t bytes = 0;
+    };
 
     std::unique_ptr<tls_session> session_;
     timed_socket* socket_ = nullptr;
     bool sends_ = false;    // the socket has the session's output
     bool cut_off_ = false;  // part of a record may have gone
-    bool begins_ = false;   // what is completed now must not be told before its beginning has returned
-    purpose purpose_ = purpose::read;
     net::mutable_buffer into_;
-    std::size_t writes_ = 0;                // how much plain text
-    std::optional<erased_handler> reader_;  // of a read, a handshake or a shutdown
-    std::optional<erased_handler> writer_;
 
   public:
     explicit tls_layer(std::unique_ptr<tls_session> session) noexcept : session_(std::move(session)) {}
@@ -61,14 +72,13 @@ class tls_layer {
   private:
     [[nodiscard]] error_code hindrance(operation kind) const;
     void post(erased_handler handler, error_code error, std::size_t bytes = 0);
-    void begin(purpose what, erased_handler handler);
-    void go_on();
-    tls_step take_step(std::size_t& bytes);
-    void finish(tls_step came, std::size_t bytes);
-    void end(error_code error, std::size_t bytes = 0);
-    void await_input();
-    void send();
-    void end_send(error_code error);
+    void go_on(pending one);
+    [[nodiscard]] attempt attempt_at(purpose what);
+    [[nodiscard]] tls_step take_step(purpose what, std::size_t& bytes);
+    void await_input(pending one);
+    void send(pending one);
+    void go_on_sent(pending one, error_code error);
+    void end(pending one, error_code error, std::size_t bytes = 0);
     void send_now();
     /// @return nothing when input has come, would_block when there is none
     error_code receive();

@@ -31,3 +31,17 @@ TEST_CASE("limits are told by number and name, the first five") {
     }
     CHECK(in_words(limits) == "7: a (observe), b, c, d, e and 2 more");
 }
+
+TEST_CASE("who shows who it is, and how") {
+    web_config web;
+    CHECK(authentication_in_words(web) == "none");
+    web.tls.emplace();
+    web.tls->client_auth = client_certificates::require_any;  // is looked at by nobody
+    CHECK(authentication_in_words(web) == "none");
+    web.tls->client_auth = client_certificates::require_and_verify;
+    CHECK(authentication_in_words(web) == "certificates");
+    web.bearer_tokens.push_back({.name = "ci", .token_file = "token"});
+    CHECK(authentication_in_words(web) == "tokens, certificates");
+    web.basic_auth_users["prom"];
+    CHECK(authentication_in_words(web) == "users, tokens, certificates");
+}

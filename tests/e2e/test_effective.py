@@ -44,7 +44,7 @@ server: {{threads: 3}}
     threads = 3 if form == "json" else "3"
     assert {key: value for key, value in event.items() if key not in ("ts", "version")} == {
         "level": "info", "msg": "seriesgate is up", "listen": f"127.0.0.1:{gate.address[1]}",
-        "admin_listen": f"127.0.0.1:{gate.address[1]}",
+        "admin_listen": f"127.0.0.1:{gate.address[1]}", "tls": "no", "authentication": "none",
         "upstream": "http://127.0.0.1:1/write?<secret>", "protocol": "passthrough", "mode": "observe",
         "max_hourly_series": "1000", "max_daily_series": "no limit",
         "tenants": "each 70 a day; 2 overrides", "limits": "2: per-job, other (observe)",

@@ -63,7 +63,8 @@ def scene(request, start_gate, upstream, tmp_path):
 
 @line("seriesgate is up")
 def at_the_start(scene):
-    return scene.gate(), {"version": run("--version").stdout.split()[-1], "mode": "enforce", "tenants": "no limit"}
+    return scene.gate(), {"version": run("--version").stdout.split()[-1], "mode": "enforce", "tenants": "no limit",
+                          "tls": "no", "authentication": "none"}
 
 
 @line("cannot serve")

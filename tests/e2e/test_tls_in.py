@@ -1,5 +1,6 @@
 """TLS with senders: who is let in, what is answered, new certificates, and handshakes that come to nothing."""
 
+import signal
 import socket
 import ssl
 import threading
@@ -65,6 +66,7 @@ def test_both_addresses_speak_tls_and_unix_sockets_do_too(start, secured, upstre
     with secured.trusting().wrap_socket(client.connect(str(path)), server_hostname="localhost") as made:
         made.sendall(client.head("GET", "/-/ready"))
         assert made.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
+    assert gate.said("seriesgate is up", tls="yes", authentication="none")
 
 
 def test_a_large_request_and_a_large_answer_come_whole(start, secured, upstream):
@@ -203,6 +205,18 @@ def test_a_new_certificate_is_taken_under_load_without_a_lost_request(start, sec
             each.join()
     assert set(outcomes) == {204} and len(outcomes) > 20
     assert len(upstream.requests) == len(outcomes)
+
+
+def test_a_reload_takes_a_new_certificate_at_once(start, secured):
+    gate, waited = start(), 0
+    for taken, each in enumerate([secured.authority.issue("127.0.0.1", "localhost") for _ in range(4)], start=1):
+        time.sleep(1.2)  # reloads are a second apart, and so are looks that nobody asks for: the next is in 0.8 s
+        secured.install(each)
+        began = time.monotonic()
+        gate.signal(signal.SIGHUP)
+        eventually(lambda: len(gate.said("TLS files taken")) == taken, "it is taken")
+        waited += time.monotonic() - began
+    assert waited < 1.6
 
 
 def test_a_bad_certificate_changes_nothing(start, secured):

@@ -8,9 +8,16 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
 
 #include "net/timed_stream.hpp"
+#include "net/tls_files.hpp"
+#include "net/tls_pair.hpp"
+#include "support/captured_log.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/loopback.hpp"
 #include "support/sanitizers.hpp"
 
@@ -40,7 +47,185 @@ net::awaitable<void> count(timed_stream& near, timed_stream& far, std::uint64_t&
     counted = allocated_by_this_thread.count - before;
 }
 
+/// Two streams with TLS, in one thread.
+struct tls_streams {
+    net::io_context io{1};
+    loopback_pair pair = connect_loopback(io);
+    timed_stream client;
+    timed_stream server;
+    std::shared_ptr<int> pending = std::make_shared<int>();  // has an owner more for each operation that is not over
+    int completed = 0;
+    error_code last{};
+
+    explicit tls_streams(const certificate& known)
+        : client(std::move(pair.near), std::make_unique<tls_session>(
+                                           made({.role = tls_role::client, .authorities = known.chain}), "store.test")),
+          server(std::move(pair.far), std::make_unique<tls_session>(made(
+                                          {.role = tls_role::server, .certificates = known.chain, .key = known.key}))) {
+        client.expires_after(30s);
+        server.expires_after(30s);
+    }
+    /// For any operation.
+    auto note() {
+        return [this, is_pending = pending](error_code error, auto...) {
+            ++completed;
+            last = error;
+        };
+    }
+    /// Whatever can be done now.
+    void poll() {
+        for (int i = 0; i < 20; ++i) {
+            io.restart();
+            io.poll();
+        }
+    }
+    void shake_hands() {
+        client.async_handshake(note());
+        server.async_handshake(note());
+        require_end();
+        REQUIRE(completed == 2);
+        completed = 0;
+    }
+    /// No operation stays for ever.
+    void require_end() {
+        io.restart();
+        while (pending.use_count() != 1 && io.run_one_for(10s) != 0) continue;
+        REQUIRE(pending.use_count() == 1);
+    }
+};
+
+/// Lets the first allocation of what is done fail, then the second, …, until there are no more.
+/// @return how many there were
+template <class Act>
+int for_each_allocation(const certificate& known, bool is_shaken, Act act) {
+    for (int after = 0; after < 1000; ++after) {
+        CAPTURE(after);
+        tls_streams at{known};
+        if (is_shaken) at.shake_hands();
+        const failing_allocation memory{static_cast<std::uint64_t>(after)};
+        try {
+            act(at);
+        } catch (const std::bad_alloc&) {  // an operation did not begin, or its end could not be told
+        }
+        const bool was_last = !memory.has_failed();
+        at.client.close();
+        at.require_end();
+        if (was_last) return after;
+    }
+    return 1000;
+}
+
+/// Owns the stream that it waits for, as sessions do.
+net::awaitable<void> read_on(std::unique_ptr<timed_stream> own, std::shared_ptr<int>) {
+    std::array<char, 1024> room;
+    for (error_code error; !error;)
+        std::tie(error, std::ignore) = co_await own->async_read_some(net::buffer(room), no_throw);
+}
+net::awaitable<void> write_on(std::unique_ptr<timed_stream> own, std::shared_ptr<int>) {
+    const std::string much(16 * 1024, 'x');
+    for (error_code error; !error;)
+        std::tie(error, std::ignore) = co_await own->async_write_some(net::buffer(much), no_throw);
+}
+
 }  // namespace
+
+TEST_CASE("an operation for which memory runs out is over, whenever it does") {
+    const certificate known = server_certificate("store.test");
+    std::array<char, 16> room{};
+    int allocations = 0;
+    SECTION("reads that wait, and writes") {
+        allocations = for_each_allocation(known, true, [&](tls_streams& at) {
+            at.server.async_read_some(net::buffer(room), at.note());
+            at.poll();
+            at.client.async_write_some(net::buffer("said", 4), at.note());
+            at.poll();
+        });
+        CHECK(allocations >= 5);  // two handlers, two operations of Asio's, a buffer
+    }
+    SECTION("handshakes") {
+        allocations = for_each_allocation(known, false, [&](tls_streams& at) {
+            at.server.async_handshake(at.note());
+            at.client.async_handshake(at.note());
+            at.poll();
+        });
+        CHECK(allocations >= 6);
+    }
+    SECTION("shutdowns") {
+        allocations = for_each_allocation(known, true, [&](tls_streams& at) {
+            at.server.async_shutdown(at.note());
+            at.client.async_shutdown(at.note());
+            at.poll();
+        });
+        CHECK(allocations >= 4);
+    }
+    CHECK(allocations < 100);
+}
+
+TEST_CASE("who has begun an operation is told that memory has run out within it") {
+    const certificate known = server_certificate("store.test");
+    tls_streams at{known};
+    at.shake_hands();
+    std::array<char, 16> room{};
+    {
+        const failing_allocation memory{1};  // the first is the handler's
+        at.server.async_read_some(net::buffer(room), at.note());
+        CHECK(memory.has_failed());
+    }
+    CHECK(at.completed == 0);  // not before the beginning has returned
+    at.poll();
+    CHECK(at.completed == 1);
+    CHECK(at.last == net::error::no_memory);
+}
+
+TEST_CASE("who waits for a TLS peer goes with the io_context that it waits in") {
+    const certificate known = server_certificate("store.test");
+    auto alive = std::make_shared<int>();
+    const std::weak_ptr<int> waiting = alive;
+    {
+        tls_streams at{known};
+        at.shake_hands();
+        auto own = std::make_unique<timed_stream>(std::move(at.server));
+        SECTION("to say something") {
+            net::co_spawn(at.io, read_on(std::move(own), std::move(alive)), net::detached);
+        }
+        SECTION("to take what is sent") {
+            net::co_spawn(at.io, write_on(std::move(own), std::move(alive)), net::detached);
+        }
+        at.poll();
+        CHECK_FALSE(waiting.expired());
+    }
+    CHECK(waiting.expired());
+}
+
+TEST_CASE("a certificate for which memory ran out is taken when there is some") {
+    const captured_log unread;
+    const scratch_directory folder;
+    const certificate known[]{server_certificate("first.test"), server_certificate("second.test")};
+    const auto write = [&](const certificate& one) {
+        write_file(folder / "tls.crt", one.chain);
+        write_file(folder / "tls.key", one.key);
+    };
+    write(known[0]);
+    const auto files =
+        tls_files::load({.role = tls_role::server}, {.certificates = folder / "tls.crt", .key = folder / "tls.key"});
+    REQUIRE(files.has_value());
+    bool has_failed = true;
+    int after = 0;
+    for (; has_failed; ++after) {
+        CAPTURE(after);
+        const std::string before = (*files)->current()->subject();
+        write(known[before == "CN=first.test"]);
+        try {
+            const failing_allocation memory{static_cast<std::uint64_t>(after)};
+            (*files)->refresh();
+            has_failed = memory.has_failed();
+        } catch (const std::bad_alloc&) {
+        }
+        (*files)->refresh();
+        CHECK((*files)->current()->subject() != before);
+    }
+    CHECK(after > 10);
+}
 
 TEST_CASE("a plain stream allocates nothing to read, to write or to get another limit") {
     net::io_context io{1};

@@ -57,6 +57,16 @@ TEST_CASE("a socket's file is its owner's and group's, and goes with it") {
     CHECK(::umask(before) == 0022);  // as it was
 }
 
+TEST_CASE("a mask that lets only the owner in stays one") {
+    scene at;
+    const mode_t before = ::umask(0077);
+    const listening_file made = listen_at_path(at.io, at.path);
+    CHECK(::umask(before) == 0077);
+    struct stat found {};
+    REQUIRE(::lstat(at.path.c_str(), &found) == 0);
+    CHECK((found.st_mode & 0777) == 0600);
+}
+
 TEST_CASE("what a killed process has left behind is replaced, a living one's is not") {
     scene at;
     at.leave_one_behind();
