@@ -48,6 +48,7 @@ void tls_layer::write_some(net::const_buffer plain, erased_handler handler) {
     assert(!writer_);
     writer_ = std::move(handler);
     writes_ = plain.size();
+    spoken_ = false;
     send();
 }
 
@@ -173,6 +174,7 @@ void tls_layer::send_now() {
         const ssize_t bytes =
             ::send(socket_->socket().native_handle(), output.data(), output.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (bytes < 0) return;
+        spoken_ = true;
         session_->sent_output(static_cast<std::size_t>(bytes));
     }
 }
