@@ -10,6 +10,7 @@
 namespace seriesgate {
 
 bool timed_stream::has_unconfirmed() const noexcept {
+    if (tls_ && tls_->has_spoken()) return false;
     int bytes = 0;
     return ::ioctl(socket_->socket().native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }

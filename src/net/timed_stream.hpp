@@ -147,8 +147,10 @@ class timed_stream {
         return {ended->release(), layer ? layer->release() : nullptr};
     }
 
-    /// Whether some of what was written has not come to the peer's host, as far as that has said. Also tells after the
-    /// connection has broken, until it is closed.
+    /// Whether some of what was written last has surely not been confirmed by the peer's host. Also tells after the
+    /// connection has broken, until it is closed. What TLS has said of its own accord since nobody can tell from it, so
+    /// then: no. After the peer's end it means that nobody there has read all; after a reset it means nothing, for
+    /// confirmations are put off.
     [[nodiscard]] bool has_unconfirmed() const noexcept;
 
     /// Open, and nothing has come that was not read, not even the peer's end.

@@ -51,6 +51,7 @@ void tls_layer::write_some(net::const_buffer plain, erased_handler handler) {
         failed = net::error::no_memory;
     }
     if (failed) return end(std::move(one), failed);
+    spoken_ = false;
     send(std::move(one));
 }
 
@@ -183,6 +184,7 @@ void tls_layer::send_now() {
         const ssize_t bytes =
             ::send(socket_->socket().native_handle(), output.data(), output.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (bytes < 0) return;
+        spoken_ = true;
         session_->sent_output(static_cast<std::size_t>(bytes));
     }
 }

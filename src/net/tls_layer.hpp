@@ -41,6 +41,7 @@ class tls_layer {
     timed_socket* socket_ = nullptr;
     bool sends_ = false;    // the socket has the session's output
     bool cut_off_ = false;  // part of a record may have gone
+    bool spoken_ = false;   // something has gone since the last write that was none of it
     net::mutable_buffer into_;
 
   public:
@@ -64,6 +65,10 @@ class tls_layer {
 
     /// Whether nothing has come that was not read, not even the peer's end. Nothing may be pending.
     [[nodiscard]] bool is_quiet();
+
+    /// Whether something has been sent since the last write that nobody asked for: a warning, an answer to a key
+    /// change.
+    [[nodiscard]] bool has_spoken() const noexcept { return spoken_; }
 
     [[nodiscard]] const tls_session& session() const noexcept { return *session_; }
     /// Nothing may be pending; the layer is done for.

@@ -1,5 +1,6 @@
 #include "upstream/address_list.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -16,6 +17,7 @@ address_list::address_list(lookup look_up, time_source now) : look_up_(std::move
 void address_list::refresh() {
     if (asking_ || now_() < due_) return;
     asking_ = true;
+    asked_at_ = now_();
     try {
         look_up_([this](error_code error, endpoints found) { take(error, std::move(found)); });
     } catch (...) {  // no memory, or no thread to ask on: asked again by who comes next
@@ -28,7 +30,9 @@ void address_list::take(error_code error, endpoints found) {
     assert(asking_);
     asking_ = false;
     looked_up_ = true;
-    due_ = now_() + (error ? retry_interval : refresh_interval);
+    const auto now = now_();
+    const auto pause = std::clamp<clock::duration>(now - asked_at_, retry_interval, refresh_interval);
+    due_ = now + (error ? pause : refresh_interval);
     failure_ = error;
     if (error) return;
     known_ = std::move(found);

@@ -22,12 +22,15 @@ class address_list {
     using time_source = std::function<clock::time_point()>;
 
     static constexpr std::chrono::seconds refresh_interval{30};
+    /// Or as long as the lookup took, up to refresh_interval: lookups of one thread come one after the other, and a
+    /// name whose server says nothing would leave the others no turn.
     static constexpr std::chrono::seconds retry_interval{1};
 
   private:
     lookup look_up_;
     time_source now_;
     clock::time_point due_{};
+    clock::time_point asked_at_{};
     bool asking_ = false;
     std::atomic<bool> looked_up_{false};
     std::atomic<bool> has_any_{false};

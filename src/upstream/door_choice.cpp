@@ -9,14 +9,15 @@ constexpr std::uint64_t share_steps = 10;
 
 enum class rank : std::uint8_t { trial, well, starting, turning_away, out, none };
 
-/// Of ten rounds, a door that has just come back takes part in as many as its share is tenths.
+/// Of ten rounds, a door that has just come back takes part in as many as its share is tenths; it stands in for those
+/// that are well when they are full. Nobody waits for a trial.
 rank rank_of(const door_view& door, std::uint64_t round) noexcept {
     if (door.tried) return rank::none;
-    if (door.has_trial) return rank::trial;
+    if (door.has_trial && door.has_room) return rank::trial;
     switch (door.standing) {
         case door_standing::well: {
             const bool takes_part = static_cast<double>(round % share_steps) < door.share * share_steps;
-            return takes_part ? rank::well : rank::starting;
+            return takes_part && door.has_room ? rank::well : rank::starting;
         }
         case door_standing::turning_away:
             return rank::turning_away;

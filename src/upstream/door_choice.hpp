@@ -21,9 +21,10 @@ struct door_view {
     door_health::clock::time_point due{};
 };
 
-/// First a trial that nobody has taken; then, among those that are well, the one with the fewest requests in flight,
-/// and equal ones in turn; then those that turn away; and if there are no others, the one that is tried again soonest.
-/// Nobody is sent to a worse door because the better ones have no room: they wait.
+/// First a trial that nobody has taken, if there is room for it; then, among those that are well, the one with the
+/// fewest requests in flight, and equal ones in turn; then those that turn away; and if there are no others, the one
+/// that is tried again soonest. Nobody is sent to a worse door because the better ones have no room: they wait. A door
+/// that has just come back is no worse one.
 /// @param turn counts the choices.
 /// @return nothing if there is no room.
 [[nodiscard]] std::optional<std::size_t> choose_door(std::span<const door_view> doors, std::uint64_t turn) noexcept;

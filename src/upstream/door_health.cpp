@@ -57,17 +57,19 @@ void door_health::accepts(clock::time_point now) {
     standing_ = door_standing::trial;
 }
 
-bool door_health::has_trial(clock::time_point now) {
+/// But for one that somebody has taken.
+bool door_health::is_for_trial(clock::time_point now) const noexcept {
     const door_standing is = standing();
-    if (is == door_standing::well || is == door_standing::out) return false;
-    if (is == door_standing::turning_away && now < due()) return false;
-    return state_.lock()->busy_until <= now;
+    return is == door_standing::trial || (is == door_standing::turning_away && now >= due());
+}
+
+bool door_health::has_trial(clock::time_point now) {
+    return is_for_trial(now) && state_.lock()->busy_until <= now;
 }
 
 bool door_health::take_trial(clock::time_point now, clock::time_point until) {
-    if (!has_trial(now)) return false;
     const auto held = state_.lock();
-    if (now < held->busy_until) return false;
+    if (!is_for_trial(now) || now < held->busy_until) return false;
     held->busy_until = until;
     return true;
 }

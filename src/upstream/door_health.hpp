@@ -82,6 +82,7 @@ class door_health {
   private:
     void set_aside(state& held, door_standing as, clock::time_point now);
     bool turned_away(clock::time_point began, clock::time_point now);
+    [[nodiscard]] bool is_for_trial(clock::time_point now) const noexcept;
 };
 
 }  // namespace seriesgate

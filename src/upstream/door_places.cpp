@@ -1,6 +1,7 @@
 #include "upstream/door_places.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace seriesgate {
@@ -41,29 +42,39 @@ door_places::waiting::~waiting() {
     if (const auto from = of.lock()) from->line_.remove(this);
 }
 
-std::optional<door_place> door_places::choose(const tried_doors& tried) {
-    const auto now = clock::now();
+/// @param is_early whether it has the time for a trial.
+void door_places::look_around(const tried_doors& tried, bool is_early, clock::time_point now) {
     views_.clear();
     for (std::size_t i = 0; i < store_.doors.size(); ++i) {
         door_health& health = store_.doors[i].health;
         views_.push_back({.standing = health.standing(),
-                          .has_trial = health.has_trial(now),
+                          .has_trial = is_early && health.has_trial(now),
                           .share = health.share(now),
                           .in_flight = store_.doors[i].in_flight.value(),
                           .has_room = taken_[i] < store_.connections_each_max,
                           .tried = has_tried(tried, i),
                           .due = health.due()});
     }
-    const auto chosen = choose_door(views_, store_.turn.fetch_add(1, std::memory_order_relaxed));
-    if (!chosen) return std::nullopt;
-    shared_door& door = store_.doors[*chosen];
-    // If another worker takes the trial in the same moment, there are two of them.
-    if (views_[*chosen].has_trial) door.health.take_trial(now, now + store_.upstream.timeout + trial_grace);
-    return door_place{shared_from_this(), door, *chosen};
 }
 
-std::optional<door_place> door_places::take(const tried_doors& tried) {
-    return line_.empty() ? choose(tried) : std::nullopt;
+/// Whoever has little time left would not get to know whether a door on trial answers.
+std::optional<door_place> door_places::choose(const tried_doors& tried, clock::time_point limit) {
+    const auto now = clock::now();
+    look_around(tried, limit - now >= store_.upstream.timeout / 2, now);
+    const auto turn = store_.turn.fetch_add(1, std::memory_order_relaxed);
+    for (;;) {
+        const auto chosen = choose_door(views_, turn);
+        if (!chosen) return std::nullopt;
+        shared_door& door = store_.doors[*chosen];
+        bool& is_trial = views_[*chosen].has_trial;
+        if (!is_trial || door.health.take_trial(now, limit + trial_grace))
+            return door_place{shared_from_this(), door, *chosen};
+        is_trial = false;  // another worker was faster
+    }
+}
+
+std::optional<door_place> door_places::take(const tried_doors& tried, clock::time_point limit) {
+    return line_.empty() ? choose(tried, limit) : std::nullopt;
 }
 
 void door_places::leave(std::size_t index, clock::duration stay) {
@@ -72,19 +83,26 @@ void door_places::leave(std::size_t index, clock::duration stay) {
     let_in();
 }
 
-void door_places::let_in() {
-    const auto too_late = clock::now() + usual_stay_ / 2;
-    while (!line_.empty()) {
-        waiting& first = *line_.front();
-        if (first.limit >= too_late) {
-            auto place = choose(first.tried);
-            if (!place) return;
-            first.given.emplace(std::move(*place));
-        }
-        line_.pop_front();
-        first.in_line = false;
-        first.alarm.cancel();
+/// Who has no time left gets no place, and is told so.
+/// @return whether that one waits no more.
+bool door_places::let_in(std::list<waiting*>::iterator at) {
+    waiting& one = **at;
+    if (one.limit >= clock::now() + usual_stay_ / 2) {
+        auto place = choose(one.tried, one.limit);
+        if (!place) return false;
+        one.given.emplace(std::move(*place));
     }
+    line_.erase(at);
+    one.in_line = false;
+    one.alarm.cancel();
+    return true;
+}
+
+/// When all have waited for long, who came last still has the time for a trial.
+void door_places::let_in() {
+    while (!line_.empty())
+        if (!let_in(line_.begin())) break;
+    if (line_.size() > 1) let_in(std::prev(line_.end()));
 }
 
 /// All that stand in line before, at the pace of late, and then its own turn.

@@ -69,8 +69,9 @@ class door_places : public std::enable_shared_from_this<door_places> {
   public:
     door_places(net::io_context& io, shared_store& store) : store_(store), taken_(store.doors.size()), io_(io) {}
 
+    /// @param limit of the request.
     /// @return nothing if there is no room, or others wait for it.
-    std::optional<door_place> take(const tried_doors& tried);
+    std::optional<door_place> take(const tried_doors& tried, clock::time_point limit);
 
     /// The same after a while.
     /// @param tried must outlive it.
@@ -83,7 +84,9 @@ class door_places : public std::enable_shared_from_this<door_places> {
     [[nodiscard]] std::size_t waiting_count() const noexcept { return line_.size(); }
 
   private:
-    std::optional<door_place> choose(const tried_doors& tried);
+    void look_around(const tried_doors& tried, bool is_early, clock::time_point now);
+    std::optional<door_place> choose(const tried_doors& tried, clock::time_point limit);
+    bool let_in(std::list<waiting*>::iterator at);
     void leave(std::size_t index, clock::duration stay);
     [[nodiscard]] bool is_in_vain(clock::time_point limit, clock::time_point now) const;
 };

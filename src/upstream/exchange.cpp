@@ -61,11 +61,23 @@ attempt_end end_of(error_code error, bool answer_began, bool has_arrived) {
     return has_arrived ? attempt_end::unanswered : attempt_end::unread;
 }
 
+bool is_end(error_code error) {
+    return error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message;
+}
+
+/// Whether the store may have read the whole request. It has not where we could not write all of it. The end that a
+/// peer sends comes with the confirmation of all that it could have read before, so what is not confirmed then nobody
+/// has read. A reset says nothing like that: a confirmation that was put off never comes.
+/// Source: RFC 9293, section 3.10.7.4; RFC 1122, section 4.2.3.2 for confirmations put off.
+bool may_have_arrived(error_code write_error, error_code read_error, const timed_stream& stream) {
+    if (write_error) return false;
+    const bool peer_ended = is_end(read_error) || read_error == tls_error::truncated;
+    return !peer_ended || !stream.has_unconfirmed();
+}
+
 std::string text_of(error_code error) {
     if (error == boost::beast::error::timeout) return {};
-    const bool is_end =
-        error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message;
-    return is_end ? "it closed the connection" : error.message();
+    return is_end(error) ? "it closed the connection" : error.message();
 }
 
 attempt failed(error_code error, bool answer_began, bool has_arrived) {
@@ -97,8 +109,7 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
         const error_code error = co_await read_header(stream, buffer, parser, meter);
         answer_began = answer_began || meter.bytes() != 0;
         if (error) {
-            const bool has_arrived = !write_error && !stream.has_unconfirmed();
-            co_return failed(error, answer_began, has_arrived);
+            co_return failed(error, answer_began, may_have_arrived(write_error, error, stream));
         }
         // What follows the header is not part of it: neither of what it says, nor of what goes on to the sender.
         upstream_answer answer{

@@ -78,17 +78,18 @@ net::awaitable<void> store_client::look(std::size_t index) {
 }
 
 net::awaitable<store_client::outcome> store_client::post(const upstream_request& request) {
-    auto place = places_->take({});
+    const auto limit = clock::now() + shared_.upstream.timeout;
+    auto place = places_->take({}, limit);
     const store_door& first = place ? place->door().at : shared_.settings.doors.front();
     upstream_message message = make_message(shared_.upstream, first, request);
     if (shared_.access.put_into(message.http)) message.shows_us = true;
     // What we could not read we could not clear of our secrets.
     if (shared_.access.has_secrets()) message.http.erase(http::field::accept_encoding);
-    return send(std::move(message), std::move(place));
+    return send(std::move(message), std::move(place), limit);
 }
 
-net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<door_place> place) {
-    const auto limit = clock::now() + shared_.upstream.timeout;
+net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<door_place> place,
+                                                         clock::time_point limit) {
     tried_doors tried;
     std::string told;
     std::optional<upstream_error> before;
@@ -107,7 +108,7 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         tried.resize(doors_.size());
         tried[place->index()] = true;
         place.reset();
-        if (auto next = places_->take(tried)) place.emplace(std::move(*next));
+        if (auto next = places_->take(tried, limit)) place.emplace(std::move(*next));
     }
 }
 
@@ -126,7 +127,7 @@ net::awaitable<store_client::outcome> store_client::send_to(const door_place& pl
     const upstream_error error = got.error();
     place.door().errors[error.reason].add();
     // Who had been waiting for long had no time left: that is not the door's fault.
-    const bool had_time = clock::now() - began >= shared_.upstream.timeout / 2;
+    const bool had_time = clock::now() - place.since() >= shared_.upstream.timeout / 2;
     if (error.reason != upstream_error_reason::timeout || had_time) failed(place.door(), began, error);
     co_return got;
 }

@@ -47,7 +47,7 @@ class store_client {
     [[nodiscard]] shared_store& shared() const noexcept { return shared_; }
 
   private:
-    net::awaitable<outcome> send(upstream_message message, std::optional<door_place> place);
+    net::awaitable<outcome> send(upstream_message message, std::optional<door_place> place, clock::time_point limit);
     net::awaitable<outcome> send_to(const door_place& place, const upstream_message& message, clock::time_point limit,
                                     std::size_t doors_left);
     net::awaitable<void> look(std::size_t index);

@@ -18,11 +18,12 @@ BITES = 6  # so often a fault has to show before it is mended
 @dataclass(frozen=True)
 class Fault:
     """What happens at one door. `way`: what it does with requests (store_ways.py), or `begin(door)` and `mend(door)`: what it
-    does with connections. `reason`: of the gate's 502 or 504, None if there is none. `smooth`: with two other doors no sender
-    is told of it. `big`: requests that do not fit into the connection's buffers."""
+    does with connections. `reason`: of the gate's 502 or 504, None if there is none; `at_times`: of a 502 that may be and need
+    not. `smooth`: with two other doors no sender is told of it. `big`: requests that do not fit into the connection's buffers."""
 
     name: str
     reason: str = None
+    at_times: str = None
     way: str = None
     begin: object = None
     mend: object = None
@@ -136,16 +137,20 @@ class Scene:
 
 
 def _errors(fault, metrics):
-    """Errors of the fault by reason, and the status of others: of requests that were under way when the door was cut off, at
-    most one for each sender, and while there is no listener, before and after one that swallows."""
+    """Errors of the fault by reason, and the statuses of others: of requests that were under way when the door was cut off, at
+    most one for each sender; and where one swallows, while there is no listener, before and after, and of who came to the queue
+    before those that are to fill it."""
     errors = by(metrics, "seriesgate_upstream_errors_total", "reason")
     others = set()
     if fault.begin and fault.reason != "connection_lost" and errors.get("connection_lost", SENDERS + 1) <= SENDERS:
         others.add("connection_lost")
     if fault.name == "swallowed":
         others.add("connection_refused")
+        if errors.get("timeout", 0) <= SENDERS:
+            others.add("timeout")
+    others.add(fault.at_times)
     others &= set(errors)
-    return set(errors) - others, {502} if others else set()
+    return set(errors) - others, {504 if reason == "timeout" else 502 for reason in others}
 
 
 def check_one_door(scene):

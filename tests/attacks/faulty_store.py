@@ -13,8 +13,7 @@ import zstd_frame
 from fault_requests import kept_of, make_request
 from store_ways import WAYS
 
-# `reused`: whether it came on a connection that had carried a request before.
-Arrived = collections.namedtuple("Arrived", "number attempt verdict series samples reused")
+Arrived = collections.namedtuple("Arrived", "number attempt verdict series samples")
 Arrival = collections.namedtuple("Arrival", "door number attempt nth choose headers")
 
 
@@ -74,9 +73,9 @@ class Store:
         return (sum(piece.series is not None for piece in kept), sum(piece.samples for piece in kept),
                 sum(piece.exemplars for piece in kept))
 
-    def record(self, arrival, verdict, written, reused):
+    def record(self, arrival, verdict, written):
         """@return what amend() is to be told"""
-        recorded = [Arrived(arrival.number, arrival.attempt, verdict, *written[:2], reused)]
+        recorded = [Arrived(arrival.number, arrival.attempt, verdict, *written[:2])]
         with self._lock:
             self.records.append(recorded)
         return recorded
@@ -161,7 +160,7 @@ class Door:
             connections = list(self._connections)
             self._cut_off.update(connections)  # what had come before may still be read
             for recorded in self._answering.values():
-                self.store.amend(recorded, store_ways.SILENT)
+                self.store.amend(recorded, store_ways.NONE)
         for connection in (*connections, *self._fillers):
             _end(connection)
         self._fillers = []
@@ -171,7 +170,7 @@ class Door:
         with self._lock:
             self._answering[connection] = recorded
             if connection in self._cut_off:
-                self.store.amend(recorded, store_ways.SILENT)
+                self.store.amend(recorded, store_ways.NONE)
 
     def has_answered(self, connection, verdict):
         with self._lock:
@@ -238,14 +237,12 @@ class Conversation:
 
     def __init__(self, door, connection, stream):
         self._door, self._store, self._connection, self._stream = door, door.store, connection, stream
-        self._requests = 0
 
     def one_request(self):
         """@return whether the connection stays open"""
         headers = self._read_head()
         if headers is None:
             return False
-        self._requests += 1
         arrival, way = self._store.arrives(self._door.ordinal, headers)
         size = int(headers[b"content-length"])
         wanted = {"all": size, "half": size // 2, "head": 0}[way.reads]
@@ -261,9 +258,9 @@ class Conversation:
                   f"X-Prometheus-Remote-Write-Exemplars-Written: {written[2]}\r\n")
         data = way.says(arrival.choose, counts)
         # Before the answer: who has that looks for this. Of what was not read nothing has arrived, but for an answer.
-        is_recorded = way.reads == "all" or way.verdict not in (store_ways.NONE, store_ways.SILENT)
+        is_recorded = way.reads == "all" or way.verdict != store_ways.NONE
         if is_recorded:
-            self._door.answers(self._connection, self._store.record(arrival, way.verdict, written, self._requests > 1))
+            self._door.answers(self._connection, self._store.record(arrival, way.verdict, written))
         if way.pause:
             time.sleep(arrival.choose.uniform(*way.pause))
         self._connection.sendall(data)

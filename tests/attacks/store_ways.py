@@ -6,7 +6,6 @@ from typing import Callable
 
 OK, MAYBE = "answered 2xx", "2xx, and its body cut"
 NONE = "no whole answer in time"
-SILENT = "ended without a byte of an answer"  # on a connection that was used before, the gate asks once more
 
 
 @dataclass(frozen=True)
@@ -76,18 +75,18 @@ MIXED = {
     "503": Way(503, _error(503), weight=30),
     "429": Way(429, _error(429), weight=10),
     "400": Way(400, _error(400), weight=15),
-    "closes": Way(SILENT, ends="closes", weight=30),
-    "resets": Way(SILENT, ends="resets", weight=20),
+    "closes": Way(NONE, ends="closes", weight=30),
+    "resets": Way(NONE, ends="resets", weight=20),
     "cuts its head": Way(NONE, _cut(_good, 1, 4), ends="closes", weight=20),
     "cuts its body": Way(MAYBE, _cut_body, ends="closes", weight=10),
-    "closes inside the request": Way(SILENT, reads="head", ends="closes", weight=15),
+    "closes inside the request": Way(NONE, reads="head", ends="closes", weight=15),
     "slow": Way(OK, _good, pause=(0.01, 0.2), weight=15),
     "too slow": Way(NONE, _good, pause=(3.0, 3.0), weight=5),
 }
 """Those of a mixed run; `upstream.timeout` is a second there."""
 
 RUDE = {
-    "resets inside the request": Way(SILENT, reads="half", ends="resets"),
+    "resets inside the request": Way(NONE, reads="half", ends="resets"),
     "resets amid its head": Way(NONE, _cut(_good, 1, 4), ends="resets"),
     "cuts its chunks": Way(MAYBE, lambda choose, counts: _chunked(choose, counts)[:-choose.randrange(1, 14)], ends="closes"),
     "stops in its head": Way(NONE, _cut(_good, 1, 4), ends="hangs"),

@@ -16,7 +16,7 @@ from fault_runs import Run, compare
 from fault_senders import CUT_OFF, NO_ANSWER, Sent
 from faulty_store import Arrived
 from gate import sanitized
-from store_ways import NONE, OK, SILENT
+from store_ways import NONE, OK
 from test_state import FAILURES, SAVES
 from waiting import eventually, wait_out_the_hour
 
@@ -132,16 +132,15 @@ def test_the_comparison_sees_what_is_wrong():
             kept_of(request, wrong)
 
     sent = Sent(7, 0, 204, (1, 1), None, (3, 4, 0))
-    stored = Arrived(7, 0, OK, 2, 3, False)
+    stored = Arrived(7, 0, OK, 2, 3)
     assert not compare([sent], [stored])
-    assert not compare([sent], [stored._replace(verdict=SILENT, reused=True), stored])  # the gate may ask once more
     assert not compare([sent._replace(refused=(3, 4))], [])  # all of it refused
     assert not compare([sent._replace(status=CUT_OFF)], [])
     assert not compare([sent._replace(status=NO_ANSWER)], [stored])
     for wrong in ([], [stored._replace(samples=4)], [stored._replace(series=3, samples=4)],
                   [stored._replace(verdict=503)], [stored._replace(attempt=1)], [stored._replace(verdict=NONE)],
                   [stored, stored], [stored, stored._replace(attempt=1)], [stored, stored._replace(number=8)],
-                  [stored._replace(verdict=SILENT), stored], [stored._replace(verdict=NONE, reused=True), stored]):
+                  [stored._replace(verdict=NONE), stored]):
         assert compare([sent], wrong), wrong
     assert compare([sent._replace(status=400)], [stored])
     assert compare([sent._replace(status=CUT_OFF)], [stored])

@@ -65,7 +65,7 @@ FAULTS = [
     Fault("an error before the body is read", way="an error before the body is read", big=True),
     Fault("success before the body is read", INVALID, way="success before the body is read", big=True),
     # --- kept connections
-    Fault("closed unasked after each answer", way="closes unasked"),
+    Fault("closed unasked after each answer", at_times=LOST, way="closes unasked"),  # over the next request: with a reset
     Fault("says close", way="says close"),
     # --- errors of its own
     Fault("500", way="500"),

@@ -66,8 +66,8 @@ def failure(gate, store):
     head = f"cannot reach the upstream {store.host}: TLS with {store.host}: "
     assert reply.first_line.startswith(head), reply
     assert gate.metric("seriesgate_upstream_errors_total", reason="tls") == 1
-    told = eventually(lambda: gate.said(NOT_ANSWERED, reason="tls"), "the log tells it")
-    assert [event["err"] for event in told] == [reply.first_line]
+    said = eventually(lambda: gate.said(NOT_ANSWERED, reason="tls"), "the log says so")  # the answer comes first
+    assert [event["err"] for event in said] == [reply.first_line]
     assert store.requests == []
     return reply.first_line[len(head):]
 

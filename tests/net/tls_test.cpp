@@ -233,6 +233,24 @@ TEST_CASE("a peer that closes without a word has cut off what it was saying") {
     CHECK(with.read_some(with.client) == tls_error::truncated);
 }
 
+TEST_CASE("what has not been confirmed when the peer ends is what was written, not what TLS said of its own accord") {
+    scene with;
+    REQUIRE(with.shake_hands() == error_code{});
+    stream_socket peer = std::move(with.server).release().socket;
+    SECTION("a warning") {
+        peer.send(net::buffer("no record of TLS"));
+        peer.close();
+        CHECK(with.read_some(with.client) == tls_error::failed);
+        CHECK_FALSE(with.client.has_unconfirmed());
+    }
+    SECTION("what was written") {
+        peer.close();
+        REQUIRE(with.write(with.client, "request") == error_code{});
+        while (with.read_some(with.client) == error_code{}) continue;
+        CHECK(with.client.has_unconfirmed());
+    }
+}
+
 TEST_CASE("a connection is quiet when nothing has come that was not read") {
     scene with;
     REQUIRE(with.shake_hands() == error_code{});

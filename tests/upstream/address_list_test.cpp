@@ -77,6 +77,19 @@ TEST_CASE("the time counts from the answer, not from the question") {
     CHECK(with.asked.size() == 1);
 }
 
+TEST_CASE("after a failure a name is left alone for as long as it took, up to 30 seconds") {
+    scene with;
+    const auto [took, pause] = GENERATE(
+        table<std::chrono::seconds, std::chrono::seconds>({{0s, 1s}, {1s, 1s}, {10s, 10s}, {30s, 30s}, {40s, 30s}}));
+    with.refresh_after(0s);
+    with.now += took;
+    with.asked.back()(net::error::host_not_found_try_again, {});
+    with.refresh_after(pause - 1ms);
+    CHECK(with.asked.size() == 1);
+    with.refresh_after(1ms);
+    CHECK(with.asked.size() == 2);
+}
+
 TEST_CASE("a failure is an outcome, and what was known before stays") {
     scene with;
     with.refresh_after(0s);

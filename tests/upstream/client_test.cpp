@@ -142,6 +142,19 @@ TEST_CASE("a pooled connection that is closed over a request is not replaced: th
     CHECK(with.store.requests.size() == 2);
 }
 
+TEST_CASE("a pooled connection that is reset over a request is not replaced, though nobody has confirmed the request") {
+    scene with;
+    with.store.puts_off_confirming = true;
+    for (int i = 0; i < 2; ++i) {
+        with.will_answer(no_content);
+        REQUIRE(with.post().has_value());
+    }
+    with.will_answer("", scripted_answer::then::reset);
+    CHECK(with.failed(with.post(), upstream_error_reason::connection_lost));
+    CHECK(with.store.accepted == 1);
+    CHECK(with.store.requests.size() == 3);
+}
+
 TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again, and says how it broke") {
     scene with;
     auto reason = upstream_error_reason::connection_lost;
@@ -331,6 +344,7 @@ TEST_CASE("a name is looked up before the first request goes") {
 TEST_CASE("only what was not connected is certain not to have been worked on") {
     scene with;
     SECTION("connected") {
+        with.will_answer("", close_then);
         with.will_answer("", close_then);
         CHECK_FALSE(with.post().error().untouched);
     }

@@ -66,6 +66,21 @@ TEST_CASE("what was tried is not chosen again") {
     CHECK(chosen_in({{.tried = true}, {.tried = true}}, 4) == std::vector{0, 0});
 }
 
+TEST_CASE("nobody waits for a door on trial, or one that turns away, while another is well") {
+    CHECK(chosen_in({{}, {.standing = door_standing::trial, .has_trial = true, .has_room = false}}, 4) ==
+          std::vector{4, 0});
+    CHECK(chosen_in({{}, {.standing = turning_away, .has_trial = true, .has_room = false}}, 4) == std::vector{4, 0});
+    CHECK(chosen_in({{.standing = door_standing::trial, .has_trial = true, .has_room = false}, {.standing = out}}, 4) ==
+          std::vector{0, 4});
+}
+
+TEST_CASE("a door that has just come back stands in for those that are full") {
+    CHECK(chosen_in({{.has_room = false}, {.share = 0}}, 4) == std::vector{0, 4});
+    CHECK(chosen_in({{.has_room = false}, {.share = 0}, {}}, 4) == std::vector{0, 0, 4});
+    CHECK(chosen_in({{.has_room = false}, {.share = 0, .has_room = false}, {.standing = out}}, 4) ==
+          std::vector{0, 0, 0});
+}
+
 TEST_CASE("without room among the best nobody is chosen") {
     CHECK(chosen_in({{.in_flight = 9}, {.has_room = false}}, 4) == std::vector{4, 0});
     CHECK(chosen_in({{.has_room = false}, {.standing = turning_away}, {.standing = out}}, 6) == std::vector{0, 0, 0});

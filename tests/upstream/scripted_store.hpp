@@ -1,6 +1,8 @@
 /// A store on 127.0.0.1 that does what it is told, in the io_context of whoever talks to it.
 #pragma once
 
+#include <netinet/tcp.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -19,6 +21,8 @@
 
 namespace seriesgate::testing {
 
+using quick_confirming = net::detail::socket_option::boolean<IPPROTO_TCP, TCP_QUICKACK>;
+
 /// What is made of one request.
 struct scripted_answer {
     enum class when { after_body, before_body, instead_of_body };  ///< the last: the body is not read
@@ -34,6 +38,7 @@ struct scripted_store {
     std::deque<scripted_answer> script;
     std::vector<std::string> requests;  ///< as they came
     unsigned accepted = 0;
+    bool puts_off_confirming = false;  ///< its host tells what has arrived as late as it may
 
     explicit scripted_store(net::io_context& io) : acceptor(listen_on_loopback(io)) {}
 };
@@ -80,6 +85,7 @@ inline net::awaitable<void> serve_all(scripted_store& store) {
         auto [error, socket] = co_await store.acceptor.async_accept(no_throw);
         if (error) co_return;
         ++store.accepted;
+        if (store.puts_off_confirming) socket.set_option(quick_confirming{false});
         net::co_spawn(store.acceptor.get_executor(), serve_connection(store, std::move(socket)), net::detached);
     }
 }

@@ -1,0 +1,132 @@
+#include "upstream/door_places.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// One worker's places at two doors, one at each.
+struct scene {
+    upstream_config settings = of_two_doors();
+    upstream_metrics metrics;
+    shared_store shared{settings, 0, metrics, 1};
+    net::io_context io{1};
+    std::shared_ptr<door_places> places = std::make_shared<door_places>(io, shared);
+    const tried_doors none;
+
+    static upstream_config of_two_doors() {
+        upstream_config made;
+        made.store.doors = {{.host = "127.0.0.1", .authority = "a"}, {.host = "127.0.0.1", .authority = "b"}};
+        made.timeout = 1h;
+        made.connections_max = 2;
+        return made;
+    }
+    door_health& health(std::size_t door) { return shared.doors[door].health; }
+    void come_to_trial(std::size_t door) {
+        health(door).failed(clock::now(), clock::now());
+        health(door).accepts(clock::now());
+        REQUIRE(health(door).has_trial(clock::now()));
+    }
+    std::optional<door_place> take(clock::duration left = 1h) { return places->take(none, clock::now() + left); }
+
+    /// Somebody who waits in line.
+    struct guest {
+        std::optional<door_place> got;
+        bool waits = true;
+    };
+    void wait(guest& one, clock::duration left) {
+        net::co_spawn(io, places->wait(none, clock::now() + left),
+                      [&one](const std::exception_ptr& failure, std::optional<door_place> place) {
+                          REQUIRE_FALSE(failure);
+                          one.waits = false;
+                          if (place) one.got.emplace(std::move(*place));
+                      });
+        io.poll();
+    }
+    void let_in() {
+        places->let_in();
+        io.poll();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("one request is the trial, and only if it has the time for an answer") {
+    scene with;
+    with.come_to_trial(1);
+    const auto late = with.take(29min);
+    REQUIRE(late);
+    CHECK(late->index() == 0);
+    CHECK(with.health(1).has_trial(clock::now()));
+    const auto early = with.take();
+    REQUIRE(early);
+    CHECK(early->index() == 1);
+    CHECK_FALSE(with.health(1).has_trial(clock::now()));
+    CHECK_FALSE(with.take());
+}
+
+TEST_CASE("while one request is the trial the others go elsewhere") {
+    scene with;
+    with.come_to_trial(0);
+    const auto trial = with.take();
+    REQUIRE(trial);
+    CHECK(trial->index() == 0);
+    const auto other = with.take();
+    REQUIRE(other);
+    CHECK(other->index() == 1);
+}
+
+TEST_CASE("who has taken the trial and never comes to a result is not waited for longer than it may take") {
+    scene with;
+    with.come_to_trial(0);
+    REQUIRE(with.take(40min));
+    CHECK_FALSE(with.health(0).has_trial(clock::now() + 40min));
+    CHECK(with.health(0).has_trial(clock::now() + 41min));
+}
+
+TEST_CASE("when all who wait have little time left, who came last is the trial") {
+    scene with;
+    with.health(1).failed(clock::now(), clock::now());
+    const auto held = with.take();
+    REQUIRE(held);
+    std::deque<scene::guest> line(3);
+    with.wait(line[0], 10min);
+    with.wait(line[1], 20min);
+    with.wait(line[2], 50min);
+    REQUIRE(with.places->waiting_count() == 3);
+    with.let_in();
+    CHECK(with.places->waiting_count() == 3);
+    with.health(1).accepts(clock::now());
+    with.let_in();
+    CHECK(line[0].waits);
+    CHECK(line[1].waits);
+    REQUIRE(line[2].got);
+    CHECK(line[2].got->index() == 1);
+    with.let_in();
+    CHECK(with.places->waiting_count() == 2);
+}
+
+TEST_CASE("a door that has just come back takes those that the others have no room for") {
+    scene with;
+    with.come_to_trial(1);
+    REQUIRE(with.health(1).answered(204, clock::now(), clock::now()));
+    REQUIRE(with.health(1).share(clock::now()) < 0.1);
+    const auto first = with.take();
+    const auto second = with.take();
+    REQUIRE(first);
+    REQUIRE(second);
+    CHECK(first->index() == 0);
+    CHECK(second->index() == 1);
+}

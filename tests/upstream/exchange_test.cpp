@@ -1,0 +1,159 @@
+#include "upstream/exchange.hpp"
+
+#include <netinet/tcp.h>
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "net/tls_pair.hpp"
+#include "support/catch.hpp"
+#include "support/loopback.hpp"
+#include "upstream/message.hpp"
+#include "upstream/scripted_store.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A connection to a store, and what is made of one request on it.
+struct scene {
+    net::io_context io{1};
+    loopback_pair pair = connect_loopback(io);
+    timed_stream stream{std::move(pair.near)};
+    stream_socket& store = pair.far;
+    upstream_config settings = with_a_door();
+    http::fields headers;
+    std::string body;
+    upstream_message message;
+
+    explicit scene(std::string text = "body") : body(std::move(text)), message(make()) {}
+
+    static upstream_config with_a_door() {
+        upstream_config made;
+        made.store.doors = {{.host = "127.0.0.1", .target = "/", .authority = "store.test"}};
+        return made;
+    }
+    [[nodiscard]] upstream_message make() const {
+        return make_message(settings, settings.store.doors.front(),
+                            {.headers = headers, .tenant_header = "", .query = "", .body = body});
+    }
+    void begin(std::optional<attempt>& made) {
+        net::co_spawn(io, exchange(stream, message, std::chrono::steady_clock::now() + 10s),
+                      [&made](const std::exception_ptr& failure, attempt ended) {
+                          REQUIRE_FALSE(failure);
+                          made = std::move(ended);
+                      });
+        while (io.poll_one() != 0) continue;
+    }
+    attempt ended(std::optional<attempt>& made) {
+        while (!made && io.run_one_for(10s) != 0) continue;
+        REQUIRE(made.has_value());
+        return std::move(*made);
+    }
+    void speak_tls() {
+        const certificate known = server_certificate("store.test");
+        stream.start_tls(std::make_unique<tls_session>(
+            testing::made({.role = tls_role::client, .authorities = known.chain}), "store.test"));
+        timed_stream serving{std::move(store),
+                             std::make_unique<tls_session>(testing::made(
+                                 {.role = tls_role::server, .certificates = known.chain, .key = known.key}))};
+        int done = 0;
+        for (timed_stream* each : {&stream, &serving}) {
+            each->expires_after(10s);
+            each->async_handshake([&](error_code error) {
+                REQUIRE_FALSE(error);
+                ++done;
+            });
+        }
+        while (done != 2 && io.run_one_for(10s) != 0) continue;
+        store = std::move(serving).release().socket;
+    }
+    /// Whatever it is.
+    void read_what_has_come() {
+        std::array<char, 4096> room;
+        while (store.available() != 0) store.receive(net::buffer(room));
+    }
+    void read_all_of_it() {
+        std::string text;
+        net::read_until(store, net::dynamic_buffer(text), "\r\n\r\nbody");
+    }
+    void reset() {
+        store.set_option(net::socket_base::linger{true, 0});
+        store.close();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a request that crosses the end of its connection has surely not been read") {
+    scene with;
+    with.store.close();  // the write succeeds, and its host answers with a reset
+    std::optional<attempt> made;
+    with.begin(made);
+    CHECK((with.ended(made).end == attempt_end::unread));
+}
+
+TEST_CASE("a request that could not all be written has not been read") {
+    scene with{std::string(16 << 20, 'x')};
+    std::optional<attempt> made;
+    with.begin(made);
+    CHECK_FALSE(made.has_value());
+    with.reset();
+    CHECK((with.ended(made).end == attempt_end::unread));
+}
+
+TEST_CASE("a request may have been read when the end comes behind it") {
+    scene with;
+    with.store.set_option(quick_confirming{false});
+    std::optional<attempt> made;
+    with.begin(made);
+    with.read_all_of_it();
+    SECTION("an end") {
+        with.store.close();
+    }
+    SECTION("a reset, for the confirmation of what was read may have been put off") {
+        CHECK(with.stream.has_unconfirmed());
+        with.reset();
+    }
+    CHECK((with.ended(made).end == attempt_end::unanswered));
+}
+
+TEST_CASE("after a reset nobody can tell whether a request has been read") {
+    scene with;
+    with.store.set_option(quick_confirming{false});
+    std::optional<attempt> made;
+    with.begin(made);
+    with.reset();  // it is there, and nobody has looked at it
+    CHECK((with.ended(made).end == attempt_end::unanswered));
+}
+
+TEST_CASE("with TLS it is the same, and what TLS itself has said since tells nothing") {
+    scene with;
+    with.speak_tls();
+    std::optional<attempt> made;
+    auto expected = attempt_end::unanswered;
+    SECTION("it crosses an end") {
+        with.store.close();
+        with.begin(made);
+        expected = attempt_end::unread;
+    }
+    SECTION("an end comes behind it") {
+        with.begin(made);
+        with.read_what_has_come();
+        with.store.close();
+    }
+    SECTION("TLS fails, and says so to nobody") {
+        with.begin(made);
+        with.read_what_has_come();
+        with.store.send(net::buffer("no record of TLS"));
+        with.store.close();
+    }
+    CHECK((with.ended(made).end == expected));
+}
