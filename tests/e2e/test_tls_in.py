@@ -84,7 +84,7 @@ def test_a_request_without_tls_is_answered_in_plain_words(start, secured):
         assert plain.read_to_end() == (b"HTTP/1.0 400 Bad Request\r\n\r\n"
                                        b"Client sent an HTTP request to an HTTPS server.\n")
     assert handshakes(gate, secured.trusting(), "plain_http") == 1
-    assert said(gate, "plain_http")
+    eventually(lambda: said(gate, "plain_http"), "the log tells it")
 
 
 def test_the_gate_says_that_it_closes(start, secured):
@@ -247,7 +247,7 @@ def test_a_handshake_that_does_not_go_on_is_ended_in_time(start, secured):
         half.send(b"\x16\x03\x01\x02\x00\x01")
         assert silent.closed_within(10) and half.closed_within(10)
     assert handshakes(gate, secured.trusting(), "timeout") == 2
-    assert said(gate, "timeout")
+    eventually(lambda: said(gate, "timeout"), "the log tells it")
 
 
 def test_garbage_ends_at_once(start, secured):

@@ -47,7 +47,10 @@ class failing_allocation {
     [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
 
     static bool fails_now() noexcept {
-        if (failing_allocations > 0) return failing_allocations-- > 0;
+        if (failing_allocations > 0) {
+            --failing_allocations;
+            return true;
+        }
         failing_allocation* const one = of_this_thread_;
         if (one == nullptr || one->has_failed_) return false;
         if (one->after_ == 0) return one->has_failed_ = true;
