@@ -29,7 +29,7 @@ class Fault:
     mend: object = None
     smooth: bool = False
     big: bool = False
-    timeout: str = "5s"  # upstream.timeout
+    timeout: str = "20s"  # upstream.timeout; no reason for a busy machine to have one more
 
     @property
     def status(self):
@@ -97,7 +97,8 @@ class Scene:
         """All is well, then the fault is there until it has shown, then all is well again. @return (/metrics, what the
         senders were answered)"""
         self._wait_for_answers()
-        assert set(self.senders.answers()) <= {200, 204}
+        answers = self.senders.answers()
+        assert set(answers) <= {200, 204}, answers
         self.faulty = True
         if self.fault.begin:
             self.fault.begin(self.doors[0])

@@ -7,6 +7,7 @@ import signal
 import ssl
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import client
@@ -123,12 +124,15 @@ class Gate:
         return [log_lines.parse(line) for line in self.log.split("\n")[:-1]]
 
     def said(self, message, **fields):
-        """The events with this message, and with these fields."""
+        """The events with this message, and with these fields: of all that has happened, though the gate's answers do not wait
+        for its log, nor does it for whoever reads that."""
+        self._await_quiet()
         return [event for event in self.events
                 if event["msg"] == message and all(event.get(key) == value for key, value in fields.items())]
 
     @property
     def errors(self):
+        self._await_quiet()
         return [event for event in self.events if event["level"] == "error"]
 
     @property
@@ -170,6 +174,14 @@ class Gate:
         """For a test that has failed already."""
         self.process.kill()
         self.process.wait()
+
+    def _await_quiet(self, quiet=0.05, at_most=0.5):
+        """Until no line has come for a moment."""
+        end = time.monotonic() + at_most
+        seen = -1
+        while self.running and seen != len(self._log) and time.monotonic() < end:
+            seen = len(self._log)
+            time.sleep(quiet)
 
     def _read(self, pipe):
         for line in pipe:

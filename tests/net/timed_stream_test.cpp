@@ -120,8 +120,8 @@ TEST_CASE("a limit is brought forward while an operation is pending") {
 TEST_CASE("many tiny operations do not outlive their limit") {
     scene with;
     with.peer_sends(std::string(100'000, 'x'));
-    with.stream.expires_after(20ms);
     const auto began = timed_stream::clock::now();
+    with.stream.expires_after(20ms);
     std::array<char, 1> one{};
     error_code error;
     while (!error) {

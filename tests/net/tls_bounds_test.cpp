@@ -186,8 +186,8 @@ TEST_CASE("a server's session that waits holds no buffers") {
         client.shake_hands(server);
         server.rest();
     });
-    CAPTURE(fresh, resting);  // 9 and 15 KiB with OpenSSL 3.0
-    if (!sanitized) CHECK(resting < fresh + tls_session::record_bytes_max * 3 / 4);
+    CAPTURE(fresh, resting);  // 9 and 15 KiB with OpenSSL 3.0, 16 and 29 with 3.5
+    if (!sanitized) CHECK(resting < fresh + tls_session::record_bytes_max);
 }
 
 TEST_CASE("a stream that waits for its peer gives its buffers back") {
