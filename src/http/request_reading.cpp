@@ -1,0 +1,194 @@
+#include "http/request_reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "config/units.hpp"
+#include "core/counted.hpp"
+#include "http/header_check.hpp"
+#include "net/message_reading.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// A sender that is told to come again keeps its connection if no more than this of its body is left to read: opening
+/// another one would cost more.
+constexpr std::uint64_t unread_bytes_max = 1 << 20;
+
+/// How far a request has come.
+std::string progress_of(const incoming_request& current) {
+    if (!current.parser.is_header_done()) return "its header is not complete";
+    const std::size_t bytes = current.parser.get().body().size();
+    const auto announced = current.parser.content_length();
+    return announced ? fmt::format("{} of {} of its body came", bytes, counted(*announced, "byte"))
+                     : fmt::format("{} of its body came", counted(bytes, "byte"));
+}
+
+/// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
+/// answered with 408.
+reply too_slow(worker& self, const incoming_request& current) {
+    const std::string progress = progress_of(current);
+    const server_config& bounds = self.shared.settings;
+    const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
+    return come_again(rejection(
+        reject_reason::timeout, 503,
+        self.senders.hurried()
+            ? "shutting down: request not complete, " + progress
+            : fmt::format("request not complete within server.{} ({}): {}", in_header ? "headerTimeout" : "readTimeout",
+                          format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress)));
+}
+
+/// What to answer to a request that could not be read.
+reply unreadable(worker& self, const incoming_request& current, error_code error) {
+    if (error == boost::beast::error::timeout) return too_slow(self, current);
+    if (error == net::error::no_memory) return overloaded(current.memory.use());
+    const bool is_senders_fault = error.category() == http::make_error_code(http::error::bad_method).category() &&
+                                  error != http::error::end_of_stream && error != http::error::partial_message;
+    return is_senders_fault ? malformed_http(error.message()) : gone();
+}
+
+/// Bounds a header, and has it count among the memory of all requests.
+struct charged_meter : header_meter {
+    inflight_lease& memory;
+
+    charged_meter(std::size_t bytes_max, inflight_lease& lease) : header_meter(bytes_max), memory(lease) {}
+
+    error_code take(std::string_view fresh) {
+        const std::size_t before = bytes();
+        if (const error_code error = header_meter::take(fresh)) return error;
+        return memory.grow(bytes() - before) ? error_code{} : error_code{net::error::no_memory};
+    }
+};
+
+/// Reads the header. @return what to answer if that is the end of it, or nothing to go on.
+net::awaitable<std::optional<reply>> read_header(served_connection& peer, incoming_request& current) {
+    const server_config& bounds = peer.self.shared.settings;
+    peer.allow(std::min(bounds.header_timeout, bounds.read_timeout));
+    charged_meter meter{bounds.header_bytes_max, current.memory};
+    const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
+    if (error == http::error::header_limit) co_return header_too_large(bounds.header_bytes_max);
+    if (error) co_return unreadable(peer.self, current, error);
+    current.keep_alive = current.parser.keep_alive();
+    current.header = std::move(current.parser.get().base());
+    co_return std::nullopt;
+}
+
+/// What to answer if there is more to do than can be done in time.
+std::optional<reply> turned_away(const worker& self, const incoming_request& current) {
+    if (!self.delay.is_standing(current.began)) return std::nullopt;
+    return too_busy(self.delay.late(current.began), self.shared.settings.queue_delay_max);
+}
+
+bool is_for_overload(const reply& rejected) {
+    return rejected.rejected == reject_reason::overloaded || rejected.rejected == reject_reason::queue_delay;
+}
+
+/// Whether its sender sends all of it, whatever it is answered, and that is worth reading.
+bool is_body_short(const incoming_request& current) {
+    const auto announced = current.parser.content_length_remaining();
+    return announced && *announced <= unread_bytes_max && !expects_continue(current.header);
+}
+
+/// Decides by the header whether to go on. @return what to answer if not.
+std::optional<reply> check(const served_connection& peer, incoming_request& current) {
+    const request_bounds bounds{.routes = peer.offered.routes,
+                                .tenant_header = peer.self.shared.tenant_header,
+                                .body_bytes_max = peer.self.shared.settings.body_bytes_max,
+                                .memory = current.memory};
+    std::optional<std::uint64_t> announced;
+    if (const auto length = current.parser.content_length()) announced = *length;
+    header_verdict verdict = check_header(current.header, announced, bounds);
+    current.to = verdict.to;
+    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
+    if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
+    return std::move(verdict.rejected);
+}
+
+/// Whoever may not ask is told nothing else. @return what to answer, if that is the end of it.
+net::awaitable<std::optional<reply>> find_out_who(served_connection& peer, incoming_request& current) {
+    const connection_facts from{.peer = peer.sender, .certificate_name = peer.certificate_name};
+    co_return co_await authenticate(current.header, current.to, from, peer.self, current.who);
+}
+
+/// Lets a sender that asks first go on.
+net::awaitable<bool> send_continue(served_connection& peer, const incoming_request& current) {
+    if (!expects_continue(current.header)) co_return true;
+    if (peer.buffer.size() != 0) co_return true;  // it has not waited
+    constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+    const auto text = net::buffer(go_on);
+    auto [error, bytes] = co_await net::async_write(peer.stream, text, no_throw);
+    static_cast<void>(bytes);
+    co_return !error;
+}
+
+/// Gives the rest of the request its time: what server.readTimeout leaves of it.
+void allow_rest(served_connection& peer, const incoming_request& current) {
+    const timed_stream::clock::duration limit = peer.self.shared.settings.read_timeout;
+    peer.allow(limit - (timed_stream::clock::now() - current.began));
+}
+
+/// Reads the body, at most server.maxRequestBytes, within the read timeout that began with the header.
+net::awaitable<std::optional<reply>> read_body(served_connection& peer, incoming_request& current) {
+    const server_config& bounds = peer.self.shared.settings;
+    allow_rest(peer, current);
+    const std::string& body = current.parser.get().body();
+    std::size_t counted = 0;
+    while (!current.parser.is_done()) {
+        const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
+        if (error) co_return unreadable(peer.self, current, error);
+        if (body.size() > bounds.body_bytes_max) co_return body_too_large(bounds.body_bytes_max);
+        if (!current.memory.grow(body.size() - counted)) {
+            reply rejected = overloaded(current.memory.use());
+            std::string{}.swap(current.parser.get().body());
+            current.memory.release();
+            co_return rejected;
+        }
+        counted = body.size();
+    }
+    current.parser.get().base().clear();  // trailers: nobody's to read
+    co_return std::nullopt;
+}
+
+}  // namespace
+
+net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_request& current) {
+    auto rejected = co_await read_header(peer, current);
+    if (!rejected) {
+        rejected = check(peer, current);
+        const bool is_sound = !rejected || !rejected->close;
+        if (is_sound && peer.self.shared.access.asks()) {
+            auto denied = co_await find_out_who(peer, current);
+            if (denied) {
+                rejected = std::move(denied);
+                current.skips_body = false;  // nothing is read for whoever may not ask
+            }
+        }
+    }
+    if (!rejected) {
+        const bool going_on = co_await send_continue(peer, current);
+        if (!going_on) co_return gone();
+        rejected = co_await read_body(peer, current);
+    }
+    // What of the request has not been read cannot be told from the next one.
+    if (rejected && !current.skips_body) rejected->close = rejected->close || !current.parser.is_done();
+    co_return rejected;
+}
+
+net::awaitable<bool> skip_rest(served_connection& peer, incoming_request& current) {
+    allow_rest(peer, current);
+    while (!current.parser.is_done()) {
+        const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
+        if (error) co_return false;
+        current.parser.get().body().clear();
+    }
+    co_return true;
+}
+
+}  // namespace seriesgate
