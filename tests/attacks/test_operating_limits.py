@@ -98,6 +98,7 @@ def test_no_room_for_the_state_is_a_failed_save(limited, directory):  # noqa: F8
     assert again.current() == 3
 
 
+@pytest.mark.skipif(sanitized("ubsan"), reason="UBSan asks with a pipe whether an object may be read, and has none then")
 def test_without_descriptors_senders_and_state_wait_and_nothing_is_lost(limited, upstream, directory):  # noqa: F811
     """None for a connection, none for one to the store, none for a file; then there are some again."""
     gate = limited(kept(directory, "", interval="100ms"))
