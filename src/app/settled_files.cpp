@@ -30,8 +30,9 @@ bool settled_files::look(clock::time_point now) {
 bool settled_files::look_at(watched& one) {
     const auto found = one.file.refresh();
     std::string fault = found ? std::string{} : found.error();
-    const bool same_fault = std::exchange(one.fault, std::move(fault)) == one.fault;
-    return !same_fault || (found && *found);
+    const bool is_new_fault = fault != one.fault;
+    one.fault = std::move(fault);
+    return is_new_fault || (found && *found);
 }
 
 }  // namespace seriesgate

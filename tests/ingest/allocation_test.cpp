@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "ingest/ingest_parts.hpp"
 #include "ingest/ingestor.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/requests.hpp"
 #include "ingest/work_pool.hpp"
 #include "limit/limiter.hpp"
-#include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -45,35 +45,26 @@ TEST_CASE("a request that goes on unchanged costs one allocation, for sharing it
 TEST_CASE("what has been received counts as failed where memory ends on the way to the store") {
     config settings;
     settings.upstream.store.doors = {{.url = "http://127.0.0.1:1/w", .host = "127.0.0.1", .target = "/w"}};
-    series_limiter limiter{{}, wall_clock_now()};
-    ingest_metrics metrics;
-    upstream_metrics upstream;
-    shared_stores stores{settings.upstream, upstream, 1};
+    ingest_parts with{settings};
+    ingestor tested{with.io, with.shared};
     gauge held;
     inflight_room room{held, 1 << 30, 0};
-    ingest_shared shared{.settings = settings,
-                         .limiter = limiter,
-                         .key = hash_key::known_to_all(),
-                         .metrics = metrics,
-                         .stores = stores};
-    net::io_context io;
-    ingestor tested{io, shared};
     for (const unsigned status : {502u, 503u}) {  // the first one fills the pool, and finds no store
         received from{room, compressed(compression::snappy, body_v1({"a", "b"}))};
         from.headers.insert("X-Pad", std::string(60'000, 'x'));  // which the message copies
         std::optional<reply> made;
-        net::co_spawn(io, tested.answer(from.request), [&made](const std::exception_ptr& failure, reply answered) {
+        net::co_spawn(with.io, tested.answer(from.request), [&made](const std::exception_ptr& failure, reply answered) {
             REQUIRE_FALSE(failure);
             made = std::move(answered);
         });
         if (status == 503) refused_allocation = 60'000;
-        io.restart();
-        io.run();
+        with.io.restart();
+        with.io.run();
         refused_allocation = static_cast<std::size_t>(-1);
         REQUIRE(made);
         CHECK(made->status == status);
     }
-    CHECK(metrics.samples_received.value() == 4);
-    CHECK(metrics.samples_stored.value() == 0);
-    CHECK(metrics.samples_failed.value() == 4);
+    CHECK(with.metrics.samples_received.value() == 4);
+    CHECK(with.metrics.samples_stored.value() == 0);
+    CHECK(with.metrics.samples_failed.value() == 4);
 }

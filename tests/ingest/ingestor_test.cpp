@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "ingest/ingest_parts.hpp"
 #include "ingest/requests.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 #include "upstream/via.hpp"
 
@@ -27,24 +27,13 @@ config discarding() {
 }
 
 /// A worker's ingestion in front of no store.
-struct scene {
-    config settings = discarding();
-    series_limiter limiter;
-    ingest_metrics metrics;
-    upstream_metrics upstream;
-    shared_stores stores{settings.upstream, upstream, 1};
+struct scene : ingest_parts {
     gauge held;
     inflight_room room;
-    ingest_shared shared{.settings = settings,
-                         .limiter = limiter,
-                         .key = hash_key::known_to_all(),
-                         .metrics = metrics,
-                         .stores = stores};
-    net::io_context io;
     ingestor tested{io, shared};
 
     explicit scene(const limit_rules& rules = {}, std::uint64_t bytes_max = 1 << 30)
-        : limiter(rules, wall_clock_now()), room(held, bytes_max, 0) {
+        : ingest_parts(discarding(), rules), room(held, bytes_max, 0) {
         log::set_up(log::format::logfmt, log::level::error);
     }
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "ingest/ingest_parts.hpp"
 #include "ingest/requests.hpp"
-#include "limit/limiter.hpp"
 #include "support/catch.hpp"
 #include "upstream/headers.hpp"
 
@@ -31,18 +31,8 @@ config replicated() {
 }  // namespace
 
 TEST_CASE("replicas' copies of headers are held of the memory for requests") {
-    const config settings = replicated();
-    series_limiter limiter{{}, noon};
-    ingest_metrics metrics;
-    upstream_metrics upstream;
-    shared_stores stores{settings.upstream, upstream, 1};
-    ingest_shared shared{.settings = settings,
-                         .limiter = limiter,
-                         .key = hash_key::known_to_all(),
-                         .metrics = metrics,
-                         .stores = stores};
-    net::io_context io;
-    const relay tested{io, shared};
+    ingest_parts with{replicated()};
+    const relay tested{with.io, with.shared};
     gauge held;
     inflight_room room{held, 200'000, 0};
     {
