@@ -1,0 +1,117 @@
+/// What a gate asks the shared store about series that it does not know, and what the store says.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "limit/rules.hpp"
+#include "limit/verdict.hpp"
+#include "limit/window.hpp"
+
+namespace seriesgate {
+
+/// Series in one claim, at most: the store decides about them in under a millisecond, in which it does nothing else.
+inline constexpr std::size_t claimed_series_max = 128;
+/// Budgets that one claim names, at most: their places in it fit into a byte.
+inline constexpr std::size_t claimed_budgets_max = 240;
+
+/// A budget as the store files it. Names and keys stay in the gates.
+struct claimed_budget {
+    std::uint64_t id = 0;
+    series_maxima maxima{};  ///< 0: not limited in that window
+    /// Of tenants and groups without an override: beyond so many of one shelf in a day, they share its overflow
+    /// budget. 0: this one has a place of its own whatever their number.
+    std::uint64_t shelf = 0;
+    std::uint64_t places_max = 0;
+    std::uint64_t overflow_id = 0;
+    series_maxima overflow_maxima{};
+
+    friend bool operator==(const claimed_budget&, const claimed_budget&) = default;
+};
+
+/// The next series of a claim, which all belong to the same budgets.
+struct claim_run {
+    std::uint32_t series = 0;
+    std::vector<std::uint8_t> budgets{};  ///< places in claim::budgets, each once
+    bool look = false;                    ///< only ask whether they are known: take nothing
+
+    friend bool operator==(const claim_run&, const claim_run&) = default;
+};
+
+/// Series of one request that its gate does not know, in the order in which they are to be decided.
+struct claim {
+    std::vector<std::uint64_t> fingerprints{};  ///< one may stand there twice: then it is known the second time
+    std::vector<claim_run> runs{};              ///< of all of them, in their order
+    std::vector<claimed_budget> budgets{};
+
+    friend bool operator==(const claim&, const claim&) = default;
+};
+
+/// How many buckets the sets of some windows are spread over; 0: not known to the gate, or no such set.
+struct bucket_counts {
+    std::uint32_t hour = 0;
+    std::uint32_t day = 0;
+    std::uint32_t before = 0;  ///< of the hour before
+
+    friend bool operator==(const bucket_counts&, const bucket_counts&) = default;
+};
+
+/// What a gate says with each claim about itself and the moment.
+struct claim_terms {
+    std::int64_t hour = 0;        ///< that it wants to be counted in: hours since the epoch
+    std::uint64_t rules = 0;      ///< of all rules but the maxima: differs when they do
+    std::uint32_t grace = 0;      ///< seconds of an hour in which room is kept for incumbents
+    bool with_day = false;        ///< some enforced budget limits the day
+    std::uint64_t room = 0;       ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
+    std::uint64_t day_room = 0;   ///< the same for the day
+    bucket_counts buckets{};      ///< as the gate has been told
+};
+
+enum class claim_status : std::uint8_t {
+    decided,
+    closed,  ///< the hour is not the store's: nothing has been taken, see store_windows
+    moved,   ///< the numbers of buckets were not the store's: nothing has been taken
+};
+
+enum class claim_outcome : std::uint8_t {
+    known,    ///< in the hour's set, of whichever gate
+    taken,    ///< counted now
+    refused,  ///< nothing has been taken
+    unknown,  ///< of those that only look: in no set
+};
+
+struct series_answer {
+    claim_outcome outcome = claim_outcome::unknown;
+    std::uint8_t budget = 0;  ///< of those refused: the place in claim::budgets of the first that had no room
+    refusing_window window = refusing_window::hourly;
+
+    friend bool operator==(const series_answer&, const series_answer&) = default;
+};
+
+/// A budget after the claim.
+struct budget_answer {
+    bool shares = false;       ///< it is the overflow budget that has been asked in its place
+    std::uint64_t hourly = 0;  ///< series counted in the hour, by all gates
+    std::uint64_t daily = 0;
+    std::uint64_t awaited = 0;  ///< incumbents that room is kept for, in the hour (and the day, in its first hour)
+
+    friend bool operator==(const budget_answer&, const budget_answer&) = default;
+};
+
+/// The windows that the store has open.
+struct store_windows {
+    time_point now{};       ///< by the store's clock
+    std::int64_t hour = 0;  ///< that is open
+    bucket_counts buckets{};
+
+    friend bool operator==(const store_windows&, const store_windows&) = default;
+};
+
+struct claim_answer {
+    claim_status status = claim_status::decided;
+    store_windows windows{};
+    std::vector<series_answer> series{};   ///< as claim::fingerprints, when it is decided
+    std::vector<budget_answer> budgets{};  ///< as claim::budgets, when it is decided
+};
+
+}  // namespace seriesgate
