@@ -58,13 +58,13 @@ struct bucket_counts {
 
 /// What a gate says with each claim about itself and the moment.
 struct claim_terms {
-    std::int64_t hour = 0;        ///< that it wants to be counted in: hours since the epoch
-    std::uint64_t rules = 0;      ///< of all rules but the maxima: differs when they do
-    std::uint32_t grace = 0;      ///< seconds of an hour in which room is kept for incumbents
-    bool with_day = false;        ///< some enforced budget limits the day
-    std::uint64_t room = 0;       ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
-    std::uint64_t day_room = 0;   ///< the same for the day
-    bucket_counts buckets{};      ///< as the gate has been told
+    std::int64_t hour = 0;       ///< that it wants to be counted in: hours since the epoch
+    std::uint64_t rules = 0;     ///< of all rules but the maxima: differs when they do
+    std::uint32_t grace = 0;     ///< seconds of an hour in which room is kept for incumbents
+    bool with_day = false;       ///< some enforced budget limits the day
+    std::uint64_t room = 0;      ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
+    std::uint64_t day_room = 0;  ///< the same for the day
+    bucket_counts buckets{};     ///< as the gate has been told
 };
 
 enum class claim_status : std::uint8_t {
