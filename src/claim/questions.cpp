@@ -151,6 +151,11 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
     return all;
 }
 
+told questions::tell_nothing(told_outcome unanswered) {
+    const std::vector<std::optional<claim_answer>> none(claims_.size());
+    return tell(none, unanswered);
+}
+
 void questions::tell_run(const asked_run& run, const claim_run& as, std::span<const series_answer> series,
                          const claim_answer* answer, told_outcome unanswered, told& into) {
     if (run.of == nullptr) {

@@ -54,6 +54,9 @@ class questions {
     std::size_t follower_count_ = 0;
 
   public:
+    /// What is held for one series, at most, beside what its budgets take: see selection_bytes_max.
+    static constexpr std::size_t series_bytes_max = 160;
+
     /// @param key of the installation, the same at all gates.
     explicit questions(const hash_key& key) : budgets_(key) {}
 
@@ -73,6 +76,9 @@ class questions {
     /// @param unanswered what becomes of the series of those: withheld or let_pass.
     /// @return valid until the next ask().
     [[nodiscard]] told tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered);
+
+    /// As tell() when no claim is answered.
+    [[nodiscard]] told tell_nothing(told_outcome unanswered);
 
     /// Gives the memory of a giant back.
     void shrink();
