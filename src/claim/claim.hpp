@@ -1,7 +1,9 @@
 /// What a gate asks the shared store about series that it does not know, and what the store says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "limit/rules.hpp"
@@ -32,7 +34,7 @@ struct claimed_budget {
 /// The next series of a claim, which all belong to the same budgets.
 struct claim_run {
     std::uint32_t series = 0;
-    std::vector<std::uint8_t> budgets{};  ///< places in claim::budgets, each once
+    std::vector<std::uint8_t> budgets{};  ///< places in claim::budgets, each once; no two share an overflow budget
     bool look = false;                    ///< only ask whether they are known: take nothing
 
     friend bool operator==(const claim_run&, const claim_run&) = default;
@@ -87,6 +89,10 @@ struct series_answer {
 
     friend bool operator==(const series_answer&, const series_answer&) = default;
 };
+
+/// budget_answer::awaited where it is not known how many of the hour before count against a budget: nobody else gets
+/// room in it.
+inline constexpr std::uint64_t all_awaited = std::numeric_limits<std::uint64_t>::max();
 
 /// A budget after the claim.
 struct budget_answer {
