@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/secret_text.hpp"
+#include "config/store_tls_config.hpp"
 #include "config/web_config.hpp"
 #include "limit/rules.hpp"
 #include "log/line.hpp"
@@ -55,16 +56,6 @@ struct store_door {
     std::string authority{};  ///< the Host header: as in the URL
 
     bool operator==(const store_door&) const = default;
-};
-
-/// How a store proves who it is, and we to it. Paths of PEM files.
-struct store_tls_config {
-    std::string ca_file;      ///< empty: the system's authorities
-    std::string cert_file;    ///< ours; empty: none
-    std::string key_file;     ///< belongs to cert_file
-    std::string server_name;  ///< that the certificate has to have; empty: the URL's host
-
-    bool operator==(const store_tls_config&) const = default;
 };
 
 struct basic_auth_config {
