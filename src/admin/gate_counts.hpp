@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,12 +67,35 @@ struct store_counts {
     std::vector<door_counts> doors{};
 };
 
+/// A gate of the fleet, this one too.
+struct fleet_gate_counts {
+    std::string name;
+    std::string version;
+    std::int64_t seen_seconds_ago = 0;  ///< whole seconds since its last sign of life
+};
+
+/// What was asked of the store that a fleet counts in.
+struct shared_counts {
+    std::string state;       ///< "joining", "joined" or "away"
+    std::string name_space;  ///< shared.namespace
+    std::vector<fleet_gate_counts> gates{};
+    std::uint64_t claims = 0;           ///< questions that were answered, each about up to 128 series
+    std::uint64_t known = 0;            ///< series that some gate had been admitted with before
+    std::uint64_t taken = 0;            ///< series that were admitted, and counted for all
+    std::uint64_t refused = 0;          ///< series that a limit had no room for
+    std::uint64_t unanswered = 0;       ///< series that got what shared.onUnavailable says
+    std::int64_t waiting = 0;           ///< requests that wait for their turn to ask
+    double clock_offset_seconds = 0.0;  ///< the store's clock less this gate's
+    double latency_seconds = 0.0;       ///< of an answered claim, on average; 0 without any
+};
+
 struct gate_counts {
     request_counts requests{};
     sample_counts samples{};
     dropped_counts dropped{};
     connection_counts connections{};
-    std::vector<store_counts> stores{};  ///< the first one, then the replicas; none with `discard:`
+    std::vector<store_counts> stores{};     ///< the first one, then the replicas; none with `discard:`
+    std::optional<shared_counts> shared{};  ///< of a gate in a fleet
 };
 
 }  // namespace seriesgate

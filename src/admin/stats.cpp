@@ -137,20 +137,42 @@ json::array to_json(const std::vector<store_counts>& stores) {
     return made;
 }
 
+json::object to_json(const fleet_gate_counts& gate) {
+    return {{"name", gate.name}, {"version", gate.version}, {"seenSecondsAgo", gate.seen_seconds_ago}};
+}
+
+json::object to_json(const shared_counts& shared) {
+    json::array gates;
+    for (const fleet_gate_counts& each : shared.gates) gates.push_back(to_json(each));
+    return {{"state", shared.state},
+            {"namespace", shared.name_space},
+            {"gates", std::move(gates)},
+            {"claims", shared.claims},
+            {"known", shared.known},
+            {"taken", shared.taken},
+            {"refused", shared.refused},
+            {"unanswered", shared.unanswered},
+            {"waiting", shared.waiting},
+            {"clockOffsetSeconds", shared.clock_offset_seconds},
+            {"latencySeconds", shared.latency_seconds}};
+}
+
 /// All but the lists of budgets.
 json::object head_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures) {
-    return {{"schemaVersion", 1},
-            {"version", process.version},
-            {"uptimeSeconds", process.uptime.count()},
-            {"mode", to_text(figures.mode)},
-            {"clockInDoubt", figures.clock_in_doubt},
-            {"requests", to_json(counts.requests)},
-            {"samples", to_json(counts.samples)},
-            {"dropped", to_json(counts.dropped)},
-            {"connections", to_json(counts.connections)},
-            {"upstreams", to_json(counts.stores)},
-            {"windows", {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}}},
-            {"exempt", {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}}}};
+    json::object made{{"schemaVersion", 1},
+                      {"version", process.version},
+                      {"uptimeSeconds", process.uptime.count()},
+                      {"mode", to_text(figures.mode)},
+                      {"clockInDoubt", figures.clock_in_doubt},
+                      {"requests", to_json(counts.requests)},
+                      {"samples", to_json(counts.samples)},
+                      {"dropped", to_json(counts.dropped)},
+                      {"connections", to_json(counts.connections)},
+                      {"upstreams", to_json(counts.stores)}};
+    if (counts.shared) made["shared"] = to_json(*counts.shared);
+    made["windows"] = {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}};
+    made["exempt"] = {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}};
+    return made;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/secret_text.hpp"
+#include "config/shared_config.hpp"
 #include "config/store_tls_config.hpp"
 #include "config/web_config.hpp"
 #include "limit/rules.hpp"
@@ -143,6 +144,7 @@ struct config {
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints
     std::string secret_file;                 ///< fingerprint.secretFile; empty: a secret of this gate's own
+    shared_config shared;                    ///< gates that have one limit
     unsigned reject_status = 400;            ///< 400, 409 or 429
     std::string tenant_header = "X-Scope-OrgID";
     state_config state;

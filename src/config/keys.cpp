@@ -4,6 +4,7 @@
 #include "config/member_path.hpp"
 #include "config/rule_keys.hpp"
 #include "config/scalars.hpp"
+#include "config/shared_keys.hpp"
 #include "config/shown.hpp"
 #include "config/store_keys.hpp"
 #include "config/yaml_text.hpp"
@@ -22,6 +23,7 @@ constexpr range<std::chrono::milliseconds> timeouts{1ms, 1h};
 constexpr range<std::chrono::milliseconds> idle_timeouts{1ms, 24h};
 constexpr range<std::chrono::milliseconds> queue_delays{10ms, 1h};
 constexpr range<std::chrono::milliseconds> snapshot_intervals{100ms, 1h};
+constexpr range<std::chrono::milliseconds> claim_timeouts{1ms, 10s};
 // Below 2 GiB, the most a protobuf message may have.
 constexpr range<std::uint64_t> body_sizes{1, 1ull << 30};
 constexpr range<std::uint64_t> inflight_sizes{1, 1ull << 40};
@@ -39,6 +41,8 @@ constexpr auto tenants = &limit_rules::tenants;
 constexpr auto fallback = &tenant_limits::fallback;
 constexpr auto hourly = &series_maxima::hourly;
 constexpr auto daily = &series_maxima::daily;
+constexpr auto shared = &config::shared;
+constexpr auto shared_store = &shared_config::store;
 constexpr auto state = &config::state;
 constexpr auto server = &config::server;
 constexpr auto logging = &config::log;
@@ -196,6 +200,25 @@ constexpr config_key keys[]{
     {"limits", at_reload, many<read_limits, show_limits, rules, &limit_rules::limits>},
     {"exempt", at_reload, many<read_exempt, show_exempt, rules, &limit_rules::exempt>},
     {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
+    // What else is made of the URL follows from its text.
+    {"shared.url",
+     at_restart,
+     {.same = same<shared, &shared_config::url>,
+      .show = show<shared, &shared_config::url>,
+      .assign = [](std::string_view text, config& target) { return assign_shared_url(text, target.shared); }},
+     {"URL", "the Valkey or Redis that gates share their limits through: redis[s]://host:port/db"}},
+    {"shared.namespace", at_restart, one<assign_namespace, shared, &shared_config::name_space>},
+    {"shared.username", at_restart, one<assign_store_user, shared, shared_store, &redis_config::username>},
+    {"shared.passwordFile", at_restart, one<assign_path, shared, shared_store, &redis_config::password_file>},
+    {"shared.sentinel.master", at_restart,
+     one<assign_sentinel_master, shared, shared_store, &redis_config::sentinel_master>},
+    {"shared.sentinel.addresses", at_restart,
+     many<read_sentinel_addresses, show_sentinel_addresses, shared, shared_store, &redis_config::sentinel_addresses>},
+    {"shared.cluster", at_restart, one<assign_flag, shared, shared_store, &redis_config::cluster>},
+    {"shared.tls", at_restart, many<read_shared_tls, show_shared_tls, shared, shared_store, &redis_config::tls_files>},
+    {"shared.timeout", at_restart,
+     within<assign_duration, claim_timeouts, shared, shared_store, &redis_config::timeout>},
+    {"shared.onUnavailable", at_restart, one<assign_unavailable, shared, &shared_config::on_unavailable>},
     {"state.dir", at_restart, one<assign_path, state, &state_config::dir>},
     {"state.interval", at_restart, within<assign_duration, snapshot_intervals, state, &state_config::interval>},
     {"log.format", at_reload, one<assign_log_format, logging, &log_config::format>},

@@ -16,6 +16,7 @@
 #include "config/known_keys.hpp"
 #include "config/load_web.hpp"
 #include "config/own_address.hpp"
+#include "config/shared_checks.hpp"
 #include "config/store_checks.hpp"
 #include "config/units.hpp"
 #include "config/wording.hpp"
@@ -60,11 +61,13 @@ class loader {
     void check_own_address(const own_listener& ours);
     void check_listeners();
     [[nodiscard]] bool has_doors() const;
+    void check_shared();
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
     void doubt_maxima(std::string_view hourly_key, std::string_view daily_key, const series_maxima& maxima);
 
+    void tell(const key_remark& remark, severity as);
     using places = std::initializer_list<std::pair<std::string_view, std::string>>;
     void tell_at_first(places where, severity as = severity::error);
     [[nodiscard]] std::string shown(std::initializer_list<std::string_view> keys, std::uint64_t bytes) const;
@@ -117,7 +120,10 @@ void loader::read_key(const config_key& key, const known_key& found) {
     if (!found.value) return;
     if (key.access.read != nullptr) {
         given_.emplace(key.name, *found.value);
-        return key.access.read(*found.value, value_);
+        const std::size_t errors = report_.error_count();
+        key.access.read(*found.value, value_);
+        if (report_.error_count() != errors) bad_.insert(key.name);
+        return;
     }
     if (read_scalar(*found.value, [&](std::string_view text) { return key.access.assign(text, value_); })) {
         set_[key.name] = {found.value->line(), "", !found.value->value().variables.empty()};
@@ -146,6 +152,7 @@ void loader::check() {
     check_upstream();
     check_listeners();
     check_sizes();
+    check_shared();
     if (!report_.has_errors()) doubt();
 }
 
@@ -189,6 +196,15 @@ void loader::check_listeners() {
     if (value_.listen.port == 0 && value_.listen.unix_path.empty()) return;  // any two free ones
     tell_at_first({{"admin.listen", "is the address of 'listen': leave it out to have all on one"},
                    {"listen", "is the address of 'admin.listen'"}});
+}
+
+// What is missing has not been told if it is there in a wrong way.
+void loader::check_shared() {
+    const auto is_of_it = [](std::string_view key) {
+        return key.starts_with("shared.") || key == "fingerprint.secretFile";
+    };
+    if (!file_is_whole_ || std::ranges::any_of(bad_, is_of_it)) return;
+    for (const key_remark& each : wrong_with_shared(value_)) tell(each, severity::error);
 }
 
 // Sizes that are good each by itself but not together. Told at a key that the user wrote: the defaults are in order.
@@ -242,6 +258,7 @@ void loader::doubt() {
          {"exempt", doubt_exempt}}};
     for (const auto& [key, doubt_value] : doubts)
         if (const auto at = given_.find(key); at != given_.end()) doubt_value(at->second, value_);
+    for (const key_remark& each : doubtful_in_shared(value_)) tell(each, severity::warning);
     report_.sort_by_line();
 }
 
@@ -253,6 +270,14 @@ void loader::doubt_maxima(std::string_view hourly_key, std::string_view daily_ke
         tell_at_first({{hourly_key, wrong}}, severity::warning);
     if (const std::string wrong = doubt_of_reach(maxima.daily, global.daily, "maxDailySeries"); !wrong.empty())
         tell_at_first({{daily_key, wrong}}, severity::warning);
+}
+
+void loader::tell(const key_remark& remark, severity as) {
+    for (const std::string_view key : remark.keys) {
+        if (set_.contains(key)) return tell_at_first({{key, remark.message}}, as);
+        if (const auto at = given_.find(key); at != given_.end())
+            return as == severity::error ? at->second.fail_key(remark.message) : at->second.warn(remark.message);
+    }
 }
 
 // Of several places where one thing could be told, the first that the user wrote.

@@ -43,6 +43,7 @@ class error_report {
     void warn(config_error doubt);
 
     [[nodiscard]] bool has_errors() const noexcept { return !errors_.kept.empty(); }
+    [[nodiscard]] std::size_t error_count() const noexcept { return errors_.kept.size() + errors_.left_out; }
 
     /// Keys are read in the order of their table; their errors are told in the order of the file.
     void sort_by_line();

@@ -12,7 +12,7 @@ struct shape {
     std::string_view example;
 };
 
-constexpr std::array<shape, 37> shapes{{
+constexpr std::array<shape, 41> shapes{{
     {"listen", "listen: 0.0.0.0:9201"},
     {"admin", "admin: {listen: 127.0.0.1:9202}"},
     {"admin.listen", "listen: 127.0.0.1:9202"},
@@ -46,6 +46,10 @@ constexpr std::array<shape, 37> shapes{{
     {"limits[].overrides[]", "- {group: {job: node}, maxHourlySeries: 200000}"},
     {"limits[].overrides[].group", "group: {job: node}"},
     {"exempt", "exempt: ['{__name__=~\"up|ALERTS.*\"}']"},
+    {"shared", "shared: {url: \"redis://valkey:6379/0\"}"},
+    {"shared.sentinel", "sentinel: {master: mymaster, addresses: [sentinel-1, sentinel-2, sentinel-3]}"},
+    {"shared.sentinel.addresses", "addresses: [sentinel-1, sentinel-2, sentinel-3]"},
+    {"shared.tls", "tls: {caFile: /etc/seriesgate/ca.pem}"},
     {"state", "state: {dir: /var/lib/seriesgate}"},
     {"state.dir", "dir: /var/lib/seriesgate"},
     {"log", "log: {format: json}"},

@@ -63,6 +63,14 @@ std::string shown(const listen_address& value) {
     return (is_ipv6 ? "[" + value.host + "]" : value.host) + ":" + std::to_string(value.port);
 }
 
+std::string shown(const host_port& value) {
+    return shown(listen_address{.host = value.host, .port = value.port, .unix_path = {}});
+}
+
+std::string shown(unavailable_answer value) {
+    return value == unavailable_answer::admit ? "admit" : "refuse";
+}
+
 std::string shown(const std::optional<listen_address>& value) {
     return value ? shown(*value) : std::string{};
 }

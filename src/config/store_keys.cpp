@@ -77,7 +77,10 @@ void read_doors(const placed_value& at, store_config& target) {
 }
 
 void read_store_tls(const placed_value& at, store_config& target) {
-    store_tls_config& tls = target.tls;
+    read_tls_files(at, target.tls);
+}
+
+void read_tls_files(const placed_value& at, store_tls_config& tls) {
     read_fields(at, tls_fields, tls);
     if (!tls.cert_file.empty() && tls.key_file.empty()) at.fail_below("keyFile", "is required beside certFile");
     if (tls.cert_file.empty() && !tls.key_file.empty()) at.fail_below("certFile", "is required beside keyFile");

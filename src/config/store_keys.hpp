@@ -27,6 +27,8 @@ bool are_same(const store_door& one, const store_door& other);
 /// `urls`.
 void read_doors(const placed_value& at, store_config& target);
 void read_store_tls(const placed_value& at, store_config& target);
+/// The same for a store of another kind.
+void read_tls_files(const placed_value& at, store_tls_config& target);
 void read_basic_auth(const placed_value& at, store_config& target);
 /// After `basicAuth`: a request has one Authorization header.
 void read_bearer_token_file(const placed_value& at, store_config& target);

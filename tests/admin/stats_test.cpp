@@ -123,6 +123,30 @@ TEST_CASE("stats have the documented keys, in order, and those with the most dem
     CHECK(stats({.shown_max = 0}) == whole(list("tenants", 1, {}), list("limits", 2, {})));
 }
 
+TEST_CASE("stats of a gate in a fleet say how that stands, and those of others say nothing of it") {
+    const auto text = [](const gate_counts& counts) { return stats_json(process, counts, {}, {}); };
+    gate_counts counts = some_counts();
+    CHECK(text(counts).find("shared") == std::string::npos);
+    counts.shared = shared_counts{.state = "joined",
+                                  .name_space = "shop",
+                                  .gates = {{.name = "gate-1", .version = "1.2.3", .seen_seconds_ago = 0},
+                                            {.name = "gate-2", .version = "1.2.2", .seen_seconds_ago = 61}},
+                                  .claims = 8,
+                                  .known = 100,
+                                  .taken = 20,
+                                  .refused = 3,
+                                  .unanswered = 5,
+                                  .waiting = 2,
+                                  .clock_offset_seconds = -1.5,
+                                  .latency_seconds = 0.25};
+    CHECK(text(counts).find(R"("shared":{"state":"joined","namespace":"shop","gates":[)"
+                            R"({"name":"gate-1","version":"1.2.3","seenSecondsAgo":0},)"
+                            R"({"name":"gate-2","version":"1.2.2","seenSecondsAgo":61}],)"
+                            R"("claims":8,"known":100,"taken":20,"refused":3,"unanswered":5,"waiting":2,)"
+                            R"("clockOffsetSeconds":-1.5E0,"latencySeconds":2.5E-1},"windows":{)") !=
+          std::string::npos);
+}
+
 TEST_CASE("stats of a tenant have its own budget and those that limits have for it") {
     CHECK(stats({.tenant = "a"}) == whole(list("tenants", 1, {tenant_text}), list("limits", 1, {paths_text})));
     CHECK(stats({.shown_max = 0, .tenant = "a"}) == whole(list("tenants", 1, {}), list("limits", 1, {})));

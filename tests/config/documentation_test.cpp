@@ -95,9 +95,11 @@ TEST_CASE("a value that is changed in the example configuration means what it me
     const std::string example = text_of("config/seriesgate.yaml");
     for (const config_key& key : config_keys()) {
         CAPTURE(key.name);
-        const std::string& value = other_values.at(key.name);
-        const auto alone = load_config_text(yaml_of(key.name, value), "alone.yaml", url_unless_changed(key.name));
-        const auto changed = load_config_text(with_value(example, key.name, value), "seriesgate.yaml", {});
+        const auto alone = load_config_text(yaml_of_other(key.name), "alone.yaml", url_unless_changed(key.name));
+        std::string text = with_value(example, key.name, other_values.at(key.name));
+        for (const std::string_view beside : needed_beside(key.name))
+            text = with_value(text, beside, other_values.at(beside));
+        const auto changed = load_config_text(text, "seriesgate.yaml", {});
         for (const config_error& error : changed.errors) FAIL_CHECK(error.text());
         CHECK(changed.value == alone.value);
     }

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace seriesgate::testing {
 
@@ -44,6 +45,16 @@ inline const std::map<std::string_view, std::string> other_values{
     {"limits", "[{name: a, maxHourlySeries: 1}]"},
     {"exempt", "[up]"},
     {"wholeHistograms", "true"},
+    {"shared.url", "redis://valkey:7000/2"},
+    {"shared.namespace", "shop"},
+    {"shared.username", "gate"},
+    {"shared.passwordFile", "/password"},
+    {"shared.sentinel.master", "mymaster"},
+    {"shared.sentinel.addresses", "[sentinel-1]"},
+    {"shared.cluster", "true"},
+    {"shared.tls", "{caFile: /ca.pem}"},
+    {"shared.timeout", "1s"},
+    {"shared.onUnavailable", "admit"},
     {"state.dir", "/state"},
     {"state.interval", "1s"},
     {"log.format", "json"},
@@ -80,6 +91,27 @@ inline std::string yaml_of(std::string_view name, const std::string& value) {
         name.remove_prefix(dot + 1);
     }
     return text.append(name).append(": ").append(value).append(braces).append("\n");
+}
+
+/// Keys that have to stand beside one with its other value, or it is an error.
+inline std::vector<std::string_view> needed_beside(std::string_view key) {
+    if (key == "shared.url") return {"fingerprint.secretFile"};
+    if (key == "shared.sentinel.master") return {"shared.sentinel.addresses", "fingerprint.secretFile"};
+    return {};
+}
+
+/// A file with the other value of a key, and of those that it needs.
+inline std::string yaml_of_other(std::string_view key) {
+    std::string value = other_values.at(key);
+    std::string beside;
+    for (const std::string_view each : needed_beside(key)) {
+        const auto section = key.substr(0, key.rfind('.') + 1);
+        if (each.starts_with(section))  // a section comes once
+            value.append(", ").append(each.substr(section.size())).append(": ").append(other_values.at(each));
+        else
+            beside += yaml_of(each, other_values.at(each));
+    }
+    return yaml_of(key, value) + beside;
 }
 
 }  // namespace seriesgate::testing

@@ -10,6 +10,7 @@
 
 #include "config/config.hpp"
 #include "config/endpoint.hpp"
+#include "config/shared_keys.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
@@ -33,6 +34,7 @@ class random_config {
         made.reject_status = random_.one_in(2) ? 409 : 429;
         made.tenant_header = random_.one_in(2) ? "X-Tenant" : "!#$%&'*+-.^_`|~";
         made.state = {.dir = path(), .interval = milliseconds(100, 3'600'000)};
+        if (random_.one_in(2)) fill_shared(made);
         fill(made.server);
         made.log = {.format = random_.one_in(2) ? log::format::json : log::format::logfmt,
                     .level = static_cast<log::level>(below(4))};
@@ -108,6 +110,29 @@ class random_config {
         if (made.basic_auth == basic_auth_config{}) made.bearer_token_file = path();
         for (std::size_t i = below(3); i > 0; --i)
             made.headers.emplace("X-" + std::to_string(i), random_.one_in(5) ? "" : std::string{secret_mark});
+    }
+
+    /// With what a fleet needs, and nothing that it cannot have.
+    void fill_shared(config& with) {
+        static constexpr std::array<std::string_view, 5> urls{
+            "redis://valkey", "rediss://[::1]:7000/0", "redis://10.0.0.1:7000/3", "unix:///run/${A} x.sock?db=2", ""};
+        shared_config& made = with.shared;
+        const std::size_t where = below(urls.size());
+        REQUIRE(assign_shared_url(urls[where], made).empty());
+        if (random_.one_in(2)) made.name_space = "Shop_1.a-b";
+        redis_config& store = made.store;
+        if (random_.one_in(2)) store.username = "it's#" + std::to_string(below(10));
+        if (!store.username.empty() || random_.one_in(2)) store.password_file = "/" + text();
+        for (std::size_t i = below(3); i > 0; --i)
+            store.sentinel_addresses.push_back(
+                {i == 1 ? "::1" : "sentinel.test", static_cast<std::uint16_t>(below(9) + 1)});
+        if (!store.sentinel_addresses.empty() && store.unix_path.empty() && chance()) store.sentinel_master = "main'";
+        store.cluster = store.sentinel_master.empty() && store.database == 0 && chance();
+        if (store.unix_path.empty()) store.tls_files.ca_file = path();
+        store.timeout = milliseconds(1, 10'000);
+        made.on_unavailable = random_.one_in(2) ? unavailable_answer::admit : unavailable_answer::refuse;
+        with.secret_file = "/" + text();
+        with.rules.whole_histograms = false;
     }
 
     void fill(server_config& made) {

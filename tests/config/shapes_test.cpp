@@ -12,7 +12,10 @@ using namespace seriesgate::testing;
 
 namespace {
 
-/// The example within its section or list.
+/// Of gates that share.
+constexpr std::string_view secret = "fingerprint: {secretFile: /secret}\n";
+
+/// The example within its section or list, and what has to stand beside it.
 std::string in_its_place(std::string_view key, std::string_view example) {
     const std::string text{example};
     if (key == "upstream.replicateTo[2]") return "upstream:\n  replicateTo:\n  " + text + "\n";
@@ -25,8 +28,12 @@ std::string in_its_place(std::string_view key, std::string_view example) {
     if (key == "limits[2].overrides[0]") return "limits:\n- name: a\n  each: [job]\n  overrides:\n  " + text + "\n";
     if (key == "limits[2].overrides[0].group") return "limits: [{name: a, each: [job], overrides: [{" + text + "}]}]\n";
     if (key.starts_with("tenants.overrides.")) return "tenants: {overrides: {" + text + "}}\n";
+    if (key == "shared.sentinel.addresses")
+        return "shared: {sentinel: {master: mymaster, " + text + "}}\n" + std::string{secret};
     const auto dot = key.find('.');
-    return dot == std::string_view::npos ? text + "\n" : std::string{key.substr(0, dot)} + ":\n  " + text + "\n";
+    const std::string beside{key.starts_with("shared") ? secret : ""};
+    return (dot == std::string_view::npos ? text + "\n" : std::string{key.substr(0, dot)} + ":\n  " + text + "\n") +
+           beside;
 }
 
 }  // namespace

@@ -214,6 +214,31 @@ def test_the_schema_takes_no_other_key_and_needs_each(limited, upstream):
         assert not VALIDATOR.is_valid(more)
 
 
+@pytest.mark.text
+def test_the_part_about_a_fleet_takes_no_other_key_and_needs_each():
+    validator = jsonschema.Draft202012Validator({"$defs": SCHEMA["$defs"], **SCHEMA["properties"]["shared"]})
+    # As tests/admin/stats_test.cpp has it.
+    part = {"state": "joined", "namespace": "shop", "gates": [{"name": "gate-1", "version": "1.2.3", "seenSecondsAgo": 0}],
+            "claims": 8, "known": 100, "taken": 20, "refused": 3, "unanswered": 5, "waiting": 2,
+            "clockOffsetSeconds": -1.5, "latencySeconds": 0.25}
+    validator.validate(part)
+    for where in ([], ["gates", 0]):
+        def there(value, path=where):
+            for key in path:
+                value = value[key]
+            return value
+        more = copy.deepcopy(part)
+        there(more)["another"] = 0
+        assert not validator.is_valid(more), where
+        for key in there(part):
+            less = copy.deepcopy(part)
+            del there(less)[key]
+            assert not validator.is_valid(less), key
+    for state in ("joining", "away"):
+        validator.validate(part | {"state": state})
+    assert not validator.is_valid(part | {"state": "gone"})
+
+
 # --- the documentation
 
 def keys_of(schema, path=""):

@@ -1,4 +1,4 @@
-#include "config/redis_config.hpp"
+#include "config/redis_url.hpp"
 
 #include <charconv>
 #include <optional>
