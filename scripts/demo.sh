@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
 done
 
 "$root/scripts/install-deps.sh"
-"$root/scripts/fetch-servers.sh"
+"$root/scripts/fetch-servers.sh" prometheus victoria-metrics
 build_release
 servers=$root/build/servers/usr/bin
 
