@@ -1,6 +1,5 @@
 """Servers that are one store together: a master with a replica and Sentinels, and the nodes of a cluster."""
 
-import resp
 import servers
 from shared_stores import SharedStore
 from waiting import eventually
@@ -58,13 +57,13 @@ sentinel failover-timeout {MASTER} 3000
         return self.master.members()
 
     def kill_master(self, seconds=40):
-        """Kills it when the replica has all its data, and waits until that one has taken its place."""
-        old = self.master
-        with resp.Connection(old.address) as connection:
-            connection.call("SET", "written-last", 1)
-            assert connection.call("WAIT", 1, 10_000) == 1
+        """Kills it when the replica has all that it has answered, and waits until that one has taken its place."""
+        old, replica = self.master, next(store for store in self.stores if store is not self.master)
+        old.call("CLIENT", "PAUSE", 60_000, "WRITE")
+        eventually(lambda: replica.info("replication")["slave_repl_offset"] == old.info("replication")["master_repl_offset"],
+                   "the replica has everything", 10)
         old.kill()
-        return eventually(lambda: self.master is not old and self.master, "the replica has become the master", seconds)
+        return eventually(lambda: self.master is replica and replica, "the replica has become the master", seconds, every=0.05)
 
     def stop(self):
         for store in [*self.sentinels, *self.stores]:
