@@ -2,6 +2,7 @@
 
 import pytest
 
+import balancers
 from certificates import Authority
 from shared_fleets import GATES, needs_shared, share  # noqa: F401
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
@@ -160,6 +161,54 @@ def test_fleets_of_different_namespaces_do_not_see_each_other(share, start_store
         fleet.offer_to_all(numbered(15, start=first))
         assert fleet.admitted() == {identity(labels) for labels in numbered(10, start=first)}
         fleet.all_show(current(), 10)
+
+
+# --- behind a balancer
+
+def send_round(balancer, fleet, series, tenant=None):
+    """One by one, each as often as there are gates, on one connection."""
+    with balancer.client() as client:
+        for labels in series:
+            for _ in range(GATES):
+                fleet.offer(None, [labels], tenant, client)
+
+
+@pytest.fixture
+def balanced(keep, tmp_path):
+    """balanced(fleet): HAProxy before it, as deploy/ has it."""
+    def start(fleet):
+        ports = [gate.address[1] for gate in fleet.gates]
+        return keep(balancers.Balancer("haproxy", ports, tmp_path, name="haproxy-shared.cfg"))
+
+    return start
+
+
+def test_requests_of_one_connection_go_round(share, balanced):
+    fleet = share(None, "maxHourlySeries: 40\n")
+    send_round(balanced(fleet), fleet, numbered(50))
+    assert [gate.stats["samples"]["received"] for gate in fleet.gates] == [50] * GATES
+    assert [gate.current() for gate in fleet.gates] == [40] * GATES
+
+
+def test_the_balancer_goes_round_the_gates_that_are_left(share, balanced):
+    fleet = share(None, "")
+    balancer = balanced(fleet)
+    fleet.gates[1].stop()
+    with balancer.client() as client:
+        assert client.get("/-/ready").status == 200
+    send_round(balancer, fleet, numbered(40))  # none of them is lost
+    left = [fleet.gates[ordinal].stats["samples"]["received"] for ordinal in (0, 2)]
+    assert sum(left) == 40 * GATES and min(left) > 40
+
+
+@needs_shared
+def test_behind_a_balancer_that_goes_round_they_are_exact(share, start_store, balanced):
+    fleet = share(start_store(), CASES["tenants"][0].format("Hourly"))
+    balancer = balanced(fleet)
+    for tenant in ("shop", "data"):
+        send_round(balancer, fleet, numbered(2 * MAXIMUM), tenant)
+        assert fleet.admitted(tenant) == {identity(labels) for labels in numbered(MAXIMUM)}
+    fleet.all_show(current(), 2 * MAXIMUM)
 
 
 # --- gates that come and go
