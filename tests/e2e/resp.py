@@ -1,4 +1,7 @@
-"""The protocol of Redis and Valkey by hand: a command, and its answer. https://redis.io/docs/latest/develop/reference/protocol-spec/"""
+"""The protocol of Redis and Valkey by hand: a command, and its answer.
+
+Source: https://redis.io/docs/latest/develop/reference/protocol-spec/ (RESP2).
+"""
 
 import client
 

@@ -131,8 +131,8 @@ class SharedFleet:
         return [self.offer(ordinal, series, tenant) for ordinal in range(len(self.gates))]
 
     def explode(self, offers, senders=4, batch=20, seed=1, meanwhile=None):
-        """`offers`: {tenant: series}. So many senders offer all of it at once, each in an order of its own, and go round the gates;
-        a gate that does not answer makes them go to the next. `meanwhile` is called when about half has been offered."""
+        """`offers`: {tenant: series}. So many senders offer all of it at once, each in an order of its own, and go round the
+        gates, past one that does not answer. `meanwhile` is called when about half has been offered."""
         half = threading.Semaphore(0)
 
         def send_all(number):

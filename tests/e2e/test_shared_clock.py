@@ -1,4 +1,4 @@
-"""The end of an hour for gates that share a store: the store's clock decides, and incumbents lose nothing, wherever they return."""
+"""The end of an hour for gates that share: the store's clock decides, and incumbents lose nothing, wherever they return."""
 
 import pytest
 

@@ -32,7 +32,7 @@ def said_of_the_store(gate):
 
 
 def agree(fleet, series, count):
-    """All gates let the same ones through, so many, when they have found the time to ask; and nobody else has ever come through."""
+    """All gates let the same ones through, so many, when they have found the time to ask; nobody else has ever come through."""
     came = eventually(lambda: one_answer(fleet.offer_to_all(series), count), f"every gate lets {count} through", every=0.05)
     assert {identity(labels) for labels in came} == fleet.admitted()
     fleet.all_show(current(), count)
