@@ -173,11 +173,13 @@ void run(const config& settings, std::string_view config_file, std::function<loa
                                    [&](exposition& out) {
                                        write(out, metrics);
                                        write(out, shared.stores);
+                                       if (fleet) write(out, fleet->shared);
                                    },
                                .counts =
                                    [&] {
                                        gate_counts counts = metrics.counts();
                                        counts.stores = counts_of(shared.stores);
+                                       if (fleet) counts.shared = counts_of(fleet->shared);
                                        return counts;
                                    }};
     std::optional<state_keeper> state;

@@ -6,6 +6,7 @@
 #include "admin/gate_counts.hpp"
 #include "admin/reload_metrics.hpp"
 #include "app/state_metrics.hpp"
+#include "fleet/fleet_metrics.hpp"
 #include "http/http_metrics.hpp"
 #include "ingest/ingest_metrics.hpp"
 #include "upstream/upstream_metrics.hpp"
@@ -13,6 +14,7 @@
 namespace seriesgate {
 
 class exposition;
+class fleet_shared;
 struct shared_stores;
 
 /// Threads: any.
@@ -22,6 +24,7 @@ struct gate_metrics {
     upstream_metrics upstream;
     reload_metrics reload;
     state_metrics state;
+    fleet_metrics fleet;
 
     /// What /stats says of them.
     [[nodiscard]] gate_counts counts() const;
@@ -30,7 +33,10 @@ struct gate_metrics {
 /// What /stats says of stores.
 [[nodiscard]] std::vector<store_counts> counts_of(const shared_stores& stores);
 
-/// The families of all.
+/// What /stats says of a fleet.
+[[nodiscard]] shared_counts counts_of(const fleet_shared& fleet);
+
+/// The families of all but the fleet's.
 void write(exposition& out, const gate_metrics& metrics);
 
 }  // namespace seriesgate

@@ -80,6 +80,7 @@ enum class claim_outcome : std::uint8_t {
     taken,    ///< counted now
     refused,  ///< nothing has been taken
     unknown,  ///< of those that only look: in no set
+    count_
 };
 
 struct series_answer {

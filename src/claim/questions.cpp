@@ -18,6 +18,7 @@ told_outcome outcome_of(claim_outcome said) {
             return told_outcome::taken;
         case claim_outcome::refused:
         case claim_outcome::unknown:
+        case claim_outcome::count_:
             break;
     }
     return told_outcome::refused;

@@ -30,13 +30,13 @@ membership::membership(net::io_context& io, fleet_shared& shared, gate_identity 
     : shared_(shared), who_(std::move(who)), client_(io, shared.settings.store, shared.store) {}
 
 net::awaitable<std::string> membership::join() {
-    const auto obstacle = co_await beat();
-    if (!obstacle) {
+    const auto in_the_way = co_await beat();
+    if (!in_the_way) {
         joined();
         co_return std::string{};
     }
-    if (obstacle->must_not) co_return obstacle->why;
-    parted(*obstacle);
+    if (in_the_way->must_not) co_return in_the_way->why;
+    parted(*in_the_way);
     co_return std::string{};
 }
 
@@ -47,9 +47,9 @@ net::awaitable<void> membership::keep() {
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
         client_.maintain();
-        const auto obstacle = co_await beat();
-        if (obstacle) {
-            parted(*obstacle);
+        const auto in_the_way = co_await beat();
+        if (in_the_way) {
+            parted(*in_the_way);
         } else {
             joined();
         }

@@ -10,6 +10,14 @@ store_keys::store_keys(std::string_view name_space)
     assert(name_space.find_first_of("{}") == name_space.npos);
 }
 
+std::string store_keys::identity() const {
+    return prefix_ + "identity";
+}
+
+std::string store_keys::gates() const {
+    return prefix_ + "gates";
+}
+
 std::string store_keys::head() const {
     return prefix_ + "head";
 }

@@ -22,6 +22,9 @@ class store_keys {
     /// @param name_space without braces: the first closing one would end what chooses the slot.
     explicit store_keys(std::string_view name_space);
 
+    /// What fingerprints depend on, and which gates there are: see beat.cpp.
+    [[nodiscard]] std::string identity() const;
+    [[nodiscard]] std::string gates() const;
     [[nodiscard]] std::string head() const;
     /// @param hour since the epoch.
     [[nodiscard]] std::string hour(std::int64_t hour) const;

@@ -1,0 +1,63 @@
+#include "fleet/fleet_metrics.hpp"
+
+#include <chrono>
+
+#include "fleet/fleet_shared.hpp"
+#include "metrics/exposition.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::string_view outcome_name(claim_outcome of) noexcept {
+    switch (of) {
+        case claim_outcome::known:
+            return "known";
+        case claim_outcome::taken:
+            return "taken";
+        case claim_outcome::refused:
+            return "refused";
+        case claim_outcome::unknown:
+        case claim_outcome::count_:
+            break;
+    }
+    return "unknown";
+}
+
+}  // namespace
+
+void write(exposition& out, fleet_shared& of) {
+    const fleet_metrics& metrics = of.metrics;
+    out.family("seriesgate_shared_up", "Whether the gate has joined its fleet and the shared store answers.",
+               metric_type::gauge);
+    out.sample({}, of.state() == fleet_state::joined ? 1 : 0);
+    out.family("seriesgate_shared_gates", "Gates of the namespace that gave a sign of life in the last two hours.",
+               metric_type::gauge);
+    out.sample({}, of.members().size());
+    out.family("seriesgate_shared_clock_offset_seconds", "The shared store's clock less this gate's own.",
+               metric_type::gauge);
+    out.sample({}, std::chrono::duration<double>(of.clock_offset()).count());
+    write_counter(out, "seriesgate_shared_claims_total", "Claims that the shared store has answered.", metrics.claims);
+    out.family("seriesgate_shared_claimed_series_total", "Series in answered claims, by what the shared store said.",
+               metric_type::counter);
+    for (std::size_t i = 0; i < metrics.series.size; ++i) {
+        const auto outcome = static_cast<claim_outcome>(i);
+        out.sample({{"outcome", outcome_name(outcome)}}, metrics.series[outcome].value());
+    }
+    write_counter(out, "seriesgate_shared_unanswered_series_total",
+                  "Series without an answer of the shared store: they got what shared.onUnavailable says.",
+                  metrics.unanswered_series);
+    out.family("seriesgate_shared_claim_failures_total", "Claims without an answer, by reason.", metric_type::counter);
+    for (std::size_t i = 0; i < metrics.failures.size; ++i) {
+        const auto reason = static_cast<redis_error::kind>(i);
+        out.sample({{"reason", name_of(reason)}}, metrics.failures[reason].value());
+    }
+    out.sample({{"reason", "no_turn"}}, metrics.no_turn.value());
+    write_counter(out, "seriesgate_shared_claims_closed_total",
+                  "Claims for an hour that was over for the shared store, made anew.", metrics.closed);
+    write_gauge(out, "seriesgate_shared_claims_waiting", "Claims that wait for their turn.", metrics.waiting);
+    write_histogram(out, "seriesgate_shared_claim_duration_seconds",
+                    "Time from sending a claim to having read its answer.", metrics.claim_duration);
+    write(out, of.store.metrics);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,28 @@
+/// What is counted about asking the store that a fleet shares.
+#pragma once
+
+#include "claim/claim.hpp"
+#include "metrics/counters.hpp"
+#include "redis/redis_error.hpp"
+
+namespace seriesgate {
+
+class exposition;
+class fleet_shared;
+
+/// Threads: any.
+struct fleet_metrics {
+    counter claims;                                 ///< that were answered
+    counter_by<claim_outcome> series;               ///< in them
+    counter unanswered_series;                      ///< that got what shared.onUnavailable says
+    counter_by<redis_error::kind> failures;         ///< claims without an answer
+    counter no_turn;                                ///< claims that were not sent: too many waited, or too long
+    counter closed;                                 ///< claims for an hour that was over, made anew
+    gauge waiting;                                  ///< claims that wait for their turn
+    alignas(64) duration_histogram claim_duration;  ///< of those answered
+};
+
+/// Its families, and what else there is to say of a gate in a fleet.
+void write(exposition& out, fleet_shared& of);
+
+}  // namespace seriesgate
