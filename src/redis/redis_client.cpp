@@ -51,25 +51,36 @@ net::awaitable<redis_answer> redis_client::call(std::vector<std::string> words, 
 
 net::awaitable<redis_answer> redis_client::call_script(const redis_script& script, std::vector<std::string> words,
                                                        clock::duration limit) {
-    const auto by = clock::now() + limit;
+    co_return co_await call_script_by(script, words, clock::now() + limit, last_word::as_given);
+}
+
+net::awaitable<redis_answer> redis_client::call_script_there(const redis_script& script, std::vector<std::string> words,
+                                                             clock::duration limit) {
+    co_return co_await call_script_by(script, words, clock::now() + limit, last_word::run_id);
+}
+
+net::awaitable<redis_answer> redis_client::call_script_by(const redis_script& script, std::vector<std::string>& words,
+                                                          clock::time_point by, last_word last) {
     words.insert(words.begin(), {"EVALSHA", script.sha1});
-    redis_answer answer = co_await call_by(words, by);
+    redis_answer answer = co_await call_by(words, by, last);
     if (answer || !says(answer.error(), "NOSCRIPT")) co_return answer;
     words[0] = "EVAL";
     words[1] = script.text;
-    co_return co_await call_by(words, by);
+    co_return co_await call_by(words, by, last);
 }
 
-net::awaitable<redis_answer> redis_client::call_by(const std::vector<std::string>& words, clock::time_point by) {
+net::awaitable<redis_answer> redis_client::call_by(std::vector<std::string>& words, clock::time_point by,
+                                                   last_word last) {
     for (unsigned redirections = 0; redirections <= redirections_max; ++redirections) {
         auto line = co_await line_by(by);
         if (!line) co_return line.error();
         const host_port at = now_.at;
+        if (last == last_word::run_id) words.back() = now_.run_id;
         redis_answer answer = co_await (*line)->call(words, by);
         std::optional<redirection> elsewhere;
         if (!answer && config_.cluster) elsewhere = redirection_in(answer.error(), at);
         if (elsewhere && elsewhere->once) {
-            answer = co_await ask(elsewhere->to, words, by);
+            answer = co_await ask(elsewhere->to, words, by, last);
             if (!answer) elsewhere = redirection_in(answer.error(), elsewhere->to);
         }
         if (answer || !elsewhere) {
@@ -166,11 +177,12 @@ void redis_client::take(redis_connection made) {
     away_.reset();
 }
 
-net::awaitable<redis_answer> redis_client::ask(const host_port& node, const std::vector<std::string>& words,
-                                               clock::time_point limit) {
+net::awaitable<redis_answer> redis_client::ask(const host_port& node, std::vector<std::string>& words,
+                                               clock::time_point limit, last_word last) {
     auto failed = co_await connect_for_asking(node, limit);
     if (failed) co_return std::move(*failed);
     const line_ptr line = asked_.line;
+    if (last == last_word::run_id) words.back() = asked_.run_id;
     line->post({"ASKING"}, limit);
     co_return co_await line->call(words, limit);
 }

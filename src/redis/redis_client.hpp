@@ -58,6 +58,10 @@ class redis_client {
     /// @param words the number of keys, the keys, the arguments
     net::awaitable<redis_answer> call_script(const redis_script& script, std::vector<std::string> words,
                                              clock::duration limit);
+    /// The same, for a script that is to know which server it runs on: the last of the words becomes the run_id of the
+    /// server at the other end of the very connection that it goes over, whichever that is by then.
+    net::awaitable<redis_answer> call_script_there(const redis_script& script, std::vector<std::string> words,
+                                                   clock::duration limit);
 
     /// Sees to it that there is a connection, and that it is alive. Call it every second.
     void maintain();
@@ -71,7 +75,13 @@ class redis_client {
   private:
     using line_ptr = std::shared_ptr<redis_pipeline>;
 
-    net::awaitable<redis_answer> call_by(const std::vector<std::string>& words, clock::time_point by);
+    /// What is filled in when it is known over which connection a command goes.
+    enum class last_word : std::uint8_t { as_given, run_id };
+
+    net::awaitable<redis_answer> call_by(std::vector<std::string>& words, clock::time_point by,
+                                         last_word last = last_word::as_given);
+    net::awaitable<redis_answer> call_script_by(const redis_script& script, std::vector<std::string>& words,
+                                                clock::time_point by, last_word last);
     net::awaitable<result<line_ptr, redis_error>> line_by(clock::time_point limit);
 
     void start_connecting();
@@ -81,8 +91,8 @@ class redis_client {
     void wake_waiting();
     void take(redis_connection made);
 
-    net::awaitable<redis_answer> ask(const host_port& node, const std::vector<std::string>& words,
-                                     clock::time_point limit);
+    net::awaitable<redis_answer> ask(const host_port& node, std::vector<std::string>& words, clock::time_point limit,
+                                     last_word last);
     net::awaitable<std::optional<redis_error>> connect_for_asking(const host_port& node, clock::time_point limit);
     void follow(const line_ptr& from, const host_port& to);
 
