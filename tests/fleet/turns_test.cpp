@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ struct queue_of_askers {
     turns under_test;
     std::vector<std::string> served;
     std::vector<std::string> turned_away;
-    std::vector<turns::turn> held;
+    std::list<turns::turn> held;
 
     queue_of_askers(std::size_t at_once, std::size_t waiting_max) : under_test{io, at_once, waiting_max} {}
     ~queue_of_askers() {
