@@ -96,6 +96,8 @@ std::string_view name_of(fleet_state state) {
             return "joining";
         case fleet_state::joined:
             return "joined";
+        case fleet_state::recovering:
+            return "recovering";
         case fleet_state::away:
             break;
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "limit/rules.hpp"
@@ -67,12 +68,14 @@ struct claim_terms {
     std::uint64_t room = 0;      ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
     std::uint64_t day_room = 0;  ///< the same for the day
     bucket_counts buckets{};     ///< as the gate has been told
+    std::string server{};        ///< run_id of the one that it goes to, see redis_client::call_script_there
 };
 
 enum class claim_status : std::uint8_t {
     decided,
     closed,  ///< the hour is not the store's: nothing has been taken, see store_windows
     moved,   ///< the numbers of buckets were not the store's: nothing has been taken
+    lost,    ///< the server may have lost counts, see recover.lua: nothing has been opened or taken
 };
 
 enum class claim_outcome : std::uint8_t {

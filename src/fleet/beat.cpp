@@ -8,14 +8,16 @@
 namespace seriesgate {
 namespace {
 
-/// KEYS  1 what fingerprints depend on, 2 a hash of gates: name, then when it was seen and its version.
-/// ARGV  1 what this gate's depend on, 2 its name, 3 its version.
-/// Answer  clock (s, us), whether others depend on something else (1, 0), then of each gate name, seconds, version.
+/// KEYS  1 what fingerprints depend on, 2 a hash of gates: name, then when it was seen and its version, 3 the head.
+/// ARGV  1 what this gate's depend on, 2 its name, 3 its version, 4 run_id of the server that it is sent to.
+/// Answer  clock (s, us), whether others depend on something else (1, 0), whether the counts are whole (1, 0), since
+///         which recovery, then of each gate name, seconds, version.
 constexpr const char* text = R"(
 local FORGOTTEN, KEPT = 7200, 172800
 local time = redis.call('TIME')
 local now = tonumber(time[1])
-local answer = {now, tonumber(time[2]), 0}
+local head = redis.call('HMGET', KEYS[3], 'server', 'since')
+local answer = {now, tonumber(time[2]), 0, head[1] == ARGV[4] and 1 or 0, head[2] or ''}
 local theirs = redis.call('GET', KEYS[1])
 if theirs and theirs ~= ARGV[1] then
     answer[3] = 1
@@ -24,6 +26,7 @@ end
 if theirs then redis.call('EXPIRE', KEYS[1], KEPT) else redis.call('SET', KEYS[1], ARGV[1], 'EX', KEPT) end
 redis.call('HSET', KEYS[2], ARGV[2], now .. ' ' .. ARGV[3])
 redis.call('EXPIRE', KEYS[2], KEPT)
+if redis.call('TTL', KEYS[3]) < KEPT then redis.call('EXPIRE', KEYS[3], KEPT) end
 local all = redis.call('HGETALL', KEYS[2])
 for i = 1, #all, 2 do
     local seen, version = string.match(all[i + 1], '^(%d+) (.*)$')
@@ -39,7 +42,8 @@ end
 return answer
 )";
 
-constexpr std::size_t words_before_members = 3;
+constexpr std::size_t words_before_members = 5;
+constexpr std::size_t numbers_before_members = 4;
 constexpr std::size_t words_of_member = 3;
 
 bool is_number(const redisReply& reply) {
@@ -54,19 +58,21 @@ const redis_script& beat_script() {
 }
 
 std::vector<std::string> beat_words(const gate_identity& who, const store_keys& keys) {
-    return {"2", keys.identity(), keys.gates(), who.fingerprints, who.name, who.version};
+    return {"3", keys.identity(), keys.gates(), keys.head(), who.fingerprints, who.name, who.version, ""};
 }
 
 result<beat_answer, std::string> read_beat_answer(const redisReply& reply) {
     const std::string unexpected = "an answer that the script does not make";
     if (reply.type != REDIS_REPLY_ARRAY || reply.elements < words_before_members) return unexpected;
     if ((reply.elements - words_before_members) % words_of_member != 0) return unexpected;
-    for (std::size_t i = 0; i < words_before_members; ++i)
+    for (std::size_t i = 0; i < numbers_before_members; ++i)
         if (!is_number(*reply.element[i])) return unexpected;
     beat_answer made;
     made.now = time_point{std::chrono::seconds{reply.element[0]->integer}} +
                std::chrono::microseconds{reply.element[1]->integer};
     made.is_foreign = reply.element[2]->integer != 0;
+    made.is_whole = reply.element[3]->integer != 0;
+    made.since = text_of(*reply.element[4]);
     for (std::size_t i = words_before_members; i < reply.elements; i += words_of_member) {
         if (!is_number(*reply.element[i + 1])) return unexpected;
         made.members.push_back({.name = std::string{text_of(*reply.element[i])},

@@ -24,6 +24,8 @@ struct gate_identity {
 struct beat_answer {
     time_point now{};         ///< by the store's clock
     bool is_foreign = false;  ///< gates of this namespace make other fingerprints: this one has left no sign
+    bool is_whole = false;    ///< this server has lost no counts
+    std::string since{};      ///< and tells so since this recovery, see recovery.hpp
     std::vector<fleet_member> members{};
 };
 
@@ -31,7 +33,7 @@ struct beat_answer {
 /// is remembered for two days without gates, and a gate for two hours.
 const redis_script& beat_script();
 
-/// What stands behind EVALSHA and the digest.
+/// What stands behind EVALSHA and the digest, for redis_client::call_script_there.
 std::vector<std::string> beat_words(const gate_identity& who, const store_keys& keys);
 
 /// @return what is wrong with the reply, if it is none that the script makes.

@@ -9,13 +9,16 @@
 --         run      series (negative: they only look), places of its budgets as bytes
 --         shelf    id, places at most, overflow id, overflow maxima (hour, day)
 --         budget   id, maxima (hour, day), place of its shelf or 0
+--       and at last the run_id of the server that this connection leads to.
 -- Answer  status, clock (s, us), open hour, buckets (hour, day, before); when decided also
 --         two bytes a series: k known, t taken, u unknown, h or d refused by the hour or the day, with the budget's place;
 --         four numbers a budget: whether it shares, series in hour and day, series awaited (-1: all of its room).
 --
--- Fields of the head: hour, buckets, members, before (if the hour before was open until now), before_buckets, day,
--- day_buckets, day_members. Of a record: buckets, rules, mixed, members; ID series counted, IDr incumbents returned,
--- pSHELF budgets opened. IDs and fingerprints stay strings: numbers of Lua lose bits above 2^53.
+-- Fields of the head: server, the run_id of the one whose counts are whole (recover.lua writes it), since when; hour,
+-- buckets, members, before (if the hour before was open until now), before_buckets, day, day_buckets, day_members. Of a
+-- record: buckets, rules, mixed, members; ID series counted, IDr incumbents returned, IDm of those counted the ones that
+-- are in no set, for a server has lost them (and missing, if there is any), pSHELF budgets opened. IDs and fingerprints
+-- stay strings: numbers of Lua lose bits above 2^53.
 --
 -- What a write could fail for is asked before the first one. Should one fail nevertheless (a foreign value under one of
 -- our keys), what is in a set by then is counted.
@@ -23,7 +26,7 @@
 local call, try = redis.call, redis.pcall
 local byte, char, floor, huge = string.byte, string.char, math.floor, math.huge
 
-local DECIDED, CLOSED, MOVED = 0, 1, 2
+local DECIDED, CLOSED, MOVED, LOST = 0, 1, 2, 3
 local HOUR_SECONDS, DAY_SECONDS = 3600, 86400
 local OPENED_EARLY = 5           -- seconds before its begin that an hour may be opened
 local KEPT, KEPT_SPREAD = 7200, 600  -- seconds that keys outlive their window; by bucket, so that they do not go at once
@@ -41,7 +44,8 @@ local now = tonumber(time[1])
 
 -- The windows --------------------------------------------------------------------------------------------------------
 
-local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members')
+local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members',
+                  'server')
 local open, buckets = tonumber(head[1] or -1), tonumber(head[2] or 0)
 local has_before, before_buckets = head[3] ~= false, tonumber(head[4] or 0)
 local open_day, day_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0)
@@ -50,6 +54,9 @@ local function answer(status)
     local has_day = open_day == floor(open / 24)
     return {status, now, tonumber(time[2]), open, buckets, has_day and day_buckets or 0, has_before and before_buckets or 0}
 end
+
+-- Another server than the one whose counts are whole: what it has of them may be old. Or it has been emptied.
+if head[9] ~= ARGV[#ARGV] then return answer(LOST) end
 
 -- A power of two for a window that may come to so many series as the last, or as its limits let come.
 local function buckets_for(last, room)
@@ -103,7 +110,7 @@ local tallies, ids, tally_of = {}, {}, {}
 local function tally(id)
     local known = tally_of[id]
     if known then return known end
-    known = {place = #ids + 1, hour = 0, day = 0, before = 0, returned = 0}
+    known = {place = #ids + 1, hour = 0, day = 0, before = 0, missing = 0, returned = 0}
     local place = known.place
     ids[place], tallies[place], tally_of[id] = id, known, known
     return known
@@ -166,8 +173,15 @@ end
 
 local await_all = false  -- all room is kept for incumbents: it is not known how many count against which budget
 if in_grace then
-    local before = read_counts(BEFORE, 'before', {'rules', 'mixed'})
+    local before = read_counts(BEFORE, 'before', {'rules', 'mixed', 'missing'})
     await_all = before[id_count + 1] ~= rules or before[id_count + 2] ~= false
+    if before[id_count + 3] then
+        -- Those that no set has cannot be told from newcomers: room that is kept for them would be nobody's.
+        local fields = {}
+        for i = 1, id_count do fields[i] = ids[i] .. 'm' end
+        local missing = id_count > 0 and call('HMGET', BEFORE, unpack(fields)) or {}
+        for i = 1, id_count do tallies[i].missing = tonumber(missing[i] or 0) end
+    end
 elseif has_before then
     -- Only whether they had a budget of their own, and only of those for which this is not yet clear.
     local unclear, fields = {}, {}
@@ -203,7 +217,7 @@ end
 local function awaited(b)
     if not in_grace then return 0 end
     if await_all or b.awaits_all then return huge end
-    local left = b.tally.before - b.tally.returned
+    local left = b.tally.before - b.tally.missing - b.tally.returned
     return left > 0 and left or 0
 end
 

@@ -117,7 +117,7 @@ bool is_bucket_count(std::int64_t number) {
 /// @param numbers status, seconds, microseconds, hour, buckets of hour, day, hour before.
 bool read_windows(std::span<const std::int64_t> numbers, claim_answer& to) {
     constexpr std::int64_t seconds_max = 9'000'000'000;  // nanoseconds in 64 bits end in the year 2262
-    if (numbers[0] < 0 || numbers[0] > 2 || numbers[1] < 0 || numbers[1] > seconds_max) return false;
+    if (numbers[0] < 0 || numbers[0] > 3 || numbers[1] < 0 || numbers[1] > seconds_max) return false;
     if (numbers[2] < 0 || numbers[2] >= 1'000'000) return false;
     if (!is_bucket_count(numbers[4]) || !is_bucket_count(numbers[5]) || !is_bucket_count(numbers[6])) return false;
     to.status = static_cast<claim_status>(numbers[0]);
@@ -182,10 +182,11 @@ bool read_budgets(const redisReply& part, const claim& asked, claim_answer& to) 
 
 std::vector<std::string> claim_words(const claim& asked, const claim_terms& terms, const store_keys& keys) {
     assert(asked.fingerprints.size() <= claimed_series_max && asked.budgets.size() <= claimed_budgets_max);
-    claim_writer writer{32 + 4 * asked.fingerprints.size() + 2 * asked.runs.size() + 9 * asked.budgets.size()};
+    claim_writer writer{33 + 4 * asked.fingerprints.size() + 2 * asked.runs.size() + 9 * asked.budgets.size()};
     write_keys(writer, asked, terms, keys);
     write_terms(writer, terms);
     write_claim(writer, asked);
+    writer.word(terms.server);
     return writer.take();
 }
 

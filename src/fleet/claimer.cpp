@@ -47,12 +47,17 @@ net::awaitable<claimer::end> claimer::ask_one(const claim& one, claim_terms term
         terms.buckets = shared_.buckets.of(terms.hour);
         auto said = co_await send(one, terms, tenant, limit);
         if (!said) co_return end::unanswered;
+        if (said->status == claim_status::lost) {
+            shared_.metrics.lost.add();
+            co_return end::unanswered;
+        }
         shared_.hear(said->windows);
         if (said->status == claim_status::closed) {
             shared_.metrics.closed.add();
             co_return end::closed;
         }
         if (said->status == claim_status::moved) continue;
+        shared_.heard.hear(one, terms, *said);
         answer = std::move(said);
         co_return end::decided;
     }
@@ -71,7 +76,7 @@ net::awaitable<std::optional<claim_answer>> claimer::send(const claim& one, cons
     const auto begin = clock::now();
     if (begin >= limit) co_return std::nullopt;
     std::vector<std::string> words = claim_words(one, terms, shared_.keys);
-    auto reply = co_await client_.call_script(shared_.claims, std::move(words), limit - begin);
+    auto reply = co_await client_.call_script_there(shared_.claims, std::move(words), limit - begin);
     if (!reply) {
         shared_.metrics.failures[reply.error().why].add();
         co_return std::nullopt;

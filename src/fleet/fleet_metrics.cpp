@@ -51,9 +51,13 @@ void write(exposition& out, fleet_shared& of) {
         const auto reason = static_cast<redis_error::kind>(i);
         out.sample({{"reason", name_of(reason)}}, metrics.failures[reason].value());
     }
+    out.sample({{"reason", "lost"}}, metrics.lost.value());
     out.sample({{"reason", "no_turn"}}, metrics.no_turn.value());
     write_counter(out, "seriesgate_shared_claims_closed_total",
                   "Claims for an hour that was over for the shared store, made anew.", metrics.closed);
+    write_counter(out, "seriesgate_shared_recoveries_total",
+                  "Times that the shared store may have lost counts, and gates made them whole again.",
+                  metrics.recoveries);
     write_gauge(out, "seriesgate_shared_claims_waiting", "Claims that wait for their turn.", metrics.waiting);
     write_histogram(out, "seriesgate_shared_claim_duration_seconds",
                     "Time from sending a claim to having read its answer.", metrics.claim_duration);

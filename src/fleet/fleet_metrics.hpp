@@ -17,6 +17,8 @@ struct fleet_metrics {
     counter unanswered_series;                      ///< that got what shared.onUnavailable says
     counter_by<redis_error::kind> failures;         ///< claims without an answer
     counter no_turn;                                ///< claims that were not sent: too many waited, or too long
+    counter lost;                                   ///< claims that a server which may have lost counts did not decide
+    counter recoveries;                             ///< times that the store was found to have lost counts
     counter closed;                                 ///< claims for an hour that was over, made anew
     gauge waiting;                                  ///< claims that wait for their turn
     alignas(64) duration_histogram claim_duration;  ///< of those answered

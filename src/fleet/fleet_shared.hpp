@@ -14,6 +14,7 @@
 #include "fleet/fleet_clock.hpp"
 #include "fleet/fleet_member.hpp"
 #include "fleet/fleet_metrics.hpp"
+#include "fleet/heard_counts.hpp"
 #include "fleet/store_keys.hpp"
 #include "net/wall_clock.hpp"
 #include "redis/redis_script.hpp"
@@ -22,9 +23,10 @@
 namespace seriesgate {
 
 enum class fleet_state : std::uint8_t {
-    joining,  ///< the store has not been heard yet
-    joined,   ///< newcomers are asked about
-    away,     ///< it was heard, and cannot be reached: newcomers get what shared.onUnavailable says
+    joining,     ///< the store has not been heard yet
+    joined,      ///< newcomers are asked about
+    recovering,  ///< it may have lost counts: until they are whole again, as when it is away
+    away,        ///< it was heard, and cannot be reached: newcomers get what shared.onUnavailable says
 };
 
 /// How many buckets the open windows have, as the store said last. Threads: any.
@@ -61,6 +63,7 @@ class fleet_shared {
     const store_keys keys;
     fleet_clock clock;
     known_buckets buckets;
+    heard_counts heard;
 
     /// What is passed outlives this. Throws as redis_shared.
     fleet_shared(const shared_config& shared, fleet_metrics& counted);

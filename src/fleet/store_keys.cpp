@@ -22,6 +22,10 @@ std::string store_keys::head() const {
     return prefix_ + "head";
 }
 
+std::string store_keys::recovery() const {
+    return prefix_ + "recovery";
+}
+
 std::string store_keys::hour(std::int64_t hour) const {
     return prefix_ + "h:" + std::to_string(hour);
 }

@@ -26,6 +26,8 @@ class store_keys {
     [[nodiscard]] std::string identity() const;
     [[nodiscard]] std::string gates() const;
     [[nodiscard]] std::string head() const;
+    /// How far gates have come with making lost counts whole again.
+    [[nodiscard]] std::string recovery() const;
     /// @param hour since the epoch.
     [[nodiscard]] std::string hour(std::int64_t hour) const;
     /// @param day since the epoch.

@@ -1,15 +1,18 @@
-/// The script in a real store, with a clock that the test sets.
+/// The scripts in a real store, with a clock that the test sets.
 #pragma once
 
 #include <chrono>
 #include <map>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 
 #include "claim/claim.hpp"
 #include "fleet/claim_script.hpp"
 #include "fleet/claim_text.hpp"
+#include "fleet/recover_script.hpp"
+#include "fleet/recovery.hpp"
 #include "fleet/store_keys.hpp"
 #include "fleet/store_process.hpp"
 
@@ -23,39 +26,76 @@ inline store_process& the_store() {
 
 class claim_store {
     store_connection connection_{the_store()};
-    std::string digest_;
     store_keys keys_{"t"};
+    std::string claims_;  // digests
+    std::string recovers_;
 
   public:
+    /// Its counts are whole to those who name no server.
     claim_store() {
         connection_.ask({"FLUSHALL"});
-        std::string script{claim_script};
+        claims_ = load(std::string{claim_script});
+        recovers_ = load(std::string{recover_script});
+        connection_.ask({"HSET", keys_.head(), "server", ""});
+    }
+
+    std::string load(std::string script) {
         const std::string_view time = "redis.call('TIME')";
         const std::size_t at = script.find(time);
         if (at == script.npos || script.find(time, at + 1) != script.npos)
             throw std::runtime_error{"no clock to replace"};
         script.replace(at, time.size(), "redis.call('MGET', 'seconds', 'microseconds')");
-        digest_ = connection_.text({"SCRIPT", "LOAD", script});
+        return connection_.text({"SCRIPT", "LOAD", script});
     }
 
-    claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+    void set_clock(time_point now) {
         const auto whole = std::chrono::floor<std::chrono::seconds>(now);
         const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(now - whole);
         connection_.ask({"MSET", "seconds", std::to_string(whole.time_since_epoch().count()), "microseconds",
                          std::to_string(rest.count())});
+    }
+
+    recovery_answer recover(const recovery_words& said, const count_offer& offer,
+                            std::span<const offered_budget> budgets, const std::string& server, time_point now) {
+        set_clock(now);
+        std::vector<std::string> words{"EVALSHA", recovers_};
+        for (std::string& word : words_of(said, offer, budgets, keys_)) words.push_back(std::move(word));
+        words.back() = server;
+        const auto reply = connection_.ask(words);
+        const auto answer = read_recovery_answer(*reply);
+        if (!answer) throw std::runtime_error{answer.error() + ": " + std::string{text_of(*reply)}};
+        return *answer;
+    }
+
+    claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+        set_clock(now);
         const auto answer = read_claim_answer(*run(asked, terms), asked);
         if (!answer) throw std::runtime_error{answer.error()};
         return *answer;
     }
 
     store_connection::reply run(const claim& asked, const claim_terms& terms) {
-        std::vector<std::string> words{"EVALSHA", digest_};
+        std::vector<std::string> words{"EVALSHA", claims_};
         for (std::string& word : claim_words(asked, terms, keys_)) words.push_back(std::move(word));
         return connection_.ask(words);
     }
 
     [[nodiscard]] const store_keys& keys() const { return keys_; }
     store_connection& connection() { return connection_; }
+
+    /// All that it has, to go back to.
+    using copy = std::map<std::string, std::pair<std::string, std::string>>;  // by key: when it expires, its dump
+    copy copied() {
+        copy made;
+        for (const std::string& key : connection_.texts({"KEYS", "sg:*"}))
+            made[key] = {std::to_string(std::max<std::int64_t>(0, connection_.number({"PEXPIRETIME", key}))),
+                         connection_.text({"DUMP", key})};
+        return made;
+    }
+    void go_back_to(const copy& then) {
+        connection_.ask({"FLUSHALL"});
+        for (const auto& [key, value] : then) connection_.ask({"RESTORE", key, value.first, value.second, "ABSTTL"});
+    }
 
     /// What is in a window's sets, whichever of its buckets it is in.
     std::set<std::uint64_t> series(const std::string& record, std::uint32_t buckets) {

@@ -1,4 +1,5 @@
-/// What claim.lua does, with sets and maps where that has keys: the specification of the script, short and slow.
+/// What claim.lua and recover.lua do, with sets and maps where that has keys: the specification of the scripts, short
+/// and slow.
 #pragma once
 
 #include <algorithm>
@@ -7,11 +8,20 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "claim/claim.hpp"
+#include "claim/count_offer.hpp"
 
 namespace seriesgate::testing {
+
+/// What a store could do that must not: for tests which have to notice.
+struct store_mutants {
+    bool any_server = false;        ///< a server that has the head is one whose counts are whole
+    bool waits_for_nobody = false;  ///< a recovery ends with the first gate that has offered
+};
 
 class store_model {
   public:
@@ -23,7 +33,8 @@ class store_model {
         std::set<std::uint64_t> series{};
         std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
         std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
-        std::map<std::uint64_t, std::uint64_t> places{};    ///< budgets opened by shelf
+        std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
+        std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -32,7 +43,13 @@ class store_model {
         }
     };
 
+    store_model() = default;
+    explicit store_model(store_mutants broken) : broken_(broken) {}
+
     claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+        if (!is_whole(terms.server))
+            return {.status = claim_status::lost,
+                    .windows = {.now = now, .hour = hour_number_, .buckets = bucket_counts_now()}};
         open_windows(terms, now);
         claim_answer answer{.windows = {.now = now, .hour = hour_number_, .buckets = bucket_counts_now()}};
         if (terms.hour != hour_number_)
@@ -44,6 +61,40 @@ class store_model {
         return answer;
     }
 
+    /// @param server run_id of the one that it goes to
+    recovery_answer recover(const recovery_words& said, const count_offer& offer,
+                            std::span<const offered_budget> budgets, const std::string& server, time_point now) {
+        if (!budgets.empty()) restore(offer, budgets);
+        if (is_whole(server)) return {.is_whole = true, .since = since_};
+        auto waited = said.waited;
+        if (!recovery_ || recovery_->server != server) {
+            recovery_ = {.server = server, .since = token_of(now), .offered = {}};
+            server_.reset();
+            since_.clear();
+        }
+        const bool is_this = said.in == recovery_->since;
+        if (!is_this) waited = {};
+        const bool has_offered = said.is_last && (is_this || said.in.empty());
+        for (const std::string& other : said.others) recovery_->offered.try_emplace(other, false);
+        recovery_->offered.try_emplace(said.gate, false);
+        if (has_offered) recovery_->offered[said.gate] = true;
+        const bool all_have = std::ranges::all_of(recovery_->offered, [](const auto& each) { return each.second; });
+        const std::string since = recovery_->since;
+        const bool waits = waited < std::chrono::seconds{2} || (waited < std::chrono::seconds{5} && !all_have);
+        if (broken_.waits_for_nobody ? !said.is_last : waits) return {.is_whole = false, .since = since};
+        server_ = server;
+        since_ = since;
+        recovery_.reset();
+        return {.is_whole = true, .since = since};
+    }
+
+    /// As one that has been emptied: nobody has said that its counts are whole.
+    static store_model emptied() {
+        store_model made;
+        made.server_.reset();
+        return made;
+    }
+
     [[nodiscard]] const window& hour() const { return hour_; }
     [[nodiscard]] const std::optional<window>& before() const { return before_; }
     [[nodiscard]] const std::optional<window>& day() const { return day_; }  ///< of hour_number()
@@ -51,6 +102,16 @@ class store_model {
 
   private:
     static constexpr std::uint64_t infinite = all_awaited;
+
+    struct recovery_state {
+        std::string server;
+        std::string since;
+        std::map<std::string, bool> offered;  // by gate: whether it has
+    };
+    store_mutants broken_;
+    std::optional<std::string> server_{""};  // whose counts are whole
+    std::string since_;
+    std::optional<recovery_state> recovery_;
 
     std::int64_t hour_number_ = -1;  // that is open
     window hour_;
@@ -69,6 +130,51 @@ class store_model {
     std::map<std::size_t, asked_budget> resolved_;  // by place in the claim
     bool in_grace_ = false;
 
+    // --- what was lost
+
+    [[nodiscard]] bool is_whole(const std::string& server) const {
+        return server_ && (broken_.any_server || *server_ == server);
+    }
+
+    static std::string token_of(time_point now) {
+        const auto whole = std::chrono::floor<std::chrono::seconds>(now);
+        const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(now - whole);
+        return std::to_string(whole.time_since_epoch().count()) + "." + std::to_string(rest.count());
+    }
+
+    void restore(const count_offer& offer, std::span<const offered_budget> budgets) {
+        if (offer.hour > hour_number_) begin_hour(offer.hour, offer.buckets.hour, offer.rules);
+        const bool in_hour = offer.hour == hour_number_;
+        const bool in_day = offer.buckets.day != 0 && offer.hour / 24 == hour_number_ / 24;
+        if (in_day && !day_) day_ = window{.buckets = offer.buckets.day, .rules = offer.rules};
+        std::map<std::uint64_t, std::uint64_t> opened;
+        for (const offered_budget& each : budgets) {
+            const std::uint64_t hourly = in_hour ? hour_.count(each.id) : 0;
+            const std::uint64_t before = in_hour && before_ ? before_->count(each.id) : 0;
+            const std::uint64_t daily = in_day ? day_->count(each.id) : 0;
+            const bool more_hourly = in_hour && each.hourly > hourly;
+            const bool more_daily = in_day && each.daily > daily;
+            if (more_hourly) {
+                hour_.missing[each.id] += each.hourly - hourly;
+                hour_.counted[each.id] = each.hourly;
+                if (hour_.rules != offer.rules) hour_.mixed = true;
+            }
+            if (more_daily) day_->counted[each.id] = each.daily;
+            if (each.shelf != 0 && hourly + before + daily == 0 && (more_hourly || more_daily)) ++opened[each.shelf];
+        }
+        for (const auto& [shelf, count] : opened) (in_day ? *day_ : hour_).places[shelf] += count;
+    }
+
+    void begin_hour(std::int64_t hour, std::uint32_t buckets, std::uint64_t rules) {
+        if (hour / 24 != hour_number_ / 24 && day_) {
+            last_day_size_ = day_->series.size();
+            day_.reset();
+        }
+        before_ = hour == hour_number_ + 1 && hour_.buckets != 0 ? std::optional{hour_} : std::nullopt;
+        hour_ = {.buckets = buckets, .rules = rules};
+        hour_number_ = hour;
+    }
+
     // --- windows
 
     static std::chrono::seconds start_of(std::int64_t hour) { return std::chrono::hours{hour}; }
@@ -77,16 +183,8 @@ class store_model {
         const auto clock = now.time_since_epoch();
         const bool in_time =
             clock >= start_of(terms.hour) - std::chrono::seconds{5} && clock < start_of(terms.hour + 1);
-        if (terms.hour > hour_number_ && in_time) {
-            const std::uint32_t buckets = buckets_for(hour_.series.size(), terms.room);
-            if (terms.hour / 24 != hour_number_ / 24 && day_) {
-                last_day_size_ = day_->series.size();
-                day_.reset();
-            }
-            before_ = terms.hour == hour_number_ + 1 && hour_.buckets != 0 ? std::optional{hour_} : std::nullopt;
-            hour_ = {.buckets = buckets, .rules = terms.rules};
-            hour_number_ = terms.hour;
-        }
+        if (terms.hour > hour_number_ && in_time)
+            begin_hour(terms.hour, buckets_for(hour_.series.size(), terms.room), terms.rules);
         if (terms.hour == hour_number_ && terms.with_day && !day_)
             day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room), .rules = terms.rules};
     }
@@ -210,7 +308,7 @@ class store_model {
     [[nodiscard]] std::uint64_t awaited(const asked_budget& budget, const claim_terms& terms) const {
         if (!in_grace_) return 0;
         if (before_->rules != terms.rules || before_->mixed || budget.unknown_past) return infinite;
-        const std::uint64_t expected = before_->count(budget.id);
+        const std::uint64_t expected = before_->count(budget.id) - window::found(before_->missing, budget.id);
         const std::uint64_t returned = window::found(hour_.returned, budget.id);
         return expected > returned ? expected - returned : 0;
     }

@@ -1,0 +1,175 @@
+/// Gates that claim at random, and whether a store and its model have come to the same.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fleet/claim_store.hpp"
+#include "fleet/store_model.hpp"
+#include "support/catch.hpp"
+#include "support/fingerprints.hpp"
+
+namespace seriesgate {
+
+inline std::ostream& operator<<(std::ostream& out, const series_answer& of) {
+    return out << "ktr?"[static_cast<int>(of.outcome)] << int{of.budget}
+               << (of.window == refusing_window::daily ? "d" : "h");
+}
+inline std::ostream& operator<<(std::ostream& out, const budget_answer& of) {
+    return out << (of.shares ? "shared " : "own ") << of.hourly << "/" << of.daily << " awaited " << of.awaited;
+}
+
+}  // namespace seriesgate
+
+namespace seriesgate::testing {
+
+inline constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must not do so while the test runs
+
+/// What the random claims of one scene have in common.
+struct scene {
+    std::uint64_t seed = 0;
+    bool with_day = true;
+    bool steady = true;  ///< maxima and rules never change, so that no room is ever promised twice
+};
+
+/// A fleet of made-up gates: few series, small budgets, so that everything happens often.
+class random_gates {
+    scene scene_;
+    random_numbers random_;
+    std::int64_t hour_ = first_hour;
+    std::chrono::seconds in_hour_{0};
+
+  public:
+    explicit random_gates(scene of) : scene_(of), random_(of.seed) {}
+
+    /// Of which claims are made now.
+    [[nodiscard]] std::int64_t hour() const { return hour_; }
+
+    time_point moment_after(std::chrono::seconds passed) {
+        in_hour_ += passed;
+        while (in_hour_ >= std::chrono::hours{1}) {
+            in_hour_ -= std::chrono::hours{1};
+            ++hour_;
+        }
+        return time_point{std::chrono::hours{hour_} + in_hour_ + std::chrono::microseconds{random_.below(1'000'000)}};
+    }
+
+    time_point next_moment() {
+        std::chrono::seconds passed{random_.below(90)};
+        if (random_.one_in(300)) passed += std::chrono::hours{random_.below(3)};
+        return moment_after(passed);
+    }
+
+    claim_terms next_terms(const store_windows& told) {
+        claim_terms terms{.hour = hour_,
+                          .rules = scene_.steady || !random_.one_in(40) ? 1u : 2u,
+                          .grace = 600,
+                          .with_day = scene_.with_day,
+                          .room = random_.below(3) * 300,
+                          .day_room = random_.below(3) * 700,
+                          .buckets = told.buckets};
+        if (in_hour_ >= std::chrono::seconds{3590}) terms.hour += random_.below(2);
+        if (random_.one_in(25)) terms.hour += static_cast<std::int64_t>(random_.below(4)) - 2;
+        if (!scene_.steady && random_.one_in(10)) terms.with_day = !terms.with_day;
+        if (in_hour_ >= std::chrono::seconds{600} && random_.one_in(2)) terms.buckets.before = 0;
+        for (std::uint32_t* count : {&terms.buckets.hour, &terms.buckets.day, &terms.buckets.before})
+            if (random_.one_in(60)) *count = random_.one_in(2) ? 0 : 1u << random_.below(5);
+        return terms;
+    }
+
+    claim next_claim() {
+        claim asked;
+        asked.budgets = budgets();
+        const std::uint64_t runs = random_.below(7);
+        for (std::uint64_t r = 0; r < runs; ++r) {
+            const std::uint64_t group = random_.below(groups);
+            claim_run run{.series = static_cast<std::uint32_t>(random_.below(9)), .look = random_.one_in(8)};
+            // The whole, a tenant, a group of each of two limits, as a series of this group has them.
+            run.budgets = {0, static_cast<std::uint8_t>(1 + group % tenants),
+                           static_cast<std::uint8_t>(1 + tenants + group)};
+            if (random_.one_in(2)) run.budgets.push_back(static_cast<std::uint8_t>(1 + tenants + groups + group % 4));
+            if (!scene_.steady && random_.one_in(10)) run.budgets.clear();
+            for (std::uint32_t i = 0; i < run.series; ++i)
+                asked.fingerprints.push_back(fingerprint_of(group + groups * random_.below(6)));
+            asked.runs.push_back(std::move(run));
+        }
+        return asked;
+    }
+
+  private:
+    static constexpr std::uint64_t tenants = 3, groups = 11;
+
+    std::uint64_t limit(std::uint64_t maximum) {
+        return scene_.steady || !random_.one_in(20) ? maximum : random_.below(maximum + 2);
+    }
+
+    std::vector<claimed_budget> budgets() {
+        std::vector<claimed_budget> all;
+        all.push_back({.id = ~0ull, .maxima = {.hourly = limit(25), .daily = limit(40)}});
+        for (std::uint64_t i = 0; i < tenants; ++i)
+            all.push_back({.id = fingerprint_of(100 + i), .maxima = {.hourly = limit(i * 6), .daily = limit(15)}});
+        for (std::uint64_t i = 0; i < groups; ++i)
+            all.push_back({.id = fingerprint_of(200 + i),
+                           .maxima = {.hourly = limit(3), .daily = limit(5)},
+                           .shelf = 7,
+                           .places_max = limit(6),
+                           .overflow_id = 9,
+                           .overflow_maxima = {.hourly = limit(4), .daily = limit(6)}});
+        for (std::uint64_t i = 0; i < 4; ++i)
+            all.push_back({.id = fingerprint_of(300 + i),
+                           .maxima = {.hourly = limit(7), .daily = limit(0)},
+                           .shelf = i == 0 ? 0u : 8u,
+                           .places_max = 1,
+                           .overflow_id = 10,
+                           .overflow_maxima = {.hourly = limit(9), .daily = limit(11)}});
+        return all;
+    }
+};
+
+inline void compare(const claim_answer& got, const claim_answer& wanted) {
+    REQUIRE(got.status == wanted.status);
+    REQUIRE(got.windows == wanted.windows);
+    REQUIRE(got.series == wanted.series);
+    REQUIRE(got.budgets == wanted.budgets);
+}
+
+using text_map = std::map<std::string, std::string>;
+
+inline text_map fields_of(const store_model::window& window) {
+    text_map fields{{"buckets", std::to_string(window.buckets)}, {"rules", std::to_string(window.rules)}};
+    if (window.mixed) fields["mixed"] = "1";
+    if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
+    for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);
+    for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
+    if (!window.missing.empty()) fields["missing"] = "1";
+    for (const auto& [id, count] : window.missing) fields[std::to_string(id) + "m"] = std::to_string(count);
+    for (const auto& [shelf, count] : window.places) fields["p" + std::to_string(shelf)] = std::to_string(count);
+    return fields;
+}
+
+/// @param ends in seconds since the epoch.
+inline void compare_window(claim_store& store, const std::string& record, const store_model::window& window,
+                           std::int64_t ends) {
+    REQUIRE(store.fields(record) == fields_of(window));
+    REQUIRE(store.series(record, window.buckets) == window.series);
+    REQUIRE(store.connection().number({"EXPIRETIME", record}) == ends + 7'800);
+    for (std::uint32_t i = 0; i < window.buckets; ++i) {
+        const std::string bucket = record + ":" + std::to_string(i);
+        if (store.connection().number({"EXISTS", bucket}) == 0) continue;
+        REQUIRE(store.connection().number({"EXPIRETIME", bucket}) == ends + 7'200 + i % 600);
+    }
+}
+
+inline void compare_all(claim_store& store, const store_model& model) {
+    const std::int64_t hour = model.hour_number(), day = day_of_hour(hour);
+    compare_window(store, store.keys().hour(hour), model.hour(), (hour + 1) * 3600);
+    if (model.before()) compare_window(store, store.keys().hour(hour - 1), *model.before(), hour * 3600);
+    if (model.day()) compare_window(store, store.keys().day(day), *model.day(), (day + 1) * 86'400);
+}
+
+}  // namespace seriesgate::testing
