@@ -50,6 +50,10 @@ sentinel failover-timeout {MASTER} 3000
                 continue
         return None
 
+    @property
+    def _replica(self):
+        return next(store for store in self.stores if store is not self.master)
+
     def call(self, *words):
         return self.master.call(*words)
 
@@ -58,10 +62,23 @@ sentinel failover-timeout {MASTER} 3000
 
     def kill_master(self, seconds=40):
         """Kills it when the replica has all that it has answered, and waits until that one has taken its place."""
-        old, replica = self.master, next(store for store in self.stores if store is not self.master)
+        old, replica = self.master, self._replica
         old.call("CLIENT", "PAUSE", 60_000, "WRITE")
         eventually(lambda: replica.info("replication")["slave_repl_offset"] == old.info("replication")["master_repl_offset"],
                    "the replica has everything", 10)
+        old.kill()
+        return eventually(lambda: self.master is replica and replica, "the replica has become the master", seconds, every=0.05)
+
+    def cut_replica(self):
+        """From here on the replica gets nothing, and goes on asking for it."""
+        master, replica = self.master, self._replica
+        assert master.call("ACL", "SETUSER", "default", "-psync", "-sync") == b"OK"
+        master.call("CLIENT", "KILL", "TYPE", "replica")
+        eventually(lambda: replica.info("replication")["master_link_status"] == "down", "the replica is cut off", 10)
+
+    def kill_master_ahead(self, seconds=40):
+        """Kills it, and waits until the replica has taken its place with what it has."""
+        old, replica = self.master, self._replica
         old.kill()
         return eventually(lambda: self.master is replica and replica, "the replica has become the master", seconds, every=0.05)
 
