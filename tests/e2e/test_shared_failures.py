@@ -28,7 +28,7 @@ troubles = pytest.mark.parametrize("begins, ends, is_away", TROUBLES.values(), i
 def said_of_the_store(gate):
     """What it has said about the shared store, in order."""
     gate.said("")  # waits until it is quiet
-    return [event for event in gate.events if "shared" in event["msg"]]
+    return [event for event in gate.events if "the shared store" in event["msg"]]
 
 
 def agree(fleet, series, count):
@@ -99,14 +99,14 @@ def test_the_log_says_once_that_the_store_is_away_and_once_that_it_is_back(known
     fleet.all_are("away")
     for gate, before in zip(fleet.gates, joined):
         said = said_of_the_store(gate)[before:]
-        assert [event["level"] for event in said if event["level"] != "info"] != []
-        assert len({event["msg"] for event in said}) == len(said), said
+        assert {event["msg"] for event in said} == {"the shared store is away"}
+        assert len({event["err"] for event in said}) == len(said), said  # once for each reason
     away = [len(said_of_the_store(gate)) for gate in fleet.gates]
     store.restart()
     fleet.all_join()
     for gate, before in zip(fleet.gates, away):
         said = said_of_the_store(gate)[before:]
-        assert [event["level"] for event in said] == ["info"], said
+        assert [event["msg"] for event in said] == ["the shared store answers again"]
 
 
 def test_who_asks_nothing_does_not_wait_for_a_store_that_stands_still(known_everywhere):
