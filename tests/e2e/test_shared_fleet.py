@@ -263,7 +263,7 @@ def test_a_gate_that_would_count_otherwise_does_not_join(share, start_store, cha
     known = numbered(10)
     assert fleet.offer(0, known) == known
     status, said = fleet.refused_to_join(**changes)
-    assert status == 1, said
+    assert status == 2, said
     assert all(text in said for text in ("cannot join", "fingerprint.secretFile", "ignoreLabels")), said
     assert fleet.offer(1, known + numbered(3, start=100)) == known
     assert fleet.states() == ["joined"] * 2
