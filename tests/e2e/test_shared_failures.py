@@ -33,13 +33,15 @@ def said_of_the_store(gate):
 
 def agree(fleet, series, count):
     """All gates let the same ones through, so many, when they have found the time to ask; nobody else has ever come through."""
-    came = eventually(lambda: one_answer(fleet.offer_to_all(series), count), f"every gate lets {count} through", every=0.05)
-    assert {identity(labels) for labels in came} == fleet.admitted()
+    orders = [series, series[::-1], series[1::2] + series[::2]]  # a gate that asked nobody would let others through
+
+    def the_same_came():
+        came = [fleet.offer(ordinal, order) for ordinal, order in enumerate(orders)]
+        answers = {frozenset(map(identity, each)) for each in came}
+        return answers == {frozenset(fleet.admitted())} and len(fleet.admitted()) == count
+
+    eventually(the_same_came, f"every gate lets the same {count} through", every=0.05)
     fleet.all_show(current(), count)
-
-
-def one_answer(answers, count):
-    return answers[0] if len(answers[0]) == count and answers == answers[:1] * GATES else None
 
 
 @pytest.fixture
