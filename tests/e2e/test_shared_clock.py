@@ -5,14 +5,14 @@ import pytest
 import faked_clock
 import gate as gate_module
 from faked_clock import FakedClock
-from shared_fleets import GATES, needs_shared, share  # noqa: F401
+from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_fleet import current, currents
 from traffic import identity, numbered
 from waiting import eventually
 
-pytestmark = [needs_shared, pytest.mark.skipif(
-    gate_module.sanitized("asan", "tsan"), reason="a sanitizer's runtime and libfaketime both want to be loaded first")]
+pytestmark = pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
+                                reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 
 LIMITS = {
     "global": "maxHourlySeries: 10\n",

@@ -5,14 +5,12 @@ import time
 
 import pytest
 
-from shared_fleets import GATES, needs_shared, share  # noqa: F401
+from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster, SentinelSet
 from test_shared_fleet import current
 from traffic import identity, numbered
 from waiting import eventually
-
-pytestmark = needs_shared
 
 KNOWN, NEWCOMERS = numbered(10), numbered(15, start=1000)
 

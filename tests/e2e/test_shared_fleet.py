@@ -4,7 +4,7 @@ import pytest
 
 import balancers
 from certificates import Authority
-from shared_fleets import GATES, needs_shared, share  # noqa: F401
+from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster, SentinelSet
 from traffic import figures, identity, limits, numbered, tenants
@@ -74,7 +74,6 @@ def test_without_a_store_the_limits_of_gates_add_up(share):
 
 # --- with one
 
-@needs_shared
 @cases
 @windows
 def test_together_they_are_exact(share, start_store, text, offers, budgets, window):
@@ -95,7 +94,6 @@ STORES = {
 }
 
 
-@needs_shared
 @pytest.mark.parametrize("made", [pytest.param(made, marks=pytest.mark.slow if name == "Sentinels" else ()) for name, made
                                   in STORES.items()], ids=STORES)
 def test_together_they_are_exact_whatever_the_store_is(share, start_store, keep, store_kind, tmp_path, made):
@@ -108,7 +106,6 @@ def test_together_they_are_exact_whatever_the_store_is(share, start_store, keep,
         assert len(store.owners) == 1
 
 
-@needs_shared
 def test_what_one_gate_admitted_is_known_at_the_others_and_counted_once(share, start_store):
     fleet = share(start_store(), "maxHourlySeries: 10\nmaxDailySeries: 10\n")
     known = numbered(10)
@@ -123,13 +120,11 @@ def test_what_one_gate_admitted_is_known_at_the_others_and_counted_once(share, s
     assert [gate.stats["shared"]["claims"] for gate in fleet.gates] == claims  # nobody had to ask again
 
 
-@needs_shared
 def test_gates_know_one_another(share, start_store):
     fleet = share(start_store(), "maxHourlySeries: 10\n")
     fleet.all_show(lambda stats: len({each["name"] for each in stats["shared"]["gates"]}), GATES)
 
 
-@needs_shared
 def test_groups_beyond_the_most_that_have_budgets_share_one_everywhere(share, start_store):
     fleet = share(start_store(), "limits: [{name: per-job, each: [job], maxGroups: 4, maxHourlySeries: 5}]\n")
     jobs = [f"job-{n}" for n in range(12)]
@@ -140,7 +135,6 @@ def test_groups_beyond_the_most_that_have_budgets_share_one_everywhere(share, st
     assert [len(admitted_of(fleet, None, job)) for job in jobs] == [5, 5, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0]
 
 
-@needs_shared
 @pytest.mark.parametrize("text", ["mode: observe\nmaxHourlySeries: 10\nmaxDailySeries: 10\n",
                                   "maxHourlySeries: 10\nexempt: ['{__name__=\"m\"}']\n",
                                   "limits: [{name: others, match: '{__name__=\"other\"}', maxHourlySeries: 1}]\n",
@@ -158,7 +152,6 @@ def test_what_nothing_could_refuse_is_asked_of_nobody(share, start_store, text):
         assert [figures(limits(gate.stats)["watched", "m"])[1] for gate in fleet.gates] == [10] * GATES
 
 
-@needs_shared
 def test_fleets_of_different_namespaces_do_not_see_each_other(share, start_store):
     store = start_store()
     ours, theirs = share(store, "maxHourlySeries: 10\n", gates=2), share(store, "maxHourlySeries: 10\n", gates=2,
@@ -206,7 +199,6 @@ def test_the_balancer_goes_round_the_gates_that_are_left(share, balanced):
     assert sum(left) == 120 and min(left) >= 40
 
 
-@needs_shared
 def test_behind_a_balancer_that_goes_round_they_are_exact(share, start_store, balanced):
     fleet = share(start_store(), CASES["tenants"][0].format("Hourly"))
     balancer = balanced(fleet)
@@ -219,7 +211,6 @@ def test_behind_a_balancer_that_goes_round_they_are_exact(share, start_store, ba
 
 # --- gates that come and go
 
-@needs_shared
 def test_a_gate_that_was_killed_knows_what_the_fleet_admitted(share, start_store):
     fleet = share(start_store(), "maxHourlySeries: 20\nmaxDailySeries: 20\n")
     first, second = numbered(10), numbered(6, start=10)
@@ -237,7 +228,6 @@ def test_a_gate_that_was_killed_knows_what_the_fleet_admitted(share, start_store
     fleet.all_show(current("daily"), 20)
 
 
-@needs_shared
 def test_gates_that_are_killed_amid_an_explosion_spend_no_place_twice(share, start_store):
     fleet = share(start_store(), "maxHourlySeries: 200\n")
     series = numbered(800)
@@ -255,7 +245,6 @@ def test_gates_that_are_killed_amid_an_explosion_spend_no_place_twice(share, sta
     fleet.all_show(current(), 200)
 
 
-@needs_shared
 @pytest.mark.parametrize("changes", [{"secret": bytes(32)}, {"further": "ignoreLabels: [replica]\n"}],
                          ids=["secret", "ignoreLabels"])
 def test_a_gate_that_would_count_otherwise_does_not_join(share, start_store, changes):
