@@ -4,8 +4,8 @@
 #
 # Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
 # alone: on a prepared machine this neither calls apt-get nor needs a network. No service is started or enabled: the
-# Prometheus and VictoriaMetrics of the tests are only unpacked under build/ (see fetch-servers.sh), and of HAProxy and
-# nginx the tests use the programs.
+# Prometheus and VictoriaMetrics of the tests are only unpacked under build/ (see fetch-servers.sh), and of HAProxy,
+# nginx and Redis the tests use the programs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -30,13 +30,13 @@ done
 # Tools as command:package (any way to have the command will do), libraries as package names.
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
 libraries=(libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev
-    libssl-dev libcrypt-dev)
+    libssl-dev libcrypt-dev libhiredis-dev)
 if [ "$with_unit_tests" = yes ]; then
-    tools+=(ccache:ccache protoc:protobuf-compiler)
+    tools+=(ccache:ccache protoc:protobuf-compiler redis-server:redis-server)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev)
 fi
 if [ "$with_tests" = yes ]; then
-    tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind)
+    tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind redis-sentinel:redis-sentinel redis-cli:redis-tools)
     libraries+=(libclang-rt-dev ca-certificates faketime libnss-wrapper python3 python3-pytest python3-pytest-timeout
                 python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema debootstrap haproxy nginx openssl)
 fi
@@ -108,7 +108,7 @@ if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
 
     echo "install-deps: installing ${missing[*]}"
     services=()
-    for service in haproxy nginx; do
+    for service in haproxy nginx redis-server redis-sentinel; do
         if [[ " ${missing[*]} " == *" $service "* ]]; then services+=("$service"); fi
     done
     if [ ${#services[@]} -gt 0 ] && [ ! -e /usr/sbin/policy-rc.d ]; then

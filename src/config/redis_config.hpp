@@ -18,17 +18,17 @@ struct host_port {
 };
 
 struct redis_config {
-    std::string host;           ///< empty with a unix socket, and with sentinels
+    std::string host{};         ///< empty with a unix socket, and with sentinels
     std::uint16_t port = 6379;  ///< with TLS, too
-    std::string unix_path;      ///< in place of host and port
+    std::string unix_path{};    ///< in place of host and port
     bool tls = false;           ///< rediss://, for sentinels and all nodes of a cluster alike
     unsigned database = 0;
-    std::string username;       ///< empty: the server's default user
-    std::string password_file;  ///< empty: none; a password in a URL would stand in ps and in logs
-    std::string sentinel_master;
-    std::vector<host_port> sentinel_addresses;  ///< asked where the master is, in place of the URL's host
+    std::string username{};       ///< empty: the server's default user
+    std::string password_file{};  ///< empty: none; a password in a URL would stand in ps and in logs
+    std::string sentinel_master{};
+    std::vector<host_port> sentinel_addresses{};  ///< asked where the master is, in place of the URL's host
     bool cluster = false;  ///< follow MOVED and ASK; the URL's host is the first node that is asked
-    store_tls_config tls_files;
+    store_tls_config tls_files{};
     std::chrono::milliseconds timeout{200};  ///< for the answer to one command
 
     bool operator==(const redis_config&) const = default;

@@ -1,0 +1,260 @@
+#include "redis/redis_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/background.hpp"
+#include "redis/server_answers.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+using kind = redis_error::kind;
+using clock = std::chrono::steady_clock;
+
+constexpr clock::duration pause_min = 50ms;
+constexpr clock::duration pause_max = 1s;
+/// A connection that has been silent for so long is asked whether it is still there.
+constexpr auto quiet_max = 5s;
+constexpr unsigned redirections_max = 5;
+constexpr std::size_t retired_max = 8;
+
+/// For one attempt: name, socket, TLS and what is said first.
+clock::duration attempt_limit(const redis_config& config) {
+    return std::max<clock::duration>(1s, 4 * config.timeout);
+}
+
+/// A reply that is so much later than its call's limit does not come any more.
+clock::duration patience(const redis_config& config) {
+    return 2 * config.timeout;
+}
+
+/// Whether the server has said it, and not we.
+bool is_reply(const redis_error& error) noexcept {
+    return error.why != kind::unreachable && error.why != kind::timeout && error.why != kind::protocol;
+}
+
+/// The server is of no use to us as it is: another one may be, or a new connection.
+bool asks_for_another(const redis_error& error) noexcept {
+    return error.why == kind::read_only || says(error, "NOAUTH");
+}
+
+}  // namespace
+
+redis_client::redis_client(net::io_context& io, const redis_config& config, redis_shared& shared)
+    : io_(io), config_(config), shared_(shared), connector_(io, config, shared) {}
+
+net::awaitable<redis_answer> redis_client::call(std::vector<std::string> words, clock::duration limit) {
+    co_return co_await call_by(words, clock::now() + limit);
+}
+
+net::awaitable<redis_answer> redis_client::call_script(const redis_script& script, std::vector<std::string> words,
+                                                       clock::duration limit) {
+    const auto by = clock::now() + limit;
+    words.insert(words.begin(), {"EVALSHA", script.sha1});
+    redis_answer answer = co_await call_by(words, by);
+    if (answer || !says(answer.error(), "NOSCRIPT")) co_return answer;
+    words[0] = "EVAL";
+    words[1] = script.text;
+    co_return co_await call_by(words, by);
+}
+
+net::awaitable<redis_answer> redis_client::call_by(const std::vector<std::string>& words, clock::time_point by) {
+    for (unsigned redirections = 0; redirections <= redirections_max; ++redirections) {
+        auto line = co_await line_by(by);
+        if (!line) co_return line.error();
+        const host_port at = now_.at;
+        redis_answer answer = co_await (*line)->call(words, by);
+        std::optional<redirection> elsewhere;
+        if (!answer && config_.cluster) elsewhere = redirection_in(answer.error(), at);
+        if (elsewhere && elsewhere->once) {
+            answer = co_await ask(elsewhere->to, words, by);
+            if (!answer) elsewhere = redirection_in(answer.error(), elsewhere->to);
+        }
+        if (answer || !elsewhere) {
+            judge(*line, answer);
+            co_return answer;
+        }
+        if (!elsewhere->once) follow(*line, elsewhere->to);
+    }
+    co_return redis_error{.why = kind::busy, .text = "the nodes of the cluster send us in circles"};
+}
+
+/// @return the connection that there is, or the one that is being made; not waited for after a failed attempt.
+net::awaitable<result<redis_client::line_ptr, redis_error>> redis_client::line_by(clock::time_point limit) {
+    look();
+    while (!now_.line && !away_ && clock::now() < limit) {
+        if (attempt_awaited_.size() >= redis_pipeline::calls_max)
+            co_return redis_error{.why = kind::busy, .text = "too many calls wait for a connection"};
+        start_connecting();
+        co_await wait_for_attempt(limit);
+    }
+    if (now_.line) co_return now_.line;
+    if (away_) co_return *away_;
+    co_return redis_error{.why = kind::unreachable, .text = "there is no connection in time"};
+}
+
+net::awaitable<void> redis_client::wait_for_attempt(clock::time_point limit) {
+    const auto wakes = std::make_shared<net::steady_timer>(io_, limit);
+    attempt_awaited_.push_back(wakes);
+    co_await wakes->async_wait(no_throw);
+    std::erase(attempt_awaited_, wakes);
+}
+
+void redis_client::start_connecting() {
+    if (std::exchange(connecting_, true)) return;
+    try {
+        spawn_lasting(
+            io_.get_executor(), [this] { return connect_until_there(); }, "connecting to the shared store failed");
+    } catch (...) {  // no memory
+        connecting_ = false;
+        throw;
+    }
+}
+
+net::awaitable<void> redis_client::connect_until_there() {
+    net::steady_timer timer{io_};
+    for (;;) {
+        if (away_) {
+            timer.expires_after(pause_);
+            co_await timer.async_wait(no_throw);
+        }
+        auto made = co_await attempt(nullptr, clock::now() + attempt_limit(config_));
+        if (made) {
+            take(std::move(*made));
+            break;
+        }
+        connector_.failed();
+        go_away(made.error());
+        wake_waiting();
+    }
+    connecting_ = false;
+    wake_waiting();
+}
+
+/// @param to nothing: to the server that is next
+net::awaitable<redis_connector::connected> redis_client::attempt(const host_port* to, clock::time_point limit) {
+    while (attempting_) co_await wait_for_attempt(limit);
+    attempting_ = true;
+    redis_connector::connected made = redis_error{};
+    try {
+        if (to)
+            made = co_await connector_.connect_to(*to, limit);
+        else
+            made = co_await connector_.connect(limit);
+    } catch (...) {
+        attempting_ = false;
+        throw;
+    }
+    attempting_ = false;
+    (made ? shared_.metrics.connections : shared_.metrics.connect_failures).add();
+    if (!made) shared_.note(made.error());
+    wake_waiting();
+    co_return made;
+}
+
+void redis_client::wake_waiting() {
+    for (const auto& each : std::exchange(attempt_awaited_, {})) each->cancel();
+}
+
+void redis_client::take(redis_connection made) {
+    now_ = std::move(made);
+    run_id_ = now_.run_id;
+    ++epoch_;
+    proven_ = false;
+    away_.reset();
+}
+
+net::awaitable<redis_answer> redis_client::ask(const host_port& node, const std::vector<std::string>& words,
+                                               clock::time_point limit) {
+    auto failed = co_await connect_for_asking(node, limit);
+    if (failed) co_return std::move(*failed);
+    const line_ptr line = asked_.line;
+    line->post({"ASKING"}, limit);
+    co_return co_await line->call(words, limit);
+}
+
+net::awaitable<std::optional<redis_error>> redis_client::connect_for_asking(const host_port& node,
+                                                                            clock::time_point limit) {
+    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);
+    const auto now = clock::now();
+    if (asked_.line && !asked_.line->end() && !asked_.line->is_overdue(now, patience(config_)) && asked_.at == node)
+        co_return std::nullopt;
+    if (now >= limit) co_return redis_error{.why = kind::unreachable, .text = "there is no connection in time"};
+    retire(std::exchange(asked_.line, nullptr));
+    auto made = co_await attempt(&node, std::min(limit, now + attempt_limit(config_)));
+    if (!made) co_return made.error();
+    retire(std::exchange(asked_.line, nullptr));  // of who has asked meanwhile
+    asked_ = std::move(*made);
+    co_return std::nullopt;
+}
+
+/// The keys are at another node, from now on. Who was first to hear of it has seen to it.
+void redis_client::follow(const line_ptr& from, const host_port& to) {
+    if (from != now_.line) return;
+    connector_.moved(to);
+    retire(std::exchange(now_.line, nullptr));
+    start_connecting();
+}
+
+/// What an answer, or that there is none, says about the connection.
+void redis_client::judge(const line_ptr& line, const redis_answer& answer) {
+    if (!answer) shared_.note(answer.error());
+    if (line != now_.line) return;
+    if (!answer && asks_for_another(answer.error())) {
+        retire(std::exchange(now_.line, nullptr));
+        connector_.failed();
+        go_away(answer.error());
+        return start_connecting();
+    }
+    if (!answer && !is_reply(answer.error())) return look();
+    proven_ = true;
+    pause_ = {};
+}
+
+/// Whether the connection is still there.
+void redis_client::look() {
+    if (!now_.line) return;
+    if (now_.line->is_overdue(clock::now(), patience(config_)))
+        now_.line->close({.why = kind::timeout, .text = "no answer for a while, the connection was closed"});
+    if (!now_.line->end()) return;
+    const redis_error why = *now_.line->end();
+    now_.line.reset();
+    shared_.note(why);
+    if (!proven_ || why.why != kind::unreachable) go_away(why);
+    start_connecting();
+}
+
+void redis_client::go_away(redis_error why) {
+    if (!is_reply(why)) why.why = kind::unreachable;
+    away_ = std::move(why);
+    pause_ = std::clamp(2 * pause_, pause_min, pause_max);
+}
+
+void redis_client::retire(line_ptr line) {
+    if (!line) return;
+    retired_.push_back(std::move(line));
+    clear_retired();
+}
+
+void redis_client::clear_retired() {
+    const auto now = clock::now();
+    std::size_t left = retired_.size();
+    for (const line_ptr& each : retired_) {
+        if (left-- > retired_max || each->is_idle() || each->is_overdue(now, patience(config_)))
+            each->close({.why = kind::unreachable, .text = "the server is not used any more"});
+    }
+    std::erase_if(retired_, [](const line_ptr& each) { return each->end().has_value(); });
+}
+
+void redis_client::maintain() {
+    look();
+    clear_retired();
+    if (!now_.line) return start_connecting();
+    shared_.metrics.late_replies.add(now_.line->take_late());
+    const auto now = clock::now();
+    if (now - now_.line->used_at() >= quiet_max) now_.line->post({"PING"}, now + config_.timeout);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,64 @@
+#include "redis/reply_reader.hpp"
+
+#include <new>
+
+namespace seriesgate {
+namespace {
+
+/// hiredis' own, which it names nowhere.
+const redisReplyObjectFunctions& usual_functions() {
+    static const redisReplyObjectFunctions found = [] {
+        redisReader* const reader = redisReaderCreate();
+        if (reader == nullptr) throw std::bad_alloc{};
+        const redisReplyObjectFunctions functions = *reader->fn;
+        redisReaderFree(reader);
+        return functions;
+    }();
+    return found;
+}
+
+/// Version 0.14 believes any count and allocates for it; 1.0 counts in std::size_t.
+template <class Count>
+void* bounded_array(const redisReadTask* task, Count elements) {
+    auto& seen = *static_cast<std::size_t*>(task->privdata);
+    seen += static_cast<std::size_t>(elements);
+    if (seen > reply_reader::elements_max) return nullptr;
+    return usual_functions().createArray(task, elements);
+}
+
+redisReplyObjectFunctions& bounded_functions() {
+    static redisReplyObjectFunctions made = [] {
+        redisReplyObjectFunctions functions = usual_functions();
+        functions.createArray = bounded_array;
+        return functions;
+    }();
+    return made;
+}
+
+}  // namespace
+
+reply_reader::reply_reader() : reader_(redisReaderCreateWithFunctions(&bounded_functions())) {
+    if (!reader_) throw std::bad_alloc{};
+    reader_->privdata = &elements_;
+}
+
+void reply_reader::take(std::string_view bytes) {
+    if (!fault_.empty()) return;
+    bytes_ += bytes.size();
+    if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) fault_ = reader_->errstr;
+}
+
+redis_reply reply_reader::next() {
+    if (!fault_.empty()) return nullptr;
+    void* reply = nullptr;
+    if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK)
+        fault_ = elements_ > elements_max ? "a reply of too many elements" : reader_->errstr;
+    else if (reply == nullptr && bytes_ > bytes_max)
+        fault_ = "a reply of more than 16 MiB";
+    if (reply == nullptr) return nullptr;
+    elements_ = 0;
+    bytes_ = reader_->len - reader_->pos;
+    return redis_reply{static_cast<redisReply*>(reply)};
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,85 @@
+/// A client, and the one thread that it runs on.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "redis/redis_client.hpp"
+#include "support/catch.hpp"
+
+namespace seriesgate::testing {
+
+using words = std::vector<std::string>;
+using clock = std::chrono::steady_clock;
+
+inline net::awaitable<void> keep(net::awaitable<redis_answer> asked, std::optional<redis_answer>& got) {
+    got = co_await std::move(asked);
+}
+
+struct client_scene {
+    net::io_context& io;
+    redis_config config;
+    redis_shared shared;
+    redis_client client;
+
+    client_scene(net::io_context& where, redis_config given)
+        : io(where), config(std::move(given)), shared(config), client(where, config, shared) {}
+
+    void begin(words command, std::optional<redis_answer>& got,
+               std::chrono::milliseconds limit = std::chrono::seconds{10}) {
+        net::co_spawn(io, keep(client.call(std::move(command), limit), got), net::detached);
+    }
+    redis_answer await(const std::optional<redis_answer>& got) {
+        io.restart();
+        while (!got && io.run_one_for(std::chrono::seconds{20}) != 0) continue;
+        REQUIRE(got.has_value());
+        return std::move(const_cast<std::optional<redis_answer>&>(got).value());
+    }
+    redis_answer call(words command, std::chrono::milliseconds limit = std::chrono::seconds{10}) {
+        std::optional<redis_answer> got;
+        begin(std::move(command), got, limit);
+        return await(got);
+    }
+    redis_answer call_script(const redis_script& script, words arguments) {
+        std::optional<redis_answer> got;
+        auto asked = client.call_script(script, std::move(arguments), std::chrono::seconds{10});
+        net::co_spawn(io, keep(std::move(asked), got), net::detached);
+        return await(got);
+    }
+    /// Lets time pass, for what happens of itself.
+    void run_for(std::chrono::milliseconds time) {
+        io.restart();
+        io.run_for(time);
+    }
+    /// Calls again and again, for what a server needs time for.
+    redis_answer call_until(const words& command, bool (*is_good)(const redis_answer&)) {
+        const auto end = clock::now() + std::chrono::seconds{30};
+        redis_answer got = call(command);
+        while (!is_good(got) && clock::now() < end) {
+            run_for(std::chrono::milliseconds{50});
+            client.maintain();
+            got = call(command);
+        }
+        return got;
+    }
+};
+
+inline bool is_answered(const redis_answer& of) {
+    return of.has_value();
+}
+
+/// Of a text or a number; of an error its kind and text.
+inline std::string shown(const redis_answer& of) {
+    if (!of) return std::string{name_of(of.error().why)} + ": " + of.error().text;
+    if ((*of)->type == REDIS_REPLY_INTEGER) return std::to_string((*of)->integer);
+    if ((*of)->type == REDIS_REPLY_NIL) return "nil";
+    return std::string{text_of(**of)};
+}
+
+}  // namespace seriesgate::testing
