@@ -1,5 +1,6 @@
 #include "app/gate_metrics.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -10,6 +11,10 @@
 
 namespace seriesgate {
 namespace {
+
+double seconds(std::chrono::nanoseconds duration) {
+    return std::chrono::duration<double>(duration).count();
+}
 
 /// All of them, zeroes too.
 template <class Enum>
@@ -101,6 +106,23 @@ std::vector<store_counts> counts_of(const shared_stores& stores) {
         counts.samples_stored = replica.samples_stored.value();
         counts.samples_failed = replica.samples_failed.value();
     }
+    return made;
+}
+
+shared_counts counts_of(const fleet_metrics& metrics, const fleet_facts& now) {
+    shared_counts made{.state = std::string{name_of(now.state)},
+                       .name_space = now.name_space,
+                       .claims = metrics.claims.value(),
+                       .known = metrics.series[claim_outcome::known].value(),
+                       .taken = metrics.series[claim_outcome::taken].value(),
+                       .refused = metrics.series[claim_outcome::refused].value(),
+                       .unanswered = metrics.unanswered_series.value(),
+                       .waiting = metrics.waiting.value(),
+                       .clock_offset_seconds = seconds(now.clock_offset)};
+    for (const fleet_member& each : now.gates)
+        made.gates.push_back({.name = each.name, .version = each.version, .seen_seconds_ago = each.seen_seconds_ago});
+    const auto taken = metrics.claim_duration.read();
+    if (taken.count != 0) made.latency_seconds = seconds(taken.sum) / static_cast<double>(taken.count);
     return made;
 }
 

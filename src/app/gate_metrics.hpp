@@ -6,6 +6,7 @@
 #include "admin/gate_counts.hpp"
 #include "admin/reload_metrics.hpp"
 #include "app/state_metrics.hpp"
+#include "fleet/fleet_metrics.hpp"
 #include "http/http_metrics.hpp"
 #include "ingest/ingest_metrics.hpp"
 #include "upstream/upstream_metrics.hpp"
@@ -30,7 +31,10 @@ struct gate_metrics {
 /// What /stats says of stores.
 [[nodiscard]] std::vector<store_counts> counts_of(const shared_stores& stores);
 
-/// The families of all.
+/// What /stats says of a gate in a fleet.
+[[nodiscard]] shared_counts counts_of(const fleet_metrics& metrics, const fleet_facts& now);
+
+/// The families of all; those of a fleet are written for a gate in one, by the other `write`.
 void write(exposition& out, const gate_metrics& metrics);
 
 }  // namespace seriesgate
