@@ -29,60 +29,16 @@ while [ $# -gt 0 ]; do
 done
 
 "$root/scripts/install-deps.sh"
-"$root/scripts/fetch-servers.sh"
+"$root/scripts/fetch-servers.sh" prometheus victoria-metrics
 build_release
 servers=$root/build/servers/usr/bin
 
-mkdir -p "$root/build/demo"
-data=$(mktemp -d "$root/build/demo/run.XXXXXX")
-children=() # in the order of their start
-failed=no
-
-clean_up() {
-    trap '' INT TERM HUP # a second Ctrl-C must not leave half of them running
-    local at
-    for ((at = ${#children[@]} - 1; at >= 0; at--)); do stop_child "${children[at]}" 10; done
-    if [ "$failed" = yes ]; then
-        echo "demo: the logs are in ${data#"$root"/}" >&2
-    else
-        rm -rf "$data"
-    fi
-}
-trap clean_up EXIT
-trap 'echo "demo: stopping"; exit 0' INT TERM HUP
-
-give_up() { # REASON [LOG]
-    failed=yes
-    echo "demo: $1" >&2
-    if [ -n "${2:-}" ]; then tail -n 15 "$2" >&2; fi
-    exit 1
-}
-
-is_free() { ! (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-ports_taken=' '
-free_port() { # PREFERRED: sets `port`, to the preferred one if nobody listens there
-    port=$1
-    while [[ $ports_taken == *" $port "* ]] || ! is_free "$port"; do
-        port=$((20000 + RANDOM % 12000)) # below the range that outgoing connections take theirs from
-    done
-    ports_taken+="$port "
-}
+demo=demo
+# shellcheck source=scripts/demo-lib.sh
+. "$root/scripts/demo-lib.sh"
 free_port 8428; store=127.0.0.1:$port
 free_port 9201; gate=127.0.0.1:$port
 free_port 9090; prometheus=127.0.0.1:$port
-
-# Each in a process group of its own: Ctrl-C reaches this script alone, which stops them sender first.
-start() { # NAME COMMAND...
-    local name=$1
-    shift
-    set -m
-    "$@" >"$data/$name.log" 2>&1 </dev/null &
-    set +m
-    children+=($!)
-}
-started() { # NAME URL
-    wait_ready "$2" "${children[-1]}" 60 || give_up "$1 did not start" "$data/$1.log"
-}
 
 start victoria-metrics "$servers/victoria-metrics" -storageDataPath="$data/store" -httpListenAddr="$store" \
     -retentionPeriod=1 -memory.allowedPercent=10
@@ -111,19 +67,17 @@ start prometheus "$servers/prometheus" --config.file="$data/prometheus.yml" --st
 started prometheus "http://$prometheus/-/ready"
 
 echo
-show() { printf '  %-16s %-46s %s\n' "$@"; }
 show Prometheus "http://$prometheus/targets" "scrapes itself and the gate, writes to the gate"
 show seriesgate "http://$gate/" "admits $limit series an hour, forwards to VictoriaMetrics"
 show VictoriaMetrics "http://$store/vmui" "what arrived; it stores no NaN, so series of nothing else are not counted"
 echo
 if [ "$seconds" = 0 ]; then echo "Ctrl-C stops all three."; fi
 
-ask() { curl -fsS -m 2 "$1" 2>/dev/null || true; }
 stored=0 accepted=0
 summary() {
     local stats
     stats=$(ask "http://$gate/stats")
-    stored=$(ask "http://$store/api/v1/series/count" | tr -dc '0-9,[]' | sed -n 's/.*\[\([0-9]*\)\].*/\1/p')
+    stored=$(series_stored "$store")
     accepted=$(json_number samples accepted <<<"$stats")
     printf '%s  samples %s received, %s accepted, %s refused | hour %s of %s series, about %s refused | store %s series\n' \
         "$(date +%T)" "$(json_number samples received <<<"$stats")" "$accepted" \

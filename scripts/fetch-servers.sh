@@ -1,52 +1,128 @@
 #!/usr/bin/env bash
-# Fetches the servers that the tests and the demo talk to, Prometheus and VictoriaMetrics, as Debian packages and
-# unpacks them under build/servers. They are not installed: no service, no user, nothing outside build/. Needs no
-# root. What is there already is kept, so a second call neither downloads anything nor needs a network.
+# Fetches the servers that the tests and the demos talk to as Debian packages, and unpacks them under build/servers:
+#
+#   scripts/fetch-servers.sh [prometheus] [victoria-metrics] [valkey-server]     (without arguments: all three)
+#
+# They are not installed: no service, no user, nothing outside build/. Needs no root. What is there already is kept, so a
+# second call neither downloads anything nor needs a network.
+#
+# Valkey is that of Debian 13, on Debian 12 too, which has none: with Debian 13's libraries beside it, and started by
+# their loader (build/servers/valkey/valkey-server).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/lib.sh
+. "$root/scripts/lib.sh"
 
 servers=$root/build/servers
-binaries=(prometheus promtool victoria-metrics)
+binaries=$servers/usr/bin
+known=(prometheus victoria-metrics valkey-server)
 
-all_there() {
-    local binary
-    for binary in "${binaries[@]}"; do
-        [ -x "$servers/usr/bin/$binary" ] || return 1
-    done
+is_there() { # SERVER
+    [ -x "$binaries/$1" ] && { [ "$1" != prometheus ] || [ -x "$binaries/promtool" ]; }
 }
 
-all_there && exit 0
+wanted=("$@")
+if [ $# = 0 ]; then wanted=("${known[@]}"); fi
+missing=()
+for server in "${wanted[@]}"; do
+    if [[ " ${known[*]} " != *" $server "* ]]; then
+        echo "usage: scripts/fetch-servers.sh [${known[0]}] [${known[1]}] [${known[2]}]" >&2
+        exit 1
+    fi
+    is_there "$server" || missing+=("$server")
+done
+if [ ${#missing[@]} = 0 ]; then exit 0; fi
 if ! command -v apt-get >/dev/null || ! command -v dpkg >/dev/null; then
-    echo "fetch-servers: needs a Debian system; elsewhere put ${binaries[*]} into build/servers/usr/bin" >&2
+    echo "fetch-servers: needs a Debian system; elsewhere put ${missing[*]} into build/servers/usr/bin" >&2
     exit 1
 fi
 
-echo "fetch-servers: unpacking Prometheus and VictoriaMetrics under build/servers"
-mkdir -p "$servers"
+echo "fetch-servers: unpacking ${missing[*]} under build/servers"
+mkdir -p "$binaries"
 downloads=$(mktemp -d "$servers/download.XXXXXX")
 log=$downloads/log
 trap 'rm -rf "$downloads"' EXIT
 
-apt_options=(-o APT::Sandbox::User=) # no change of user: the folder is ours, and we may not be root
-unpack() { # PACKAGE
-    rm -f "$downloads"/*.deb
-    (cd "$downloads" && apt-get "${apt_options[@]}" download "$1") >>"$log" 2>&1 &&
-        dpkg -x "$downloads"/*.deb "$servers"
-}
-unpack_all() {
-    unpack prometheus && unpack victoria-metrics || return 1
-    # Debian 13 has promtool in a package of its own, Debian 12 beside prometheus.
-    [ -x "$servers/usr/bin/promtool" ] || unpack promtool
+apt() { # OPTION... COMMAND ARGUMENT...
+    # No change of user: the folder is ours, and we may not be root.
+    (cd "$downloads" && apt-get -o APT::Sandbox::User= -o Acquire::Retries=3 -o Acquire::http::Timeout=30 "$@") >>"$log" 2>&1
 }
 
-# The system's package lists may be old or absent and only root could renew them: then with lists of our own.
-if ! unpack_all; then
-    mkdir -p "$downloads/lists/partial" "$downloads/cache/archives/partial"
-    apt_options+=(-o "Dir::State::lists=$downloads/lists" -o "Dir::Cache=$downloads/cache")
-    if ! apt-get "${apt_options[@]}" update >>"$log" 2>&1 || ! unpack_all; then
+# Options of an apt that has lists and a cache of its own.
+own_lists() { # NAME
+    mkdir -p "$downloads/$1/lists/partial" "$downloads/$1/cache/archives/partial"
+    options=(-o "Dir::State::lists=$downloads/$1/lists" -o "Dir::Cache=$downloads/$1/cache")
+}
+
+unpack() { # FOLDER PACKAGE...
+    local folder=$1 package
+    shift
+    rm -f "$downloads"/*.deb
+    mkdir -p "$folder"
+    apt "${options[@]}" download "$@" || return 1
+    for package in "$downloads"/*.deb; do dpkg -x "$package" "$folder" || return 1; done
+}
+
+unpack_here() { # SERVER
+    unpack "$servers" "$1" || return 1
+    # Debian 13 has promtool in a package of its own, Debian 12 beside prometheus.
+    [ "$1" != prometheus ] || [ -x "$binaries/promtool" ] || unpack "$servers" promtool
+}
+
+# The server, and each library that it is linked to.
+valkey_packages=(valkey-server valkey-tools libc6 libgcc-s1 libstdc++6 libatomic1 libjemalloc2 liblzf1 libssl3t64
+    libsystemd0 libcap2 libzstd1 zlib1g)
+
+unpack_valkey() {
+    local home=$servers/valkey uri loader loaders
+    uri=$(debian_mirror)
+    own_lists trixie
+    : >"$downloads/status"
+    cat >"$downloads/trixie.sources" <<EOF
+Types: deb
+URIs: ${uri:-http://deb.debian.org/debian/}
+Suites: trixie
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+EOF
+    options+=(-o "Dir::State::status=$downloads/status" -o "Dir::Etc::sourcelist=$downloads/trixie.sources"
+        -o Dir::Etc::sourceparts=/dev/null)
+    rm -rf "$home"
+    apt "${options[@]}" update -o APT::Update::Error-Mode=any && unpack "$home/root" "${valkey_packages[@]}" || return 1
+
+    loaders=("$home"/root/usr/lib/*/ld-linux*.so.*)
+    loader=${loaders[0]#"$home/"}
+    cat >"$home/valkey-server" <<EOF
+#!/bin/sh
+# Debian 13's Valkey with Debian 13's libraries, whatever this system's are. It runs what it is called as.
+home=\$(dirname "\$(readlink -f "\$0")")
+exec "\$home/$loader" --library-path "\$home/${loader%/*}" "\$home/root/usr/bin/\$(basename "\$0")" "\$@"
+EOF
+    chmod +x "$home/valkey-server"
+    ln -sf valkey-server "$home/valkey-cli"
+    "$home/valkey-server" --version >>"$log" 2>&1 || return 1
+    ln -sf ../../valkey/valkey-server ../../valkey/valkey-cli "$binaries"
+}
+
+renewed=no
+unpack_one() { # SERVER
+    if [ "$1" = valkey-server ]; then
+        unpack_valkey
+        return
+    fi
+    options=()
+    if [ "$renewed" = no ] && unpack_here "$1"; then return; fi
+    # The system's package lists may be old or absent and only root could renew them: then with lists of our own.
+    own_lists system
+    if [ "$renewed" = no ]; then apt "${options[@]}" update || return 1; fi
+    renewed=yes
+    unpack_here "$1"
+}
+
+for server in "${missing[@]}"; do
+    if ! unpack_one "$server" || ! is_there "$server"; then
         tail -n 20 "$log" >&2
-        echo "fetch-servers: could not download the packages" >&2
+        echo "fetch-servers: could not get $server" >&2
         exit 1
     fi
-fi
-all_there || { echo "fetch-servers: the packages lack one of: ${binaries[*]}" >&2; exit 1; }
+done

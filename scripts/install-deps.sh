@@ -4,7 +4,7 @@
 #
 # Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
 # alone: on a prepared machine this neither calls apt-get nor needs a network. No service is started or enabled: the
-# Prometheus and VictoriaMetrics of the tests are only unpacked under build/ (see fetch-servers.sh), and of HAProxy,
+# Prometheus, VictoriaMetrics and Valkey of the tests are only unpacked under build/ (see fetch-servers.sh), and of HAProxy,
 # nginx and Redis the tests use the programs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,5 +1,5 @@
-# Shared by run.sh, demo.sh and test.sh: build the binary, read its /stats, end a process. Sourced, not run, by a
-# script that has set `root` to the top of the repository.
+# Shared by the scripts beside it: build the binary, read its /stats, end a process, find Debian's mirror. Sourced, not
+# run, by a script that has set `root` to the top of the repository.
 # shellcheck shell=bash disable=SC2154
 
 # Where the binary of a preset is.
@@ -75,4 +75,11 @@ stop_child() { # PID SECONDS
         sleep 0.1
     done
     wait "$1" 2>/dev/null || true
+}
+
+# The mirror of Debian that this machine's apt uses; nothing if there is none.
+debian_mirror() {
+    # shellcheck disable=SC2016 # apt's variables, not ours
+    apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+        awk '$1 == "Debian" && !found { found = 1; print $2 }' || true
 }

@@ -12,6 +12,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 home=$root/build/debian13
 system=$home/root
 suite=trixie
+# shellcheck source=scripts/lib.sh
+. "$root/scripts/lib.sh"
 
 cannot() { # WHY
     echo "test-debian13: NOT TESTED on Debian 13: $1"
@@ -29,13 +31,6 @@ if [ "${SERIESGATE_OWN_MOUNTS-}" != yes ]; then
     SERIESGATE_OWN_MOUNTS=yes exec unshare --mount --propagation private -- "${BASH_SOURCE[0]}" "$@"
 fi
 
-# The mirror that this machine's apt uses, so that what serves one serves the other; without one, debootstrap's own.
-mirror() {
-    # shellcheck disable=SC2016 # apt's variables, not ours
-    apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-        awk '$1 == "Debian" && !found { found = 1; print $2 }' || true
-}
-
 make_system() {
     local log=$home/debootstrap.log proxy='' uri
     echo "test-debian13: making a Debian 13 under ${system#"$root"/}"
@@ -45,7 +40,7 @@ make_system() {
         eval "$(apt-config shell proxy Acquire::http::Proxy)"
         if [ -n "$proxy" ] && [ "$proxy" != DIRECT ]; then export http_proxy=$proxy; fi
     fi
-    uri=$(mirror)
+    uri=$(debian_mirror) # so that what serves one serves the other
     if ! debootstrap --variant=minbase "$suite" "$system" ${uri:+"$uri"} >"$log" 2>&1; then
         tail -n 5 "$log"
         cannot "debootstrap failed, see ${log#"$root"/}"

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "admin/pages.hpp"
+#include "app/fleet_seat.hpp"
 #include "app/gate_metrics.hpp"
 #include "app/maintenance.hpp"
 #include "app/reload.hpp"
@@ -133,10 +134,10 @@ class running_workers {
   private:
     void start(serving_thread& one, const config& settings) {
         net::io_context& io = one.self.io;
-        if (!settings.upstream.discard)
+        if (!settings.upstream.discard || settings.shared.has_store())
             spawn_lasting(
                 io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
-                "keeping the upstream's addresses failed");
+                "keeping the ways to the stores failed");
         spawn_lasting(
             io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
         threads_.emplace_back([&io] { run_handlers(io); });
@@ -148,14 +149,17 @@ class running_workers {
 void run(const config& settings, std::string_view config_file, std::function<load_outcome()> read_again) {
     const installation installed{settings};
     const hash_key key{installed.secret};
-    series_limiter limiter{settings.rules, wall_clock_now(), key};
     gate_metrics metrics;
+    std::optional<fleet_seat> fleet;
+    if (settings.shared.has_store()) fleet.emplace(settings, key, metrics.fleet);
+    const auto now = [&fleet] { return fleet ? fleet->shared.now() : time_point{wall_clock_now()}; };
+    series_limiter limiter{settings.rules, now(), key, fleet ? limit_scope::fleet : limit_scope::gate};
     const descriptor_use other_descriptors = descriptors_besides(settings);
     connection_registry connections{connection_bounds_of(settings.server, other_descriptors), metrics.http};
     connection_registry admin_connections{admin_bounds, metrics.http};
     descriptor_relief relief{connections, other_descriptors};
     access_control access{settings.web};
-    serving_shared shared{settings, limiter, key, metrics, access};
+    serving_shared shared{settings, limiter, key, metrics, access, fleet ? &fleet->shared : nullptr};
     web_access web{settings.web_config_file, settings.web, access, metrics.reload.web_successful};
     rereading small_files;
     const auto read_all_again = [&] {
@@ -169,15 +173,17 @@ void run(const config& settings, std::string_view config_file, std::function<loa
                                    [&](exposition& out) {
                                        write(out, metrics);
                                        write(out, shared.stores);
+                                       if (fleet) write(out, fleet->shared);
                                    },
                                .counts =
                                    [&] {
                                        gate_counts counts = metrics.counts();
                                        counts.stores = counts_of(shared.stores);
+                                       if (fleet) counts.shared = counts_of(fleet->shared);
                                        return counts;
                                    }};
     std::optional<state_keeper> state;
-    if (installed.directory) state.emplace(settings, installed, key, limiter, metrics.state);
+    if (installed.directory && !fleet) state.emplace(settings, installed, key, limiter, metrics.state);
     const worker_threads workers = make_workers(shared, settings.server);
     serving_thread front_desk{shared, serving_thread::role::front_desk};  // its thread is this one
     net::io_context& control = front_desk.self.io;
@@ -194,7 +200,9 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     net::signal_set reload_signals{control, SIGHUP};
 
     // Threads are stopped and joined in reverse order, before what they use goes.
-    std::jthread maintenance{[&](const std::stop_token& end) { maintain(end, limiter); }};
+    std::jthread maintenance{[&](const std::stop_token& end) { maintain(end, limiter, now); }};
+    std::jthread staying_in_fleet;
+    if (fleet) staying_in_fleet = std::jthread{[&](const std::stop_token& end) { fleet->run(end); }};
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};

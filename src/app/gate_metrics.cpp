@@ -1,20 +1,16 @@
 #include "app/gate_metrics.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
 
+#include "fleet/fleet_shared.hpp"
 #include "ingest/stores.hpp"
 #include "log/log.hpp"
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {
 namespace {
-
-double seconds(std::chrono::nanoseconds duration) {
-    return std::chrono::duration<double>(duration).count();
-}
 
 /// All of them, zeroes too.
 template <class Enum>
@@ -92,6 +88,43 @@ gate_counts gate_metrics::counts() const {
             .connections = count_connections(http)};
 }
 
+namespace {
+
+std::string_view name_of(fleet_state state) {
+    switch (state) {
+        case fleet_state::joining:
+            return "joining";
+        case fleet_state::joined:
+            return "joined";
+        case fleet_state::away:
+            break;
+    }
+    return "away";
+}
+
+}  // namespace
+
+shared_counts counts_of(const fleet_shared& fleet) {
+    const fleet_metrics& metrics = fleet.metrics;
+    const auto durations = metrics.claim_duration.read();
+    const auto answered = static_cast<double>(durations.count);
+    shared_counts made{.state = std::string{name_of(fleet.state())},
+                       .name_space = fleet.settings.name_space,
+                       .claims = metrics.claims.value(),
+                       .known = metrics.series[claim_outcome::known].value(),
+                       .taken = metrics.series[claim_outcome::taken].value(),
+                       .refused = metrics.series[claim_outcome::refused].value(),
+                       .unanswered = metrics.unanswered_series.value(),
+                       .waiting = metrics.waiting.value(),
+                       .clock_offset_seconds = std::chrono::duration<double>(fleet.clock_offset()).count(),
+                       .latency_seconds = durations.count == 0 ? 0.0 : std::chrono::duration<double>(durations.sum).count() / answered};
+    for (fleet_member& each : fleet.members())
+        made.gates.push_back({.name = std::move(each.name),
+                              .version = std::move(each.version),
+                              .seen_seconds_ago = each.seen_seconds_ago});
+    return made;
+}
+
 std::vector<store_counts> counts_of(const shared_stores& stores) {
     std::vector<store_counts> made;
     for (const shared_store* store : stores.all()) {
@@ -106,23 +139,6 @@ std::vector<store_counts> counts_of(const shared_stores& stores) {
         counts.samples_stored = replica.samples_stored.value();
         counts.samples_failed = replica.samples_failed.value();
     }
-    return made;
-}
-
-shared_counts counts_of(const fleet_metrics& metrics, const fleet_facts& now) {
-    shared_counts made{.state = std::string{name_of(now.state)},
-                       .name_space = now.name_space,
-                       .claims = metrics.claims.value(),
-                       .known = metrics.series[claim_outcome::known].value(),
-                       .taken = metrics.series[claim_outcome::taken].value(),
-                       .refused = metrics.series[claim_outcome::refused].value(),
-                       .unanswered = metrics.unanswered_series.value(),
-                       .waiting = metrics.waiting.value(),
-                       .clock_offset_seconds = seconds(now.clock_offset)};
-    for (const fleet_member& each : now.gates)
-        made.gates.push_back({.name = each.name, .version = each.version, .seen_seconds_ago = each.seen_seconds_ago});
-    const auto taken = metrics.claim_duration.read();
-    if (taken.count != 0) made.latency_seconds = seconds(taken.sum) / static_cast<double>(taken.count);
     return made;
 }
 

@@ -14,6 +14,7 @@
 namespace seriesgate {
 
 class exposition;
+class fleet_shared;
 struct shared_stores;
 
 /// Threads: any.
@@ -23,6 +24,7 @@ struct gate_metrics {
     upstream_metrics upstream;
     reload_metrics reload;
     state_metrics state;
+    fleet_metrics fleet;
 
     /// What /stats says of them.
     [[nodiscard]] gate_counts counts() const;
@@ -31,10 +33,10 @@ struct gate_metrics {
 /// What /stats says of stores.
 [[nodiscard]] std::vector<store_counts> counts_of(const shared_stores& stores);
 
-/// What /stats says of a gate in a fleet.
-[[nodiscard]] shared_counts counts_of(const fleet_metrics& metrics, const fleet_facts& now);
+/// What /stats says of a fleet.
+[[nodiscard]] shared_counts counts_of(const fleet_shared& fleet);
 
-/// The families of all; those of a fleet are written for a gate in one, by the other `write`.
+/// The families of all but the fleet's.
 void write(exposition& out, const gate_metrics& metrics);
 
 }  // namespace seriesgate

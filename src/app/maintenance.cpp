@@ -3,12 +3,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
 #include "log/log.hpp"
-#include "net/wall_clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -22,14 +22,14 @@ constexpr auto pause_after_failure = 1s;
 
 }  // namespace
 
-void maintain(const std::stop_token& stop, series_limiter& limiter) {
+void maintain(const std::stop_token& stop, series_limiter& limiter, const std::function<time_point()>& now) {
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
     bool in_doubt = false;
     while (!stop.stop_requested()) {
         try {
-            limiter.maintain(wall_clock_now());
+            limiter.maintain(now());
             if (limiter.clock_in_doubt() && !in_doubt)
                 log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
             in_doubt = limiter.clock_in_doubt();

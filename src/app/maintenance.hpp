@@ -1,7 +1,10 @@
 /// The limiter's own thread.
 #pragma once
 
+#include <functional>
 #include <stop_token>
+
+#include "limit/window.hpp"
 
 namespace seriesgate {
 
@@ -9,6 +12,7 @@ class series_limiter;
 
 /// Has the limiter's filters made before they are needed, until it is told to stop. It allocates, so it is nobody's
 /// request. Says so when the clock is not believed.
-void maintain(const std::stop_token& stop, series_limiter& limiter);
+/// @param now the time by which requests are decided.
+void maintain(const std::stop_token& stop, series_limiter& limiter, const std::function<time_point()>& now);
 
 }  // namespace seriesgate

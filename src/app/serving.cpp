@@ -26,13 +26,18 @@ std::string what_keeps(ingest_shared& shared) {
 }  // namespace
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
-                               gate_metrics& metrics, access_control& access)
+                               gate_metrics& metrics, access_control& access, fleet_shared* fleet)
     : http{.settings = settings.server,
            .tenant_header = settings.tenant_header,
            .metrics = metrics.http,
            .access = access},
       stores(settings.upstream, metrics.upstream, worker_count(settings.server)),
-      ingest{.settings = settings, .limiter = limiter, .key = key, .metrics = metrics.ingest, .stores = stores},
+      ingest{.settings = settings,
+             .limiter = limiter,
+             .key = key,
+             .metrics = metrics.ingest,
+             .stores = stores,
+             .fleet = fleet},
       admin{.life = http.life, .reload = metrics.reload, .waits_for = [this] { return what_keeps(ingest); }} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)

@@ -15,6 +15,7 @@
 
 namespace seriesgate {
 
+class fleet_shared;
 class series_limiter;
 
 /// What all of them share, room by room. Threads: any.
@@ -25,8 +26,9 @@ struct serving_shared {
     admin_shared admin;
 
     /// Everything that is passed outlives this.
+    /// @param fleet null for a gate that counts alone
     serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
-                   access_control& access);
+                   access_control& access, fleet_shared* fleet);
 };
 
 /// One thread with what answers on it.

@@ -1,7 +1,9 @@
 /// What a gate asks the shared store about series that it does not know, and what the store says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "limit/rules.hpp"
@@ -32,7 +34,7 @@ struct claimed_budget {
 /// The next series of a claim, which all belong to the same budgets.
 struct claim_run {
     std::uint32_t series = 0;
-    std::vector<std::uint8_t> budgets{};  ///< places in claim::budgets, each once
+    std::vector<std::uint8_t> budgets{};  ///< places in claim::budgets, each once; no two share an overflow budget
     bool look = false;                    ///< only ask whether they are known: take nothing
 
     friend bool operator==(const claim_run&, const claim_run&) = default;
@@ -58,13 +60,13 @@ struct bucket_counts {
 
 /// What a gate says with each claim about itself and the moment.
 struct claim_terms {
-    std::int64_t hour = 0;        ///< that it wants to be counted in: hours since the epoch
-    std::uint64_t rules = 0;      ///< of all rules but the maxima: differs when they do
-    std::uint32_t grace = 0;      ///< seconds of an hour in which room is kept for incumbents
-    bool with_day = false;        ///< some enforced budget limits the day
-    std::uint64_t room = 0;       ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
-    std::uint64_t day_room = 0;   ///< the same for the day
-    bucket_counts buckets{};      ///< as the gate has been told
+    std::int64_t hour = 0;       ///< that it wants to be counted in: hours since the epoch
+    std::uint64_t rules = 0;     ///< of all rules but the maxima: differs when they do
+    std::uint32_t grace = 0;     ///< seconds of an hour in which room is kept for incumbents
+    bool with_day = false;       ///< some enforced budget limits the day
+    std::uint64_t room = 0;      ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
+    std::uint64_t day_room = 0;  ///< the same for the day
+    bucket_counts buckets{};     ///< as the gate has been told
 };
 
 enum class claim_status : std::uint8_t {
@@ -78,6 +80,7 @@ enum class claim_outcome : std::uint8_t {
     taken,    ///< counted now
     refused,  ///< nothing has been taken
     unknown,  ///< of those that only look: in no set
+    count_
 };
 
 struct series_answer {
@@ -87,6 +90,10 @@ struct series_answer {
 
     friend bool operator==(const series_answer&, const series_answer&) = default;
 };
+
+/// budget_answer::awaited where it is not known how many of the hour before count against a budget: nobody else gets
+/// room in it.
+inline constexpr std::uint64_t all_awaited = std::numeric_limits<std::uint64_t>::max();
 
 /// A budget after the claim.
 struct budget_answer {

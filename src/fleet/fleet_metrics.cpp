@@ -1,61 +1,63 @@
 #include "fleet/fleet_metrics.hpp"
 
+#include <chrono>
+
+#include "fleet/fleet_shared.hpp"
 #include "metrics/exposition.hpp"
 
 namespace seriesgate {
 namespace {
 
-void write_now(exposition& out, const fleet_facts& now) {
-    out.family("seriesgate_shared_up", "Whether newcomers are asked about at the shared store.", metric_type::gauge);
-    out.sample({}, now.state == fleet_state::joined ? 1 : 0);
-    out.family("seriesgate_shared_state", "How the gate stands with its fleet: 1 for the state that it is in.",
-               metric_type::gauge);
-    for (const fleet_state each : {fleet_state::joining, fleet_state::joined, fleet_state::away})
-        out.sample({{"state", name_of(each)}}, now.state == each ? 1 : 0);
-    out.family("seriesgate_shared_gates", "Gates of the namespace that were heard of in the last two hours.",
-               metric_type::gauge);
-    out.sample({}, now.gates.size());
-    out.family("seriesgate_shared_clock_offset_seconds", "The clock of the shared store less that of the gate.",
-               metric_type::gauge);
-    out.sample({}, std::chrono::duration<double>(now.clock_offset).count());
-}
-
-void write_failures(exposition& out, const fleet_metrics& metrics) {
-    out.family("seriesgate_shared_claim_failures_total",
-               "Claims that came to nothing, by reason; closed ones were made anew.", metric_type::counter);
-    for (std::size_t i = 0; i < metrics.failures.size; ++i) {
-        const auto why = static_cast<redis_error::kind>(i);
-        out.sample({{"reason", name_of(why)}}, metrics.failures[why].value());
+std::string_view outcome_name(claim_outcome of) noexcept {
+    switch (of) {
+        case claim_outcome::known:
+            return "known";
+        case claim_outcome::taken:
+            return "taken";
+        case claim_outcome::refused:
+            return "refused";
+        case claim_outcome::unknown:
+        case claim_outcome::count_:
+            break;
     }
-    out.sample({{"reason", "no_turn"}}, metrics.no_turn.value());
-    out.sample({{"reason", "closed"}}, metrics.closed.value());
-}
-
-void write_series(exposition& out, const fleet_metrics& metrics, bool admits) {
-    out.family("seriesgate_shared_claimed_series_total",
-               "Series that the shared store was asked about, by what it has said.", metric_type::counter);
-    out.sample({{"outcome", "known"}}, metrics.series[claim_outcome::known].value());
-    out.sample({{"outcome", "taken"}}, metrics.series[claim_outcome::taken].value());
-    out.sample({{"outcome", "refused"}}, metrics.series[claim_outcome::refused].value());
-    out.sample({{"outcome", "unknown"}}, metrics.series[claim_outcome::unknown].value());
-    out.family("seriesgate_shared_unanswered_series_total",
-               "Series that the shared store gave no answer about, by what they got.", metric_type::counter);
-    const auto count = metrics.unanswered_series.value();
-    out.sample({{"answer", "refused"}}, admits ? 0 : count);
-    out.sample({{"answer", "admitted"}}, admits ? count : 0);
+    return "unknown";
 }
 
 }  // namespace
 
-void write(exposition& out, const fleet_metrics& metrics, const fleet_facts& now) {
-    write_now(out, now);
+void write(exposition& out, fleet_shared& of) {
+    const fleet_metrics& metrics = of.metrics;
+    out.family("seriesgate_shared_up", "Whether the gate has joined its fleet and the shared store answers.",
+               metric_type::gauge);
+    out.sample({}, of.state() == fleet_state::joined ? 1 : 0);
+    out.family("seriesgate_shared_gates", "Gates of the namespace that gave a sign of life in the last two hours.",
+               metric_type::gauge);
+    out.sample({}, of.members().size());
+    out.family("seriesgate_shared_clock_offset_seconds", "The shared store's clock less this gate's own.",
+               metric_type::gauge);
+    out.sample({}, std::chrono::duration<double>(of.clock_offset()).count());
     write_counter(out, "seriesgate_shared_claims_total", "Claims that the shared store has answered.", metrics.claims);
-    write_failures(out, metrics);
+    out.family("seriesgate_shared_claimed_series_total", "Series in answered claims, by what the shared store said.",
+               metric_type::counter);
+    for (std::size_t i = 0; i < metrics.series.size; ++i) {
+        const auto outcome = static_cast<claim_outcome>(i);
+        out.sample({{"outcome", outcome_name(outcome)}}, metrics.series[outcome].value());
+    }
+    write_counter(out, "seriesgate_shared_unanswered_series_total",
+                  "Series without an answer of the shared store: they got what shared.onUnavailable says.",
+                  metrics.unanswered_series);
+    out.family("seriesgate_shared_claim_failures_total", "Claims without an answer, by reason.", metric_type::counter);
+    for (std::size_t i = 0; i < metrics.failures.size; ++i) {
+        const auto reason = static_cast<redis_error::kind>(i);
+        out.sample({{"reason", name_of(reason)}}, metrics.failures[reason].value());
+    }
+    out.sample({{"reason", "no_turn"}}, metrics.no_turn.value());
+    write_counter(out, "seriesgate_shared_claims_closed_total",
+                  "Claims for an hour that was over for the shared store, made anew.", metrics.closed);
+    write_gauge(out, "seriesgate_shared_claims_waiting", "Claims that wait for their turn.", metrics.waiting);
     write_histogram(out, "seriesgate_shared_claim_duration_seconds",
-                    "Time from sending a claim to having read the answer.", metrics.claim_duration);
-    write_series(out, metrics, now.admits);
-    write_gauge(out, "seriesgate_shared_asks_waiting", "Requests that wait for their turn to ask the shared store.",
-                metrics.waiting);
+                    "Time from sending a claim to having read its answer.", metrics.claim_duration);
+    write(out, of.store.metrics);
 }
 
 }  // namespace seriesgate

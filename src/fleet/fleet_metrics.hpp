@@ -1,53 +1,28 @@
-/// What is counted about a gate in its fleet.
+/// What is counted about asking the store that a fleet shares.
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "claim/claim.hpp"
-#include "fleet/fleet_member.hpp"
-#include "fleet/fleet_state.hpp"
 #include "metrics/counters.hpp"
 #include "redis/redis_error.hpp"
 
 namespace seriesgate {
 
 class exposition;
+class fleet_shared;
 
-/// Series by what the store has said of them. Threads: any.
-class counter_by_outcome {
-    std::array<counter, 4> counters_;
-
-  public:
-    counter& operator[](claim_outcome said) noexcept { return counters_[static_cast<std::size_t>(said)]; }
-    const counter& operator[](claim_outcome said) const noexcept { return counters_[static_cast<std::size_t>(said)]; }
-};
-
-/// A claim is counted once: as answered, as a failure, or as without a turn. Threads: any.
+/// Threads: any.
 struct fleet_metrics {
-    counter claims;                                 ///< that the store has answered
-    counter closed;                                 ///< of these, for an hour that was not the store's: made anew
-    counter no_turn;                                ///< not sent: too many waited, or shared.timeout was over by then
-    counter_by<redis_error::kind> failures;         ///< sent, and without an answer that says something
-    counter_by_outcome series;                      ///< that claims were about
-    counter unanswered_series;                      ///< they got what shared.onUnavailable says
-    gauge waiting;                                  ///< requests, for their turn
-    alignas(64) duration_histogram claim_duration;  ///< claim sent to answer read, of those answered
+    counter claims;                                 ///< that were answered
+    counter_by<claim_outcome> series;               ///< in them
+    counter unanswered_series;                      ///< that got what shared.onUnavailable says
+    counter_by<redis_error::kind> failures;         ///< claims without an answer
+    counter no_turn;                                ///< claims that were not sent: too many waited, or too long
+    counter closed;                                 ///< claims for an hour that was over, made anew
+    gauge waiting;                                  ///< claims that wait for their turn
+    alignas(64) duration_histogram claim_duration;  ///< of those answered
 };
 
-/// How things stand now.
-struct fleet_facts {
-    fleet_state state = fleet_state::joining;
-    std::string name_space{};                 ///< shared.namespace
-    bool admits = false;                      ///< shared.onUnavailable: admit
-    std::chrono::nanoseconds clock_offset{};  ///< the store's clock less the gate's own
-    std::vector<fleet_member> gates{};        ///< this one too
-};
-
-/// Its families.
-void write(exposition& out, const fleet_metrics& metrics, const fleet_facts& now);
+/// Its families, and what else there is to say of a gate in a fleet.
+void write(exposition& out, fleet_shared& of);
 
 }  // namespace seriesgate

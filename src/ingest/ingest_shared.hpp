@@ -9,6 +9,7 @@
 
 namespace seriesgate {
 
+class fleet_shared;
 class series_limiter;
 
 /// Outlives them; any thread may use it at any time.
@@ -18,6 +19,7 @@ struct ingest_shared {
     const hash_key& key;  ///< of this installation
     ingest_metrics& metrics;
     shared_stores& stores;
+    fleet_shared* fleet = nullptr;  ///< with one limit for several gates
     ingest_logs logs{};
 };
 

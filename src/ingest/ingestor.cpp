@@ -25,15 +25,21 @@ constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 
 constexpr auto maintenance_interval = std::chrono::seconds{1};
 
+/// A request waits for its fleet's next hour to begin, and for no other.
+constexpr int hours_asked_max = 3;
+
 }  // namespace
 
 ingestor::ingestor(net::io_context& io, ingest_shared& shared)
-    : io_(io), shared_(shared), pool_(shared.settings, shared.key), relay_(io, shared) {}
+    : io_(io), shared_(shared), pool_(shared.settings, shared.key), relay_(io, shared) {
+    if (shared.fleet != nullptr) claimer_.emplace(io, *shared.fleet);
+}
 
 net::awaitable<void> ingestor::maintain() {
     net::steady_timer timer{io_};
     for (;;) {
         relay_.maintain();
+        if (claimer_) claimer_->maintain();
         timer.expires_after(maintenance_interval);
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
@@ -47,7 +53,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     const media kind = media_of(request.headers);
     if (!kind.fault.empty()) co_return unsupported_media(kind.fault);
 
-    auto prepared = prepare(request, kind);
+    auto prepared = co_await prepare(request, kind);
     if (!prepared) co_return prepared.error();
     const outgoing& sent = *prepared;
     count(sent);
@@ -68,33 +74,38 @@ net::awaitable<reply> ingestor::send(const http_request& request, const outgoing
     co_return out_of_memory();
 }
 
-/// The synchronous part: everything between the body and what is sent. Nothing is decided about a body that is no
-/// request, and no samples are counted of one that is rejected. The work goes back at the end of it, so that nothing
-/// that waits for the upstream holds any.
+/// Everything between the body and what is sent; in a fleet its store may be waited for. Nothing is decided about a
+/// body that is no request, and no samples are counted of one that is rejected. The work goes back at the end of it, so
+/// that nothing that waits for the upstream holds any.
 /// @return what is to be sent, or the answer that rejects the request.
-result<outgoing, reply> ingestor::prepare(http_request& request, const media& kind) try {
-    const std::string_view tenant = request.tenant;
-    if (tenant.size() > tenant_bytes_max)
-        return rejection(reject_reason::too_large, 400,
-                         fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
-    if (!relay_.take_room(request)) return overloaded(request.memory.use());
-    const work_pool::lease work = pool_.take(request.memory);
-    const auto decoded = decode(request, kind, *work);
-    if (!decoded) return decoded.error();
-    const auto decided = decide(*decoded, kind.version, tenant, request.memory, *work);
-    if (!decided) return decided.error();
+net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request, const media& kind) {
+    try {
+        const std::string_view tenant = request.tenant;
+        if (tenant.size() > tenant_bytes_max)
+            co_return rejection(reject_reason::too_large, 400,
+                                fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
+        if (!relay_.take_room(request)) co_return overloaded(request.memory.use());
+        const work_pool::lease work = pool_.take(request.memory);
+        const auto decoded = decode(request, kind, *work);
+        if (!decoded) co_return decoded.error();
+        const auto decided = co_await decide(*decoded, kind.version, tenant, request.memory, *work);
+        if (!decided) co_return decided.error();
+        const decided_request whole{
+            .from = request, .kind = kind, .tenant = tenant, .decoded = *decoded, .decided = *decided};
+        co_return make(whole, *work);
+    } catch (const std::bad_alloc&) {
+    }
+    co_return out_of_memory();
+}
 
-    const decided_request whole{
-        .from = request, .kind = kind, .tenant = tenant, .decoded = *decoded, .decided = *decided};
-    auto made = make_outgoing(whole, *work, shared_.limiter, shared_.settings.upstream);
-    if (!made) return overloaded(request.memory.use());
+result<outgoing, reply> ingestor::make(const decided_request& request, request_work& work) {
+    auto made = make_outgoing(request, work, shared_.limiter, shared_.settings.upstream);
+    if (!made) return overloaded(request.from.memory.use());
     const refusing_request told{
-        .decided = *decided, .tenant = tenant, .planning = work->planning, .limiter = shared_.limiter};
+        .decided = request.decided, .tenant = request.tenant, .planning = work.planning, .limiter = shared_.limiter};
     log_refusals(told, shared_.logs);
     count_refusals(told, shared_.metrics);
     return std::move(*made);
-} catch (const std::bad_alloc&) {
-    return out_of_memory();
 }
 
 result<bytes_view, reply> ingestor::decode(const http_request& request, const media& kind, request_work& work) {
@@ -108,14 +119,34 @@ result<bytes_view, reply> ingestor::decode(const http_request& request, const me
     return *decoded;
 }
 
-result<plan, reply> ingestor::decide(bytes_view decoded, protocol version, std::string_view tenant,
-                                     const inflight_lease& body, request_work& work) {
+net::awaitable<result<plan, reply>> ingestor::decide(bytes_view decoded, protocol version, std::string_view tenant,
+                                                     const inflight_lease& body, request_work& work) {
     const wire_error wrong = work.planning.read(decoded, tenant, version);
-    if (wrong.code != wire_errc::none) return malformed(wrong);
-    if (!work.memory->grow(work.planning.bytes())) return overloaded(body.use());
-    const auto decided = work.planning.decide(shared_.limiter, wall_clock_now(), tenant);
-    if (!decided) return malformed(decided.error());
-    return *decided;
+    if (wrong.code != wire_errc::none) co_return malformed(wrong);
+    const std::uint64_t asking = claimer_ ? work.planning.entry_count() * questions::series_bytes_max : 0;
+    if (!work.memory->grow(work.planning.bytes() + asking)) co_return overloaded(body.use());
+    if (!claimer_) {
+        const auto decided = work.planning.decide(shared_.limiter, wall_clock_now(), tenant);
+        if (!decided) co_return malformed(decided.error());
+        co_return *decided;
+    }
+    const auto decided = co_await decide_in_fleet(tenant, work);
+    if (!decided) co_return malformed(decided.error());
+    co_return *decided;
+}
+
+/// Looks up, asks the store of the fleet what this gate does not know, and decides by that. Once more if the hour has
+/// changed meanwhile.
+net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_view tenant, request_work& work) {
+    series_limiter& limiter = shared_.limiter;
+    for (int hours = 0; hours < hours_asked_max; ++hours) {
+        const wire_error wrong = work.planning.ask(limiter, shared_.fleet->now(), tenant, work.asked);
+        if (wrong.code != wire_errc::none) co_return wrong;
+        const auto said = co_await claimer_->ask(work.asked, tenant);
+        if (said) co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, *said);
+    }
+    const told nothing = work.asked.tell_nothing(claimer_->without_answer());
+    co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, nothing);
 }
 
 void ingestor::count(const outgoing& made) {

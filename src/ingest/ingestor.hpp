@@ -1,8 +1,10 @@
 /// One worker's ingestion: the story of the product.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "fleet/claimer.hpp"
 #include "http/http_request.hpp"
 #include "http/reply.hpp"
 #include "ingest/ingest_shared.hpp"
@@ -20,11 +22,13 @@ class ingestor {
     ingest_shared& shared_;
     work_pool pool_;
     relay relay_;
+    std::optional<claimer> claimer_;  // in a fleet
 
   public:
     ingestor(net::io_context& io, ingest_shared& shared);
 
-    /// Keeps the upstream's addresses and connections. Runs until the io_context stops; spawn it once.
+    /// Keeps the addresses of the upstream and of the fleet's store, and connections to them. Runs until the io_context
+    /// stops; spawn it once.
     net::awaitable<void> maintain();
 
     /// Whether requests can be sent on: there is an address of the upstream. Threads: any.
@@ -34,10 +38,12 @@ class ingestor {
     net::awaitable<reply> answer(http_request& request);
 
   private:
-    result<outgoing, reply> prepare(http_request& request, const media& kind);
+    net::awaitable<result<outgoing, reply>> prepare(http_request& request, const media& kind);
+    result<outgoing, reply> make(const decided_request& request, request_work& work);
     result<bytes_view, reply> decode(const http_request& request, const media& kind, request_work& work);
-    result<plan, reply> decide(bytes_view decoded, protocol version, std::string_view tenant,
-                               const inflight_lease& body, request_work& work);
+    net::awaitable<result<plan, reply>> decide(bytes_view decoded, protocol version, std::string_view tenant,
+                                               const inflight_lease& body, request_work& work);
+    net::awaitable<result<plan, wire_error>> decide_in_fleet(std::string_view tenant, request_work& work);
     net::awaitable<reply> send(const http_request& request, const outgoing& sent);
     void count(const outgoing& made);
     void complete(const http_request& request, const outgoing& sent, reply& answer);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "claim/questions.hpp"
 #include "config/config.hpp"
 #include "http/inflight.hpp"
 #include "plan/planner.hpp"
@@ -23,6 +24,7 @@ struct request_work {
 
     decode_buffer decoding;
     planner planning;
+    questions asked;  ///< of the store of a fleet
     translator translate;
     body_codec codec;
     std::string rewritten;             ///< decoded: what goes upstream in place of the sender's body

@@ -23,11 +23,13 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 }  // namespace
 
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
-                                          const rule_selections::one& selection) {
+                                          const rule_selections::one& selection, const told_series& said) {
     assert(series.admits && !sets_.hour->contains(series.fingerprint));
+    if (is_unanswered(said, selection)) return repeat(said, state_, series);
     held_.book.find(tenant_, selection, budgets_);
     observing_.clear();
-    const newcomer one = look_at(series, family, selection);
+    const newcomer one = look_at(series, family, selection, said);
+    hear(one);
     // Every budget must have room before any is touched.
     const auto [in_any, in_enforcing] = spent(one);
     const completion over_limit = completing(in_enforcing, one);
@@ -37,21 +39,25 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     const bool begins = one.in_histogram && !one.begun.hour;
     if (begins && one.before == standing::newcomer)
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
-    if (!refusing.any()) return take(one, over_limit) ? std::optional{decision{}} : std::nullopt;
+    if (!refusing.any()) {
+        const auto how = said.outcome == told_outcome::known ? verdict::known : verdict::admitted;
+        return take(one, over_limit) ? std::optional{decision{.how = how}} : std::nullopt;
+    }
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
     assert(found.refusing != unknown_limit);
-    const refusal said{.how = refused_by(window, found.to_sender), .by = found.refusing};
-    if (begins) state_.refused.insert(family.fingerprint, said);
-    return refuse(series, said);
+    const refusal refused{.how = refused_by(window, found.to_sender), .by = found.refusing};
+    if (begins) state_.refused.insert(family.fingerprint, refused);
+    return refuse(series, refused);
 }
 
 admission::newcomer admission::look_at(const offered_series& series, const histogram_family& family,
-                                       const rule_selections::one& selection) const {
+                                       const rule_selections::one& selection, const told_series& said) const {
     const bool in_day = sets_.day->contains(series.fingerprint);
     const bool in_histogram = family && !selection.exempt();
     return {.series = series,
             .family = family,
             .selection = selection,
+            .said = said,
             .new_in_day = !in_day,
             .before = sets_.standing_of(series.fingerprint, in_day),
             .in_histogram = in_histogram,
@@ -61,6 +67,11 @@ admission::newcomer admission::look_at(const offered_series& series, const histo
 
 /// Where the budget in this place has no room for the newcomer.
 in_windows admission::spent_at(std::size_t place, const newcomer& of) const {
+    if (of.said.at(place) != nullptr) {
+        const bool here = of.said.outcome == told_outcome::refused && of.said.place == place;
+        return {.hour = here && of.said.window == refusing_window::hourly,
+                .day = here && of.said.window == refusing_window::daily};
+    }
     in_windows none_left;
     if (const budget_pair* const pair = budgets_[place]) {
         none_left = {.hour = !pair->hourly.has_room(of.before), .day = !pair->daily.has_room(of.before)};
@@ -111,6 +122,42 @@ admission::demand admission::note_demand(in_windows refusing, const newcomer& of
     return found;
 }
 
+/// What all gates have counted, for who looks.
+void admission::hear(const newcomer& of) {
+    const bool is_days_first = sets_.hour_span.start == sets_.day_span.start;
+    for (const heard_budget& each : of.said.heard) {
+        budget_pair* const pair = budgets_[each.place];
+        if (pair == nullptr) continue;
+        pair->hourly.hear(each.hourly, each.awaited);
+        pair->daily.hear(each.daily, is_days_first ? each.awaited : 0);
+    }
+}
+
+/// Whether the store would have to say, and has not.
+bool admission::is_unanswered(const told_series& said, const rule_selections::one& selection) const {
+    if (said.outcome == told_outcome::withheld || said.outcome == told_outcome::let_pass) return true;
+    if (!state_.is_shared() || said.outcome != told_outcome::unasked) return false;
+    return is_limited(*held_.book.rules(), tenant_.name, selection);
+}
+
+decision repeat(const told_series& said, limiter_state& state, const offered_series& series) {
+    switch (said.outcome) {
+        case told_outcome::known:
+            return {.how = verdict::known};
+        case told_outcome::taken:
+        case told_outcome::let_pass:
+            return {.how = verdict::admitted};
+        case told_outcome::refused:
+            state.samples.add(said.window, series.samples);
+            return {.how = refused_by(said.window, telling::silent), .by = other_limit};
+        case told_outcome::unasked:
+        case told_outcome::withheld:
+            break;
+    }
+    state.samples.add(refusing_window::hourly, series.samples);
+    return {.how = refused_by(refusing_window::hourly, telling::silent), .by = unavailable_limit};
+}
+
 /// A series keeps the window and the limit that first refused it, though others may be spent by now too. Whether its
 /// sender is told is each sender's own.
 decision admission::refuse(const offered_series& series, refusal said) {
@@ -127,10 +174,13 @@ bool admission::take(const newcomer& of, const completion& over_limit) {
     if (!held_.have_room(1 + family_keys + (over_limit.hour ? 1 : 0), 1 + family_keys + (over_limit.day ? 1 : 0)))
         return false;
     held_.book.make_missing(tenant_, of.selection, budgets_);
-    for (budget_pair* const pair : budgets_) {
+    for (std::size_t place = 0; place < budgets_.size(); ++place) {
+        if (of.said.at(place) != nullptr) continue;  // the store has counted it
+        budget_pair* const pair = budgets_[place];
         pair->hourly.take(of.before, pair->mode);
         if (of.new_in_day) pair->daily.take(of.before, pair->mode);
     }
+    hear(of);
     held_.remember(of.series.fingerprint, {.hour = true, .day = of.new_in_day});
     assert(sets_.day->contains(of.series.fingerprint));  // the hour is within the day
     if (of.in_histogram) held_.remember(of.family.fingerprint, {.hour = !of.begun.hour, .day = !of.begun.day});

@@ -11,6 +11,7 @@
 #include "limit/limiter_state.hpp"
 #include "limit/offered.hpp"
 #include "limit/rule_selections.hpp"
+#include "limit/told.hpp"
 #include "limit/undecided.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window_sets.hpp"
@@ -43,8 +44,10 @@ class admission {
     /// @param series not in the hour's set.
     /// @param family of the series, if it is part of a histogram that is kept whole.
     /// @return nothing if there is no room in the sets: then nothing has changed.
+    /// @param said in a fleet, what the store has told about it: that stands in place of what the shared budgets here
+    /// would say.
     std::optional<decision> decide(const offered_series& series, const histogram_family& family,
-                                   const rule_selections::one& selection);
+                                   const rule_selections::one& selection, const told_series& said);
 
     /// Limits that only observe, and have no room for the series of the last decide().
     [[nodiscard]] std::span<const spent_limit> observing() const noexcept { return observing_; }
@@ -57,6 +60,7 @@ class admission {
         const offered_series& series;
         const histogram_family& family;
         const rule_selections::one& selection;
+        const told_series& said;
         bool new_in_day;
         standing before;
         bool in_histogram;  ///< exempt ones are not: they need no room, so they say nothing about the room of others
@@ -69,7 +73,7 @@ class admission {
     };
 
     [[nodiscard]] newcomer look_at(const offered_series& series, const histogram_family& family,
-                                   const rule_selections::one& selection) const;
+                                   const rule_selections::one& selection, const told_series& said) const;
     [[nodiscard]] in_windows spent_at(std::size_t place, const newcomer& of) const;
     /// Where there is no room.
     struct spent_windows {
@@ -86,6 +90,8 @@ class admission {
     demand note_demand(in_windows refusing, const newcomer& of);
     decision refuse(const offered_series& series, refusal said);
     bool take(const newcomer& of, const completion& over_limit);
+    void hear(const newcomer& of);
+    [[nodiscard]] bool is_unanswered(const told_series& said, const rule_selections::one& selection) const;
 
     ledger& held_;
     limiter_state& state_;
@@ -94,5 +100,8 @@ class admission {
     std::vector<budget_pair*>& budgets_;  // that apply to the newcomer, by place: see budget_book::find
     std::vector<spent_limit>& observing_;
 };
+
+/// What is decided by a telling that cannot be remembered: of another hour, by other rules, or none at all.
+decision repeat(const told_series& said, limiter_state& state, const offered_series& series);
 
 }  // namespace seriesgate

@@ -75,6 +75,13 @@ class budget {
 
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
 
+    /// A budget that several gates share: so many have been counted by all of them in this window, and room is kept for
+    /// so many incumbents. Counts only grow, in whatever order they are heard.
+    void hear(std::uint64_t counted, std::uint64_t awaited) noexcept {
+        current_ = std::max(current_, counted);
+        reserved_ = awaited;
+    }
+
     /// A new window begins.
     void restart() noexcept {  // the maximum stays
         current_ = 0;

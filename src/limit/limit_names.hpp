@@ -22,9 +22,12 @@ inline constexpr limit_number global_limit = 0;   ///< `global`
 inline constexpr limit_number tenant_limit = 1;   ///< `tenant`: the one that each tenant has
 inline constexpr limit_number unknown_limit = 2;  ///< `__unknown__`: none, see verdict::unknown
 inline constexpr limit_number other_limit = 3;    ///< `__other__`: limits that found no number left
+/// `__unavailable__`: none, the store that gates share has not answered. See told_outcome::withheld.
+inline constexpr limit_number unavailable_limit = 4;
 
-/// What these four stand for. No limit in the configuration may have such a name.
-inline constexpr std::array<std::string_view, 4> own_limit_names{"global", "tenant", "__unknown__", "__other__"};
+/// What these stand for. No limit in the configuration may have such a name.
+inline constexpr std::array<std::string_view, 5> own_limit_names{"global", "tenant", "__unknown__", "__other__",
+                                                                 "__unavailable__"};
 
 /// Gives the numbers. Threads: any; what a number stands for never changes.
 class limit_names {

@@ -18,8 +18,8 @@ constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
 
 }  // namespace
 
-series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key)
-    : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key)),
+series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key, limit_scope scope)
+    : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope)),
       windows_(std::make_unique<windows>(*state_, now)) {}
 
 series_limiter::series_limiter(series_limiter&&) noexcept = default;
@@ -103,25 +103,34 @@ void series_limiter::reopen(std::span<const verdict> verdicts, undecided& open) 
     open.recalled_daily = 0;
 }
 
+bool series_limiter::select(undecided& open, const request_origin& origin) {
+    return select_rules(*state_, open, origin);
+}
+
 bool series_limiter::settle(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                            undecided& open, const request_origin& origin) {
+                            undecided& open, const request_origin& origin, const told* said) {
     assert(offered.size() == verdicts.size());
-    if (windows_->in_force(now)->hour_span != open.hour) reopen(verdicts, open);
-    if (!open.pending.empty() && !settlement{*state_, *windows_, offered, verdicts, open, origin}.run()) return false;
+    // In a fleet nobody has been asked about what was refused: it is, when it comes the next time.
+    if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
+    if (!open.pending.empty() && !settlement{*state_, *windows_, offered, verdicts, open, origin, said}.run())
+        return false;
     if (open.recalled_hourly != 0) state_->samples.add(refusing_window::hourly, open.recalled_hourly);
     if (open.recalled_daily != 0) state_->samples.add(refusing_window::daily, open.recalled_daily);
     // After the others: an exemplar may stand before the sample that admits its series.
-    if (!open.followers.empty()) follow(offered, verdicts, open, origin);
+    if (!open.followers.empty()) follow(offered, verdicts, open, origin, said);
     return true;
 }
 
 /// Stale markers and exemplars without samples: they pass if the series is known or nothing limits it, and never admit.
 void series_limiter::follow(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
-                            const request_origin& origin) const {
+                            const request_origin& origin, const told* said) const {
     const auto current = state_->sets.read();
+    std::size_t at = 0;
     std::erase_if(open.followers, [&](std::uint32_t i) {
         const std::uint64_t fingerprint = offered[i].fingerprint;
-        const bool known = current->knows(fingerprint);
+        const bool known_to_others = said != nullptr && said->known_followers[at];
+        ++at;
+        const bool known = known_to_others || current->knows(fingerprint);
         verdicts[i] = known ? verdict::known : verdict::unknown;
         // What was refused lately is limited: no need to look at its labels.
         return known || state_->refused.lookup(fingerprint).has_value();
@@ -154,6 +163,10 @@ bool series_limiter::clock_in_doubt() const noexcept {
 
 const std::string& series_limiter::limit_name(limit_number number) const {
     return state_->names.name_of(number);
+}
+
+bool series_limiter::knows(std::uint64_t fingerprint) const noexcept {
+    return state_->sets.read()->knows(fingerprint);
 }
 
 std::uint64_t series_limiter::revision() const noexcept {

@@ -9,6 +9,7 @@
 #include "limit/limit_names.hpp"
 #include "limit/offered.hpp"
 #include "limit/rules.hpp"
+#include "limit/told.hpp"
 #include "limit/undecided.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
@@ -40,7 +41,9 @@ class windows;
 class series_limiter {
   public:
     /// @param key of this installation, for the tables by tenant and group.
-    series_limiter(const limit_rules& rules, time_point now, const hash_key& key = hash_key::known_to_all());
+    /// @param scope fleet: see select() and settle(), which then decide by what they are told.
+    series_limiter(const limit_rules& rules, time_point now, const hash_key& key = hash_key::known_to_all(),
+                   limit_scope scope = limit_scope::gate);
     series_limiter(series_limiter&&) noexcept;
     series_limiter& operator=(series_limiter&&) noexcept;
     ~series_limiter();
@@ -51,13 +54,19 @@ class series_limiter {
     /// @param open gets the rest; empty if there is none.
     void look_up(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open);
 
+    /// In a fleet, between the two halves: which limits apply to what is pending, for who asks the shared store.
+    /// @return as settle().
+    bool select(undecided& open, const request_origin& origin);
+
     /// The second half: decides about the rest, in order, against all budgets. Any time may have passed between the
     /// two; what is new by then counts in the hour of `now`.
     /// Throws std::bad_alloc if there is no memory for what is new; then some of it may have been admitted.
+    /// @param said in a fleet: what the store has told about all of it. Without it, nothing is admitted that a shared
+    /// limit may refuse.
     /// @return false if the request asks for more than rule_work_max or selection_bytes_max: then nothing has been
     /// decided or counted. (Unless other rules ask for more, which have come when part of it was admitted.)
     bool settle(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open,
-                const request_origin& origin = {});
+                const request_origin& origin = {}, const told* said = nullptr);
 
     /// Both halves.
     bool decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open,
@@ -81,6 +90,9 @@ class series_limiter {
     /// Changes whenever something happens that a snapshot would show.
     [[nodiscard]] std::uint64_t revision() const noexcept;
 
+    /// In the hour, the day or the hour before, as far as this gate has seen.
+    [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
+
     /// For those who watch and keep: figures.hpp, explain.hpp, snapshot.hpp.
     [[nodiscard]] limiter_state& state() const noexcept { return *state_; }
     [[nodiscard]] windows& time() const noexcept { return *windows_; }
@@ -89,7 +101,7 @@ class series_limiter {
     void sort_out(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open) const;
     void reopen(std::span<const verdict> verdicts, undecided& open) const;
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
-                const request_origin& origin) const;
+                const request_origin& origin, const told* said) const;
 
     std::unique_ptr<limiter_state> state_;
     std::unique_ptr<windows> windows_;

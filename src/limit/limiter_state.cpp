@@ -22,8 +22,10 @@ std::unique_ptr<window_sets> first_sets(ledger& held, time_point now) {
 
 }  // namespace
 
-limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation)
+limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation,
+                             limit_scope of)
     : key(installation),
+      scope(of),
       refused(refused_capacity_log2),
       counts(budget_book{rules, key}, make_set(0, capacities_of(*rules).hourly, rules->false_positive_rate),
              std::make_shared<day_set>(make_set(0, capacities_of(*rules).daily, rules->false_positive_rate))),

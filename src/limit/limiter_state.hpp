@@ -9,6 +9,7 @@
 #include "limit/ledger.hpp"
 #include "limit/limit_names.hpp"
 #include "limit/refused_cache.hpp"
+#include "limit/told.hpp"
 #include "limit/window_sets.hpp"
 #include "series/hash_key.hpp"
 
@@ -30,6 +31,7 @@ struct refused_samples {
 /// Who takes the ledger's lock holds it for a fraction of a millisecond, and then asks again: it is given in turn.
 struct limiter_state {
     const hash_key key;  ///< of this installation, for the tables by tenant and group
+    const limit_scope scope;
     refused_cache refused;
     refused_samples samples;
     std::atomic<std::uint64_t> commits{0};   ///< requests that had something to settle
@@ -38,7 +40,10 @@ struct limiter_state {
     guarded<ledger> counts;
     sets_in_force sets;
 
-    limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation);
+    limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation,
+                  limit_scope of);
+
+    [[nodiscard]] bool is_shared() const noexcept { return scope == limit_scope::fleet; }
 };
 
 }  // namespace seriesgate

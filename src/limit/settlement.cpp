@@ -17,13 +17,14 @@ constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
 }  // namespace
 
 settlement::settlement(limiter_state& state, windows& sets, std::span<const offered_series> offered,
-                       std::span<verdict> verdicts, undecided& open, const request_origin& origin)
-    : state_(state), windows_(sets), offered_(offered), verdicts_(verdicts), open_(open), origin_(origin) {
+                       std::span<verdict> verdicts, undecided& open, const request_origin& origin, const told* said)
+    : state_(state), windows_(sets), offered_(offered), verdicts_(verdicts), open_(open), origin_(origin), said_(said) {
     assert(offered.size() == verdicts.size());
+    assert(said == nullptr || said->pending.size() == open.pending.size());
 }
 
 bool settlement::run() {
-    if (!select()) return false;
+    if (said_ == nullptr && !select_rules(state_, open_, origin_)) return false;
     state_.commits.fetch_add(1, std::memory_order_relaxed);
     for (;;) {
         switch (run_piece()) {
@@ -33,29 +34,16 @@ bool settlement::run() {
                 break;
             case piece_end::other_rules:  // a reload came in between
                 drop_decided();
-                if (!select()) return false;
+                if (!select_rules(state_, open_, origin_)) return false;
+                break;
+            case piece_end::told_of_others:
+                repeat_told();
+                if (!select_rules(state_, open_, origin_)) return false;
                 break;
             case piece_end::sets_full:
                 windows_.make_room();
         }
     }
-}
-
-/// Evaluates the selectors for what is pending, in that order, without the lock.
-/// @return false if that asks for too much, see rule_selections.
-bool settlement::select() {
-    rules_ = state_.sets.read()->rules;
-    open_.selections.clear();
-    open_.families.clear();
-    const bool look = rules_->look_at_labels() && origin_.labels != nullptr;
-    const bool look_for_families = look && rules_->whole_histograms;
-    for (const std::uint32_t entry : open_.pending) {
-        const auto labels = look ? origin_.labels->labels(entry) : std::span<const label_view>{};
-        if (!open_.selections.append(*rules_, origin_.tenant, labels)) return false;
-        if (look_for_families) open_.families.push_back(origin_.labels->family(labels));
-    }
-    assert(open_.selections.size() == open_.pending.size());
-    return true;
 }
 
 /// As much as others can be asked to wait for.
@@ -65,10 +53,11 @@ settlement::piece_end settlement::run_piece() {
         held->book.catch_up(told_per_piece);
         return piece_end::not_finished;
     }
-    if (held->book.rules() != rules_) return piece_end::other_rules;
-    state_.revision.fetch_add(1, std::memory_order_relaxed);
     // Another request may have rolled over since the lookups; the series then counts in the new window.
     const auto current = state_.sets.read();
+    if (said_ != nullptr && !is_told_of(*held, *current)) return piece_end::told_of_others;
+    if (held->book.rules() != open_.rules) return piece_end::other_rules;
+    state_.revision.fetch_add(1, std::memory_order_relaxed);
     admission one_by_one{*held, state_, *current, origin_.tenant, open_};
     for (std::size_t budgets_seen = 0;;) {
         const piece_end end = run_round(one_by_one, *current, budgets_seen);
@@ -93,12 +82,38 @@ settlement::piece_end settlement::run_round(admission& one_by_one, const window_
             verdicts_[entry] = verdict::known;
             continue;
         }
-        const auto decided = one_by_one.decide(offered_[entry], family, open_.selections[next_]);
+        const auto said = said_ == nullptr ? told_series{} : said_->pending[next_];
+        const auto decided = one_by_one.decide(offered_[entry], family, open_.selections[next_], said);
         if (!decided) return piece_end::sets_full;
         write(entry, *decided, one_by_one.observing());
         budgets_seen += one_by_one.budgets_seen();
     }
     return piece_end::finished;
+}
+
+/// Of the hour and by the rules in which it would count here.
+bool settlement::is_told_of(const ledger& held, const window_sets& current) const noexcept {
+    return said_->hour == current.hour_span && held.book.rules() == open_.rules;
+}
+
+/// What was told in an hour that has ended, or by rules that have gone, decides this request and is remembered nowhere.
+/// Leaves what nobody was asked about.
+void settlement::repeat_told() {
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < open_.pending.size(); ++i) {
+        const std::uint32_t entry = open_.pending[i];
+        const told_series& said = said_->pending[i];
+        if (i < next_) continue;  // decided already
+        if (said.outcome == told_outcome::unasked) {
+            open_.pending[left++] = entry;
+        } else {
+            const decision repeated = repeat(said, state_, offered_[entry]);
+            write(entry, repeated, {});
+        }
+    }
+    open_.pending.resize(left);
+    next_ = 0;
+    said_ = nullptr;
 }
 
 void settlement::write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing) {

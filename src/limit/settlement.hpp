@@ -23,17 +23,19 @@ struct decision;
 class settlement {
   public:
     /// All of these outlive the object.
+    /// @param said in a fleet, see series_limiter::settle; then the rules have been selected.
     settlement(limiter_state& state, windows& sets, std::span<const offered_series> offered,
-               std::span<verdict> verdicts, undecided& open, const request_origin& origin);
+               std::span<verdict> verdicts, undecided& open, const request_origin& origin, const told* said);
 
     /// @return false if the request asks for more than rule_work_max or selection_bytes_max. Nothing has been decided
     /// then; unless other rules ask for more, which have come when part of it was admitted.
     bool run();
 
   private:
-    enum class piece_end : std::uint8_t { finished, not_finished, other_rules, sets_full };
+    enum class piece_end : std::uint8_t { finished, not_finished, other_rules, told_of_others, sets_full };
 
-    bool select();
+    [[nodiscard]] bool is_told_of(const ledger& held, const window_sets& current) const noexcept;
+    void repeat_told();
     piece_end run_piece();
     piece_end run_round(admission& one_by_one, const window_sets& current, std::size_t& budgets_seen);
     void write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing);
@@ -47,9 +49,9 @@ class settlement {
     std::span<verdict> verdicts_;
     undecided& open_;
     const request_origin& origin_;
-    std::shared_ptr<const compiled_rules> rules_;  // by which the selectors were evaluated
-    bool totals_ = false;                          // the second round, of sums and counts
-    std::size_t next_ = 0;                         // index into open_.pending
+    const told* said_;
+    bool totals_ = false;   // the second round, of sums and counts
+    std::size_t next_ = 0;  // index into open_.pending
 };
 
 }  // namespace seriesgate

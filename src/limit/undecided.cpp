@@ -1,17 +1,38 @@
 #include "limit/undecided.hpp"
 
+#include <cassert>
+#include <span>
+
 #include "core/kept_memory.hpp"
+#include "limit/limiter_state.hpp"
+#include "limit/offered.hpp"
 
 namespace seriesgate {
 
 void undecided::shrink() {
     give_back(pending);
+    rules = nullptr;
     give_back(followers);
     give_back(refused_by);
     selections.shrink();
     give_back(families);
     give_back(budgets);
     give_back(observing);
+}
+
+bool select_rules(const limiter_state& state, undecided& open, const request_origin& origin) {
+    open.rules = state.sets.read()->rules;
+    open.selections.clear();
+    open.families.clear();
+    const bool look = open.rules->look_at_labels() && origin.labels != nullptr;
+    const bool look_for_families = look && open.rules->whole_histograms;
+    for (const std::uint32_t entry : open.pending) {
+        const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
+        if (!open.selections.append(*open.rules, origin.tenant, labels)) return false;
+        if (look_for_families) open.families.push_back(origin.labels->family(labels));
+    }
+    assert(open.selections.size() == open.pending.size());
+    return true;
 }
 
 }  // namespace seriesgate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "limit/observed_shares.hpp"
@@ -13,6 +14,8 @@
 namespace seriesgate {
 
 struct budget_pair;
+struct limiter_state;
+struct request_origin;
 
 /// Filled by series_limiter::look_up, used up by settle(): what may be new, and what it takes to decide about it. Lives
 /// with the request, so that others may be decided between the two. Its memory is used again for the next one.
@@ -27,10 +30,11 @@ struct undecided {
     std::vector<limit_number> refused_by;  ///< by entry: the limit, of those that are refused
     observed_shares observed;              ///< admitted although limits that only observe have no room
 
-    rule_selections selections;              ///< of pending, then of followers
-    std::vector<histogram_family> families;  ///< of pending, while histograms are kept whole
-    std::vector<budget_pair*> budgets;       ///< of the series that is being decided
-    std::vector<spent_limit> observing;      ///< its limits that only observe, and have no room
+    std::shared_ptr<const compiled_rules> rules;  ///< by which these were evaluated
+    rule_selections selections;                   ///< of pending, then of followers
+    std::vector<histogram_family> families;       ///< of pending, while histograms are kept whole
+    std::vector<budget_pair*> budgets;            ///< of the series that is being decided
+    std::vector<spent_limit> observing;           ///< its limits that only observe, and have no room
 
     /// Whether settle() has nothing to do.
     [[nodiscard]] bool is_empty() const noexcept {
@@ -49,5 +53,9 @@ struct undecided {
     /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.
     void shrink();
 };
+
+/// Evaluates the selectors for what is pending, in that order, without the lock.
+/// @return false if that asks for too much, see rule_selections.
+bool select_rules(const limiter_state& state, undecided& open, const request_origin& origin);
 
 }  // namespace seriesgate

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "claim/questions.hpp"
 #include "core/kept_memory.hpp"
 #include "limit/limiter.hpp"
 
@@ -57,8 +58,31 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
     is_read_ = false;
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this};
-    if (!limiter.decide(offered_, now, verdicts_, scratch_, origin))
-        return wire_error{wire_errc::rule_work_over_limit, 0};
+    return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
+}
+
+wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask) {
+    assert(is_read_);
+    verdicts_.resize(offered_.size());
+    limiter.look_up(offered_, now, verdicts_, scratch_);
+    to_ask.start();
+    if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
+    const request_origin origin{.tenant = tenant, .labels = this};
+    if (!limiter.select(scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
+    to_ask.ask(offered_, scratch_, tenant, [&limiter](std::uint64_t series) { return limiter.knows(series); });
+    return {};
+}
+
+result<plan, wire_error> planner::hear(series_limiter& limiter, time_point now, std::string_view tenant,
+                                       const told& said) {
+    assert(is_read_ && verdicts_.size() == offered_.size());
+    is_read_ = false;
+    const request_origin origin{.tenant = tenant, .labels = this};
+    return collect_if(scratch_.is_empty() || limiter.settle(offered_, now, verdicts_, scratch_, origin, &said));
+}
+
+result<plan, wire_error> planner::collect_if(bool settled) {
+    if (!settled) return wire_error{wire_errc::rule_work_over_limit, 0};
     return collect();
 }
 

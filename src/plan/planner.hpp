@@ -24,7 +24,9 @@
 
 namespace seriesgate {
 
+class questions;
 class series_limiter;
+struct told;
 
 /// Walks a request, fingerprints its series, has them decided and says what to forward. Between the two halves of it,
 /// read() and decide(), and as long as the plan is used, it belongs to that one request. Uses its buffers again for the
@@ -84,6 +86,11 @@ class planner : label_source {
     /// The first half, for who wants to know what the second one takes: reads all of the body.
     /// @return what is wrong with it; its code is wire_errc::none if nothing is.
     wire_error read(bytes_view body, std::string_view tenant, protocol version);
+    /// In a fleet, between the two: what the shared store is to be asked.
+    /// @return what asks too much of the rules; its code is wire_errc::none if nothing does.
+    wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask);
+    /// In a fleet, in place of decide(): decides by what the store has told about all that ask() has asked.
+    result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
     /// The second half: decides about what has been read.
     /// @return the plan, or that the request asks too much of the rules; then nothing has been decided or counted.
     result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant);
@@ -109,6 +116,7 @@ class planner : label_source {
     histogram_family family(std::span<const label_view> labels) override;
     template <class Reader>
     wire_error read_all(Reader& reader, std::size_t body_bytes);
+    result<plan, wire_error> collect_if(bool settled);
     plan collect();
     void begin_refused(std::size_t index);
     void note_observed();

@@ -35,11 +35,12 @@ def make_certificate(folder):
 
 
 class Balancer:
-    """Runs a file of deploy/ until stop(). `edits`: (old, new) texts; every old one has to be there."""
+    """Runs a file of deploy/ until stop(). `edits`: (old, new) texts; every old one has to be there. `name`: the file's, if it is
+    not the kind's own."""
 
-    def __init__(self, kind, ports, folder, edits=()):
+    def __init__(self, kind, ports, folder, edits=(), name=None):
         self.kind, self.folder = kind, folder
-        self.file = folder / {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}[kind]
+        self.file = folder / (name or {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}[kind])
         self.certificate = make_certificate(folder)
         self._log_path = folder / f"{kind}.log"
         self._edits = [*edits, *((f"10.0.0.1{n}:9201", f"127.0.0.1:{port}") for n, port in enumerate(ports, 1))]

@@ -1,12 +1,15 @@
-"""A wall clock of the gate's own that a test sets: libfaketime, preloaded (Debian package faketime)."""
+"""A wall clock of the gate's own that a test sets: libfaketime, preloaded (Debian package faketime). Redis and Valkey, which do
+not start with that, have stopped_clock.c."""
 
 import datetime
 import os
+import subprocess
 from pathlib import Path
 
 from waiting import eventually
 
 LIBRARY = Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "faketime/libfaketimeMT.so.1"
+SOURCE = Path(__file__).with_name("stopped_clock.c")
 
 
 class FakedClock:
@@ -29,6 +32,14 @@ class FakedClock:
         fresh = self._file.with_suffix(".new")
         fresh.write_text(now)
         fresh.rename(self._file)
+
+    @property
+    def for_servers(self):
+        """The environment of a shared store that goes by this clock."""
+        library = self._file.with_name("stopped_clock.so")
+        if not library.exists():
+            subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, SOURCE], check=True)
+        return {"LD_PRELOAD": str(library), "STOPPED_CLOCK_FILE": str(self._file)}
 
     def leap(self, gate, to):
         """Sets it to a time that is neither in this hour nor in the next, and waits until the gate believes it."""

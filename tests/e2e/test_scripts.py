@@ -10,6 +10,7 @@ import urllib.request
 import pytest
 
 from gate import REPOSITORY
+from shared_fleets import needs_shared
 from waiting import eventually
 
 # One at a time: they build in the same folder.
@@ -71,6 +72,30 @@ def test_the_demo_ends_on_ctrl_c_and_takes_its_children_along(script):
     process.send_signal(signal.SIGINT)
     assert process.wait(40) == 0, output()
     assert not any(serves(address + "/metrics") for address in started)
+
+
+@needs_shared
+@pytest.mark.parametrize("store", ["redis-server", "valkey-server"])
+def test_the_demo_of_a_fleet_shows_that_the_limit_holds(script, store):
+    process, output = script("demo-fleet.sh", "--limit", "3000", "--explode", "5000", "--store", store)
+    assert process.wait(200) == 0, output()
+    assert re.findall(r"VictoriaMetrics: (\d+) series, the limit is (\d+)", output()) == [("3000", "3000")] * 2
+    first, second = [dict(re.findall(r"(gate-\d): (\d+) samples received", half))
+                     for half in output().split("gate-2 has been killed")]
+    assert first.keys() == second.keys() == {"gate-1", "gate-2", "gate-3"}
+    assert sum(map(int, first.values())) == 10_740 + 5000
+    assert min(map(int, first.values())) > 2000
+    assert re.findall(r"hour (\d+) of", output())[:3] == ["3000"] * 3
+    assert len(addresses(output())) == 5
+    assert not any(serves(address + "/metrics") for address in addresses(output()))
+
+
+@pytest.mark.parametrize("arguments, said", [(("--store", "mysql"), "--store is redis-server or valkey-server"),
+                                             (("--limit", "0"), "--limit needs a number"), (("--gates",), "usage: ")])
+def test_the_demo_of_a_fleet_says_what_it_does_not_understand(script, arguments, said):
+    process, output = script("demo-fleet.sh", *arguments)
+    assert process.wait(20) == 1
+    assert said in output()
 
 
 def test_run_replays_the_recorded_requests_and_stays_up(script):

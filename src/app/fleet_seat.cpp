@@ -1,0 +1,68 @@
+#include "app/fleet_seat.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include "config/version.hpp"
+#include "log/log.hpp"
+#include "net/background.hpp"
+#include "series/fingerprint.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Of how fingerprints are made of labels: gates of two versions can share as long as it is the same.
+constexpr unsigned fingerprint_version = 1;
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+/// Another one for each gate: two on one host have two addresses. One that takes any free port is known by its process.
+std::string gate_name(const listen_address& listens) {
+    if (!listens.unix_path.empty()) return host_name() + ":" + listens.unix_path;
+    if (listens.port == 0) return fmt::format("{}:pid-{}", host_name(), getpid());
+    return fmt::format("{}:{}", host_name(), listens.port);
+}
+
+gate_identity identity_of(const config& settings, const hash_key& key) {
+    return {.name = gate_name(settings.listen),
+            .version = std::string{version()},
+            .fingerprints = fmt::format("{} {:016x} {:016x}", fingerprint_version,
+                                        ignored_labels_identity(settings.ignore_labels), key.identity())};
+}
+
+}  // namespace
+
+fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics)
+    : shared(settings.shared, metrics), self_(io_, shared, identity_of(settings, key)) {
+    std::string refused;
+    std::exception_ptr failed;
+    net::co_spawn(io_, self_.join(), [&](std::exception_ptr error, std::string why) {
+        failed = error;
+        refused = std::move(why);
+        io_.stop();  // a connection is kept in it
+    });
+    io_.run();
+    io_.restart();
+    if (failed) std::rethrow_exception(failed);
+    if (!refused.empty()) throw std::runtime_error("this gate cannot join its fleet: " + refused);
+    if (!settings.state.dir.empty())
+        log::info("state.dir holds no series in a fleet, the shared store does", {{"dir", settings.state.dir}});
+}
+
+void fleet_seat::run(const std::stop_token& end) {
+    const std::stop_callback stopped{end, [this] { io_.stop(); }};
+    spawn_lasting(
+        io_.get_executor(), [this] { return self_.keep(); }, "keeping the place in the fleet failed");
+    run_handlers(io_);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,94 @@
+/// From what a request has left open to claims, and from their answers to what the limiter is told.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "claim/claim.hpp"
+#include "claim/request_budgets.hpp"
+#include "limit/offered.hpp"
+#include "limit/told.hpp"
+#include "limit/undecided.hpp"
+
+namespace seriesgate {
+
+/// What one request asks the shared store: about pending series that a shared limit may refuse, and about markers of
+/// series that this gate does not know. Everything else its gate decides by itself.
+///
+/// Series with the same budgets come together, so the store works out their room once; within those their order is
+/// kept. Uses its memory again for the next request. Threads: one at a time.
+class questions {
+    /// Budgets that some series of the request have in common, and those series.
+    struct group {
+        std::vector<request_budgets::applying> budgets;
+        std::vector<std::uint32_t> series;  ///< places in undecided::pending
+    };
+    /// A run of a claim.
+    struct asked_run {
+        const group* of = nullptr;  ///< null: it looks for followers
+        std::uint32_t first = 0;    ///< in group::series, or in the request's followers
+    };
+
+    /// Where a budget of the request has been named last.
+    struct naming {
+        std::size_t in = 0;  ///< the claim: the first is 1
+        std::uint8_t place = 0;
+    };
+
+    request_budgets budgets_;
+    std::vector<group> groups_;
+    std::vector<std::uint32_t> followers_;  ///< places in undecided::followers
+    std::vector<claim> claims_;
+    std::vector<std::vector<asked_run>> runs_;  ///< of each claim
+    std::vector<naming> named_;                 ///< of request_budgets::all()
+    std::vector<heard_budget> heard_;           ///< what told_series point to
+    std::shared_ptr<const compiled_rules> rules_;
+    claim_terms terms_;
+    window_span hour_;
+    std::size_t pending_count_ = 0;
+    std::size_t follower_count_ = 0;
+
+  public:
+    /// What is held for one series, at most, beside what its budgets take: see selection_bytes_max.
+    static constexpr std::size_t series_bytes_max = 160;
+
+    /// @param key of the installation, the same at all gates.
+    explicit questions(const hash_key& key) : budgets_(key) {}
+
+    /// Before another request: nothing is asked.
+    void start() noexcept;
+    /// @param open looked up and selected.
+    /// @param knows whether this gate knows a marker's series.
+    void ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
+             const std::function<bool(std::uint64_t)>& knows);
+
+    /// To be answered in this order. Empty if the gate needs nobody.
+    [[nodiscard]] std::span<const claim> claims() const noexcept { return claims_; }
+    /// By which they are to be answered: the hour is that of the lookups, the buckets are not known here.
+    [[nodiscard]] const claim_terms& terms() const noexcept { return terms_; }
+
+    /// @param answers as claims(), decided ones; nothing for one without an answer.
+    /// @param unanswered what becomes of the series of those: withheld or let_pass.
+    /// @return valid until the next ask().
+    [[nodiscard]] told tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered);
+
+    /// As tell() when no claim is answered.
+    [[nodiscard]] told tell_nothing(told_outcome unanswered);
+
+    /// Gives the memory of a giant back.
+    void shrink();
+
+  private:
+    void group_by_budgets(const undecided& open, std::string_view tenant);
+    void make_claims(std::span<const offered_series> offered, const undecided& open);
+    claim& claim_with_room(std::span<const request_budgets::applying> budgets, std::vector<std::uint8_t>& places);
+    void tell_run(const asked_run& run, const claim_run& as, std::span<const series_answer> series,
+                  const claim_answer* answer, told_outcome unanswered, told& into);
+};
+
+}  // namespace seriesgate

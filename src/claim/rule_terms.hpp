@@ -1,0 +1,16 @@
+/// What a gate's rules mean to the store, but for what it says with each series.
+#pragma once
+
+#include "claim/claim.hpp"
+#include "limit/compiled_rules.hpp"
+
+namespace seriesgate {
+
+/// The terms that depend on the rules alone: claim_terms::hour and buckets are left open.
+claim_terms terms_of(const compiled_rules& rules);
+
+/// Differs when other series would be counted in other budgets. Maxima do not matter, but whether there are any: what
+/// does not limit is not counted in the store.
+std::uint64_t rules_identity(const compiled_rules& rules);
+
+}  // namespace seriesgate

@@ -1,0 +1,209 @@
+#include "fleet/claim_text.hpp"
+
+#include <cassert>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "limit/verdict.hpp"
+
+namespace seriesgate {
+
+namespace {
+
+/// Budgets of one limit have the same shelf, so that it is said once.
+using shelf = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+
+shelf shelf_of(const claimed_budget& of) {
+    return {of.shelf, of.places_max, of.overflow_id, of.overflow_maxima.hourly, of.overflow_maxima.daily};
+}
+
+struct shelves {
+    std::map<shelf, std::size_t> places;  // from 1
+    std::vector<shelf> in_order;
+
+    explicit shelves(const std::vector<claimed_budget>& budgets) {
+        for (const claimed_budget& budget : budgets)
+            if (budget.shelf != 0 && places.emplace(shelf_of(budget), in_order.size() + 1).second)
+                in_order.push_back(shelf_of(budget));
+    }
+
+    [[nodiscard]] std::size_t place_of(const claimed_budget& budget) const {
+        return budget.shelf == 0 ? 0 : places.at(shelf_of(budget));
+    }
+};
+
+class claim_writer {
+    std::vector<std::string> words_{""};  // the first is the number of keys
+
+  public:
+    explicit claim_writer(std::size_t words) { words_.reserve(words); }
+
+    void key(std::string name) { words_.push_back(std::move(name)); }
+    void buckets(std::string_view record, const claim& asked, std::uint32_t count) {
+        for (const std::uint64_t fingerprint : asked.fingerprints) key(bucket_key(record, fingerprint, count));
+    }
+    void end_keys() { words_.front() = std::to_string(words_.size() - 1); }
+
+    void word(std::string text) { words_.push_back(std::move(text)); }
+    template <class... Numbers>
+    void numbers(Numbers... values) {
+        (words_.push_back(std::to_string(values)), ...);
+    }
+
+    std::vector<std::string> take() { return std::move(words_); }
+};
+
+void write_keys(claim_writer& to, const claim& asked, const claim_terms& terms, const store_keys& keys) {
+    const std::string hour = keys.hour(terms.hour);
+    const std::string before = keys.hour(terms.hour - 1);
+    const std::string day = keys.day(day_of_hour(terms.hour));
+    to.key(keys.head());
+    to.key(hour);
+    to.key(before);
+    to.key(day);
+    if (terms.buckets.hour != 0) to.buckets(hour, asked, terms.buckets.hour);
+    if (terms.with_day && terms.buckets.day != 0) to.buckets(day, asked, terms.buckets.day);
+    if (terms.buckets.before != 0) to.buckets(before, asked, terms.buckets.before);
+    to.end_keys();
+}
+
+void write_terms(claim_writer& to, const claim_terms& terms) {
+    to.numbers(terms.hour, terms.rules, terms.grace, terms.with_day ? 1 : 0, terms.room, terms.day_room,
+               terms.buckets.hour, terms.buckets.day, terms.buckets.before);
+}
+
+void write_claim(claim_writer& to, const claim& asked) {
+    const shelves shelves{asked.budgets};
+    to.numbers(asked.fingerprints.size(), asked.runs.size(), shelves.in_order.size(), asked.budgets.size());
+    for (const std::uint64_t fingerprint : asked.fingerprints) to.word(member_text(fingerprint));
+    for (const claim_run& run : asked.runs) {
+        to.numbers(run.look ? -std::int64_t{run.series} : std::int64_t{run.series});
+        to.word({run.budgets.begin(), run.budgets.end()});
+    }
+    for (const shelf& each : shelves.in_order) std::apply([&](auto... numbers) { to.numbers(numbers...); }, each);
+    for (const claimed_budget& budget : asked.budgets)
+        to.numbers(budget.id, budget.maxima.hourly, budget.maxima.daily, shelves.place_of(budget));
+}
+
+// The numbers of the answer's parts, and of its first number. claim.lua has the same.
+constexpr std::size_t windows_parts = 7;
+constexpr std::size_t decided_parts = 9;
+constexpr std::size_t numbers_of_budget = 4;
+
+std::span<redisReply* const> parts_of(const redisReply& reply) {
+    return {reply.element, static_cast<std::size_t>(reply.elements)};
+}
+
+/// @return nothing if any of them is no whole number.
+std::optional<std::vector<std::int64_t>> integers(std::span<redisReply* const> parts) {
+    std::vector<std::int64_t> numbers;
+    numbers.reserve(parts.size());
+    for (const redisReply* part : parts) {
+        if (part == nullptr || part->type != REDIS_REPLY_INTEGER) return std::nullopt;
+        numbers.push_back(part->integer);
+    }
+    return numbers;
+}
+
+bool is_bucket_count(std::int64_t number) {
+    return number >= 0 && number <= std::numeric_limits<std::uint32_t>::max() && (number & (number - 1)) == 0;
+}
+
+/// @param numbers status, seconds, microseconds, hour, buckets of hour, day, hour before.
+bool read_windows(std::span<const std::int64_t> numbers, claim_answer& to) {
+    constexpr std::int64_t seconds_max = 9'000'000'000;  // nanoseconds in 64 bits end in the year 2262
+    if (numbers[0] < 0 || numbers[0] > 2 || numbers[1] < 0 || numbers[1] > seconds_max) return false;
+    if (numbers[2] < 0 || numbers[2] >= 1'000'000) return false;
+    if (!is_bucket_count(numbers[4]) || !is_bucket_count(numbers[5]) || !is_bucket_count(numbers[6])) return false;
+    to.status = static_cast<claim_status>(numbers[0]);
+    to.windows = {.now = time_point{std::chrono::seconds{numbers[1]} + std::chrono::microseconds{numbers[2]}},
+                  .hour = numbers[3],
+                  .buckets = {.hour = static_cast<std::uint32_t>(numbers[4]),
+                              .day = static_cast<std::uint32_t>(numbers[5]),
+                              .before = static_cast<std::uint32_t>(numbers[6])}};
+    return true;
+}
+
+std::optional<series_answer> read_outcome(char letter, std::uint8_t budget) {
+    using enum claim_outcome;
+    switch (letter) {
+        case 'k':
+            return series_answer{.outcome = known};
+        case 't':
+            return series_answer{.outcome = taken};
+        case 'u':
+            return series_answer{.outcome = unknown};
+        case 'h':
+            return series_answer{.outcome = refused, .budget = budget, .window = refusing_window::hourly};
+        case 'd':
+            return series_answer{.outcome = refused, .budget = budget, .window = refusing_window::daily};
+        default:
+            return std::nullopt;
+    }
+}
+
+bool read_series(const redisReply& part, const claim& asked, claim_answer& to) {
+    if (part.type != REDIS_REPLY_STRING) return false;
+    const std::string_view bytes{part.str, static_cast<std::size_t>(part.len)};
+    if (bytes.size() != 2 * asked.fingerprints.size()) return false;
+    to.series.reserve(asked.fingerprints.size());
+    for (std::size_t i = 0; i < bytes.size(); i += 2) {
+        const auto outcome = read_outcome(bytes[i], static_cast<std::uint8_t>(bytes[i + 1]));
+        if (!outcome || (outcome->outcome == claim_outcome::refused && outcome->budget >= asked.budgets.size()))
+            return false;
+        to.series.push_back(*outcome);
+    }
+    return true;
+}
+
+bool read_budgets(const redisReply& part, const claim& asked, claim_answer& to) {
+    if (part.type != REDIS_REPLY_ARRAY || part.elements != numbers_of_budget * asked.budgets.size()) return false;
+    const auto numbers = integers(parts_of(part));
+    if (!numbers) return false;
+    to.budgets.reserve(asked.budgets.size());
+    for (std::size_t i = 0; i < numbers->size(); i += numbers_of_budget) {
+        const auto shares = (*numbers)[i], hourly = (*numbers)[i + 1], daily = (*numbers)[i + 2],
+                   awaited = (*numbers)[i + 3];
+        if (shares < 0 || shares > 1 || hourly < 0 || daily < 0 || awaited < -1) return false;
+        to.budgets.push_back({.shares = shares == 1,
+                              .hourly = static_cast<std::uint64_t>(hourly),
+                              .daily = static_cast<std::uint64_t>(daily),
+                              .awaited = awaited < 0 ? all_awaited : static_cast<std::uint64_t>(awaited)});
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<std::string> claim_words(const claim& asked, const claim_terms& terms, const store_keys& keys) {
+    assert(asked.fingerprints.size() <= claimed_series_max && asked.budgets.size() <= claimed_budgets_max);
+    claim_writer writer{32 + 4 * asked.fingerprints.size() + 2 * asked.runs.size() + 9 * asked.budgets.size()};
+    write_keys(writer, asked, terms, keys);
+    write_terms(writer, terms);
+    write_claim(writer, asked);
+    return writer.take();
+}
+
+result<claim_answer, std::string> read_claim_answer(const redisReply& reply, const claim& asked) {
+    if (reply.type == REDIS_REPLY_ERROR) return std::string{reply.str, static_cast<std::size_t>(reply.len)};
+    if (reply.type != REDIS_REPLY_ARRAY || reply.elements < windows_parts) return "no answer to a claim";
+    const auto parts = parts_of(reply);
+    const auto numbers = integers(parts.first(windows_parts));
+    claim_answer answer;
+    if (!numbers || !read_windows(*numbers, answer)) return "an answer to a claim without windows";
+    const bool decided = answer.status == claim_status::decided;
+    if (parts.size() != (decided ? decided_parts : windows_parts)) return "an answer to a claim of another length";
+    if (!decided) return answer;
+    if (parts[7] == nullptr || !read_series(*parts[7], asked, answer))
+        return "an answer that is not about the claim's series";
+    if (parts[8] == nullptr || !read_budgets(*parts[8], asked, answer))
+        return "an answer that is not about the claim's budgets";
+    return answer;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,51 @@
+/// Asks the shared store what a request wants to know.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "claim/questions.hpp"
+#include "fleet/fleet_shared.hpp"
+#include "fleet/turns.hpp"
+#include "net/asio.hpp"
+#include "redis/redis_client.hpp"
+
+namespace seriesgate {
+
+/// One worker's way to the store. Claims of many requests are under way at once, those of one request one after the
+/// other. Nothing is waited for longer than shared.timeout, all claims of a request together.
+/// Threads: the worker's.
+class claimer {
+    fleet_shared& shared_;
+    redis_client client_;
+    turns turns_;
+
+  public:
+    using clock = std::chrono::steady_clock;
+
+    claimer(net::io_context& io, fleet_shared& shared);
+
+    /// Call it every second.
+    void maintain();
+
+    /// @param of what the request asks; it may ask nothing.
+    /// @return what the limiter is to be told. Nothing if the hour was over for the store: then all is to be looked up
+    /// and asked anew, by fleet_shared::now().
+    net::awaitable<std::optional<told>> ask(questions& of, std::string_view tenant);
+
+    /// What becomes of series that nobody has answered about.
+    [[nodiscard]] told_outcome without_answer() const noexcept;
+
+  private:
+    /// What became of one claim.
+    enum class end : std::uint8_t { decided, closed, unanswered };
+    net::awaitable<end> ask_one(const claim& one, claim_terms terms, std::string_view tenant, clock::time_point limit,
+                                std::optional<claim_answer>& answer);
+    net::awaitable<std::optional<claim_answer>> send(const claim& one, const claim_terms& terms,
+                                                     std::string_view tenant, clock::time_point limit);
+    void count(const questions& of, const std::vector<std::optional<claim_answer>>& answers);
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,98 @@
+/// What all threads of a gate know of its fleet.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "claim/claim.hpp"
+#include "config/shared_config.hpp"
+#include "fleet/fleet_clock.hpp"
+#include "fleet/fleet_member.hpp"
+#include "fleet/fleet_metrics.hpp"
+#include "fleet/store_keys.hpp"
+#include "net/wall_clock.hpp"
+#include "redis/redis_script.hpp"
+#include "redis/redis_shared.hpp"
+
+namespace seriesgate {
+
+enum class fleet_state : std::uint8_t {
+    joining,  ///< the store has not been heard yet
+    joined,   ///< newcomers are asked about
+    away,     ///< it was heard, and cannot be reached: newcomers get what shared.onUnavailable says
+};
+
+/// How many buckets the open windows have, as the store said last. Threads: any.
+class known_buckets {
+    mutable std::mutex lock_;
+    std::int64_t hour_ = 0;
+    bucket_counts counts_;
+
+  public:
+    /// Of the windows that go with an hour; nothing is known of any but the last that was heard of.
+    [[nodiscard]] bucket_counts of(std::int64_t hour) const {
+        const std::scoped_lock held{lock_};
+        return hour == hour_ ? counts_ : bucket_counts{};
+    }
+    void hear(const store_windows& open) {
+        const std::scoped_lock held{lock_};
+        if (open.hour < hour_) return;
+        hour_ = open.hour;
+        counts_ = open.buckets;
+    }
+};
+
+/// Threads: any.
+class fleet_shared {
+    std::atomic<fleet_state> state_{fleet_state::joining};
+    mutable std::mutex lock_;
+    std::vector<fleet_member> members_;
+
+  public:
+    const shared_config& settings;
+    fleet_metrics& metrics;
+    redis_shared store;
+    const redis_script claims;
+    const store_keys keys;
+    fleet_clock clock;
+    known_buckets buckets;
+
+    /// What is passed outlives this. Throws as redis_shared.
+    fleet_shared(const shared_config& shared, fleet_metrics& counted);
+
+    /// The time by which requests are decided.
+    [[nodiscard]] time_point now() const noexcept {
+        return clock.now(std::chrono::steady_clock::now(), wall_clock_now());
+    }
+
+    /// What an answer of the store says besides.
+    void hear(const store_windows& open) {
+        clock.hear(open.now, std::chrono::steady_clock::now());
+        buckets.hear(open);
+    }
+
+    /// How far the store's clock is before this gate's own; 0 until it has been heard.
+    [[nodiscard]] std::chrono::nanoseconds clock_offset() const noexcept {
+        return clock.offset(std::chrono::steady_clock::now(), wall_clock_now());
+    }
+
+    [[nodiscard]] fleet_state state() const noexcept { return state_.load(std::memory_order_relaxed); }
+    void set_state(fleet_state now) noexcept { state_.store(now, std::memory_order_relaxed); }
+
+    /// All that were heard of in the last hours, this one too.
+    [[nodiscard]] std::vector<fleet_member> members() const {
+        const std::scoped_lock held{lock_};
+        return members_;
+    }
+    void set_members(std::vector<fleet_member> now) {
+        const std::scoped_lock held{lock_};
+        members_ = std::move(now);
+    }
+};
+
+}  // namespace seriesgate

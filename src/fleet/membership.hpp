@@ -1,0 +1,51 @@
+/// One gate in its fleet: joins, gives signs of life, notices when the store is away and when it is back.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "fleet/beat.hpp"
+#include "fleet/fleet_shared.hpp"
+#include "net/asio.hpp"
+#include "redis/redis_client.hpp"
+
+namespace seriesgate {
+
+/// Says so in the log, once for each change. Threads: that of its io_context.
+class membership {
+    using clock = std::chrono::steady_clock;
+
+    fleet_shared& shared_;
+    const gate_identity who_;
+    redis_client client_;
+    std::string server_;  // what it calls itself
+    std::optional<clock::time_point> away_since_;
+    std::string said_;  // why it is away, as the log has it
+
+  public:
+    /// @param shared outlives it.
+    membership(net::io_context& io, fleet_shared& shared, gate_identity who);
+
+    /// The first try, before anything is served.
+    /// @return why this gate must not join: a mistake that people have to mend. Empty if it has joined, and if the
+    /// store cannot be reached, which the log says: then keep() goes on trying.
+    net::awaitable<std::string> join();
+
+    /// Keeps it a member until the io_context stops; spawn it once.
+    net::awaitable<void> keep();
+
+  private:
+    /// Why it is not joined; `must_not` is for people to mend.
+    struct obstacle {
+        std::string why;
+        bool must_not = false;
+    };
+    net::awaitable<std::optional<obstacle>> beat();
+    net::awaitable<std::optional<obstacle>> examine();
+    void joined();
+    void parted(const obstacle& by);
+    [[nodiscard]] clock::duration until_next() const;
+};
+
+}  // namespace seriesgate

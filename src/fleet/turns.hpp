@@ -1,0 +1,63 @@
+/// Who asks the shared store next.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/asio.hpp"
+
+namespace seriesgate {
+
+/// A bounded number of claims under way, and a bounded number that wait; those wait by tenant, and tenants take turns:
+/// one with an explosion does not keep the others from asking. Threads: the worker's.
+class turns {
+    struct waiter {
+        net::steady_timer wakes;
+        bool has_turn = false;
+    };
+    using queue = std::deque<std::shared_ptr<waiter>>;
+
+    net::io_context& io_;
+    std::size_t free_;
+    const std::size_t waiting_max_;
+    std::size_t waiting_ = 0;
+    std::map<std::string, queue, std::less<>> by_tenant_;  // none is empty
+    std::string last_;                                     // tenant that was served
+
+  public:
+    using clock = std::chrono::steady_clock;
+
+    /// The right to ask; goes on to the next when it is destroyed. Must not outlive the turns.
+    class turn {
+        turns* of_;
+
+      public:
+        explicit turn(turns* of) noexcept : of_(of) {}
+        turn(turn&& other) noexcept : of_(other.of_) { other.of_ = nullptr; }
+        turn& operator=(turn&&) = delete;
+        ~turn() {
+            if (of_ != nullptr) of_->pass_on();
+        }
+        /// Whether there is one: not if too many wait, or it did not come in time.
+        explicit operator bool() const noexcept { return of_ != nullptr; }
+    };
+
+    turns(net::io_context& io, std::size_t at_once, std::size_t waiting_max)
+        : io_(io), free_(at_once), waiting_max_(waiting_max) {}
+
+    net::awaitable<turn> take(std::string_view tenant, clock::time_point limit);
+
+    [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
+
+  private:
+    void pass_on() noexcept;
+    void leave(std::string_view tenant, const std::shared_ptr<waiter>& gone);
+};
+
+}  // namespace seriesgate

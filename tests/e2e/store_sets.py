@@ -1,0 +1,123 @@
+"""Servers that are one store together: a master with a replica and Sentinels, and the nodes of a cluster."""
+
+import servers
+from shared_stores import SharedStore
+from waiting import eventually
+
+MASTER = "fleet"
+SLOTS = 16384
+DOWN_AFTER = 2  # seconds without an answer: a Sentinel thinks it is gone, and a node that another one is
+
+
+class SentinelSet:
+    """A master, a replica of it, and three Sentinels of which two have to agree that the master is gone."""
+
+    def __init__(self, kind, folder):
+        self.stores, self.sentinels = [], []
+        try:
+            self._start(kind, folder)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, kind, folder):
+        quickly = ("repl-diskless-sync-delay", 0), ("repl-ping-replica-period", 1)
+        self.stores.append(SharedStore(kind, folder, *quickly, name="store-0"))
+        first = self.stores[0]
+        self.stores.append(SharedStore(kind, folder, *quickly, ("replicaof", "127.0.0.1", first.port), name="store-1"))
+        eventually(lambda: self.stores[1].info("replication")["master_link_status"] == "up", "the replica has copied", 20)
+        text = f"""sentinel monitor {MASTER} 127.0.0.1 {first.port} 2
+sentinel down-after-milliseconds {MASTER} {DOWN_AFTER * 1000}
+sentinel failover-timeout {MASTER} 3000
+"""
+        for ordinal in range(3):
+            self.sentinels.append(SharedStore(kind, folder, name=f"sentinel-{ordinal}", file=text))
+        eventually(self._complete, "the Sentinels know one another and the replica", 30, every=0.1)
+
+    def settings_of(self, _ordinal):
+        """What a gate needs to know: keys of `shared`."""
+        return {"sentinel": {"master": MASTER, "addresses": [f"127.0.0.1:{each.port}" for each in self.sentinels]}}
+
+    @property
+    def master(self):
+        """The store that the Sentinels name, if it is a master and knows it; or None."""
+        for sentinel in self.sentinels:
+            try:
+                _, port = sentinel.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER)
+                named, = [store for store in self.stores if store.port == int(port)]
+                return named if named.running and named.call("ROLE")[0] == b"master" else None
+            except OSError:
+                continue
+        return None
+
+    def call(self, *words):
+        return self.master.call(*words)
+
+    def members(self):
+        return self.master.members()
+
+    def kill_master(self, seconds=40):
+        """Kills it when the replica has all that it has answered, and waits until that one has taken its place."""
+        old, replica = self.master, next(store for store in self.stores if store is not self.master)
+        old.call("CLIENT", "PAUSE", 60_000, "WRITE")
+        eventually(lambda: replica.info("replication")["slave_repl_offset"] == old.info("replication")["master_repl_offset"],
+                   "the replica has everything", 10)
+        old.kill()
+        return eventually(lambda: self.master is replica and replica, "the replica has become the master", seconds, every=0.05)
+
+    def stop(self):
+        for store in [*self.sentinels, *self.stores]:
+            store.stop()
+
+    def _complete(self):
+        for sentinel in self.sentinels:
+            known = sentinel.info("sentinel").get("master0", "")
+            if "status=ok" not in known or "slaves=1" not in known or "sentinels=3" not in known:
+                return False
+        return True
+
+
+class Cluster:
+    """So many nodes, each with its share of the slots, and none with a replica."""
+
+    def __init__(self, kind, folder, nodes):
+        self.nodes = []
+        try:
+            self._start(kind, folder, nodes)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, kind, folder, count):
+        buses = []
+        for ordinal in range(count):
+            buses.append(servers.free_port())
+            self.nodes.append(SharedStore(
+                kind, folder, ("cluster-enabled", "yes"), ("cluster-port", buses[-1]),
+                ("cluster-node-timeout", DOWN_AFTER * 1000), name=f"node-{ordinal}"))
+        bounds = [SLOTS * ordinal // count for ordinal in range(count + 1)]
+        for node, first, end in zip(self.nodes, bounds, bounds[1:]):
+            node.call("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
+        for node, bus in zip(self.nodes[1:], buses[1:]):
+            self.nodes[0].call("CLUSTER", "MEET", "127.0.0.1", node.port, bus)
+        eventually(lambda: all(self._complete(node) for node in self.nodes), "the cluster is complete", 30)
+
+    def settings_of(self, ordinal):
+        """Gates ask different nodes first: most of them another than the one that has their keys."""
+        return {**self.nodes[ordinal % len(self.nodes)].settings_of(ordinal), "cluster": True}
+
+    def members(self):
+        return sum(node.members() for node in self.nodes)
+
+    @property
+    def owners(self):
+        """The nodes that have keys: one, for all keys of a namespace are in one slot."""
+        return [node for node in self.nodes if node.call("DBSIZE")]
+
+    def stop(self):
+        for node in self.nodes:
+            node.stop()
+
+    def _complete(self, node):
+        lines = node.call("CLUSTER", "INFO").decode().splitlines()
+        return {"cluster_state:ok", f"cluster_known_nodes:{len(self.nodes)}"} <= set(lines)

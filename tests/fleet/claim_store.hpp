@@ -1,0 +1,81 @@
+/// The script in a real store, with a clock that the test sets.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "claim/claim.hpp"
+#include "fleet/claim_script.hpp"
+#include "fleet/claim_text.hpp"
+#include "fleet/store_keys.hpp"
+#include "fleet/store_process.hpp"
+
+namespace seriesgate::testing {
+
+/// A server for all cases of this program, which take turns: each begins by emptying it.
+inline store_process& the_store() {
+    static store_process process;
+    return process;
+}
+
+class claim_store {
+    store_connection connection_{the_store()};
+    std::string digest_;
+    store_keys keys_{"t"};
+
+  public:
+    claim_store() {
+        connection_.ask({"FLUSHALL"});
+        std::string script{claim_script};
+        const std::string_view time = "redis.call('TIME')";
+        const std::size_t at = script.find(time);
+        if (at == script.npos || script.find(time, at + 1) != script.npos)
+            throw std::runtime_error{"no clock to replace"};
+        script.replace(at, time.size(), "redis.call('MGET', 'seconds', 'microseconds')");
+        digest_ = connection_.text({"SCRIPT", "LOAD", script});
+    }
+
+    claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+        const auto whole = std::chrono::floor<std::chrono::seconds>(now);
+        const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(now - whole);
+        connection_.ask({"MSET", "seconds", std::to_string(whole.time_since_epoch().count()), "microseconds",
+                         std::to_string(rest.count())});
+        const auto answer = read_claim_answer(*run(asked, terms), asked);
+        if (!answer) throw std::runtime_error{answer.error()};
+        return *answer;
+    }
+
+    store_connection::reply run(const claim& asked, const claim_terms& terms) {
+        std::vector<std::string> words{"EVALSHA", digest_};
+        for (std::string& word : claim_words(asked, terms, keys_)) words.push_back(std::move(word));
+        return connection_.ask(words);
+    }
+
+    [[nodiscard]] const store_keys& keys() const { return keys_; }
+    store_connection& connection() { return connection_; }
+
+    /// What is in a window's sets, whichever of its buckets it is in.
+    std::set<std::uint64_t> series(const std::string& record, std::uint32_t buckets) {
+        std::set<std::uint64_t> all;
+        for (std::uint32_t i = 0; i < buckets; ++i)
+            for (const std::string& member : connection_.texts({"SMEMBERS", record + ":" + std::to_string(i)})) {
+                const auto fingerprint = static_cast<std::uint64_t>(std::stoll(member));
+                if (bucket_key(record, fingerprint, buckets) != record + ":" + std::to_string(i) ||
+                    !all.insert(fingerprint).second)
+                    throw std::runtime_error{"a fingerprint in a bucket that is not its own"};
+            }
+        return all;
+    }
+
+    std::map<std::string, std::string> fields(const std::string& key) {
+        const auto list = connection_.texts({"HGETALL", key});
+        std::map<std::string, std::string> fields;
+        for (std::size_t i = 0; i + 1 < list.size(); i += 2) fields[list[i]] = list[i + 1];
+        return fields;
+    }
+};
+
+}  // namespace seriesgate::testing

@@ -1,0 +1,219 @@
+/// What claim.lua does, with sets and maps where that has keys: the specification of the script, short and slow.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "claim/claim.hpp"
+
+namespace seriesgate::testing {
+
+class store_model {
+  public:
+    /// Series and counts of one hour or day.
+    struct window {
+        std::uint32_t buckets = 0;
+        std::uint64_t rules = 0;
+        bool mixed = false;  ///< gates with other rules have counted in it, too
+        std::set<std::uint64_t> series{};
+        std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
+        std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
+        std::map<std::uint64_t, std::uint64_t> places{};    ///< budgets opened by shelf
+
+        [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
+        static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
+            const auto at = in.find(key);
+            return at == in.end() ? 0 : at->second;
+        }
+    };
+
+    claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+        open_windows(terms, now);
+        claim_answer answer{.windows = {.now = now, .hour = hour_number_, .buckets = bucket_counts_now()}};
+        if (terms.hour != hour_number_)
+            answer.status = claim_status::closed;
+        else if (!knows_buckets(terms, now))
+            answer.status = claim_status::moved;
+        else
+            decide_series(asked, terms, now, answer);
+        return answer;
+    }
+
+    [[nodiscard]] const window& hour() const { return hour_; }
+    [[nodiscard]] const std::optional<window>& before() const { return before_; }
+    [[nodiscard]] const std::optional<window>& day() const { return day_; }  ///< of hour_number()
+    [[nodiscard]] std::int64_t hour_number() const { return hour_number_; }
+
+  private:
+    static constexpr std::uint64_t infinite = all_awaited;
+
+    std::int64_t hour_number_ = -1;  // that is open
+    window hour_;
+    std::optional<window> before_;  // if it was open until hour_ was
+    std::optional<window> day_;     // of hour_number_
+    std::uint64_t last_day_size_ = 0;
+
+    /// A budget of a claim, as which it is asked.
+    struct asked_budget {
+        std::uint64_t id = 0;
+        series_maxima maxima{};
+        bool shares = false;
+        bool opens = false;         // a place on its shelf, with its first series
+        bool unknown_past = false;  // it had no place in the hour before, others of its shelf shared one
+    };
+    std::map<std::size_t, asked_budget> resolved_;  // by place in the claim
+    bool in_grace_ = false;
+
+    // --- windows
+
+    static std::chrono::seconds start_of(std::int64_t hour) { return std::chrono::hours{hour}; }
+
+    void open_windows(const claim_terms& terms, time_point now) {
+        const auto clock = now.time_since_epoch();
+        const bool in_time =
+            clock >= start_of(terms.hour) - std::chrono::seconds{5} && clock < start_of(terms.hour + 1);
+        if (terms.hour > hour_number_ && in_time) {
+            const std::uint32_t buckets = buckets_for(hour_.series.size(), terms.room);
+            if (terms.hour / 24 != hour_number_ / 24 && day_) {
+                last_day_size_ = day_->series.size();
+                day_.reset();
+            }
+            before_ = terms.hour == hour_number_ + 1 && hour_.buckets != 0 ? std::optional{hour_} : std::nullopt;
+            hour_ = {.buckets = buckets, .rules = terms.rules};
+            hour_number_ = terms.hour;
+        }
+        if (terms.hour == hour_number_ && terms.with_day && !day_)
+            day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room), .rules = terms.rules};
+    }
+
+    static std::uint32_t buckets_for(std::size_t last, std::uint64_t room) {
+        const double room_for = static_cast<double>(room == 0 ? 64 * 1024 : std::min<std::uint64_t>(room, 4 << 20));
+        const double series = std::max(static_cast<double>(last) * 1.25, room_for);
+        std::uint32_t buckets = 1;
+        while (buckets < 1u << 20 && buckets * 256.0 < series) buckets *= 2;
+        return buckets;
+    }
+
+    [[nodiscard]] bucket_counts bucket_counts_now() const {
+        return {.hour = hour_.buckets, .day = day_ ? day_->buckets : 0, .before = before_ ? before_->buckets : 0};
+    }
+
+    [[nodiscard]] bool knows_buckets(const claim_terms& terms, time_point now) {
+        in_grace_ = before_ && now.time_since_epoch() < start_of(terms.hour) + std::chrono::seconds{terms.grace};
+        return terms.buckets.hour == hour_.buckets && (!terms.with_day || terms.buckets.day == day_->buckets) &&
+               (!in_grace_ || terms.buckets.before == before_->buckets);
+    }
+
+    // --- series
+
+    void decide_series(const claim& asked, const claim_terms& terms, time_point, claim_answer& answer) {
+        if (terms.rules != hour_.rules) hour_.mixed = true;
+        resolved_.clear();
+        auto next = asked.fingerprints.begin();
+        for (const claim_run& run : asked.runs) {
+            if (!run.look)
+                for (const std::uint8_t place : run.budgets) resolve(asked, place, terms);
+            for (std::uint32_t i = 0; i < run.series; ++i, ++next)
+                answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, run, terms));
+        }
+        for (std::size_t place = 0; place < asked.budgets.size(); ++place) {
+            const asked_budget& budget = resolve(asked, place, terms);
+            answer.budgets.push_back({.shares = budget.shares,
+                                      .hourly = hour_.count(budget.id),
+                                      .daily = terms.with_day ? day_->count(budget.id) : 0,
+                                      .awaited = awaited(budget, terms)});
+        }
+    }
+
+    [[nodiscard]] bool in_day(std::uint64_t series, const claim_terms& terms) const {
+        return terms.with_day && day_->series.contains(series);
+    }
+
+    [[nodiscard]] series_answer look(std::uint64_t series, const claim_terms& terms) const {
+        const bool was_before = before_ && terms.buckets.before == before_->buckets && before_->series.contains(series);
+        const bool known = hour_.series.contains(series) || in_day(series, terms) || was_before;
+        return {.outcome = known ? claim_outcome::known : claim_outcome::unknown};
+    }
+
+    series_answer decide_one(std::uint64_t series, const claim_run& run, const claim_terms& terms) {
+        if (hour_.series.contains(series)) return {.outcome = claim_outcome::known};
+        const bool day_known = in_day(series, terms);
+        const bool incumbent = in_grace_ && before_->series.contains(series);
+        for (const std::uint8_t place : run.budgets) {
+            const asked_budget& budget = resolved_.at(place);
+            const std::uint64_t kept = incumbent ? 0 : awaited(budget, terms);
+            const std::uint64_t kept_in_day = terms.hour % 24 == 0 ? kept : 0;
+            if (!has_room(budget.maxima.hourly, hour_.count(budget.id), kept))
+                return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::hourly};
+            if (terms.with_day && !day_known && !has_room(budget.maxima.daily, day_->count(budget.id), kept_in_day))
+                return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::daily};
+        }
+        take(series, run, {.incumbent = incumbent, .day_counts = terms.with_day && !day_known}, terms);
+        return {.outcome = claim_outcome::taken};
+    }
+
+    static bool has_room(std::uint64_t maximum, std::uint64_t current, std::uint64_t kept) {
+        return maximum == 0 || (current < maximum && kept < maximum - current);
+    }
+
+    struct how_taken {
+        bool incumbent = false;
+        bool day_counts = false;
+    };
+
+    void take(std::uint64_t series, const claim_run& run, how_taken how, const claim_terms& terms) {
+        hour_.series.insert(series);
+        if (how.day_counts) day_->series.insert(series);
+        for (const std::uint8_t place : run.budgets) {
+            asked_budget& budget = resolved_.at(place);
+            if (std::exchange(budget.opens, false)) ++shelves(terms)[shelf_of_.at(place)];
+            ++hour_.counted[budget.id];
+            if (how.incumbent) ++hour_.returned[budget.id];
+            if (how.day_counts) ++day_->counted[budget.id];
+        }
+    }
+
+    // --- budgets
+
+    std::map<std::size_t, std::uint64_t> shelf_of_;
+
+    std::map<std::uint64_t, std::uint64_t>& shelves(const claim_terms& terms) {
+        return terms.with_day ? day_->places : hour_.places;
+    }
+
+    const asked_budget& resolve(const claim& asked, std::size_t place, const claim_terms& terms) {
+        const auto [at, is_new] = resolved_.try_emplace(place);
+        if (!is_new) return at->second;
+        const claimed_budget& budget = asked.budgets[place];
+        asked_budget& as = at->second;
+        as = {.id = budget.id, .maxima = budget.maxima};
+        shelf_of_[place] = budget.shelf;
+        if (budget.shelf == 0) return as;
+        const bool had_place = before_ && before_->count(budget.id) != 0;
+        if (!had_place && hour_.count(budget.id) == 0 && !(terms.with_day && day_->count(budget.id) != 0)) {
+            if (window::found(shelves(terms), budget.shelf) >= budget.places_max) {
+                as = {.id = budget.overflow_id, .maxima = budget.overflow_maxima, .shares = true};
+                return as;
+            }
+            as.opens = true;
+        }
+        as.unknown_past = !had_place && before_ && before_->count(budget.overflow_id) != 0;
+        return as;
+    }
+
+    /// Incumbents that are yet to return: room is kept for them.
+    [[nodiscard]] std::uint64_t awaited(const asked_budget& budget, const claim_terms& terms) const {
+        if (!in_grace_) return 0;
+        if (before_->rules != terms.rules || before_->mixed || budget.unknown_past) return infinite;
+        const std::uint64_t expected = before_->count(budget.id);
+        const std::uint64_t returned = window::found(hour_.returned, budget.id);
+        return expected > returned ? expected - returned : 0;
+    }
+};
+
+}  // namespace seriesgate::testing
