@@ -107,7 +107,7 @@ void settlement::repeat_told() {
         if (said.outcome == told_outcome::unasked) {
             open_.pending[left++] = entry;
         } else {
-            const decision repeated = repeat(said, state_, offered_[entry]);
+            const decision repeated = repeat(said, state_, offered_[entry], telling_of(*open_.rules, origin_.tenant));
             write(entry, repeated, {});
         }
     }

@@ -146,7 +146,7 @@ plan planner::collect() {
             counts.refused_unknown_samples += offered_[i].samples;
         } else {
             if (!refused_by_.add(scratch_.refused_by[i], offered_[i].samples)) begin_refused(i);
-            if (is_told(verdicts_[i]) && told_.size() < told_max) told_.push_back(entry_at(i, verdicts_[i]));
+            if (is_told(verdicts_[i]) && told_.size() < told_max) told_.push_back(entry_at(i, refusal_at(i)));
         }
     }
     note_observed();
@@ -169,8 +169,8 @@ plan planner::collect() {
 /// Of series that are admitted now: afterwards they are known, and nobody looks at limits for them.
 void planner::note_observed() {
     for (const observed_share& each : scratch_.observed.all()) {
-        const verdict reason = refused_by(each.by.window, telling::silent);
-        observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, reason)});
+        const refusal by{.how = refused_by(each.by.window, telling::silent), .by = each.by.by};
+        observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, by)});
     }
 }
 
@@ -178,11 +178,16 @@ void planner::note_observed() {
 void planner::begin_refused(std::size_t index) {
     refused_by_.begin({.limit = scratch_.refused_by[index],
                        .samples = offered_[index].samples,
-                       .first = entry_at(index, verdicts_[index])});
+                       .first = entry_at(index, refusal_at(index))});
 }
 
-refused_entry planner::entry_at(std::size_t index, verdict reason) const {
-    return {.entry = index, .record = entries_[index].record, .series = offered_[index], .reason = reason};
+refusal planner::refusal_at(std::size_t index) const {
+    return {.how = verdicts_[index], .by = scratch_.refused_by[index]};
+}
+
+refused_entry planner::entry_at(std::size_t index, refusal by) const {
+    return {
+        .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = by.how, .limit = by.by};
 }
 
 forwarding planner::what_is_left() const noexcept {

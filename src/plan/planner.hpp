@@ -120,7 +120,8 @@ class planner : label_source {
     plan collect();
     void begin_refused(std::size_t index);
     void note_observed();
-    [[nodiscard]] refused_entry entry_at(std::size_t index, verdict reason) const;
+    [[nodiscard]] refusal refusal_at(std::size_t index) const;
+    [[nodiscard]] refused_entry entry_at(std::size_t index, refusal by) const;
     [[nodiscard]] forwarding what_is_left() const noexcept;
 };
 

@@ -1,5 +1,6 @@
 """Every line of docs/logs.md is provoked here or named as one that cannot be, in logfmt and in JSON."""
 
+import json
 import re
 import resource
 import signal
@@ -20,6 +21,7 @@ from faked_names import FakedNames
 from gate import REPOSITORY, run, sanitized
 from certificates import Authority
 from log_lines import parse
+from shared_stores import SharedStore
 from traffic import numbered, offer
 from upstream import Answer, Upstream
 from waiting import eventually
@@ -45,10 +47,19 @@ class Scene:
         self.form, self.upstream, self.folder, self.start = form, upstream, folder, start_gate
         self.state = folder / "state"
         self.held = []  # connections that stay open
+        self.stores = []  # of fleets
 
     def gate(self, text="", *flags, level="info", **how):
         text = f"log: {{format: {self.form}, level: {level}}}\n{text}"
         return self.start(f"--upstream.url={self.upstream.url}", *flags, config=text, **how)
+
+    def in_fleet(self, text=""):
+        """A gate, and the store of its fleet."""
+        self.stores.append(SharedStore("redis", self.folder))
+        secret = self.folder / "fleet.secret"
+        secret.write_bytes(bytes(range(32)))
+        return self.gate(f"shared: {json.dumps(self.stores[-1].settings_of(0))}\n"
+                         f"fingerprint: {{secretFile: {secret}}}\nmaxHourlySeries: 5\n{text}")
 
     def keeping(self, interval="1h"):
         return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n")
@@ -56,7 +67,10 @@ class Scene:
 
 @pytest.fixture(params=["logfmt", "json"])
 def scene(request, start_gate, upstream, tmp_path):
-    return Scene(request.param, start_gate, upstream, tmp_path)
+    scene = Scene(request.param, start_gate, upstream, tmp_path)
+    yield scene
+    for store in scene.stores:
+        store.stop()
 
 
 # --- what provokes each
@@ -456,6 +470,31 @@ def a_name_that_comes_late(scene):
     eventually(lambda: gate.said("the upstream's name does not resolve"), "it does not")
     names.set(**{"store.test": "127.0.0.1"})
     return gate, {"upstream": "store.test"}
+
+
+@line("joined the fleet")
+def the_first_gate_of_a_fleet(scene):
+    return scene.in_fleet(), {"namespace": "default", "gates": "1"}
+
+
+@line("state.dir holds no series in a fleet, the shared store does")
+def a_gate_of_a_fleet_with_a_directory(scene):
+    return scene.in_fleet(f"state: {{dir: {scene.state}}}\n"), {"dir": str(scene.state)}
+
+
+@line("the shared store is away")
+def a_shared_store_that_is_killed(scene):
+    gate = scene.in_fleet()
+    scene.stores[0].kill()
+    return gate, {"new_series": "refused"}
+
+
+@line("the shared store answers again")
+def a_shared_store_that_is_back(scene):
+    gate = a_shared_store_that_is_killed(scene)[0]
+    eventually(lambda: gate.said("the shared store is away"), "it is")
+    scene.stores[0].restart()
+    return gate, {}
 
 
 @line("the upstream does not confirm remote write 2")
