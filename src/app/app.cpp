@@ -27,6 +27,7 @@
 #include "app/start_line.hpp"
 #include "app/state.hpp"
 #include "app/web_access.hpp"
+#include "fleet/fleet_exposition.hpp"
 #include "http/connections.hpp"
 #include "http/delay_probe.hpp"
 #include "http/descriptor_relief.hpp"

@@ -21,6 +21,7 @@
 -- our keys), what is in a set by then is counted.
 
 local call, try = redis.call, redis.pcall
+local tonumber, unpack = tonumber, unpack
 local byte, char, floor, huge = string.byte, string.char, math.floor, math.huge
 
 local DECIDED, CLOSED, MOVED = 0, 1, 2
@@ -31,6 +32,9 @@ local HEAD_KEPT = 172800         -- how long a namespace without gates is rememb
 local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 512 a set is no intset any more
 local BUCKETS_MAX = 1048576
 local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
+
+-- Being longer than 64 bytes it keeps a record from the form that small hashes have, in which each field is searched for.
+local ABOUT = 'ID: series counted, IDr: incumbents of them that have returned, pID: budgets opened on a shelf'
 
 local HEAD, HOUR, BEFORE, DAY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local hour, rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[4] == '1'
@@ -60,7 +64,7 @@ local function buckets_for(last, room)
 end
 
 local function create_record(key, ends, n)
-    call('HSET', key, 'buckets', n, 'rules', rules)
+    call('HSET', key, 'buckets', n, 'rules', rules, 'about', ABOUT)
     call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD)
 end
 
@@ -132,7 +136,9 @@ local function read_counts(record, of, more)
     local fields = {unpack(ids)}
     for i = 1, #more do fields[id_count + i] = more[i] end
     local values = call('HMGET', record, unpack(fields))
-    for i = 1, id_count do tallies[i][of] = tonumber(values[i] or 0) end
+    for i = 1, id_count do
+        if values[i] then tallies[i][of] = tonumber(values[i]) end
+    end
     return values
 end
 
@@ -226,11 +232,18 @@ local function room(run)
     local least = huge
     for i = 1, #run do
         local b = run[i]
-        local t, kept = b.tally, awaited(b)
-        if b.hourly > 0 then least = math.min(least, b.hourly - t.hour - kept) end
-        if with_day and b.daily > 0 then least = math.min(least, b.daily - t.day - (first_hour and kept or 0)) end
+        local t, kept = b.tally, in_grace and awaited(b) or 0
+        if b.hourly > 0 then
+            local left = b.hourly - t.hour - kept
+            if left < least then least = left end
+        end
+        if with_day and b.daily > 0 then
+            local left = b.daily - t.day
+            if first_hour then left = left - kept end
+            if left < least then least = left end
+        end
     end
-    return math.max(least, 0)
+    return least
 end
 
 -- Series -------------------------------------------------------------------------------------------------------------

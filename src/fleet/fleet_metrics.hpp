@@ -7,9 +7,6 @@
 
 namespace seriesgate {
 
-class exposition;
-class fleet_shared;
-
 /// Threads: any.
 struct fleet_metrics {
     counter claims;                                 ///< that were answered
@@ -21,8 +18,5 @@ struct fleet_metrics {
     gauge waiting;                                  ///< claims that wait for their turn
     alignas(64) duration_histogram claim_duration;  ///< of those answered
 };
-
-/// Its families, and what else there is to say of a gate in a fleet.
-void write(exposition& out, fleet_shared& of);
 
 }  // namespace seriesgate

@@ -214,9 +214,9 @@ void redis_client::judge(const line_ptr& line, const redis_answer& answer) {
 }
 
 /// Whether the connection is still there.
-void redis_client::look() {
+void redis_client::look(clock::time_point now) {
     if (!now_.line) return;
-    if (now_.line->is_overdue(clock::now(), patience(config_)))
+    if (now_.line->is_overdue(now, patience(config_)))
         now_.line->close({.why = kind::timeout, .text = "no answer for a while, the connection was closed"});
     if (!now_.line->end()) return;
     const redis_error why = *now_.line->end();
@@ -238,8 +238,7 @@ void redis_client::retire(line_ptr line) {
     clear_retired();
 }
 
-void redis_client::clear_retired() {
-    const auto now = clock::now();
+void redis_client::clear_retired(clock::time_point now) {
     std::size_t left = retired_.size();
     for (const line_ptr& each : retired_) {
         if (left-- > retired_max || each->is_idle() || each->is_overdue(now, patience(config_)))
@@ -248,12 +247,11 @@ void redis_client::clear_retired() {
     std::erase_if(retired_, [](const line_ptr& each) { return each->end().has_value(); });
 }
 
-void redis_client::maintain() {
-    look();
-    clear_retired();
+void redis_client::maintain(clock::time_point now) {
+    look(now);
+    clear_retired(now);
     if (!now_.line) return start_connecting();
     shared_.metrics.late_replies.add(now_.line->take_late());
-    const auto now = clock::now();
     if (now - now_.line->used_at() >= quiet_max) now_.line->post({"PING"}, now + config_.timeout);
 }
 

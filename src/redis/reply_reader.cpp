@@ -48,17 +48,27 @@ void reply_reader::take(std::string_view bytes) {
     if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) fault_ = reader_->errstr;
 }
 
+std::string_view reply_reader::unread() const noexcept {
+    return {reader_->buf + reader_->pos, reader_->len - reader_->pos};
+}
+
 redis_reply reply_reader::next() {
     if (!fault_.empty()) return nullptr;
     void* reply = nullptr;
-    if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK)
+    const bool is_good = redisReaderGetReply(reader_.get(), &reply) == REDIS_OK;
+    if (reply != nullptr) {
+        elements_ = 0;
+        bytes_ = unread().size();
+        return redis_reply{static_cast<redisReply*>(reply)};
+    }
+    if (!is_good)
         fault_ = elements_ > elements_max ? "a reply of too many elements" : reader_->errstr;
-    else if (reply == nullptr && bytes_ > bytes_max)
+    else if (bytes_ > bytes_max)
         fault_ = "a reply of more than 16 MiB";
-    if (reply == nullptr) return nullptr;
-    elements_ = 0;
-    bytes_ = reader_->len - reader_->pos;
-    return redis_reply{static_cast<redisReply*>(reply)};
+    else if (unread().size() > line_bytes_max &&
+             unread().substr(0, line_bytes_max).find("\r\n") == std::string_view::npos)
+        fault_ = "a line of more than 64 KiB";
+    return nullptr;
 }
 
 }  // namespace seriesgate

@@ -23,6 +23,8 @@ class reply_reader {
 
   public:
     static constexpr std::size_t bytes_max = 16 << 20;
+    /// Of a number, a status or an error: hiredis looks for its end from the beginning, each time that something comes.
+    static constexpr std::size_t line_bytes_max = 64 * 1024;
     /// Of the arrays of one reply, together: each takes some 80 bytes, and six on the wire.
     static constexpr std::size_t elements_max = 256 * 1024;
 
@@ -38,6 +40,9 @@ class reply_reader {
 
     /// Why what came is no reply, or is too large; empty if all is well. Nothing can be read from then on.
     [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
+
+  private:
+    [[nodiscard]] std::string_view unread() const noexcept;
 };
 
 }  // namespace seriesgate

@@ -10,7 +10,6 @@ import urllib.request
 import pytest
 
 from gate import REPOSITORY
-from shared_fleets import needs_shared
 from waiting import eventually
 
 # One at a time: they build in the same folder.
@@ -74,7 +73,6 @@ def test_the_demo_ends_on_ctrl_c_and_takes_its_children_along(script):
     assert not any(serves(address + "/metrics") for address in started)
 
 
-@needs_shared
 @pytest.mark.parametrize("store", ["redis-server", "valkey-server"])
 def test_the_demo_of_a_fleet_shows_that_the_limit_holds(script, store):
     process, output = script("demo-fleet.sh", "--limit", "3000", "--explode", "5000", "--store", store)

@@ -38,20 +38,30 @@ class claim_store {
         digest_ = connection_.text({"SCRIPT", "LOAD", script});
     }
 
-    claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+    void set_clock(time_point now) {
         const auto whole = std::chrono::floor<std::chrono::seconds>(now);
         const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(now - whole);
         connection_.ask({"MSET", "seconds", std::to_string(whole.time_since_epoch().count()), "microseconds",
                          std::to_string(rest.count())});
-        const auto answer = read_claim_answer(*run(asked, terms), asked);
-        if (!answer) throw std::runtime_error{answer.error()};
-        return *answer;
     }
 
-    store_connection::reply run(const claim& asked, const claim_terms& terms) {
+    claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+        set_clock(now);
+        send(asked, terms);
+        return receive(asked);
+    }
+
+    /// Answers come in the order of what has been sent.
+    void send(const claim& asked, const claim_terms& terms) {
         std::vector<std::string> words{"EVALSHA", digest_};
         for (std::string& word : claim_words(asked, terms, keys_)) words.push_back(std::move(word));
-        return connection_.ask(words);
+        connection_.send(words);
+    }
+
+    claim_answer receive(const claim& asked) {
+        auto answer = read_claim_answer(*connection_.receive(), asked);
+        if (!answer) throw std::runtime_error{answer.error()};
+        return *std::move(answer);
     }
 
     [[nodiscard]] const store_keys& keys() const { return keys_; }

@@ -3,31 +3,16 @@
 #include <string>
 #include <utility>
 
-#include "fleet/claim_store.hpp"
-#include "fleet/store_model.hpp"
+#include "fleet/store_and_model.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
-namespace seriesgate {
-
-std::ostream& operator<<(std::ostream& out, const series_answer& of) {
-    return out << "ktr?"[static_cast<int>(of.outcome)] << int{of.budget}
-               << (of.window == refusing_window::daily ? "d" : "h");
-}
-std::ostream& operator<<(std::ostream& out, const budget_answer& of) {
-    return out << (of.shares ? "shared " : "own ") << of.hourly << "/" << of.daily << " awaited " << of.awaited;
-}
-
-}  // namespace seriesgate
-
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must not do so while the test runs
 
 /// What the random claims of one scene have in common.
 struct scene {
@@ -122,45 +107,6 @@ class random_gates {
     }
 };
 
-void compare(const claim_answer& got, const claim_answer& wanted) {
-    REQUIRE(got.status == wanted.status);
-    REQUIRE(got.windows == wanted.windows);
-    REQUIRE(got.series == wanted.series);
-    REQUIRE(got.budgets == wanted.budgets);
-}
-
-using text_map = std::map<std::string, std::string>;
-
-text_map fields_of(const store_model::window& window) {
-    text_map fields{{"buckets", std::to_string(window.buckets)}, {"rules", std::to_string(window.rules)}};
-    if (window.mixed) fields["mixed"] = "1";
-    if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
-    for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);
-    for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
-    for (const auto& [shelf, count] : window.places) fields["p" + std::to_string(shelf)] = std::to_string(count);
-    return fields;
-}
-
-/// @param ends in seconds since the epoch.
-void compare_window(claim_store& store, const std::string& record, const store_model::window& window,
-                    std::int64_t ends) {
-    REQUIRE(store.fields(record) == fields_of(window));
-    REQUIRE(store.series(record, window.buckets) == window.series);
-    REQUIRE(store.connection().number({"EXPIRETIME", record}) == ends + 7'800);
-    for (std::uint32_t i = 0; i < window.buckets; ++i) {
-        const std::string bucket = record + ":" + std::to_string(i);
-        if (store.connection().number({"EXISTS", bucket}) == 0) continue;
-        REQUIRE(store.connection().number({"EXPIRETIME", bucket}) == ends + 7'200 + i % 600);
-    }
-}
-
-void compare_all(claim_store& store, const store_model& model) {
-    const std::int64_t hour = model.hour_number(), day = day_of_hour(hour);
-    compare_window(store, store.keys().hour(hour), model.hour(), (hour + 1) * 3600);
-    if (model.before()) compare_window(store, store.keys().hour(hour - 1), *model.before(), hour * 3600);
-    if (model.day()) compare_window(store, store.keys().day(day), *model.day(), (day + 1) * 86'400);
-}
-
 /// What nobody may see, whatever happens, while maxima and rules stay as they are.
 void check_invariants(const claim& asked, const claim_answer& answer, const claim_terms& terms) {
     for (std::size_t i = 0; i < answer.budgets.size(); ++i) {
@@ -210,29 +156,24 @@ struct happened {
 
 happened run_scene(scene of, int steps) {
     CAPTURE(of.seed);
-    claim_store store;
-    store_model model;
+    store_and_model both;
     random_gates gates{of};
     awaited_so_far awaited;
     happened seen;
-    store_windows told;
     for (int step = 0; step < steps; ++step) {
         CAPTURE(step);
         const time_point now = gates.next_moment();
-        const claim_terms terms = gates.next_terms(told);
+        const claim_terms terms = gates.next_terms(both.told());
         const claim asked = gates.next_claim();
-        const claim_answer wanted = model.decide(asked, terms, now);
-        const claim_answer got = store.decide(asked, terms, now);
-        compare(got, wanted);
-        seen.add(got);
-        told = got.windows;
-        if (of.steady && got.status == claim_status::decided) {
-            check_invariants(asked, got, terms);
-            awaited.check(asked, got);
+        const claim_answer answer = both.decide(asked, terms, now);
+        seen.add(answer);
+        if (of.steady && answer.status == claim_status::decided) {
+            check_invariants(asked, answer, terms);
+            awaited.check(asked, answer);
         }
-        if (step % 100 == 99) compare_all(store, model);
+        if (step % 100 == 99) both.compare();
     }
-    compare_all(store, model);
+    both.compare();
     return seen;
 }
 

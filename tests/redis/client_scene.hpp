@@ -52,7 +52,14 @@ struct client_scene {
         net::co_spawn(io, keep(std::move(asked), got), net::detached);
         return await(got);
     }
-    /// Lets time pass, for what happens of itself.
+    /// Lets happen what happens of itself, until it has; at most 20 s.
+    template <class Condition>
+    void run_until(Condition has_happened) {
+        const auto end = clock::now() + std::chrono::seconds{20};
+        io.restart();
+        while (!has_happened() && clock::now() < end) io.run_one_for(std::chrono::milliseconds{10});
+        REQUIRE(has_happened());
+    }
     void run_for(std::chrono::milliseconds time) {
         io.restart();
         io.run_for(time);

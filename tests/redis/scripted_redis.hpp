@@ -20,11 +20,16 @@ namespace seriesgate::testing {
 
 using words = std::vector<std::string>;
 
+/// A string as servers send it.
+inline std::string bulk(const std::string& text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
 struct scripted_redis {
     stream_acceptor acceptor;
     /// By the command's name, for as long as the server lives: what is asked when one connects is answered usually.
     std::map<std::string, std::string> always{
-        {"AUTH", "+OK\r\n"}, {"INFO", "$19\r\n# Server\nrun_id:aaaa\r\n"}, {"ROLE", "*1\r\n$6\r\nmaster\r\n"}};
+        {"AUTH", "+OK\r\n"}, {"INFO", bulk("# Server\r\nrun_id:aaaa\r\n")}, {"ROLE", "*1\r\n$6\r\nmaster\r\n"}};
     std::deque<std::string> script;  ///< to all other commands, in turn; without one nothing is said
     std::size_t piece_bytes = 0;     ///< of what is sent at a time; 0: all
     std::vector<words> commands;     ///< all that came, but for what `always` answers

@@ -1,0 +1,99 @@
+/// The script and its model side by side: each claim goes to both, and their answers must not differ.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "fleet/claim_store.hpp"
+#include "fleet/store_model.hpp"
+#include "support/catch.hpp"
+
+namespace seriesgate {
+
+inline std::ostream& operator<<(std::ostream& out, const series_answer& of) {
+    constexpr char letters[] = {'k', 't', 'r', 'u'};
+    out << letters[static_cast<int>(of.outcome)];
+    if (of.outcome == claim_outcome::refused)
+        out << int{of.budget} << (of.window == refusing_window::daily ? "d" : "h");
+    return out;
+}
+inline std::ostream& operator<<(std::ostream& out, const budget_answer& of) {
+    return out << (of.shares ? "shared " : "own ") << of.hourly << "/" << of.daily << " awaited " << of.awaited;
+}
+
+}  // namespace seriesgate
+
+namespace seriesgate::testing {
+
+inline constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must not do so while a test runs
+
+class store_and_model {
+    claim_store store_;
+    store_model model_;
+    store_windows told_;
+
+  public:
+    claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
+        const claim_answer wanted = model_.decide(asked, terms, now);
+        claim_answer got = store_.decide(asked, terms, now);
+        REQUIRE(got.status == wanted.status);
+        REQUIRE(got.windows == wanted.windows);
+        REQUIRE(got.series == wanted.series);
+        REQUIRE(got.budgets == wanted.budgets);
+        told_ = got.windows;
+        return got;
+    }
+
+    /// As a gate does it: made anew once, with what the store says of its windows.
+    claim_answer ask(const claim& asked, claim_terms terms, time_point now) {
+        terms.buckets = told_.buckets;
+        claim_answer answer = decide(asked, terms, now);
+        if (answer.status != claim_status::moved) return answer;
+        terms.buckets = told_.buckets;
+        return decide(asked, terms, now);
+    }
+
+    claim_store& store() { return store_; }
+    [[nodiscard]] const store_windows& told() const { return told_; }
+
+    /// Sets, counts and expiries of all windows that are of use.
+    void compare() {
+        const std::int64_t hour = model_.hour_number(), day = day_of_hour(hour);
+        compare(store_.keys().hour(hour), model_.hour(), (hour + 1) * 3600);
+        if (model_.before()) compare(store_.keys().hour(hour - 1), *model_.before(), hour * 3600);
+        if (model_.day()) compare(store_.keys().day(day), *model_.day(), (day + 1) * 86'400);
+    }
+
+  private:
+    using text_map = std::map<std::string, std::string>;
+
+    static text_map fields_of(const store_model::window& window) {
+        text_map fields{{"buckets", std::to_string(window.buckets)}, {"rules", std::to_string(window.rules)}};
+        if (window.mixed) fields["mixed"] = "1";
+        if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
+        for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);
+        for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
+        for (const auto& [shelf, count] : window.places)
+            fields[std::string{"p"} + std::to_string(shelf)] = std::to_string(count);
+        return fields;
+    }
+
+    /// @param ends in seconds since the epoch.
+    void compare(const std::string& record, const store_model::window& window, std::int64_t ends) {
+        store_connection& connection = store_.connection();
+        text_map fields = store_.fields(record);
+        REQUIRE(fields["about"].size() > 64);
+        fields.erase("about");
+        REQUIRE(fields == fields_of(window));
+        REQUIRE(store_.series(record, window.buckets) == window.series);
+        REQUIRE(connection.number({"EXPIRETIME", record}) == ends + 7'800);
+        for (std::uint32_t i = 0; i < window.buckets; ++i) {
+            const std::string bucket = record + ":" + std::to_string(i);
+            if (connection.number({"EXISTS", bucket}) == 0) continue;
+            REQUIRE(connection.number({"EXPIRETIME", bucket}) == ends + 7'200 + i % 600);
+        }
+    }
+};
+
+}  // namespace seriesgate::testing
