@@ -1,4 +1,4 @@
-#include "fleet/fleet_metrics.hpp"
+#include "fleet/fleet_exposition.hpp"
 
 #include <set>
 #include <sstream>
