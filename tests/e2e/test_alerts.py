@@ -254,7 +254,7 @@ def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstrea
         gate.send(traffic.body(traffic.numbered(3, job=tenant)), [("X-Scope-OrgID", tenant)])
     metrics = parse(gate.get("/metrics").body)
     # Those of a gate in a fleet, as their own test has them.
-    pinned = (REPOSITORY / "tests/fleet/fleet_metrics_test.cpp").read_text().split("TEST_CASE")[1].replace('\\"', '"')
+    pinned = (REPOSITORY / "tests/fleet/fleet_exposition_test.cpp").read_text().split("TEST_CASE")[1].replace('\\"', '"')
     metrics |= parse("\n".join(re.findall(r'"(seriesgate_shared_.*)\\n"', pinned)).encode())
     there = {name.replace("duration_seconds_count", "duration_seconds_bucket") for name, _ in metrics}
     asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))

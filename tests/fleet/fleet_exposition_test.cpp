@@ -4,7 +4,6 @@
 #include <sstream>
 #include <string>
 
-#include "fleet/fleet_exposition.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "metrics/exposition.hpp"
 #include "support/catch.hpp"
