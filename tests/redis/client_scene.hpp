@@ -53,6 +53,7 @@ struct client_scene : private own_thread {
     void begin(words command, std::optional<redis_answer>& got, std::chrono::milliseconds within) {
         net::co_spawn(io, keep(client.call(std::move(command), within), got), net::detached);
     }
+    /// @param got gets the answer when there is one; it must outlive the call
     void begin(words command, std::optional<redis_answer>& got) { begin(std::move(command), got, limit); }
     redis_answer await(const std::optional<redis_answer>& got) {
         io.restart();
@@ -81,17 +82,14 @@ struct client_scene : private own_thread {
         while (!has_happened() && clock::now() < end) io.run_one_for(std::chrono::milliseconds{10});
         REQUIRE(has_happened());
     }
-    void run_for(std::chrono::milliseconds time) {
-        io.restart();
-        io.run_for(time);
-    }
     /// Calls again and again, for what a server needs time for; at most 30 s.
     template <class Condition>
     std::string say_until(const words& command, Condition is_good) {
         const auto end = clock::now() + std::chrono::seconds{30};
         redis_answer got = call(command);
         while (!is_good(got) && clock::now() < end) {
-            run_for(std::chrono::milliseconds{20});
+            io.restart();
+            io.run_for(std::chrono::milliseconds{20});
             client.maintain();
             got = call(command);
         }

@@ -119,7 +119,7 @@ TEST_CASE("what sentinels cannot say is told") {
     SECTION("from what is no sentinel") {
         config.sentinel_addresses = {{"127.0.0.1", master.port()}};
         client_scene with{config};
-        CHECK(with.say({"PING"}).starts_with(at + "ERR unknown command 'SENTINEL'"));
+        CHECK(with.say({"PING"}).starts_with(at + "ERR unknown command"));
     }
 }
 

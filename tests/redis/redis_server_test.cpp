@@ -161,7 +161,7 @@ TEST_CASE("a server that loads its data is busy, on the same connection") {
     server.kill();
     REQUIRE(server.start({"--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024"}));
     client_scene with{server.at_socket()};
-    CHECK(with.say({"GET", "key"}) == "busy: LOADING Redis is loading the dataset in memory");
+    CHECK(with.say({"GET", "key"}).starts_with("busy: LOADING "));
     CHECK(with.say_until_answered({"GET", "key"}) == "value");
     CHECK(with.client.connection_epoch() == 1);
 }

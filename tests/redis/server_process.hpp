@@ -142,7 +142,8 @@ class server_process {
         std::filesystem::remove(socket());
         running_ = std::make_unique<process>(arguments, folder_ / "log");
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-        while (!accepts(unix_endpoint(socket()))) {
+        const auto at_port = tcp_endpoint(net::ip::address_v4::loopback(), port_);
+        while (!accepts(unix_endpoint(socket())) || !accepts(at_port)) {
             if (!running_->is_running() || std::chrono::steady_clock::now() > end) return false;
             std::this_thread::sleep_for(std::chrono::milliseconds{5});
         }
