@@ -10,13 +10,19 @@
 
 namespace seriesgate {
 
+/// What is counted while a reply comes.
+struct reply_shape {
+    std::size_t elements = 0;
+    bool is_too_deep = false;
+};
+
 /// Takes bytes in whatever pieces they come. Threads: one at a time.
 class reply_reader {
     struct freed {
         void operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
     };
 
-    std::size_t elements_ = 0;  // of the reply that is not complete yet; hiredis is told where to find it
+    reply_shape shape_;  // of the reply that is not complete yet; hiredis is told where to find it
     std::unique_ptr<redisReader, freed> reader_;
     std::size_t bytes_ = 0;  // taken since the last complete reply
     std::string fault_;
@@ -27,6 +33,8 @@ class reply_reader {
     static constexpr std::size_t line_bytes_max = 64 * 1024;
     /// Of the arrays of one reply, together: each takes some 80 bytes, and six on the wire.
     static constexpr std::size_t elements_max = 256 * 1024;
+    /// Arrays in arrays. From 1.0 on hiredis has no bound of its own, and frees them by recursion.
+    static constexpr std::size_t depth_max = 7;
 
     /// Throws std::bad_alloc.
     reply_reader();

@@ -57,9 +57,14 @@ TEST_CASE("a reply has bounds: bytes, elements, a line, depth") {
     CHECK(fault_of("*262144\r\n" + elements + "*1\r\n:1\r\n") == "a reply of too many elements");
     CHECK(fault_of("+" + std::string(reply_reader::line_bytes_max - 2, 'x') + "\r\n", 100) == "");
     CHECK(fault_of("+" + std::string(reply_reader::line_bytes_max + 100, 'x'), 100) == "a line of more than 64 KiB");
-    std::string deep;
-    for (int i = 0; i < 20; ++i) deep += "*1\r\n";
-    CHECK(fault_of(deep).starts_with("No support for nested multi bulk replies with depth > "));
+    const auto nested = [](std::size_t depth) {
+        std::string made;
+        for (std::size_t i = 0; i < depth; ++i) made += "*1\r\n";
+        return made + ":1\r\n";
+    };
+    CHECK(fault_of(nested(reply_reader::depth_max)) == "");
+    CHECK(fault_of(nested(reply_reader::depth_max + 1)) == "a reply that is nested too deep");
+    CHECK(fault_of(nested(100000)) == "a reply that is nested too deep");
 }
 
 TEST_CASE("after what is no reply nothing is read any more") {

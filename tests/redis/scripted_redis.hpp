@@ -51,7 +51,7 @@ struct scripted_redis {
 
 inline std::string answer_to(scripted_redis& server, const redisReply& command) {
     words said;
-    for (std::size_t i = 0; i < command.elements; ++i) said.emplace_back(text_of(*command.element[i]));
+    for (std::size_t i = 0; i < command.elements; ++i) said.emplace_back(seriesgate::text_of(*command.element[i]));
     if (const auto found = server.always.find(said.at(0)); found != server.always.end()) return found->second;
     server.commands.push_back(std::move(said));
     if (server.script.empty()) return "";
