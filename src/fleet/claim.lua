@@ -25,6 +25,7 @@
 
 local call, try = redis.call, redis.pcall
 local tonumber, unpack = tonumber, unpack
+local KEYS, ARGV = KEYS, ARGV
 local byte, char, format = string.byte, string.char, string.format
 local floor, huge = math.floor, math.huge
 
@@ -143,7 +144,7 @@ local function read_places(values, first)
     for i = 1, shelf_count do shelves[i].opened.count = tonumber(values[first + i] or 0) end
 end
 
--- By place of the id.
+-- By place of the id. All tables are filled in order: what is not takes several times as long to find.
 local in_hour, in_day, in_before, returned = nil, {}, {}, {}
 
 local more = {'rules', 'mixed', 'members'}
@@ -188,15 +189,18 @@ end
 
 -- Room ---------------------------------------------------------------------------------------------------------------
 
--- Of a budget, by its place, once it is resolved: as which id it is asked, its maxima, and whether it awaits all.
-local asked_as, hourly, daily, awaits_all, opens = {}, {}, {}, {}, {}
+-- By place of the budget: as which id it is asked, its maxima, and of those on a shelf that are yet to be resolved, this.
+local asked_as, hourly, daily, on_shelf = {}, {}, {}, {}
+for b = 1, budget_count do
+    local kind = kinds[byte(kind_of, b)]
+    asked_as[b], hourly[b], daily[b], on_shelf[b] = b, kind.hourly, kind.daily, kind.shelf or false
+end
+local awaits_all, opens = {}, {}
 
 -- Whether a budget of a shelf has a place of its own, or is asked as the shelf's overflow budget. Once in a claim.
 local function resolve(b)
-    local kind = kinds[byte(kind_of, b)]
-    local shelf = kind.shelf
-    asked_as[b], hourly[b], daily[b] = b, kind.hourly, kind.daily
-    if not shelf then return end
+    local shelf = on_shelf[b]
+    on_shelf[b] = false
     local had_place = (in_before[b] or 0) > 0
     if in_hour[b] == 0 and in_day[b] == 0 and not had_place then
         if shelf.opened.count >= shelf.places then
@@ -205,7 +209,7 @@ local function resolve(b)
         end
         opens[b] = shelf.opened  -- when it takes its first series
     end
-    awaits_all[b] = not had_place and (in_before[shelf.overflow] or 0) > 0
+    if in_grace then awaits_all[b] = not had_place and in_before[shelf.overflow] > 0 end
 end
 
 local function awaited(b)
@@ -271,15 +275,15 @@ end
 
 -- What a run has taken since it was last settled: its budgets are counted once for many series.
 local taken, taken_day, came_back = 0, 0, 0
-local hour_changed, day_changed, returned_changed = {}, {}, {}  -- by place of the id
+local in_hour_then, in_day_then = {unpack(in_hour, 1, id_count)}, {unpack(in_day, 1, id_count)}
+local returned_then = {unpack(returned)}
 local function settle(run)
     if taken == 0 then return end
     for i = 1, #run do
         local b = run[i]
         local id = asked_as[b]
-        in_hour[id], hour_changed[id] = in_hour[id] + taken, true
-        if taken_day > 0 then in_day[id], day_changed[id] = in_day[id] + taken_day, true end
-        if came_back > 0 then returned[id], returned_changed[id] = returned[id] + came_back, true end
+        in_hour[id], in_day[id] = in_hour[id] + taken, in_day[id] + taken_day
+        if came_back > 0 then returned[id] = returned[id] + came_back end
         local opened = opens[b]
         if opened then opened.count, opened.grew, opens[b] = opened.count + 1, true, nil end
     end
@@ -366,7 +370,7 @@ local function budgets_of(bytes)
     for i = 1, #run do
         local b = run[i] + 1
         run[i] = b
-        if not asked_as[b] then resolve(b) end
+        if on_shelf[b] then resolve(b) end
     end
     return run
 end
@@ -393,19 +397,21 @@ end
 -- What has changed ---------------------------------------------------------------------------------------------------
 
 -- Numbers as texts: what the store makes of Lua's costs three times as much.
-local function add_counts(to, counts, changed, suffix)
+local function add_counts(to, counts, before, suffix)
     local n = #to
-    for id in pairs(changed) do
-        to[n + 1], to[n + 2] = ids[id] .. suffix, format('%d', counts[id])
-        n = n + 2
+    for id = 1, #before do
+        if counts[id] ~= before[id] then
+            to[n + 1], to[n + 2] = ids[id] .. suffix, format('%d', counts[id])
+            n = n + 2
+        end
     end
 end
 
 if members ~= members_then then
     local hour_fields, day_fields = {'members', members}, {'members', members_day}
-    add_counts(hour_fields, in_hour, hour_changed, '')
-    add_counts(hour_fields, returned, returned_changed, 'r')
-    add_counts(day_fields, in_day, day_changed, '')
+    add_counts(hour_fields, in_hour, in_hour_then, '')
+    add_counts(hour_fields, returned, returned_then, 'r')
+    add_counts(day_fields, in_day, in_day_then, '')
     local opened_fields = with_day and day_fields or hour_fields
     for i = 1, shelf_count do
         local n, opened = #opened_fields, shelves[i].opened
@@ -423,7 +429,7 @@ if failed then return failed end
 
 local figures = {}
 for b = 1, budget_count do
-    if not asked_as[b] then resolve(b) end
+    if on_shelf[b] then resolve(b) end
     local at, id, kept = 4 * (b - 1), asked_as[b], awaited(b)
     figures[at + 1], figures[at + 2] = id == b and 0 or 1, in_hour[id]
     figures[at + 3], figures[at + 4] = in_day[id], kept == huge and -1 or kept
