@@ -4,11 +4,14 @@
 -- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, then buckets, one a
 --       series each: of the hour if the gate gives their number, of the day if it is asked, of the hour before.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
---       of buckets (hour, day, before), 10 to 13 numbers of series, runs, shelves and budgets; then of each
+--       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
+--       16 the budgets' kinds as bytes; then of each
 --         series   fingerprint
---         run      series (negative: they only look), places of its budgets as bytes
---         shelf    id, places at most, overflow id, overflow maxima (hour, day)
---         budget   id, maxima (hour, day), place of its shelf or 0
+--         budget   id, then those of the overflow budgets
+--         run      bytes: series - 1, + 128 if they only look; places of its budgets
+--         kind     of budgets: maxima (hour, day), place of its shelf or 0
+--         shelf    id, budgets at most, place of its overflow budget, maxima of that (hour, day)
+--       Places are from 0, those of kinds, shelves and overflow budgets from 1.
 -- Answer  status, clock (s, us), open hour, buckets (hour, day, before); when decided also
 --         two bytes a series: k known, t taken, u unknown, h or d refused by the hour or the day, with the budget's place;
 --         four numbers a budget: whether it shares, series in hour and day, series awaited (-1: all of its room).
@@ -22,7 +25,9 @@
 
 local call, try = redis.call, redis.pcall
 local tonumber, unpack = tonumber, unpack
-local byte, char, floor, huge = string.byte, string.char, math.floor, math.huge
+local KEYS, ARGV = KEYS, ARGV
+local byte, char, format = string.byte, string.char, string.format
+local floor, huge = math.floor, math.huge
 
 local DECIDED, CLOSED, MOVED = 0, 1, 2
 local HOUR_SECONDS, DAY_SECONDS = 3600, 86400
@@ -96,120 +101,122 @@ end
 
 -- What the claim names -----------------------------------------------------------------------------------------------
 
-local series_count, run_count = tonumber(ARGV[10]), tonumber(ARGV[11])
-local shelf_count, budget_count = tonumber(ARGV[12]), tonumber(ARGV[13])
-local first_run = 14 + series_count
-local first_shelf = first_run + 2 * run_count
-local first_budget = first_shelf + 5 * shelf_count
+local series_count, run_count, shelf_count = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local kind_count, budget_count = tonumber(ARGV[13]), tonumber(ARGV[14])
+local id_count = budget_count + tonumber(ARGV[15])
+local kind_of = ARGV[16]
+local before_series = 16
+local before_ids = before_series + series_count
+local before_runs = before_ids + id_count
+local before_kinds = before_runs + run_count
+local before_shelves = before_kinds + 3 * kind_count
 
--- A tally is what the records say of one id. Budgets that share an overflow budget have one tally.
-local tallies, ids, tally_of = {}, {}, {}
-local function tally(id)
-    local known = tally_of[id]
-    if known then return known end
-    known = {place = #ids + 1, hour = 0, day = 0, before = 0, returned = 0}
-    local place = known.place
-    ids[place], tallies[place], tally_of[id] = id, known, known
-    return known
-end
+local ids = {unpack(ARGV, before_ids + 1, before_runs)}  -- of budgets, and of overflow budgets behind them
 
-local shelves, opened_of = {}, {}
+local shelves, opened_of, place_fields = {}, {}, {}
 for i = 1, shelf_count do
-    local at = first_shelf + 5 * (i - 1)
-    local field = 'p' .. ARGV[at]
+    local at = before_shelves + 5 * (i - 1)
+    local field = 'p' .. ARGV[at + 1]
     opened_of[field] = opened_of[field] or {count = 0}
-    shelves[i] = {field = field, opened = opened_of[field], places = tonumber(ARGV[at + 1]), tally = tally(ARGV[at + 2]),
-                  hourly = tonumber(ARGV[at + 3]), daily = tonumber(ARGV[at + 4])}
+    place_fields[i] = field
+    shelves[i] = {field = field, opened = opened_of[field], places = tonumber(ARGV[at + 2]),
+                  overflow = budget_count + tonumber(ARGV[at + 3]),
+                  hourly = tonumber(ARGV[at + 4]), daily = tonumber(ARGV[at + 5])}
 end
-local budgets = {}
-for i = 1, budget_count do
-    local at = first_budget + 4 * (i - 1)
-    budgets[i] = {place = i - 1, tally = tally(ARGV[at]), hourly = tonumber(ARGV[at + 1]), daily = tonumber(ARGV[at + 2]),
-                  shelf = shelves[tonumber(ARGV[at + 3])]}
+local kinds = {}
+for i = 1, kind_count do
+    local at = before_kinds + 3 * (i - 1)
+    kinds[i] = {hourly = tonumber(ARGV[at + 1]), daily = tonumber(ARGV[at + 2]), shelf = shelves[tonumber(ARGV[at + 3])]}
 end
-local id_count = #ids
 
 -- What the records say of it -----------------------------------------------------------------------------------------
 
--- The counts of all ids, and behind them what else is asked of a record.
-local function read_counts(record, of, more)
+-- The counts of all ids as numbers, and behind them what else is asked of a record.
+local function read_counts(record, more)
     local fields = {unpack(ids)}
     for i = 1, #more do fields[id_count + i] = more[i] end
-    local values = call('HMGET', record, unpack(fields))
-    for i = 1, id_count do
-        if values[i] then tallies[i][of] = tonumber(values[i]) end
-    end
-    return values
+    local counts = call('HMGET', record, unpack(fields))
+    for i = 1, id_count do counts[i] = counts[i] and tonumber(counts[i]) or 0 end
+    return counts
 end
 
 local function read_places(values, first)
     for i = 1, shelf_count do shelves[i].opened.count = tonumber(values[first + i] or 0) end
 end
 
+-- By place of the id. All tables are filled in order: what is not takes several times as long to find.
+local in_hour, in_day, in_before, returned = nil, {}, {}, {}
+
 local more = {'rules', 'mixed', 'members'}
 if in_grace then
     for i = 1, id_count do more[3 + i] = ids[i] .. 'r' end
 end
-local places = {}
-for i = 1, shelf_count do places[i] = shelves[i].field end
 if not with_day then
-    for i = 1, shelf_count do more[#more + 1] = places[i] end
+    for i = 1, shelf_count do more[#more + 1] = place_fields[i] end
 end
-local values = read_counts(HOUR, 'hour', more)
-local other_rules, mixed = values[id_count + 1] ~= rules, values[id_count + 2]
-local members, members_day = tonumber(values[id_count + 3] or 0), 0
+in_hour = read_counts(HOUR, more)
+local other_rules, mixed = in_hour[id_count + 1] ~= rules, in_hour[id_count + 2]
+local members, members_day = tonumber(in_hour[id_count + 3] or 0), 0
 if in_grace then
-    for i = 1, id_count do tallies[i].returned = tonumber(values[id_count + 3 + i] or 0) end
+    for i = 1, id_count do returned[i] = tonumber(in_hour[id_count + 3 + i] or 0) end
 end
 if with_day then
-    table.insert(places, 1, 'members')
-    local of_day = read_counts(DAY, 'day', places)
-    members_day = tonumber(of_day[id_count + 1] or 0)
-    read_places(of_day, id_count + 1)
+    in_day = read_counts(DAY, {'members', unpack(place_fields)})
+    members_day = tonumber(in_day[id_count + 1] or 0)
+    read_places(in_day, id_count + 1)
 else
-    read_places(values, #values - shelf_count)
+    for i = 1, id_count do in_day[i] = 0 end
+    read_places(in_hour, id_count + #more - shelf_count)
 end
 
 local await_all = false  -- all room is kept for incumbents: it is not known how many count against which budget
 if in_grace then
-    local before = read_counts(BEFORE, 'before', {'rules', 'mixed'})
-    await_all = before[id_count + 1] ~= rules or before[id_count + 2] ~= false
-elseif has_before then
+    in_before = read_counts(BEFORE, {'rules', 'mixed'})
+    await_all = in_before[id_count + 1] ~= rules or in_before[id_count + 2] ~= false
+elseif has_before and shelf_count > 0 then
     -- Only whether they had a budget of their own, and only of those for which this is not yet clear.
     local unclear, fields = {}, {}
     for i = 1, budget_count do
-        local t = budgets[i].tally
-        if budgets[i].shelf and t.hour == 0 and t.day == 0 then
-            unclear[#unclear + 1], fields[#fields + 1] = t, ids[t.place]
+        if in_hour[i] == 0 and in_day[i] == 0 and kinds[byte(kind_of, i)].shelf then
+            unclear[#unclear + 1], fields[#fields + 1] = i, ids[i]
         end
     end
     if #fields > 0 then
-        local before = call('HMGET', BEFORE, unpack(fields))
-        for i = 1, #fields do unclear[i].before = tonumber(before[i] or 0) end
+        local counts = call('HMGET', BEFORE, unpack(fields))
+        for i = 1, #fields do in_before[unclear[i]] = tonumber(counts[i] or 0) end
     end
 end
 
 -- Room ---------------------------------------------------------------------------------------------------------------
 
+-- By place of the budget: as which id it is asked, its maxima, and of those on a shelf that are yet to be resolved, this.
+local asked_as, hourly, daily, on_shelf = {}, {}, {}, {}
+for b = 1, budget_count do
+    local kind = kinds[byte(kind_of, b)]
+    asked_as[b], hourly[b], daily[b], on_shelf[b] = b, kind.hourly, kind.daily, kind.shelf or false
+end
+local awaits_all, opens = {}, {}
+
 -- Whether a budget of a shelf has a place of its own, or is asked as the shelf's overflow budget. Once in a claim.
 local function resolve(b)
-    b.resolved = true
-    local shelf, own = b.shelf, b.tally
-    if not shelf then return end
-    if own.hour == 0 and own.day == 0 and own.before == 0 then
+    local shelf = on_shelf[b]
+    on_shelf[b] = false
+    local had_place = (in_before[b] or 0) > 0
+    if in_hour[b] == 0 and in_day[b] == 0 and not had_place then
         if shelf.opened.count >= shelf.places then
-            b.shares, b.tally, b.hourly, b.daily = true, shelf.tally, shelf.hourly, shelf.daily
+            asked_as[b], hourly[b], daily[b] = shelf.overflow, shelf.hourly, shelf.daily
             return
         end
-        b.opens = true  -- when it takes its first series
+        opens[b] = shelf.opened  -- when it takes its first series
     end
-    b.awaits_all = own.before == 0 and shelf.tally.before > 0
+    if in_grace then awaits_all[b] = not had_place and in_before[shelf.overflow] > 0 end
 end
 
 local function awaited(b)
     if not in_grace then return 0 end
-    if await_all or b.awaits_all then return huge end
-    local left = b.tally.before - b.tally.returned
+    if await_all or awaits_all[b] then return huge end
+    local id = asked_as[b]
+    local left = in_before[id] - returned[id]
     return left > 0 and left or 0
 end
 
@@ -219,10 +226,10 @@ local first_hour = hour % 24 == 0
 local function refusal(run, incumbent, day_known)
     for i = 1, #run do
         local b = run[i]
-        local t, kept = b.tally, incumbent and 0 or awaited(b)
-        if b.hourly > 0 and t.hour + kept >= b.hourly then return 'h' .. char(b.place) end
-        if with_day and not day_known and b.daily > 0 and t.day + (first_hour and kept or 0) >= b.daily then
-            return 'd' .. char(b.place)
+        local id, kept = asked_as[b], incumbent and 0 or awaited(b)
+        if hourly[b] > 0 and in_hour[id] + kept >= hourly[b] then return 'h' .. char(b - 1) end
+        if with_day and not day_known and daily[b] > 0 and in_day[id] + (first_hour and kept or 0) >= daily[b] then
+            return 'd' .. char(b - 1)
         end
     end
 end
@@ -232,13 +239,13 @@ local function room(run)
     local least = huge
     for i = 1, #run do
         local b = run[i]
-        local t, kept = b.tally, in_grace and awaited(b) or 0
-        if b.hourly > 0 then
-            local left = b.hourly - t.hour - kept
+        local id, kept, hour_max, day_max = asked_as[b], in_grace and awaited(b) or 0, hourly[b], daily[b]
+        if hour_max > 0 then
+            local left = hour_max - in_hour[id] - kept
             if left < least then least = left end
         end
-        if with_day and b.daily > 0 then
-            local left = b.daily - t.day
+        if with_day and day_max > 0 then
+            local left = day_max - in_day[id]
             if first_hour then left = left - kept end
             if left < least then least = left end
         end
@@ -259,31 +266,26 @@ local function may_be_new(first_key)
     return series_count > 0 and call('EXISTS', unpack(KEYS, first_key + 1, first_key + series_count)) < series_count
 end
 
--- 1: added, 0: it was there, else an error.
-local function add(key, fingerprint, new_bucket, ends)
-    local added = try('SADD', key, fingerprint)
-    if added == 1 and new_bucket then
-        call('EXPIREAT', key, ends + KEPT + tonumber(string.match(key, '%d+$')) % KEPT_SPREAD)
-    end
-    return added
+local hour_ends, day_ends = hour_start + HOUR_SECONDS, (day + 1) * DAY_SECONDS
+local new_in_hour, new_in_day
+
+local function let_expire(key, ends)
+    call('EXPIREAT', key, ends + KEPT + tonumber(string.match(key, '%d+$')) % KEPT_SPREAD)
 end
 
--- What a run has taken since it was last settled: its budgets' tallies are written once for many series.
+-- What a run has taken since it was last settled: its budgets are counted once for many series.
 local taken, taken_day, came_back = 0, 0, 0
-local took = false  -- anything in this claim
+local in_hour_then, in_day_then = {unpack(in_hour, 1, id_count)}, {unpack(in_day, 1, id_count)}
+local returned_then = {unpack(returned)}
 local function settle(run)
     if taken == 0 then return end
-    took = true
     for i = 1, #run do
         local b = run[i]
-        local t = b.tally
-        t.hour, t.taken = t.hour + taken, true
-        if taken_day > 0 then t.day, t.taken_day = t.day + taken_day, true end
-        if came_back > 0 then t.returned, t.came_back = t.returned + came_back, true end
-        if b.opens then
-            local opened = b.shelf.opened
-            b.opens, opened.count, opened.grew = false, opened.count + 1, true
-        end
+        local id = asked_as[b]
+        in_hour[id], in_day[id] = in_hour[id] + taken, in_day[id] + taken_day
+        if came_back > 0 then returned[id] = returned[id] + came_back end
+        local opened = opens[b]
+        if opened then opened.count, opened.grew, opens[b] = opened.count + 1, true, nil end
     end
     members, members_day = members + taken, members_day + taken_day
     taken, taken_day, came_back = 0, 0, 0
@@ -291,7 +293,7 @@ end
 
 local function look_run(first, last)
     for i = first, last do
-        local fingerprint = ARGV[13 + i]
+        local fingerprint = ARGV[before_series + i]
         local known = try('SISMEMBER', KEYS[hour_keys + i], fingerprint) == 1 or
                           (with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1) or
                           (knows_before and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1)
@@ -299,59 +301,49 @@ local function look_run(first, last)
     end
 end
 
-local hour_ends, day_ends = hour_start + HOUR_SECONDS, (day + 1) * DAY_SECONDS
-local new_in_hour, new_in_day
-
 -- Returns the error of a write that failed. While there is room for any series, SADD tells and takes in one.
 local function decide_run(run, first, last)
     local left, stale = room(run), false
-    local no  -- the answer to any series that is not known, false: they differ
+    local no  -- the answer to any series that is not known; false: it depends
     for i = first, last do
-        local fingerprint, key = ARGV[13 + i], KEYS[hour_keys + i]
+        local fingerprint, key = ARGV[before_series + i], KEYS[hour_keys + i]
         if left <= 0 and stale then
             settle(run)
             left, stale = room(run), false
         end
-        local in_hour, in_day, incumbent, refused
+        local outcome, incumbent
         if left <= 0 then
             if no == nil then
                 settle(run)
                 no = refusal(run, false, false)
                 if no ~= refusal(run, true, true) then no = false end
             end
-            in_hour = try('SISMEMBER', key, fingerprint) == 1
-            if not in_hour then
-                refused = no
-                if not refused then
-                    incumbent = in_grace and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
-                    in_day = with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1
-                    refused = refusal(run, incumbent, in_day)
-                end
+            if try('SISMEMBER', key, fingerprint) == 1 then
+                outcome = KNOWN
+            elseif no then
+                outcome = no
+            else
+                incumbent = in_grace and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
+                outcome = refusal(run, incumbent, with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1)
             end
         end
-        if in_hour then
-            outcomes[i] = KNOWN
-        elseif refused then
-            outcomes[i] = refused
-        else
-            local added = add(key, fingerprint, new_in_hour, hour_ends)
-            if added == 0 then
-                outcomes[i] = KNOWN
-            elseif added == 1 then
-                outcomes[i], taken = TAKEN, taken + 1
+        if not outcome then
+            local added = try('SADD', key, fingerprint)
+            if added == 1 then
+                outcome, taken = TAKEN, taken + 1
+                if new_in_hour then let_expire(key, hour_ends) end
                 if in_grace and left > 0 then
                     incumbent = try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
                 end
                 if incumbent then came_back, stale = came_back + 1, true end
                 if with_day then
-                    local added_day = add(KEYS[day_keys + i], fingerprint, new_in_day, day_ends)
-                    if added_day == 1 then
+                    key = KEYS[day_keys + i]
+                    added = try('SADD', key, fingerprint)
+                    if added == 1 then
                         taken_day = taken_day + 1
-                    elseif added_day == 0 then
+                        if new_in_day then let_expire(key, day_ends) end
+                    elseif added == 0 then
                         stale = true
-                    else
-                        settle(run)
-                        return added_day
                     end
                 end
                 if left > 0 then
@@ -361,58 +353,70 @@ local function decide_run(run, first, last)
                     no, stale = nil, false
                 end
             else
+                outcome = KNOWN
+            end
+            if added ~= 0 and added ~= 1 then
                 settle(run)
                 return added
             end
         end
+        outcomes[i] = outcome
     end
     settle(run)
 end
 
 local function budgets_of(bytes)
-    local run = {byte(bytes, 1, -1)}
+    local run = {byte(bytes, 2, -1)}
     for i = 1, #run do
-        run[i] = budgets[run[i] + 1]
-        if not run[i].resolved then resolve(run[i]) end
+        local b = run[i] + 1
+        run[i] = b
+        if on_shelf[b] then resolve(b) end
     end
     return run
 end
 
+local members_then = members
 if other_rules and not mixed then call('HSET', HOUR, 'mixed', 1) end
 local first, failed = 1, nil
-for r = 1, run_count do
-    local at = first_run + 2 * (r - 1)
-    local count = tonumber(ARGV[at])
-    if count < 0 then
-        look_run(first, first - count - 1)
+for r = before_runs + 1, before_kinds do
+    local count = byte(ARGV[r]) + 1
+    if count > 128 then
+        count = count - 128
+        look_run(first, first + count - 1)
     else
         if new_in_hour == nil then
             new_in_hour = may_be_new(hour_keys)
             new_in_day = with_day and may_be_new(day_keys)
         end
-        failed = decide_run(budgets_of(ARGV[at + 1]), first, first + count - 1)
+        failed = decide_run(budgets_of(ARGV[r]), first, first + count - 1)
         if failed then break end
     end
-    first = first + math.abs(count)
+    first = first + count
 end
 
 -- What has changed ---------------------------------------------------------------------------------------------------
 
-local hour_fields, day_fields = {'members', members}, {'members', members_day}
-for i = 1, id_count do
-    local t, n = tallies[i], #hour_fields
-    if t.taken then hour_fields[n + 1], hour_fields[n + 2] = ids[i], t.hour end
-    n = #hour_fields
-    if t.came_back then hour_fields[n + 1], hour_fields[n + 2] = ids[i] .. 'r', t.returned end
-    n = #day_fields
-    if t.taken_day then day_fields[n + 1], day_fields[n + 2] = ids[i], t.day end
+-- Numbers as texts: what the store makes of Lua's costs three times as much.
+local function add_counts(to, counts, before, suffix)
+    local n = #to
+    for id = 1, #before do
+        if counts[id] ~= before[id] then
+            to[n + 1], to[n + 2] = ids[id] .. suffix, format('%d', counts[id])
+            n = n + 2
+        end
+    end
 end
-local place_fields = with_day and day_fields or hour_fields
-for i = 1, shelf_count do
-    local shelf, n = shelves[i], #place_fields
-    if shelf.opened.grew then place_fields[n + 1], place_fields[n + 2] = shelf.field, shelf.opened.count end
-end
-if took then
+
+if members ~= members_then then
+    local hour_fields, day_fields = {'members', members}, {'members', members_day}
+    add_counts(hour_fields, in_hour, in_hour_then, '')
+    add_counts(hour_fields, returned, returned_then, 'r')
+    add_counts(day_fields, in_day, in_day_then, '')
+    local opened_fields = with_day and day_fields or hour_fields
+    for i = 1, shelf_count do
+        local n, opened = #opened_fields, shelves[i].opened
+        if opened.grew then opened_fields[n + 1], opened_fields[n + 2] = shelves[i].field, opened.count end
+    end
     call('HSET', HOUR, unpack(hour_fields))
     if with_day then
         call('HSET', DAY, unpack(day_fields))
@@ -424,12 +428,11 @@ end
 if failed then return failed end
 
 local figures = {}
-for i = 1, budget_count do
-    local b, at = budgets[i], 4 * (i - 1)
-    if not b.resolved then resolve(b) end
-    local kept = awaited(b)
-    figures[at + 1], figures[at + 2] = b.shares and 1 or 0, b.tally.hour
-    figures[at + 3], figures[at + 4] = b.tally.day, kept == huge and -1 or kept
+for b = 1, budget_count do
+    if on_shelf[b] then resolve(b) end
+    local at, id, kept = 4 * (b - 1), asked_as[b], awaited(b)
+    figures[at + 1], figures[at + 2] = id == b and 0 or 1, in_hour[id]
+    figures[at + 3], figures[at + 4] = in_day[id], kept == huge and -1 or kept
 end
 local decided = answer(DECIDED)
 decided[8], decided[9] = table.concat(outcomes), figures

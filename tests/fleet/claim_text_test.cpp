@@ -86,34 +86,36 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "200",
                           "4",
                           "8",
-                          "2",
+                          "2",  // terms
                           "2",
                           "2",
                           "1",
-                          "3",  // terms and numbers
+                          "3",
+                          "3",
+                          "1",
+                          "\1\2\3"s,  // numbers, kinds of budgets
                           "3",
                           "-9223372036854775799",  // series
-                          "1",
-                          "\0\2"s,
-                          "-1",
-                          "",  // runs
-                          "4",
-                          "30",
-                          "9",
-                          "5",
-                          "6",  // shelf
                           "18446744073709551615",
+                          "8",
+                          "11",
+                          "9",  // budgets, overflow budgets
+                          "\0\0\2"s,
+                          "\x80"s,  // runs
                           "10",
                           "20",
                           "0",
-                          "8",
                           "1",
                           "2",
                           "1",
-                          "11",
                           "3",
                           "0",
-                          "1"};
+                          "1",  // kinds
+                          "4",
+                          "30",
+                          "1",
+                          "5",
+                          "6"};  // shelf
     const auto with = [&](words keys) {
         keys.insert(keys.end(), arguments.begin(), arguments.end());
         return keys;

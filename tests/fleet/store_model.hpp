@@ -40,7 +40,7 @@ class store_model {
         else if (!knows_buckets(terms, now))
             answer.status = claim_status::moved;
         else
-            decide_series(asked, terms, now, answer);
+            decide_series(asked, terms, answer);
         return answer;
     }
 
@@ -111,12 +111,12 @@ class store_model {
 
     // --- series
 
-    void decide_series(const claim& asked, const claim_terms& terms, time_point, claim_answer& answer) {
+    void decide_series(const claim& asked, const claim_terms& terms, claim_answer& answer) {
         if (terms.rules != hour_.rules) hour_.mixed = true;
         resolved_.clear();
         auto next = asked.fingerprints.begin();
         for (const claim_run& run : asked.runs) {
-            if (!run.look)
+            if (!run.look && run.series != 0)
                 for (const std::uint8_t place : run.budgets) resolve(asked, place, terms);
             for (std::uint32_t i = 0; i < run.series; ++i, ++next)
                 answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, run, terms));
