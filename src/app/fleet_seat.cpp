@@ -58,10 +58,10 @@ fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metric
         log::info("state.dir holds no series in a fleet, the shared store does", {{"dir", settings.state.dir}});
 }
 
-void fleet_seat::run(const std::stop_token& end) {
+void fleet_seat::run(const std::stop_token& end, const series_limiter& limiter) {
     const std::stop_callback stopped{end, [this] { io_.stop(); }};
     spawn_lasting(
-        io_.get_executor(), [this] { return self_.keep(); }, "keeping the place in the fleet failed");
+        io_.get_executor(), [this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
     run_handlers(io_);
 }
 

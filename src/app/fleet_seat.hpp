@@ -27,7 +27,8 @@ class fleet_seat {
     fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics);
 
     /// Until it is stopped.
-    void run(const std::stop_token& end);
+    /// @param limiter the gate's, of the scope fleet.
+    void run(const std::stop_token& end, const series_limiter& limiter);
 };
 
 }  // namespace seriesgate

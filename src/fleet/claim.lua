@@ -4,7 +4,7 @@
 -- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, then buckets, one a
 --       series each: of the hour if the gate gives their number, of the day if it is asked, of the hour before.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
---       of buckets (hour, day, before), 10 to 13 numbers of series, runs, shelves and budgets; then of each
+--       of buckets (hour, day, before), 10 to 13 numbers of series, runs, shelves and budgets, 14 all rules; then of each
 --         series   fingerprint
 --         run      series (negative: they only look), places of its budgets as bytes
 --         shelf    id, places at most, overflow id, overflow maxima (hour, day)
@@ -13,9 +13,12 @@
 --         two bytes a series: k known, t taken, u unknown, h or d refused by the hour or the day, with the budget's place;
 --         four numbers a budget: whether it shares, series in hour and day, series awaited (-1: all of its room).
 --
--- Fields of the head: hour, buckets, members, before (if the hour before was open until now), before_buckets, day,
--- day_buckets, day_members. Of a record: buckets, rules, mixed, members; ID series counted, IDr incumbents returned,
--- pSHELF budgets opened. IDs and fingerprints stay strings: numbers of Lua lose bits above 2^53.
+-- Fields of the head: hour, buckets, members, telling (gates that have yet to tell what they accepted in the hour, see
+-- telling.lua), before (if the hour before was open until now), before_buckets, day, day_buckets, day_members. Of a
+-- record: buckets, rules, mixed (claims by other rules were made), all_rules and all_mixed (the same of rules with their
+-- maxima), shared (a series was counted in an overflow budget), members; ID series counted, IDr incumbents returned,
+-- pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of Lua
+-- lose bits above 2^53.
 --
 -- What a write could fail for is asked before the first one. Should one fail nevertheless (a foreign value under one of
 -- our keys), what is in a set by then is counted.
@@ -33,7 +36,7 @@ local BUCKETS_MAX = 1048576
 local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
 
 local HEAD, HOUR, BEFORE, DAY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local hour, rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[4] == '1'
+local hour, rules, all_rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[14], ARGV[4] == '1'
 local hour_start, day = hour * HOUR_SECONDS, floor(hour / 24)
 
 local time = redis.call('TIME')
@@ -41,10 +44,12 @@ local now = tonumber(time[1])
 
 -- The windows --------------------------------------------------------------------------------------------------------
 
-local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members')
+local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members',
+                  'telling')
 local open, buckets = tonumber(head[1] or -1), tonumber(head[2] or 0)
 local has_before, before_buckets = head[3] ~= false, tonumber(head[4] or 0)
 local open_day, day_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0)
+local telling = tonumber(head[9] or 0)
 
 local function answer(status)
     local has_day = open_day == floor(open / 24)
@@ -60,7 +65,7 @@ local function buckets_for(last, room)
 end
 
 local function create_record(key, ends, n)
-    call('HSET', key, 'buckets', n, 'rules', rules)
+    call('HSET', key, 'buckets', n, 'rules', rules, 'all_rules', all_rules)
     call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD)
 end
 
@@ -68,7 +73,8 @@ if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_
     has_before = open == hour - 1
     before_buckets = has_before and buckets or 0
     open, buckets = hour, buckets_for(head[7], tonumber(ARGV[5]))
-    call('HSET', HEAD, 'hour', open, 'buckets', buckets, 'members', 0)
+    telling = 0
+    call('HSET', HEAD, 'hour', open, 'buckets', buckets, 'members', 0, 'telling', 0)
     if has_before then
         call('HSET', HEAD, 'before', hour - 1, 'before_buckets', before_buckets)
     else
@@ -84,7 +90,8 @@ if with_day and open_day ~= day then
     create_record(DAY, (day + 1) * DAY_SECONDS, day_buckets)
 end
 
-local in_grace = has_before and now < hour_start + tonumber(ARGV[3])
+-- Room is kept for incumbents through the grace, and until every gate has told of those that it accepted at once.
+local in_grace = has_before and (now < hour_start + tonumber(ARGV[3]) or telling > 0)
 local knows_before = has_before and tonumber(ARGV[9]) == before_buckets
 if tonumber(ARGV[7]) ~= buckets or (with_day and tonumber(ARGV[8]) ~= day_buckets) or (in_grace and not knows_before) then
     return answer(MOVED)
@@ -94,7 +101,7 @@ end
 
 local series_count, run_count = tonumber(ARGV[10]), tonumber(ARGV[11])
 local shelf_count, budget_count = tonumber(ARGV[12]), tonumber(ARGV[13])
-local first_run = 14 + series_count
+local first_run = 15 + series_count
 local first_shelf = first_run + 2 * run_count
 local first_budget = first_shelf + 5 * shelf_count
 
@@ -140,9 +147,9 @@ local function read_places(values, first)
     for i = 1, shelf_count do shelves[i].opened.count = tonumber(values[first + i] or 0) end
 end
 
-local more = {'rules', 'mixed', 'members'}
+local more = {'rules', 'mixed', 'members', 'all_rules', 'all_mixed'}
 if in_grace then
-    for i = 1, id_count do more[3 + i] = ids[i] .. 'r' end
+    for i = 1, id_count do more[5 + i] = ids[i] .. 'r' end
 end
 local places = {}
 for i = 1, shelf_count do places[i] = shelves[i].field end
@@ -152,8 +159,9 @@ end
 local values = read_counts(HOUR, 'hour', more)
 local other_rules, mixed = values[id_count + 1] ~= rules, values[id_count + 2]
 local members, members_day = tonumber(values[id_count + 3] or 0), 0
+local others_rules, all_mixed = values[id_count + 4] ~= all_rules, values[id_count + 5]
 if in_grace then
-    for i = 1, id_count do tallies[i].returned = tonumber(values[id_count + 3 + i] or 0) end
+    for i = 1, id_count do tallies[i].returned = tonumber(values[id_count + 5 + i] or 0) end
 end
 if with_day then
     table.insert(places, 1, 'members')
@@ -257,7 +265,7 @@ end
 
 -- What a run has taken since it was last settled: its budgets' tallies are written once for many series.
 local taken, taken_day, came_back = 0, 0, 0
-local took = false  -- anything in this claim
+local took, took_shared = false, false  -- anything in this claim, and in an overflow budget of a shelf
 local function settle(run)
     if taken == 0 then return end
     took = true
@@ -267,6 +275,7 @@ local function settle(run)
         t.hour, t.taken = t.hour + taken, true
         if taken_day > 0 then t.day, t.taken_day = t.day + taken_day, true end
         if came_back > 0 then t.returned, t.came_back = t.returned + came_back, true end
+        took_shared = took_shared or b.shares
         if b.opens then
             local opened = b.shelf.opened
             b.opens, opened.count, opened.grew = false, opened.count + 1, true
@@ -278,7 +287,7 @@ end
 
 local function look_run(first, last)
     for i = first, last do
-        local fingerprint = ARGV[13 + i]
+        local fingerprint = ARGV[14 + i]
         local known = try('SISMEMBER', KEYS[hour_keys + i], fingerprint) == 1 or
                           (with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1) or
                           (knows_before and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1)
@@ -294,7 +303,7 @@ local function decide_run(run, first, last)
     local left, stale = room(run), false
     local no  -- the answer to any series that is not known, false: they differ
     for i = first, last do
-        local fingerprint, key = ARGV[13 + i], KEYS[hour_keys + i]
+        local fingerprint, key = ARGV[14 + i], KEYS[hour_keys + i]
         if left <= 0 and stale then
             settle(run)
             left, stale = room(run), false
@@ -366,6 +375,7 @@ local function budgets_of(bytes)
 end
 
 if other_rules and not mixed then call('HSET', HOUR, 'mixed', 1) end
+if others_rules and not all_mixed then call('HSET', HOUR, 'all_mixed', 1) end
 local first, failed = 1, nil
 for r = 1, run_count do
     local at = first_run + 2 * (r - 1)
@@ -386,6 +396,7 @@ end
 -- What has changed ---------------------------------------------------------------------------------------------------
 
 local hour_fields, day_fields = {'members', members}, {'members', members_day}
+if took_shared then hour_fields[3], hour_fields[4] = 'shared', 1 end
 for i = 1, id_count do
     local t, n = tallies[i], #hour_fields
     if t.taken then hour_fields[n + 1], hour_fields[n + 2] = ids[i], t.hour end

@@ -77,9 +77,9 @@ void write_terms(claim_writer& to, const claim_terms& terms) {
                terms.buckets.hour, terms.buckets.day, terms.buckets.before);
 }
 
-void write_claim(claim_writer& to, const claim& asked) {
+void write_claim(claim_writer& to, const claim& asked, std::uint64_t all_rules) {
     const shelves shelves{asked.budgets};
-    to.numbers(asked.fingerprints.size(), asked.runs.size(), shelves.in_order.size(), asked.budgets.size());
+    to.numbers(asked.fingerprints.size(), asked.runs.size(), shelves.in_order.size(), asked.budgets.size(), all_rules);
     for (const std::uint64_t fingerprint : asked.fingerprints) to.word(member_text(fingerprint));
     for (const claim_run& run : asked.runs) {
         to.numbers(run.look ? -std::int64_t{run.series} : std::int64_t{run.series});
@@ -185,7 +185,7 @@ std::vector<std::string> claim_words(const claim& asked, const claim_terms& term
     claim_writer writer{32 + 4 * asked.fingerprints.size() + 2 * asked.runs.size() + 9 * asked.budgets.size()};
     write_keys(writer, asked, terms, keys);
     write_terms(writer, terms);
-    write_claim(writer, asked);
+    write_claim(writer, asked, terms.all_rules);
     return writer.take();
 }
 

@@ -54,6 +54,30 @@ bool rule_selections::spend(std::uint64_t work) noexcept {
     return !over_;
 }
 
+void rule_selections::append(const one& other) {
+    const std::size_t begin = selected_.size();
+    for (std::size_t i = 0; i < other.size(); ++i) {
+        const std::optional<std::string_view> key = other.key(i);
+        selected_.push_back({.key_begin = keys_.size(),
+                             .key_size = key ? static_cast<std::uint32_t>(key->size()) : key_overlong,
+                             .limit = static_cast<std::uint32_t>(other.limit_index(i))});
+        if (key) keys_ += *key;
+    }
+    series_.push_back({.selected_begin = begin,
+                       .selected_count = static_cast<std::uint32_t>(other.size()),
+                       .exempt = other.exempt()});
+}
+
+void rule_selections::move(std::size_t from, std::size_t to) noexcept {
+    assert(to <= from && from < series_.size());
+    series_[to] = series_[from];
+}
+
+void rule_selections::truncate(std::size_t count) {
+    assert(count <= series_.size());
+    series_.resize(count);
+}
+
 bool rule_selections::append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels) {
     series_.push_back({.selected_begin = selected_.size(), .selected_count = 0, .exempt = false});
     if (rules.limits.empty() && rules.exempt.empty()) return true;

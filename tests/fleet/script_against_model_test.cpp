@@ -1,5 +1,6 @@
-// The script in a real store against the model: the same random claims, the same answers, the same sets and counts.
+// The scripts in a real store against the model: the same random claims, the same answers, the same sets and counts.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -59,6 +60,7 @@ class random_gates {
     claim_terms next_terms(const store_windows& told) {
         claim_terms terms{.hour = hour_,
                           .rules = scene_.steady || !random_.one_in(40) ? 1u : 2u,
+                          .all_rules = scene_.steady || !random_.one_in(40) ? 3u : 4u,
                           .grace = 600,
                           .with_day = scene_.with_day,
                           .room = random_.below(3) * 300,
@@ -71,6 +73,16 @@ class random_gates {
         for (std::uint32_t* count : {&terms.buckets.hour, &terms.buckets.day, &terms.buckets.before})
             if (random_.one_in(60)) *count = random_.one_in(2) ? 0 : 1u << random_.below(5);
         return terms;
+    }
+
+    /// A gate that enters the list of those that accept incumbents at once, or leaves it; mostly there is none.
+    struct telling {
+        std::string gate;
+        bool enters = false;
+    };
+    std::optional<telling> next_telling() {
+        if (!random_.one_in(8)) return std::nullopt;
+        return telling{.gate = std::string(1, static_cast<char>('a' + random_.below(3))), .enters = random_.one_in(2)};
     }
 
     claim next_claim() {
@@ -134,6 +146,10 @@ using text_map = std::map<std::string, std::string>;
 text_map fields_of(const store_model::window& window) {
     text_map fields{{"buckets", std::to_string(window.buckets)}, {"rules", std::to_string(window.rules)}};
     if (window.mixed) fields["mixed"] = "1";
+    fields["all_rules"] = std::to_string(window.all_rules);
+    if (window.all_mixed) fields["all_mixed"] = "1";
+    if (window.shared) fields["shared"] = "1";
+    for (const std::string& gate : window.telling) fields["u" + gate] = "1";
     if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
     for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);
     for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
@@ -192,6 +208,11 @@ class awaited_so_far {
 struct happened {
     std::map<std::string, int> counts;
 
+    void add(telling_state answer) {
+        static const char* const states[] = {"not open", "listed", "must wait", "left"};
+        ++counts[states[static_cast<int>(answer)]];
+    }
+
     void add(const claim_answer& answer) {
         static const char* const outcomes[] = {"known", "taken", "refused", "unknown"};
         static const char* const statuses[] = {"decided", "closed", "moved"};
@@ -204,6 +225,8 @@ struct happened {
             if (is.shares) ++counts["shares"];
             if (is.awaited == all_awaited) ++counts["all awaited"];
             if (is.awaited != 0 && is.awaited != all_awaited) ++counts["awaited"];
+            if (is.awaited != 0 && answer.windows.now >= hour_of(answer.windows.now).start + 600s)
+                ++counts["awaited after the grace"];
         }
     }
 };
@@ -220,6 +243,13 @@ happened run_scene(scene of, int steps) {
         CAPTURE(step);
         const time_point now = gates.next_moment();
         const claim_terms terms = gates.next_terms(told);
+        if (const auto telling = gates.next_telling()) {
+            const auto told_of =
+                telling->enters ? store.enter(telling->gate, terms, now) : store.leave(telling->gate, terms);
+            REQUIRE(told_of ==
+                    (telling->enters ? model.enter(telling->gate, terms, now) : model.leave(telling->gate, terms)));
+            seen.add(told_of);
+        }
         const claim asked = gates.next_claim();
         const claim_answer wanted = model.decide(asked, terms, now);
         const claim_answer got = store.decide(asked, terms, now);
@@ -242,8 +272,8 @@ TEST_CASE("the script decides as the model does, while limits stay as they are")
     const bool with_day = GENERATE(true, false);
     const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u);
     const happened seen = run_scene({.seed = seed, .with_day = with_day}, 1500);
-    for (const char* what :
-         {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "shares", "awaited"}) {
+    for (const char* what : {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "shares", "awaited",
+                             "awaited after the grace", "not open", "listed", "must wait", "left"}) {
         CAPTURE(what);
         CHECK(seen.counts.contains(what));
     }
