@@ -243,6 +243,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
               config_file);
     run_handlers(control);  // until it has drained
 
+    if (fleet) fleet->leave();
     serving.stop();
     if (state) {
         saving = {};  // stopped and joined: one save at a time

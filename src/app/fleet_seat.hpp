@@ -29,6 +29,10 @@ class fleet_seat {
     /// Until it is stopped.
     /// @param limiter the gate's, of the scope fleet.
     void run(const std::stop_token& end, const series_limiter& limiter);
+
+    /// When no requests come any more, while it and the workers run: what is untold is told, so that no places are kept
+    /// for a gate that has ended well. Waits for that, but not for long.
+    void leave();
 };
 
 }  // namespace seriesgate

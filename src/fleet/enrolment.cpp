@@ -45,19 +45,25 @@ net::awaitable<void> enrolment::keep(redis_client& client, std::shared_ptr<const
         const auto state = co_await ask(client, true);
         if (!state || *state == telling_state::not_open) co_return;
         is_answered_ = true;
-        if (*state == telling_state::listed && hour == hour_number(shared_.now())) {
+        if (*state == telling_state::listed && !leaves_ && hour == hour_number(shared_.now())) {
             shared_.untold.accept(hour_of(now), rules_);
             shared_.keeps_places = true;
         }
     } else if (may_be_listed_) {
-        leaves_ = true;
-        shared_.untold.stop();
-        if (shared_.untold.size() != 0) co_return;
-        const auto state = co_await ask(client, false);
-        if (!state) co_return;
-        may_be_listed_ = false;
-        shared_.keeps_places = false;
+        co_await leave(client);
     }
+}
+
+net::awaitable<bool> enrolment::leave(redis_client& client) {
+    leaves_ = true;
+    shared_.untold.stop();
+    if (!may_be_listed_) co_return true;
+    if (shared_.untold.size() != 0) co_return false;
+    const auto state = co_await ask(client, false);
+    if (!state) co_return false;
+    may_be_listed_ = false;
+    shared_.keeps_places = false;
+    co_return true;
 }
 
 /// Another hour, or other rules.

@@ -38,6 +38,10 @@ class enrolment {
     /// @param rules in force.
     net::awaitable<void> keep(redis_client& client, std::shared_ptr<const compiled_rules> rules);
 
+    /// No more is accepted at once in this hour.
+    /// @return false if something is untold, or the store has not answered: then it is to be called again.
+    net::awaitable<bool> leave(redis_client& client);
+
     /// When the store is to be asked again, if sooner than usual: at an hour's begin, until it has been opened.
     [[nodiscard]] std::optional<clock::duration> until_next() const;
 

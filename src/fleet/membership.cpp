@@ -61,6 +61,17 @@ net::awaitable<void> membership::keep(const series_limiter& limiter) {
     }
 }
 
+net::awaitable<void> membership::leave() {
+    net::steady_timer timer{co_await net::this_coro::executor};
+    for (;;) {
+        const bool has_left = co_await enrolment_.leave(client_);
+        if (has_left) co_return;
+        timer.expires_after(edge_interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
+}
+
 membership::clock::duration membership::until_next() const {
     if (shared_.state() != fleet_state::joined) return beat_interval;
     const auto edge = std::chrono::duration_cast<clock::duration>(shared_.clock.until_hour_ends(clock::now()));

@@ -40,6 +40,9 @@ class membership {
     /// @param limiter by whose rules it counts.
     net::awaitable<void> keep(const series_limiter& limiter);
 
+    /// Before the gate ends: until nothing is untold and the store keeps no places for it. That may be for ever.
+    net::awaitable<void> leave();
+
   private:
     /// Why it is not joined; `must_not` is for people to mend.
     struct obstacle {

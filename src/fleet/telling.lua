@@ -20,12 +20,18 @@ local function answer(state) return {now, tonumber(time[2]), state} end
 local head = redis.call('HMGET', HEAD, 'hour', 'before')
 local is_open = tonumber(head[1] or -1) == hour
 if ARGV[5] == '0' then
-    if is_open and redis.call('HDEL', HOUR, field) == 1 then redis.call('HINCRBY', HEAD, 'telling', -1) end
+    if is_open and redis.call('HEXISTS', HOUR, field) == 1 then
+        redis.call('HINCRBY', HEAD, 'telling', -1)
+        redis.call('HDEL', HOUR, field)
+    end
     return answer(LEFT)
 end
 if not is_open then return answer(NOT_OPEN) end
 if not head[2] or now >= hour * HOUR_SECONDS + tonumber(ARGV[3]) then return answer(MUST_WAIT) end
 local before = redis.call('HMGET', BEFORE, 'all_rules', 'all_mixed', 'shared')
 if before[1] ~= all_rules or before[2] or before[3] then return answer(MUST_WAIT) end
-if redis.call('HSETNX', HOUR, field, 1) == 1 then redis.call('HINCRBY', HEAD, 'telling', 1) end
+if redis.call('HEXISTS', HOUR, field) == 0 then
+    redis.call('HINCRBY', HEAD, 'telling', 1)  -- first: should the other one fail, places are kept for too long
+    redis.call('HSET', HOUR, field, 1)
+end
 return answer(LISTED)

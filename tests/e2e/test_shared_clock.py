@@ -40,12 +40,12 @@ def clocks(tmp_path):
 
 @pytest.fixture
 def timed(share, start_store, clocks):
-    """timed(limits): a fleet whose clocks, and its store's, are `clocks`."""
+    """timed(limits, **shared): a fleet whose clocks, and its store's, are `clocks`."""
     fleets = []
 
-    def start(limits):
+    def start(limits, **shared):
         store = start_store(clock=clocks[0])
-        fleets.append(share(store, limits, environments=[clock.environment for clock in clocks[1:]]))
+        fleets.append(share(store, limits, environments=[clock.environment for clock in clocks[1:]], **shared))
         return fleets[-1]
 
     yield start
@@ -86,6 +86,7 @@ def test_an_explosion_at_the_edge_takes_no_incumbents_place(timed, clocks, text,
         assert fleet.offer((turn + 1) % GATES, [labels]) == [labels]
     assert len(fleet.admitted()) == 7
     set_all(clocks, grace_over)
+    eventually(lambda: {gate.metric("seriesgate_shared_at_once") for gate in fleet.gates} == {0}, "the places lapse")
     fleet.explode({None: NEWCOMERS}, senders=2, batch=5)
     assert len(fleet.admitted()) == 10
     for ordinal in range(GATES):  # who has not come back by now is a newcomer like others
