@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "net/asio.hpp"
 
@@ -40,7 +41,10 @@ class turns {
       public:
         explicit turn(turns* of) noexcept : of_(of) {}
         turn(turn&& other) noexcept : of_(other.of_) { other.of_ = nullptr; }
-        turn& operator=(turn&&) = delete;
+        turn& operator=(turn&& other) noexcept {
+            std::swap(of_, other.of_);
+            return *this;
+        }
         ~turn() {
             if (of_ != nullptr) of_->pass_on();
         }
