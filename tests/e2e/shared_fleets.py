@@ -19,8 +19,6 @@ GATES = 3
 NUMBER = "X-Request-Number"
 SECRET = bytes(range(32))
 
-needs_shared = pytest.mark.skipif("--shared.url" not in run("--help").stdout, reason="this binary knows no `shared`")
-
 
 class Recorder(Upstream):
     """What came of each request, by its number."""

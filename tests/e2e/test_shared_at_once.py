@@ -5,15 +5,15 @@ import time
 import pytest
 
 import gate as gate_module
-from shared_fleets import GATES, needs_shared, share  # noqa: F401
+from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_clock import EDGES, LIMITS, clocks, comes_to, set_all, timed  # noqa: F401
 from test_shared_fleet import current
 from traffic import identity, numbered
 from waiting import eventually
 
-pytestmark = [needs_shared, pytest.mark.skipif(
-    gate_module.sanitized("asan", "tsan"), reason="a sanitizer's runtime and libfaketime both want to be loaded first")]
+pytestmark = pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
+                                reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 
 INCUMBENTS, NEWCOMERS = numbered(8, job="a"), numbered(50, start=1000, job="a")
 FIRST = numbered(1, start=5000, job="a")
@@ -65,6 +65,7 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
     fleet.offer_to_all(NEWCOMERS)
     assert len(fleet.admitted()) == 10
+    assert fleet.offer_to_all(FIRST) == [FIRST] * GATES
     fleet.all_show(current(), 10)
     told = [sum(gate.metric("seriesgate_shared_told_series_total", outcome=outcome) for gate in fleet.gates)
             for outcome in ("taken", "known", "refused", "too_late")]

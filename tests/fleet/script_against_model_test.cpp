@@ -34,7 +34,8 @@ constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must
 struct scene {
     std::uint64_t seed = 0;
     bool with_day = true;
-    bool steady = true;  ///< maxima and rules never change, so that no room is ever promised twice
+    bool steady = true;           ///< maxima and rules never change, so that no room is ever promised twice
+    bool places_for_all = false;  ///< no budget of a shelf has to share
 };
 
 /// A fleet of made-up gates: few series, small budgets, so that everything happens often.
@@ -120,14 +121,14 @@ class random_gates {
             all.push_back({.id = fingerprint_of(200 + i),
                            .maxima = {.hourly = limit(3), .daily = limit(5)},
                            .shelf = 7,
-                           .places_max = limit(6),
+                           .places_max = scene_.places_for_all ? 100 : limit(6),
                            .overflow_id = 9,
                            .overflow_maxima = {.hourly = limit(4), .daily = limit(6)}});
         for (std::uint64_t i = 0; i < 4; ++i)
             all.push_back({.id = fingerprint_of(300 + i),
                            .maxima = {.hourly = limit(7), .daily = limit(0)},
                            .shelf = i == 0 ? 0u : 8u,
-                           .places_max = 1,
+                           .places_max = scene_.places_for_all ? 100u : 1u,
                            .overflow_id = 10,
                            .overflow_maxima = {.hourly = limit(9), .daily = limit(11)}});
         return all;
@@ -270,14 +271,20 @@ happened run_scene(scene of, int steps) {
 
 TEST_CASE("the script decides as the model does, while limits stay as they are") {
     const bool with_day = GENERATE(true, false);
-    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u);
-    const happened seen = run_scene({.seed = seed, .with_day = with_day}, 1500);
-    for (const char* what : {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "shares", "awaited",
-                             "awaited after the grace", "not open", "listed", "must wait", "left"}) {
+    const bool places_for_all = GENERATE(true, false);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u);
+    const happened seen = run_scene({.seed = seed, .with_day = with_day, .places_for_all = places_for_all}, 1500);
+    for (const char* what : {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "awaited",
+                             "not open", "must wait", "left"}) {
         CAPTURE(what);
         CHECK(seen.counts.contains(what));
     }
     CHECK(seen.counts.contains("by the day") == with_day);
+    CHECK(seen.counts.contains("shares") != places_for_all);
+    for (const char* what : {"listed", "awaited after the grace"}) {
+        CAPTURE(what);
+        if (places_for_all) CHECK(seen.counts.contains(what));
+    }
 }
 
 TEST_CASE("the script decides as the model does, while gates change their limits") {
