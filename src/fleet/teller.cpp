@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Requests of one worker with something untold: some 10 MB beside what their series take.
-constexpr std::size_t requests_max = 16 * 1024;
+/// Of what one worker has yet to tell.
+constexpr std::size_t bytes_max = 64u << 20;
 
 constexpr auto pause_min = 100ms;
 constexpr auto pause_max = 1000ms;
@@ -25,10 +25,11 @@ teller::teller(net::io_context& io, fleet_shared& shared, claimer& by, series_li
     : shared_(shared), claimer_(by), limiter_(limiter), key_(key), wakes_(io, net::steady_timer::time_point::max()) {}
 
 untold_series* teller::at_once() noexcept {
-    return queue_.size() < requests_max ? &shared_.untold : nullptr;
+    return queue_bytes_ < bytes_max ? &shared_.untold : nullptr;
 }
 
 void teller::take(untold one) {
+    queue_bytes_ += one.bytes();
     queue_.push_back(std::move(one));
     wakes_.cancel();
 }
@@ -39,16 +40,20 @@ net::awaitable<void> teller::run() {
     std::chrono::milliseconds pause = pause_min;
     for (;;) {
         if (queue_.empty()) {
+            asked.shrink();
             co_await wakes_.async_wait(no_throw);
             continue;
         }
         untold one = std::move(queue_.front());
         queue_.pop_front();
+        const std::size_t bytes = one.bytes();
+        queue_bytes_ -= bytes;
         const end came_of_it = co_await tell(one, asked);
         if (came_of_it == end::done) {
             pause = pause_min;
             continue;
         }
+        queue_bytes_ += bytes;
         queue_.push_front(std::move(one));
         pausing.expires_after(pause);
         auto [error] = co_await pausing.async_wait(no_throw);

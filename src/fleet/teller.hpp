@@ -24,15 +24,16 @@ class teller {
     series_limiter& limiter_;
     const hash_key& key_;
     std::deque<untold> queue_;
-    net::steady_timer wakes_;  // never runs out
+    std::size_t queue_bytes_ = 0;  // without what is under way
+    net::steady_timer wakes_;      // never runs out
 
   public:
     /// All of these outlive it.
     /// @param key of the installation.
     teller(net::io_context& io, fleet_shared& shared, claimer& by, series_limiter& limiter, const hash_key& key);
 
-    /// By which a request's incumbents may be accepted: see series_limiter::set_aside. Null if too many requests' are
-    /// in the queue.
+    /// By which a request's incumbents may be accepted: see series_limiter::set_aside. Null while the queue is too
+    /// large.
     [[nodiscard]] untold_series* at_once() noexcept;
     /// @param one not empty.
     void take(untold one);

@@ -109,6 +109,8 @@ class rule_selections {
         return {*this, series_[i]};
     }
     [[nodiscard]] std::size_t size() const noexcept { return series_.size(); }
+    /// What is held for them.
+    [[nodiscard]] std::size_t bytes() const noexcept;
     /// Gives the memory of a giant back; clears.
     void shrink();
 

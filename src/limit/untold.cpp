@@ -2,7 +2,14 @@
 
 #include <utility>
 
+#include "core/kept_memory.hpp"
+
 namespace seriesgate {
+
+std::size_t untold::bytes() const noexcept {
+    return sizeof *this + tenant.capacity() + held_bytes(series) + held_bytes(open.pending) +
+           held_bytes(open.refused_by) + open.selections.bytes();
+}
 
 void untold_series::accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules) {
     std::unordered_set<std::uint64_t> gone;  // freed without the lock

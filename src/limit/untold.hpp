@@ -25,6 +25,9 @@ struct untold {
     std::string tenant{};
     std::vector<offered_series> series{};  ///< without samples: these have been decided about
     undecided open{};                      ///< all of them are pending
+
+    /// What is held for it.
+    [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
 /// Those of all requests, by fingerprint: each is told once, however often it comes meanwhile. Bounded; of one hour, in
