@@ -179,7 +179,7 @@ TEST_CASE("no more are accepted at once than can be remembered") {
 TEST_CASE("what no limit may refuse is told to nobody, and the groups of what is told go with it") {
     label_limit per_job;
     per_job.name = "per-job";
-    per_job.match = selecting("{job!=\"free\"}");
+    per_job.match = selecting("{job=\"a\"}");
     per_job.each = {"job"};
     per_job.maxima = {.hourly = 5, .daily = 0};
     limit_rules rules;
