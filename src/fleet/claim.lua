@@ -5,7 +5,7 @@
 --       series each: of the hour if the gate gives their number, of the day if it is asked, of the hour before.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
 --       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
---       16 the budgets' kinds as bytes; then of each
+--       16 the budgets' kinds as bytes, 17 all rules; then of each
 --         series   fingerprint
 --         budget   id, then those of the overflow budgets
 --         run      bytes: series - 1, + 128 if they only look; places of its budgets
@@ -16,9 +16,12 @@
 --         two bytes a series: k known, t taken, u unknown, h or d refused by the hour or the day, with the budget's place;
 --         four numbers a budget: whether it shares, series in hour and day, series awaited (-1: all of its room).
 --
--- Fields of the head: hour, buckets, members, before (if the hour before was open until now), before_buckets, day,
--- day_buckets, day_members. Of a record: buckets, rules, mixed, members; ID series counted, IDr incumbents returned,
--- pSHELF budgets opened. IDs and fingerprints stay strings: numbers of Lua lose bits above 2^53.
+-- Fields of the head: hour, buckets, members, telling (gates that have yet to tell what they accepted in the hour, see
+-- telling.lua), before (if the hour before was open until now), before_buckets, day, day_buckets, day_members. Of a
+-- record: buckets, rules, mixed (claims by other rules were made), all_rules and all_mixed (the same of rules with their
+-- maxima), shared (a series was counted in an overflow budget), members; ID series counted, IDr incumbents returned,
+-- pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of Lua
+-- lose bits above 2^53.
 --
 -- What a write could fail for is asked before the first one. Should one fail nevertheless (a foreign value under one of
 -- our keys), what is in a set by then is counted.
@@ -42,7 +45,7 @@ local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
 local ABOUT = 'ID: series counted, IDr: incumbents of them that have returned, pID: budgets opened on a shelf'
 
 local HEAD, HOUR, BEFORE, DAY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local hour, rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[4] == '1'
+local hour, rules, all_rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[17], ARGV[4] == '1'
 local hour_start, day = hour * HOUR_SECONDS, floor(hour / 24)
 
 local time = redis.call('TIME')
@@ -50,10 +53,12 @@ local now = tonumber(time[1])
 
 -- The windows --------------------------------------------------------------------------------------------------------
 
-local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members')
+local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members',
+                  'telling')
 local open, buckets = tonumber(head[1] or -1), tonumber(head[2] or 0)
 local has_before, before_buckets = head[3] ~= false, tonumber(head[4] or 0)
 local open_day, day_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0)
+local telling = tonumber(head[9] or 0)
 
 local function answer(status)
     local has_day = open_day == floor(open / 24)
@@ -69,7 +74,7 @@ local function buckets_for(last, room)
 end
 
 local function create_record(key, ends, n)
-    call('HSET', key, 'buckets', n, 'rules', rules, 'about', ABOUT)
+    call('HSET', key, 'buckets', n, 'rules', rules, 'all_rules', all_rules, 'about', ABOUT)
     call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD)
 end
 
@@ -77,7 +82,8 @@ if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_
     has_before = open == hour - 1
     before_buckets = has_before and buckets or 0
     open, buckets = hour, buckets_for(head[7], tonumber(ARGV[5]))
-    call('HSET', HEAD, 'hour', open, 'buckets', buckets, 'members', 0)
+    telling = 0
+    call('HSET', HEAD, 'hour', open, 'buckets', buckets, 'members', 0, 'telling', 0)
     if has_before then
         call('HSET', HEAD, 'before', hour - 1, 'before_buckets', before_buckets)
     else
@@ -93,7 +99,8 @@ if with_day and open_day ~= day then
     create_record(DAY, (day + 1) * DAY_SECONDS, day_buckets)
 end
 
-local in_grace = has_before and now < hour_start + tonumber(ARGV[3])
+-- Room is kept for incumbents through the grace, and until every gate has told of those that it accepted at once.
+local in_grace = has_before and (now < hour_start + tonumber(ARGV[3]) or telling > 0)
 local knows_before = has_before and tonumber(ARGV[9]) == before_buckets
 if tonumber(ARGV[7]) ~= buckets or (with_day and tonumber(ARGV[8]) ~= day_buckets) or (in_grace and not knows_before) then
     return answer(MOVED)
@@ -105,7 +112,7 @@ local series_count, run_count, shelf_count = tonumber(ARGV[10]), tonumber(ARGV[1
 local kind_count, budget_count = tonumber(ARGV[13]), tonumber(ARGV[14])
 local id_count = budget_count + tonumber(ARGV[15])
 local kind_of = ARGV[16]
-local before_series = 16
+local before_series = 17
 local before_ids = before_series + series_count
 local before_runs = before_ids + id_count
 local before_kinds = before_runs + run_count
@@ -147,9 +154,9 @@ end
 -- By place of the id. All tables are filled in order: what is not takes several times as long to find.
 local in_hour, in_day, in_before, returned = nil, {}, {}, {}
 
-local more = {'rules', 'mixed', 'members'}
+local more = {'rules', 'mixed', 'members', 'all_rules', 'all_mixed'}
 if in_grace then
-    for i = 1, id_count do more[3 + i] = ids[i] .. 'r' end
+    for i = 1, id_count do more[5 + i] = ids[i] .. 'r' end
 end
 if not with_day then
     for i = 1, shelf_count do more[#more + 1] = place_fields[i] end
@@ -157,8 +164,9 @@ end
 in_hour = read_counts(HOUR, more)
 local other_rules, mixed = in_hour[id_count + 1] ~= rules, in_hour[id_count + 2]
 local members, members_day = tonumber(in_hour[id_count + 3] or 0), 0
+local others_rules, all_mixed = in_hour[id_count + 4] ~= all_rules, in_hour[id_count + 5]
 if in_grace then
-    for i = 1, id_count do returned[i] = tonumber(in_hour[id_count + 3 + i] or 0) end
+    for i = 1, id_count do returned[i] = tonumber(in_hour[id_count + 5 + i] or 0) end
 end
 if with_day then
     in_day = read_counts(DAY, {'members', unpack(place_fields)})
@@ -277,12 +285,14 @@ end
 local taken, taken_day, came_back = 0, 0, 0
 local in_hour_then, in_day_then = {unpack(in_hour, 1, id_count)}, {unpack(in_day, 1, id_count)}
 local returned_then = {unpack(returned)}
+local took_shared = false  -- anything in an overflow budget of a shelf
 local function settle(run)
     if taken == 0 then return end
     for i = 1, #run do
         local b = run[i]
         local id = asked_as[b]
         in_hour[id], in_day[id] = in_hour[id] + taken, in_day[id] + taken_day
+        took_shared = took_shared or id > budget_count
         if came_back > 0 then returned[id] = returned[id] + came_back end
         local opened = opens[b]
         if opened then opened.count, opened.grew, opens[b] = opened.count + 1, true, nil end
@@ -377,6 +387,7 @@ end
 
 local members_then = members
 if other_rules and not mixed then call('HSET', HOUR, 'mixed', 1) end
+if others_rules and not all_mixed then call('HSET', HOUR, 'all_mixed', 1) end
 local first, failed = 1, nil
 for r = before_runs + 1, before_kinds do
     local count = byte(ARGV[r]) + 1
@@ -409,6 +420,7 @@ end
 
 if members ~= members_then then
     local hour_fields, day_fields = {'members', members}, {'members', members_day}
+    if took_shared then hour_fields[3], hour_fields[4] = 'shared', 1 end
     add_counts(hour_fields, in_hour, in_hour_then, '')
     add_counts(hour_fields, returned, returned_then, 'r')
     add_counts(day_fields, in_day, in_day_then, '')

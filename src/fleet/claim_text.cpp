@@ -103,12 +103,13 @@ std::string run_text(const claim_run& run) {
     return text;
 }
 
-void write_claim(claim_writer& to, const claim& asked) {
+void write_claim(claim_writer& to, const claim& asked, std::uint64_t all_rules) {
     const budget_kinds said{asked.budgets};
     const auto runs = std::count_if(asked.runs.begin(), asked.runs.end(), [](auto& run) { return run.series != 0; });
     to.numbers(asked.fingerprints.size(), runs, said.shelves.in_order().size(), said.kinds.in_order().size(),
                asked.budgets.size(), said.overflow_ids.in_order().size());
     to.word(said.of_budgets);
+    to.numbers(all_rules);
     for (const std::uint64_t fingerprint : asked.fingerprints) to.word(member_text(fingerprint));
     for (const claimed_budget& budget : asked.budgets) to.numbers(budget.id);
     for (const std::uint64_t id : said.overflow_ids.in_order()) to.numbers(id);
@@ -214,7 +215,7 @@ std::vector<std::string> claim_words(const claim& asked, const claim_terms& term
     claim_writer writer{64 + 4 * asked.fingerprints.size() + asked.runs.size() + 2 * asked.budgets.size()};
     write_keys(writer, asked, terms, keys);
     write_terms(writer, terms);
-    write_claim(writer, asked);
+    write_claim(writer, asked, terms.all_rules);
     return writer.take();
 }
 

@@ -15,6 +15,8 @@ struct fleet_metrics {
     counter_by<redis_error::kind> failures;         ///< claims without an answer
     counter no_turn;                                ///< claims that were not sent: too many waited, or too long
     counter closed;                                 ///< claims for an hour that was over, made anew
+    counter_by<claim_outcome> told;                 ///< series that were accepted at once, by what the store said
+    counter told_too_late;                          ///< the same, of an hour that was over before the store answered
     gauge waiting;                                  ///< claims that wait for their turn
     alignas(64) duration_histogram claim_duration;  ///< of those answered
 };

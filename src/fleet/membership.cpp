@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/store_fitness.hpp"
+#include "limit/limiter.hpp"
 #include "log/log.hpp"
 
 namespace seriesgate {
@@ -27,7 +28,10 @@ constexpr const char* foreign =
 }  // namespace
 
 membership::membership(net::io_context& io, fleet_shared& shared, gate_identity who)
-    : shared_(shared), who_(std::move(who)), client_(io, shared.settings.store, shared.store) {}
+    : shared_(shared),
+      who_(std::move(who)),
+      client_(io, shared.settings.store, shared.store),
+      enrolment_(shared, who_.name) {}
 
 net::awaitable<std::string> membership::join() {
     const auto in_the_way = co_await beat();
@@ -40,7 +44,7 @@ net::awaitable<std::string> membership::join() {
     co_return std::string{};
 }
 
-net::awaitable<void> membership::keep() {
+net::awaitable<void> membership::keep(const series_limiter& limiter) {
     net::steady_timer timer{co_await net::this_coro::executor};
     for (;;) {
         timer.expires_after(until_next());
@@ -52,14 +56,27 @@ net::awaitable<void> membership::keep() {
             parted(*in_the_way);
         } else {
             joined();
+            co_await enrolment_.keep(client_, limiter.rules());
         }
+    }
+}
+
+net::awaitable<void> membership::leave() {
+    net::steady_timer timer{co_await net::this_coro::executor};
+    for (;;) {
+        const bool has_left = co_await enrolment_.leave(client_);
+        if (has_left) co_return;
+        timer.expires_after(edge_interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
     }
 }
 
 membership::clock::duration membership::until_next() const {
     if (shared_.state() != fleet_state::joined) return beat_interval;
     const auto edge = std::chrono::duration_cast<clock::duration>(shared_.clock.until_hour_ends(clock::now()));
-    return edge > beat_interval ? beat_interval : std::max<clock::duration>(edge, edge_interval);
+    const auto beat = edge > beat_interval ? beat_interval : std::max<clock::duration>(edge, edge_interval);
+    return std::min(beat, enrolment_.until_next().value_or(beat));
 }
 
 /// A server is examined when it is new to us, and when it comes back: it may be another one by then.

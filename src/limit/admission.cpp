@@ -47,6 +47,10 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
     assert(found.refusing != unknown_limit);
     const refusal refused{.how = refused_by(window, found.to_sender), .by = found.refusing};
+    if (may_be_taken_back(one)) {
+        state_.samples.add(window, series.samples);
+        return decision{.how = refused.how, .by = refused.by};
+    }
     if (begins) state_.refused.insert(family.fingerprint, refused);
     return refuse(series, refused);
 }
@@ -132,6 +136,17 @@ void admission::hear(const newcomer& of) {
         pair->hourly.hear(each.hourly, each.awaited);
         pair->daily.hear(each.daily, is_days_first ? each.awaited : 0);
     }
+}
+
+/// Whether the store has refused it for the sake of incumbents although the grace is over: another gate has yet to tell
+/// of some. When it has, there may be room, and nobody says so: it is asked again.
+bool admission::may_be_taken_back(const newcomer& of) const {
+    if (of.said.outcome != told_outcome::refused || sets_.in_grace()) return false;
+    const heard_budget* const by = of.said.at(of.said.place);
+    const budget_pair* const pair = budgets_[of.said.place];
+    if (by == nullptr || by->awaited == 0) return false;
+    const bool by_hour = of.said.window == refusing_window::hourly;
+    return pair == nullptr || (by_hour ? by->hourly < pair->hourly.max() : by->daily < pair->daily.max());
 }
 
 /// Whether the store would have to say, and has not.

@@ -91,6 +91,7 @@ class admission {
     decision refuse(const offered_series& series, refusal said);
     bool take(const newcomer& of, const completion& over_limit);
     void hear(const newcomer& of);
+    [[nodiscard]] bool may_be_taken_back(const newcomer& of) const;
     [[nodiscard]] bool is_unanswered(const told_series& said, const rule_selections::one& selection) const;
 
     ledger& held_;

@@ -44,6 +44,13 @@ standing window_sets::standing_of(std::uint64_t fingerprint, bool in_day) const 
     return in_its_day ? standing::incumbent : standing::newcomer;
 }
 
+/// As standing_of, but that at the day's first hour the day before is gone when the grace is over.
+bool window_sets::was_admitted_before(std::uint64_t fingerprint) const noexcept {
+    if (!previous_hour || !previous_hour->contains(fingerprint)) return false;
+    if (hour_span.start != day_span.start) return day->contains(fingerprint);
+    return !previous_day || previous_day->contains(fingerprint);
+}
+
 bool window_sets::knows(std::uint64_t fingerprint) const noexcept {
     return hour->contains(fingerprint) || day->contains(fingerprint) ||
            (previous_hour && previous_hour->contains(fingerprint));

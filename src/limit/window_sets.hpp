@@ -44,6 +44,8 @@ struct window_sets {
     [[nodiscard]] bool in_grace() const noexcept { return grace_end > hour_span.start; }
     /// An incumbent has room reserved. @param in_day whether the day's set has the series.
     [[nodiscard]] standing standing_of(std::uint64_t fingerprint, bool in_day) const noexcept;
+    /// Whether it was admitted in the hour before, also when no room is kept for it here any more.
+    [[nodiscard]] bool was_admitted_before(std::uint64_t fingerprint) const noexcept;
     /// In the hour, the day or the hour before.
     [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
 

@@ -5,6 +5,7 @@
 #include "claim/questions.hpp"
 #include "core/kept_memory.hpp"
 #include "limit/limiter.hpp"
+#include "limit/untold.hpp"
 
 namespace seriesgate {
 result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& limiter, time_point now,
@@ -61,7 +62,8 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
 }
 
-wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask) {
+wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
+                        untold_series* at_once, untold& aside) {
     assert(is_read_);
     verdicts_.resize(offered_.size());
     limiter.look_up(offered_, now, verdicts_, scratch_);
@@ -69,6 +71,7 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.select(scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
+    if (at_once != nullptr) limiter.set_aside(offered_, verdicts_, scratch_, *at_once, aside);
     to_ask.ask(offered_, scratch_, tenant, [&limiter](std::uint64_t series) { return limiter.knows(series); });
     return {};
 }

@@ -1,4 +1,4 @@
-/// The script in a real store, with a clock that the test sets.
+/// The scripts in a real store, with a clock that the test sets.
 #pragma once
 
 #include <chrono>
@@ -6,12 +6,14 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "claim/claim.hpp"
 #include "fleet/claim_script.hpp"
 #include "fleet/claim_text.hpp"
 #include "fleet/store_keys.hpp"
 #include "fleet/store_process.hpp"
+#include "fleet/telling_text.hpp"
 
 namespace seriesgate::testing {
 
@@ -23,19 +25,14 @@ inline store_process& the_store() {
 
 class claim_store {
     store_connection connection_{the_store()};
-    std::string digest_;
+    std::string digest_, telling_digest_;
     store_keys keys_{"t"};
 
   public:
     claim_store() {
         connection_.ask({"FLUSHALL"});
-        std::string script{claim_script};
-        const std::string_view time = "redis.call('TIME')";
-        const std::size_t at = script.find(time);
-        if (at == script.npos || script.find(time, at + 1) != script.npos)
-            throw std::runtime_error{"no clock to replace"};
-        script.replace(at, time.size(), "redis.call('MGET', 'seconds', 'microseconds')");
-        digest_ = connection_.text({"SCRIPT", "LOAD", script});
+        digest_ = load(claim_script);
+        telling_digest_ = load(telling_script);
     }
 
     void set_clock(time_point now) {
@@ -64,6 +61,14 @@ class claim_store {
         return *std::move(answer);
     }
 
+    telling_state enter(const std::string& gate, const claim_terms& terms, time_point now) {
+        set_clock(now);
+        return run_telling(enter_words(terms, gate, keys_));
+    }
+    telling_state leave(const std::string& gate, const claim_terms& terms) {
+        return run_telling(leave_words(terms, gate, keys_));
+    }
+
     [[nodiscard]] const store_keys& keys() const { return keys_; }
     store_connection& connection() { return connection_; }
 
@@ -85,6 +90,25 @@ class claim_store {
         std::map<std::string, std::string> fields;
         for (std::size_t i = 0; i + 1 < list.size(); i += 2) fields[list[i]] = list[i + 1];
         return fields;
+    }
+
+  private:
+    std::string load(std::string_view text) {
+        std::string script{text};
+        const std::string_view time = "redis.call('TIME')";
+        const std::size_t at = script.find(time);
+        if (at == script.npos || script.find(time, at + 1) != script.npos)
+            throw std::runtime_error{"no clock to replace"};
+        script.replace(at, time.size(), "redis.call('MGET', 'seconds', 'microseconds')");
+        return connection_.text({"SCRIPT", "LOAD", script});
+    }
+
+    telling_state run_telling(std::vector<std::string> asked) {
+        std::vector<std::string> words{"EVALSHA", telling_digest_};
+        for (std::string& word : asked) words.push_back(std::move(word));
+        const auto answer = read_telling_answer(*connection_.ask(words));
+        if (!answer) throw std::runtime_error{answer.error()};
+        return answer->state;
     }
 };
 

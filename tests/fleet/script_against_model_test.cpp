@@ -1,5 +1,6 @@
-// The script in a real store against the model: the same random claims, the same answers, the same sets and counts.
+// The scripts in a real store against the model: the same random claims, the same answers, the same sets and counts.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,8 @@ using namespace std::chrono_literals;
 struct scene {
     std::uint64_t seed = 0;
     bool with_day = true;
-    bool steady = true;  ///< maxima and rules never change, so that no room is ever promised twice
+    bool steady = true;           ///< maxima and rules never change, so that no room is ever promised twice
+    bool places_for_all = false;  ///< no budget of a shelf has to share
 };
 
 /// A fleet of made-up gates: few series, small budgets, so that everything happens often.
@@ -44,6 +46,7 @@ class random_gates {
     claim_terms next_terms(const store_windows& told) {
         claim_terms terms{.hour = hour_,
                           .rules = scene_.steady || !random_.one_in(40) ? 1u : 2u,
+                          .all_rules = scene_.steady || !random_.one_in(40) ? 3u : 4u,
                           .grace = 600,
                           .with_day = scene_.with_day,
                           .room = random_.below(3) * 300,
@@ -56,6 +59,16 @@ class random_gates {
         for (std::uint32_t* count : {&terms.buckets.hour, &terms.buckets.day, &terms.buckets.before})
             if (random_.one_in(60)) *count = random_.one_in(2) ? 0 : 1u << random_.below(5);
         return terms;
+    }
+
+    /// A gate that enters the list of those that accept incumbents at once, or leaves it; mostly there is none.
+    struct telling {
+        std::string gate;
+        bool enters = false;
+    };
+    std::optional<telling> next_telling() {
+        if (!random_.one_in(8)) return std::nullopt;
+        return telling{.gate = std::string(1, static_cast<char>('a' + random_.below(3))), .enters = random_.one_in(2)};
     }
 
     claim next_claim() {
@@ -93,14 +106,14 @@ class random_gates {
             all.push_back({.id = fingerprint_of(200 + i),
                            .maxima = {.hourly = limit(3), .daily = limit(5)},
                            .shelf = 7,
-                           .places_max = limit(6),
+                           .places_max = scene_.places_for_all ? 100 : limit(6),
                            .overflow_id = 9,
                            .overflow_maxima = {.hourly = limit(4), .daily = limit(6)}});
         for (std::uint64_t i = 0; i < 4; ++i)
             all.push_back({.id = fingerprint_of(300 + i),
                            .maxima = {.hourly = limit(7), .daily = limit(0)},
                            .shelf = i == 0 ? 0u : 8u,
-                           .places_max = 1,
+                           .places_max = scene_.places_for_all ? 100u : 1u,
                            .overflow_id = 10,
                            .overflow_maxima = {.hourly = limit(9), .daily = limit(11)}});
         return all;
@@ -138,6 +151,11 @@ class awaited_so_far {
 struct happened {
     std::map<std::string, int> counts;
 
+    void add(telling_state answer) {
+        static const char* const states[] = {"not open", "listed", "must wait", "left"};
+        ++counts[states[static_cast<int>(answer)]];
+    }
+
     void add(const claim_answer& answer) {
         static const char* const outcomes[] = {"known", "taken", "refused", "unknown"};
         static const char* const statuses[] = {"decided", "closed", "moved"};
@@ -150,6 +168,8 @@ struct happened {
             if (is.shares) ++counts["shares"];
             if (is.awaited == all_awaited) ++counts["all awaited"];
             if (is.awaited != 0 && is.awaited != all_awaited) ++counts["awaited"];
+            if (is.awaited != 0 && answer.windows.now >= hour_of(answer.windows.now).start + 600s)
+                ++counts["awaited after the grace"];
         }
     }
 };
@@ -164,6 +184,8 @@ happened run_scene(scene of, int steps) {
         CAPTURE(step);
         const time_point now = gates.next_moment();
         const claim_terms terms = gates.next_terms(both.told());
+        if (const auto telling = gates.next_telling())
+            seen.add(telling->enters ? both.enter(telling->gate, terms, now) : both.leave(telling->gate, terms));
         const claim asked = gates.next_claim();
         const claim_answer answer = both.decide(asked, terms, now);
         seen.add(answer);
@@ -181,14 +203,20 @@ happened run_scene(scene of, int steps) {
 
 TEST_CASE("the script decides as the model does, while limits stay as they are") {
     const bool with_day = GENERATE(true, false);
-    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u);
-    const happened seen = run_scene({.seed = seed, .with_day = with_day}, 1500);
-    for (const char* what :
-         {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "shares", "awaited"}) {
+    const bool places_for_all = GENERATE(true, false);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u);
+    const happened seen = run_scene({.seed = seed, .with_day = with_day, .places_for_all = places_for_all}, 1500);
+    for (const char* what : {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "awaited",
+                             "not open", "must wait", "left"}) {
         CAPTURE(what);
         CHECK(seen.counts.contains(what));
     }
     CHECK(seen.counts.contains("by the day") == with_day);
+    CHECK(seen.counts.contains("shares") != places_for_all);
+    for (const char* what : {"listed", "awaited after the grace"}) {
+        CAPTURE(what);
+        if (places_for_all) CHECK(seen.counts.contains(what));
+    }
 }
 
 TEST_CASE("the script decides as the model does, while gates change their limits") {

@@ -54,6 +54,17 @@ class store_and_model {
         return decide(asked, terms, now);
     }
 
+    telling_state enter(const std::string& gate, const claim_terms& terms, time_point now) {
+        const telling_state got = store_.enter(gate, terms, now);
+        REQUIRE(got == model_.enter(gate, terms, now));
+        return got;
+    }
+    telling_state leave(const std::string& gate, const claim_terms& terms) {
+        const telling_state got = store_.leave(gate, terms);
+        REQUIRE(got == model_.leave(gate, terms));
+        return got;
+    }
+
     claim_store& store() { return store_; }
     [[nodiscard]] const store_windows& told() const { return told_; }
 
@@ -71,6 +82,10 @@ class store_and_model {
     static text_map fields_of(const store_model::window& window) {
         text_map fields{{"buckets", std::to_string(window.buckets)}, {"rules", std::to_string(window.rules)}};
         if (window.mixed) fields["mixed"] = "1";
+        fields["all_rules"] = std::to_string(window.all_rules);
+        if (window.all_mixed) fields["all_mixed"] = "1";
+        if (window.shared) fields["shared"] = "1";
+        for (const std::string& gate : window.telling) fields["u" + gate] = "1";
         if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
         for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);
         for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);

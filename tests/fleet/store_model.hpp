@@ -1,4 +1,5 @@
-/// What claim.lua does, with sets and maps where that has keys: the specification of the script, short and slow.
+/// What claim.lua and telling.lua do, with sets and maps where that has keys: the specification of the scripts, short
+/// and slow.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "claim/claim.hpp"
@@ -20,6 +22,10 @@ class store_model {
         std::uint32_t buckets = 0;
         std::uint64_t rules = 0;
         bool mixed = false;  ///< gates with other rules have counted in it, too
+        std::uint64_t all_rules = 0;
+        bool all_mixed = false;           ///< the same of rules with their maxima
+        bool shared = false;              ///< a series was counted in the overflow budget of a shelf
+        std::set<std::string> telling{};  ///< gates that accept incumbents at once
         std::set<std::uint64_t> series{};
         std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
         std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
@@ -42,6 +48,22 @@ class store_model {
         else
             decide_series(asked, terms, answer);
         return answer;
+    }
+
+    /// A gate asks to be on the list of those that accept incumbents at once.
+    telling_state enter(const std::string& gate, const claim_terms& terms, time_point now) {
+        if (terms.hour != hour_number_) return telling_state::not_open;
+        const bool in_time = now.time_since_epoch() < start_of(terms.hour) + std::chrono::seconds{terms.grace};
+        if (!before_ || !in_time) return telling_state::must_wait;
+        if (before_->all_rules != terms.all_rules || before_->all_mixed || before_->shared)
+            return telling_state::must_wait;
+        hour_.telling.insert(gate);
+        return telling_state::listed;
+    }
+    /// It has told of all of them.
+    telling_state leave(const std::string& gate, const claim_terms& terms) {
+        if (terms.hour == hour_number_) hour_.telling.erase(gate);
+        return telling_state::left;
     }
 
     [[nodiscard]] const window& hour() const { return hour_; }
@@ -84,11 +106,13 @@ class store_model {
                 day_.reset();
             }
             before_ = terms.hour == hour_number_ + 1 && hour_.buckets != 0 ? std::optional{hour_} : std::nullopt;
-            hour_ = {.buckets = buckets, .rules = terms.rules};
+            hour_ = {.buckets = buckets, .rules = terms.rules, .all_rules = terms.all_rules};
             hour_number_ = terms.hour;
         }
         if (terms.hour == hour_number_ && terms.with_day && !day_)
-            day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room), .rules = terms.rules};
+            day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room),
+                          .rules = terms.rules,
+                          .all_rules = terms.all_rules};
     }
 
     static std::uint32_t buckets_for(std::size_t last, std::uint64_t room) {
@@ -104,7 +128,8 @@ class store_model {
     }
 
     [[nodiscard]] bool knows_buckets(const claim_terms& terms, time_point now) {
-        in_grace_ = before_ && now.time_since_epoch() < start_of(terms.hour) + std::chrono::seconds{terms.grace};
+        const bool in_time = now.time_since_epoch() < start_of(terms.hour) + std::chrono::seconds{terms.grace};
+        in_grace_ = before_ && (in_time || !hour_.telling.empty());
         return terms.buckets.hour == hour_.buckets && (!terms.with_day || terms.buckets.day == day_->buckets) &&
                (!in_grace_ || terms.buckets.before == before_->buckets);
     }
@@ -113,6 +138,7 @@ class store_model {
 
     void decide_series(const claim& asked, const claim_terms& terms, claim_answer& answer) {
         if (terms.rules != hour_.rules) hour_.mixed = true;
+        if (terms.all_rules != hour_.all_rules) hour_.all_mixed = true;
         resolved_.clear();
         auto next = asked.fingerprints.begin();
         for (const claim_run& run : asked.runs) {
@@ -172,6 +198,7 @@ class store_model {
         for (const std::uint8_t place : run.budgets) {
             asked_budget& budget = resolved_.at(place);
             if (std::exchange(budget.opens, false)) ++shelves(terms)[shelf_of_.at(place)];
+            hour_.shared |= budget.shares;
             ++hour_.counted[budget.id];
             if (how.incumbent) ++hour_.returned[budget.id];
             if (how.day_counts) ++day_->counted[budget.id];
