@@ -31,7 +31,7 @@ bool window_sets::is_leap(time_point now) const noexcept {
 }
 
 bool window_sets::cover(time_point now) const noexcept {
-    if (in_hour(now)) return !in_grace() || now < grace_end;
+    if (in_hour(now)) return (!in_grace() || now < grace_end) && (!lapse || now < *lapse);
     return leap && is_leap(now) && now >= *leap - step_back_max && now < *leap + clock_doubt;
 }
 

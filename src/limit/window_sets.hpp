@@ -33,6 +33,9 @@ struct window_sets {
     std::shared_ptr<const compiled_rules> rules;
     /// While before this, incumbents have room reserved.
     std::chrono::sys_seconds grace_end;
+    /// In a fleet, while before this: its store keeps room for incumbents, whether or not this gate has seen any of
+    /// them. What was refused for their sake is forgotten then.
+    std::optional<std::chrono::sys_seconds> lapse{};
     /// Where the clock has leapt to, if that is not believed yet.
     std::optional<time_point> leap{};
 

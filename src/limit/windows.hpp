@@ -44,6 +44,7 @@ class windows {
   private:
     void advance(time_point now);
     bool try_advance(time_point now);
+    static void end_graces(ledger& held, window_sets& next, time_point now);
     void believe_leap(time_point now);
     void forget_leap();
     void roll_over(ledger& held, window_sets& next, time_point now);
