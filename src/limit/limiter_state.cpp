@@ -19,6 +19,7 @@ std::unique_ptr<window_sets> first_sets(ledger& held, time_point now, limit_scop
     first->grace_end = first->hour_span.start;
     if (scope == limit_scope::fleet) {
         first->lapse = first->hour_span.start + first->rules->incumbent_grace;
+        first->step_back = step_back_in_fleet_max;
     }
     return first;
 }

@@ -133,3 +133,30 @@ TEST_CASE("what needed no telling is decided anew when the hour has ended or the
         CHECK(gate.refused_by(0) == "__unavailable__");
     }
 }
+
+TEST_CASE("a gate of a fleet follows its store's clock at once") {
+    told_gate gate{three_limits(), at(15, 20)};  // by its own clock
+    gate.offer(0, 1, at(15, 20), outcome_of(told_outcome::taken));
+    const auto hour = [&gate](time_point now) {
+        gate.look_up(0, 1, now);
+        CHECK_FALSE(gate.limiter.clock_in_doubt());
+        return gate.open.hour;
+    };
+    SECTION("forward by days") {
+        CHECK(hour(at(9, 10, 0, 3)) == hour_of(at(9, 0, 0, 3)));
+    }
+    SECTION("back by days") {
+        CHECK(hour(at(9, 10, 0, -3)) == hour_of(at(9, 0, 0, -3)));
+    }
+    SECTION("back by half an hour, into the hour before") {
+        CHECK(hour(at(14, 50)) == hour_of(at(14)));
+        CHECK(gate.open.pending.size() == 1);
+        CHECK(hour(at(15)) == hour_of(at(15)));
+        CHECK(gate.open.pending.size() == 1);
+    }
+    SECTION("back by as much as its store opens hours early, it stays") {
+        CHECK(hour(at(14, 59, 55)) == hour_of(at(15)));
+        CHECK(gate.open.pending.empty());
+        CHECK(hour(at(14, 59, 54)) == hour_of(at(14)));
+    }
+}
