@@ -71,7 +71,7 @@ class store_model {
     [[nodiscard]] const std::optional<window>& day() const { return day_; }  ///< of hour_number()
     [[nodiscard]] std::int64_t hour_number() const { return hour_number_; }
 
-  private:
+  protected:  // for simulations that break it on purpose
     static constexpr std::uint64_t infinite = all_awaited;
 
     std::int64_t hour_number_ = -1;  // that is open
