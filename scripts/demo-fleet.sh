@@ -142,6 +142,7 @@ holds || give_up "VictoriaMetrics has ${stored:-no} series, the limit is $limit"
 echo "VictoriaMetrics: $stored series, the limit is $limit"
 
 kill -KILL "${gate_processes[2]}"
+wait "${gate_processes[2]}" 2>/dev/null || true # or the shell would say that it was killed
 start_gate 2
 has_joined 2
 send 2 "gate-2 has been killed and started again. Other series, as many:"

@@ -152,6 +152,7 @@ json::object to_json(const shared_counts& shared) {
             {"taken", shared.taken},
             {"refused", shared.refused},
             {"unanswered", shared.unanswered},
+            {"untold", shared.untold},
             {"waiting", shared.waiting},
             {"clockOffsetSeconds", shared.clock_offset_seconds},
             {"latencySeconds", shared.latency_seconds}};

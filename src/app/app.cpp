@@ -27,6 +27,7 @@
 #include "app/start_line.hpp"
 #include "app/state.hpp"
 #include "app/web_access.hpp"
+#include "fleet/fleet_exposition.hpp"
 #include "http/connections.hpp"
 #include "http/delay_probe.hpp"
 #include "http/descriptor_relief.hpp"
@@ -50,6 +51,8 @@ using namespace std::chrono_literals;
 
 constexpr auto ready_poll_interval = 5ms;
 constexpr auto rest_interval = 1s;
+/// Requests of each worker whose incumbents the shared store is being told of, in a fleet.
+constexpr int tellings_at_once = 2;
 
 /// Those that connect to admin.listen are few: people, probes and scrapers.
 constexpr connection_bounds admin_bounds{.total = 64, .handshakes = 64};
@@ -138,6 +141,10 @@ class running_workers {
             spawn_lasting(
                 io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
                 "keeping the ways to the stores failed");
+        for (int i = 0; one.ingest->tells() && i < tellings_at_once; ++i)
+            spawn_lasting(
+                io.get_executor(), [&ingest = *one.ingest] { return ingest.tell_untold(); },
+                "telling the shared store failed");
         spawn_lasting(
             io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
         threads_.emplace_back([&io] { run_handlers(io); });
@@ -202,7 +209,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     // Threads are stopped and joined in reverse order, before what they use goes.
     std::jthread maintenance{[&](const std::stop_token& end) { maintain(end, limiter, now); }};
     std::jthread staying_in_fleet;
-    if (fleet) staying_in_fleet = std::jthread{[&](const std::stop_token& end) { fleet->run(end); }};
+    if (fleet) staying_in_fleet = std::jthread{[&](const std::stop_token& end) { fleet->run(end, limiter); }};
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};
@@ -237,6 +244,7 @@ void run(const config& settings, std::string_view config_file, std::function<loa
               config_file);
     run_handlers(control);  // until it has drained
 
+    if (fleet) fleet->leave();
     serving.stop();
     if (state) {
         saving = {};  // stopped and joined: one save at a time

@@ -5,9 +5,12 @@
 
 #include <array>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "config/version.hpp"
 #include "log/log.hpp"
@@ -19,6 +22,10 @@ namespace {
 
 /// Of how fingerprints are made of labels: gates of two versions can share as long as it is the same.
 constexpr unsigned fingerprint_version = 1;
+
+/// A store that is there needs some milliseconds for it.
+constexpr auto leave_limit = std::chrono::seconds{1};
+constexpr auto leave_interval = std::chrono::milliseconds{2};
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -58,11 +65,17 @@ fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metric
         log::info("state.dir holds no series in a fleet, the shared store does", {{"dir", settings.state.dir}});
 }
 
-void fleet_seat::run(const std::stop_token& end) {
+void fleet_seat::run(const std::stop_token& end, const series_limiter& limiter) {
     const std::stop_callback stopped{end, [this] { io_.stop(); }};
     spawn_lasting(
-        io_.get_executor(), [this] { return self_.keep(); }, "keeping the place in the fleet failed");
+        io_.get_executor(), [this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
     run_handlers(io_);
+}
+
+void fleet_seat::leave() {
+    const auto limit = std::chrono::steady_clock::now() + leave_limit;
+    net::co_spawn(io_, self_.leave(), net::detached);
+    while (shared.keeps_places && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
 }
 
 }  // namespace seriesgate

@@ -27,7 +27,12 @@ class fleet_seat {
     fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics);
 
     /// Until it is stopped.
-    void run(const std::stop_token& end);
+    /// @param limiter the gate's, of the scope fleet.
+    void run(const std::stop_token& end, const series_limiter& limiter);
+
+    /// When no requests come any more, while it and the workers run: what is untold is told, so that no places are kept
+    /// for a gate that has ended well. Waits for that, but not for long.
+    void leave();
 };
 
 }  // namespace seriesgate

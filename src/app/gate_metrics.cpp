@@ -117,9 +117,12 @@ shared_counts counts_of(const fleet_shared& fleet) {
                        .taken = metrics.series[claim_outcome::taken].value(),
                        .refused = metrics.series[claim_outcome::refused].value(),
                        .unanswered = metrics.unanswered_series.value(),
+                       .untold = fleet.untold.size(),
                        .waiting = metrics.waiting.value(),
                        .clock_offset_seconds = std::chrono::duration<double>(fleet.clock_offset()).count(),
-                       .latency_seconds = durations.count == 0 ? 0.0 : std::chrono::duration<double>(durations.sum).count() / answered};
+                       .latency_seconds = durations.count == 0
+                                              ? 0.0
+                                              : std::chrono::duration<double>(durations.sum).count() / answered};
     for (fleet_member& each : fleet.members())
         made.gates.push_back({.name = std::move(each.name),
                               .version = std::move(each.version),

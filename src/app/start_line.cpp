@@ -25,7 +25,9 @@ std::string in_words(const series_maxima& maxima) {
     return fmt::format("{} an hour, {} a day", maxima.hourly, maxima.daily);
 }
 
-std::string state_of(const state_config& state) {
+std::string state_of(const config& settings) {
+    if (settings.shared.has_store()) return "in the shared store";
+    const state_config& state = settings.state;
     return state.dir.empty() ? "none: a restart forgets all series" : state.dir;
 }
 
@@ -76,7 +78,7 @@ void log_start(const config& settings, const listening_at& where, std::size_t th
                                    {"max_daily_series", series_max(rules.global.daily)},
                                    {"tenants", in_words(rules.tenants)},
                                    {"limits", in_words(rules.limits)},
-                                   {"state", state_of(settings.state)},
+                                   {"state", state_of(settings)},
                                    {"threads", threads},
                                    {"config_file", config_file.empty() ? "none" : config_file}});
 }

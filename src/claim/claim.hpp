@@ -45,7 +45,7 @@ struct claim_run {
 struct claim {
     std::vector<std::uint64_t> fingerprints{};  ///< one may stand there twice: then it is known the second time
     std::vector<claim_run> runs{};              ///< of all of them, in their order
-    std::vector<claimed_budget> budgets{};
+    std::vector<claimed_budget> budgets{};  ///< each id once, and no overflow_id among them
 
     friend bool operator==(const claim&, const claim&) = default;
 };
@@ -61,10 +61,12 @@ struct bucket_counts {
 
 /// What a gate says with each claim about itself and the moment.
 struct claim_terms {
-    std::int64_t hour = 0;       ///< that it wants to be counted in: hours since the epoch
-    std::uint64_t rules = 0;     ///< of all rules but the maxima: differs when they do
-    std::uint32_t grace = 0;     ///< seconds of an hour in which room is kept for incumbents
-    bool with_day = false;       ///< some enforced budget limits the day
+    std::int64_t hour = 0;        ///< that it wants to be counted in: hours since the epoch
+    std::uint64_t rules = 0;      ///< of all rules but the maxima: differs when they do
+    std::uint64_t all_rules = 0;  ///< of the maxima, too
+    std::uint32_t grace = 0;      ///< seconds of an hour in which room is kept for incumbents
+    bool with_day = false;        ///< some enforced budget limits the day
+    bool accepted = false;        ///< they are told of after the fact: see fleet/teller.hpp
     std::uint64_t room = 0;      ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
     std::uint64_t day_room = 0;  ///< the same for the day
     bucket_counts buckets{};     ///< as the gate has been told
@@ -75,7 +77,7 @@ enum class claim_status : std::uint8_t {
     decided,
     closed,  ///< the hour is not the store's: nothing has been taken, see store_windows
     moved,   ///< the numbers of buckets were not the store's: nothing has been taken
-    lost,    ///< the server may have lost counts, see recover.lua: nothing has been opened or taken
+    lost,    ///< the server may have lost counts, or others come first, see recover.lua: nothing has been taken
 };
 
 enum class claim_outcome : std::uint8_t {
@@ -115,6 +117,15 @@ struct store_windows {
     bucket_counts buckets{};
 
     friend bool operator==(const store_windows&, const store_windows&) = default;
+};
+
+/// What a gate is told that enters the list of those that accept incumbents at once and tell of them afterwards, or
+/// leaves it.
+enum class telling_state : std::uint8_t {
+    not_open,   ///< nobody has claimed anything in the hour yet: to be asked again
+    listed,     ///< the store keeps the places of incumbents until the gate has left
+    must_wait,  ///< it may not have a place for each of them: they wait as newcomers do
+    left,
 };
 
 struct claim_answer {

@@ -33,6 +33,12 @@ struct count_offer {
 /// Budgets in one call, at most: the store does nothing else meanwhile, for a millisecond.
 inline constexpr std::size_t offered_budgets_max = 500;
 
+/// That a gate has accepted incumbents at once in an hour, and has yet to tell of them.
+struct untold_series_of {
+    std::string name{};     ///< by which it will say that it has: see telling_text.hpp; nothing: none are
+    std::int64_t hour = 0;  ///< since the epoch
+};
+
 /// What a gate says in one call, besides some budgets of its offer.
 struct recovery_words {
     std::string gate;                    ///< its name
@@ -40,6 +46,7 @@ struct recovery_words {
     bool is_last = false;                ///< then it has offered all
     std::string in{};                    ///< the recovery that it knows of; nothing: none, all is offered from here on
     std::chrono::milliseconds waited{};  ///< since it has heard of this recovery, by its own clock
+    untold_series_of untold{};
 };
 
 struct recovery_answer {

@@ -137,6 +137,7 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
     heard_.reserve(heard_count);  // so that they stay where they are
     for (std::size_t i = 0; i < claims_.size(); ++i) {
         const claim_answer* const answer = answers[i] ? &*answers[i] : nullptr;
+        all.in_grace |= answer != nullptr && answer->windows.now < hour_.start + rules_->incumbent_grace;
         assert(answer == nullptr ||
                (answer->status == claim_status::decided && answer->series.size() == claims_[i].fingerprints.size() &&
                 answer->budgets.size() == claims_[i].budgets.size()));

@@ -15,12 +15,19 @@ namespace {
 /// Some texts, whose order and bounds count.
 class identity {
     std::string all_;
+    const bool with_maxima_;
 
   public:
+    explicit identity(bool with_maxima) : with_maxima_(with_maxima) {}
+
     void add(std::string_view text) { append_key_part(all_, text); }
     void add(std::uint64_t number) { add(std::string_view{std::to_string(number)}); }
-    void add_whether(const series_maxima& maxima) {
+    /// Whether there are any, and which, if that is asked.
+    void add(const series_maxima& maxima) {
         add(std::uint64_t{maxima.hourly != 0 ? 1u : 0u} + (maxima.daily != 0 ? 2u : 0u));
+        if (!with_maxima_) return;
+        add(maxima.hourly);
+        add(maxima.daily);
     }
     [[nodiscard]] std::uint64_t value() const { return XXH3_64bits(all_.data(), all_.size()); }
 };
@@ -31,13 +38,13 @@ void add_limit(identity& all, const label_limit& limit) {
     all.add(limit.each.size());
     for (const std::string& label : limit.each) all.add(label);
     all.add(limit.groups_max);
-    all.add_whether(limit.maxima);
+    all.add(limit.maxima);
     all.add(limit.mode == limit_mode::enforce);
     all.add(limit.per_tenant);
     all.add(limit.overrides.size());
     for (const group_override& each : limit.overrides) {
         for (const auto& [label, value] : each.group) all.add(value);
-        all.add_whether(each.maxima);
+        all.add(each.maxima);
     }
 }
 
@@ -58,11 +65,31 @@ bool limits_the_day(const compiled_rules& rules) {
     });
 }
 
+std::uint64_t identity_of(const compiled_rules& rules, bool with_maxima) {
+    identity all{with_maxima};
+    all.add(rules.global);
+    all.add(static_cast<std::uint64_t>(rules.incumbent_grace.count()));
+    all.add(rules.mode == limit_mode::enforce);
+    all.add(rules.tenants.mode == limit_mode::enforce);
+    all.add(rules.tenants.fallback);
+    all.add(rules.tenants.tenants_max);
+    all.add(rules.tenants.overrides.size());
+    for (const auto& [tenant, maxima] : rules.tenants.overrides) {
+        all.add(tenant);
+        all.add(maxima);
+    }
+    all.add(rules.limits.size());
+    for (const label_limit& limit : rules.limits) add_limit(all, limit);
+    for (const selector& each : rules.exempt) all.add(each.to_string());
+    return all.value();
+}
+
 }  // namespace
 
 claim_terms terms_of(const compiled_rules& rules) {
     const series_maxima room = capacities_of(rules);
     return {.rules = rules_identity(rules),
+            .all_rules = all_rules_identity(rules),
             .grace = static_cast<std::uint32_t>(rules.incumbent_grace.count()),
             .with_day = limits_the_day(rules),
             .room = room.hourly,
@@ -70,22 +97,11 @@ claim_terms terms_of(const compiled_rules& rules) {
 }
 
 std::uint64_t rules_identity(const compiled_rules& rules) {
-    identity all;
-    all.add_whether(rules.global);
-    all.add(static_cast<std::uint64_t>(rules.incumbent_grace.count()));
-    all.add(rules.mode == limit_mode::enforce);
-    all.add(rules.tenants.mode == limit_mode::enforce);
-    all.add_whether(rules.tenants.fallback);
-    all.add(rules.tenants.tenants_max);
-    all.add(rules.tenants.overrides.size());
-    for (const auto& [tenant, maxima] : rules.tenants.overrides) {
-        all.add(tenant);
-        all.add_whether(maxima);
-    }
-    all.add(rules.limits.size());
-    for (const label_limit& limit : rules.limits) add_limit(all, limit);
-    for (const selector& each : rules.exempt) all.add(each.to_string());
-    return all.value();
+    return identity_of(rules, false);
+}
+
+std::uint64_t all_rules_identity(const compiled_rules& rules) {
+    return identity_of(rules, true);
 }
 
 }  // namespace seriesgate

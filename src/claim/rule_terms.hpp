@@ -13,4 +13,7 @@ claim_terms terms_of(const compiled_rules& rules);
 /// does not limit is not counted in the store.
 std::uint64_t rules_identity(const compiled_rules& rules);
 
+/// Differs when a maximum does, too.
+std::uint64_t all_rules_identity(const compiled_rules& rules);
+
 }  // namespace seriesgate

@@ -41,7 +41,7 @@ bool has_port(std::string_view authority) {
 std::string parse_host_port(std::string_view text, std::uint16_t default_port, const std::string& otherwise,
                             host_port& target) {
     std::string whole{text};
-    if (!has_port(text)) whole += ":" + std::to_string(default_port);
+    if (!has_port(text)) whole.append(":").append(std::to_string(default_port));
     listen_address read;
     if (text.empty() || text.starts_with(':') || text.starts_with("unix:")) return otherwise;
     const std::string wrong = parse_listen(whole, read);

@@ -27,6 +27,8 @@ void check_where(const redis_config& store, remarks& found) {
     const bool has_tls_files = store.tls_files != store_tls_config{};
     found.add_if(has_sentinels && store.sentinel_addresses.empty(), {master_key},
                  "needs shared.sentinel.addresses: who is asked where the master is");
+    found.add_if(!has_sentinels && !store.sentinel_addresses.empty(), {addresses_key},
+                 "needs shared.sentinel.master: the name of whom they are asked for");
     found.add_if(has_sentinels && !store.unix_path.empty(), {url_key},
                  "is a unix socket, and sentinels know masters by address");
     found.add_if(has_sentinels && store.cluster, {"shared.cluster"},
@@ -102,8 +104,6 @@ std::vector<key_remark> doubtful_in_shared(const config& read) {
     const redis_config& store = read.shared.store;
     found.add_if(!store.tls && store.tls_files != store_tls_config{}, {tls_key},
                  "is not used: shared.url does not begin with rediss://");
-    found.add_if(store.sentinel_master.empty() && !store.sentinel_addresses.empty(), {addresses_key},
-                 "is not used: without shared.sentinel.master the host of shared.url is the store");
     found.add_if(!enforces_any(read.rules), {url_key, master_key},
                  "no limit is enforced, so there is nothing to share");
     return found.take();

@@ -4,27 +4,40 @@
 -- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, then buckets, one a
 --       series each: of the hour if the gate gives their number, of the day if it is asked, of the hour before.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
---       of buckets (hour, day, before), 10 to 13 numbers of series, runs, shelves and budgets; then of each
+--       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
+--       16 the budgets' kinds as bytes, 17 all rules; then of each
 --         series   fingerprint
---         run      series (negative: they only look), places of its budgets as bytes
---         shelf    id, places at most, overflow id, overflow maxima (hour, day)
---         budget   id, maxima (hour, day), place of its shelf or 0
---       and at last the run_id of the server that this connection leads to.
+-- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
+--       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
+--       16 the budgets' kinds as bytes, 17 all rules, 18 whether they have been accepted at once (1, 0); then of each
+--         series   fingerprint
+--         budget   id, then those of the overflow budgets
+--         run      bytes: series - 1, + 128 if they only look; places of its budgets
+--         kind     of budgets: maxima (hour, day), place of its shelf or 0
+--         shelf    id, budgets at most, place of its overflow budget, maxima of that (hour, day)
+--       Places are from 0, those of kinds, shelves and overflow budgets from 1.
+--       And at last the run_id of the server that this connection leads to.
 -- Answer  status, clock (s, us), open hour, buckets (hour, day, before); when decided also
 --         two bytes a series: k known, t taken, u unknown, h or d refused by the hour or the day, with the budget's place;
 --         four numbers a budget: whether it shares, series in hour and day, series awaited (-1: all of its room).
 --
--- Fields of the head: server, the run_id of the one whose counts are whole (recover.lua writes it), since when; hour,
--- buckets, members, before (if the hour before was open until now), before_buckets, day, day_buckets, day_members. Of a
--- record: buckets, rules, mixed, members; ID series counted, IDr incumbents returned, IDm of those counted the ones that
--- are in no set, for a server has lost them (and missing, if there is any), pSHELF budgets opened. IDs and fingerprints
--- stay strings: numbers of Lua lose bits above 2^53.
+-- Fields of the head: server, the run_id of the one whose counts are whole, since when, whole_from and held (recover.lua
+-- writes these four); hour, buckets, members, telling (gates that have yet to tell what they accepted in the hour, see
+-- telling.lua), before (if the hour before was open until now), before_buckets, day, day_buckets, day_members. Of a
+-- record: buckets, rules, mixed (claims by other rules were made), all_rules and all_mixed (the same of rules with their
+-- maxima), shared (a series was counted in an overflow budget), members; ID series counted, IDr incumbents returned,
+-- IDm of those counted the ones that are in no set, for a server has lost them (and missing, if there is any), pSHELF
+-- budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of Lua lose
+-- bits above 2^53.
 --
 -- What a write could fail for is asked before the first one. Should one fail nevertheless (a foreign value under one of
 -- our keys), what is in a set by then is counted.
 
 local call, try = redis.call, redis.pcall
-local byte, char, floor, huge = string.byte, string.char, math.floor, math.huge
+local tonumber, unpack = tonumber, unpack
+local KEYS, ARGV = KEYS, ARGV
+local byte, char, format = string.byte, string.char, string.format
+local floor, huge = math.floor, math.huge
 
 local DECIDED, CLOSED, MOVED, LOST = 0, 1, 2, 3
 local HOUR_SECONDS, DAY_SECONDS = 3600, 86400
@@ -35,8 +48,11 @@ local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 51
 local BUCKETS_MAX = 1048576
 local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
 
+-- Being longer than 64 bytes it keeps a record from the form that small hashes have, in which each field is searched for.
+local ABOUT = 'ID: series counted, IDr: incumbents of them that have returned, pID: budgets opened on a shelf'
+
 local HEAD, HOUR, BEFORE, DAY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local hour, rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[4] == '1'
+local hour, rules, all_rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[17], ARGV[4] == '1'
 local hour_start, day = hour * HOUR_SECONDS, floor(hour / 24)
 
 local time = redis.call('TIME')
@@ -45,10 +61,11 @@ local now = tonumber(time[1])
 -- The windows --------------------------------------------------------------------------------------------------------
 
 local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members',
-                  'server')
+                  'telling', 'server', 'held')
 local open, buckets = tonumber(head[1] or -1), tonumber(head[2] or 0)
 local has_before, before_buckets = head[3] ~= false, tonumber(head[4] or 0)
 local open_day, day_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0)
+local telling = tonumber(head[9] or 0)
 
 local function answer(status)
     local has_day = open_day == floor(open / 24)
@@ -56,7 +73,7 @@ local function answer(status)
 end
 
 -- Another server than the one whose counts are whole: what it has of them may be old. Or it has been emptied.
-if head[9] ~= ARGV[#ARGV] then return answer(LOST) end
+if head[10] ~= ARGV[#ARGV] then return answer(LOST) end
 
 -- A power of two for a window that may come to so many series as the last, or as its limits let come.
 local function buckets_for(last, room)
@@ -67,7 +84,7 @@ local function buckets_for(last, room)
 end
 
 local function create_record(key, ends, n)
-    call('HSET', key, 'buckets', n, 'rules', rules)
+    call('HSET', key, 'buckets', n, 'rules', rules, 'all_rules', all_rules, 'about', ABOUT)
     call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD)
 end
 
@@ -75,7 +92,8 @@ if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_
     has_before = open == hour - 1
     before_buckets = has_before and buckets or 0
     open, buckets = hour, buckets_for(head[7], tonumber(ARGV[5]))
-    call('HSET', HEAD, 'hour', open, 'buckets', buckets, 'members', 0)
+    telling = 0
+    call('HSET', HEAD, 'hour', open, 'buckets', buckets, 'members', 0, 'telling', 0)
     if has_before then
         call('HSET', HEAD, 'before', hour - 1, 'before_buckets', before_buckets)
     else
@@ -85,13 +103,18 @@ if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_
     create_record(HOUR, hour_start + HOUR_SECONDS, buckets)
 end
 if hour ~= open then return answer(CLOSED) end
+
+-- After a loss only gates know which series they have accepted at once: they take their places before any other does.
+local held = tonumber(head[11] or -1) == hour
+if held and ARGV[18] ~= '1' then return answer(LOST) end
 if with_day and open_day ~= day then
     open_day, day_buckets = day, buckets_for(head[8], tonumber(ARGV[6]))
     call('HSET', HEAD, 'day', day, 'day_buckets', day_buckets, 'day_members', 0)
     create_record(DAY, (day + 1) * DAY_SECONDS, day_buckets)
 end
 
-local in_grace = has_before and now < hour_start + tonumber(ARGV[3])
+-- Room is kept for incumbents through the grace, and until every gate has told of those that it accepted at once.
+local in_grace = has_before and (now < hour_start + tonumber(ARGV[3]) or telling > 0)
 local knows_before = has_before and tonumber(ARGV[9]) == before_buckets
 if tonumber(ARGV[7]) ~= buckets or (with_day and tonumber(ARGV[8]) ~= day_buckets) or (in_grace and not knows_before) then
     return answer(MOVED)
@@ -99,138 +122,145 @@ end
 
 -- What the claim names -----------------------------------------------------------------------------------------------
 
-local series_count, run_count = tonumber(ARGV[10]), tonumber(ARGV[11])
-local shelf_count, budget_count = tonumber(ARGV[12]), tonumber(ARGV[13])
-local first_run = 14 + series_count
-local first_shelf = first_run + 2 * run_count
-local first_budget = first_shelf + 5 * shelf_count
+local series_count, run_count, shelf_count = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local kind_count, budget_count = tonumber(ARGV[13]), tonumber(ARGV[14])
+local id_count = budget_count + tonumber(ARGV[15])
+local kind_of = ARGV[16]
+local before_series = 18
+local before_ids = before_series + series_count
+local before_runs = before_ids + id_count
+local before_kinds = before_runs + run_count
+local before_shelves = before_kinds + 3 * kind_count
 
--- A tally is what the records say of one id. Budgets that share an overflow budget have one tally.
-local tallies, ids, tally_of = {}, {}, {}
-local function tally(id)
-    local known = tally_of[id]
-    if known then return known end
-    known = {place = #ids + 1, hour = 0, day = 0, before = 0, missing = 0, returned = 0}
-    local place = known.place
-    ids[place], tallies[place], tally_of[id] = id, known, known
-    return known
-end
+local ids = {unpack(ARGV, before_ids + 1, before_runs)}  -- of budgets, and of overflow budgets behind them
 
-local shelves, opened_of = {}, {}
+local shelves, opened_of, place_fields = {}, {}, {}
 for i = 1, shelf_count do
-    local at = first_shelf + 5 * (i - 1)
-    local field = 'p' .. ARGV[at]
+    local at = before_shelves + 5 * (i - 1)
+    local field = 'p' .. ARGV[at + 1]
     opened_of[field] = opened_of[field] or {count = 0}
-    shelves[i] = {field = field, opened = opened_of[field], places = tonumber(ARGV[at + 1]), tally = tally(ARGV[at + 2]),
-                  hourly = tonumber(ARGV[at + 3]), daily = tonumber(ARGV[at + 4])}
+    place_fields[i] = field
+    shelves[i] = {field = field, opened = opened_of[field], places = tonumber(ARGV[at + 2]),
+                  overflow = budget_count + tonumber(ARGV[at + 3]),
+                  hourly = tonumber(ARGV[at + 4]), daily = tonumber(ARGV[at + 5])}
 end
-local budgets = {}
-for i = 1, budget_count do
-    local at = first_budget + 4 * (i - 1)
-    budgets[i] = {place = i - 1, tally = tally(ARGV[at]), hourly = tonumber(ARGV[at + 1]), daily = tonumber(ARGV[at + 2]),
-                  shelf = shelves[tonumber(ARGV[at + 3])]}
+local kinds = {}
+for i = 1, kind_count do
+    local at = before_kinds + 3 * (i - 1)
+    kinds[i] = {hourly = tonumber(ARGV[at + 1]), daily = tonumber(ARGV[at + 2]), shelf = shelves[tonumber(ARGV[at + 3])]}
 end
-local id_count = #ids
 
 -- What the records say of it -----------------------------------------------------------------------------------------
 
--- The counts of all ids, and behind them what else is asked of a record.
-local function read_counts(record, of, more)
+-- The counts of all ids as numbers, and behind them what else is asked of a record.
+local function read_counts(record, more)
     local fields = {unpack(ids)}
     for i = 1, #more do fields[id_count + i] = more[i] end
-    local values = call('HMGET', record, unpack(fields))
-    for i = 1, id_count do tallies[i][of] = tonumber(values[i] or 0) end
-    return values
+    local counts = call('HMGET', record, unpack(fields))
+    for i = 1, id_count do counts[i] = counts[i] and tonumber(counts[i]) or 0 end
+    return counts
 end
 
 local function read_places(values, first)
     for i = 1, shelf_count do shelves[i].opened.count = tonumber(values[first + i] or 0) end
 end
 
-local more = {'rules', 'mixed', 'members'}
+-- By place of the id. All tables are filled in order: what is not takes several times as long to find.
+local in_hour, in_day, in_before, missing, returned = nil, {}, {}, {}, {}
+
+local more = {'rules', 'mixed', 'members', 'all_rules', 'all_mixed'}
 if in_grace then
-    for i = 1, id_count do more[3 + i] = ids[i] .. 'r' end
+    for i = 1, id_count do more[5 + i] = ids[i] .. 'r' end
 end
-local places = {}
-for i = 1, shelf_count do places[i] = shelves[i].field end
 if not with_day then
-    for i = 1, shelf_count do more[#more + 1] = places[i] end
+    for i = 1, shelf_count do more[#more + 1] = place_fields[i] end
 end
-local values = read_counts(HOUR, 'hour', more)
-local other_rules, mixed = values[id_count + 1] ~= rules, values[id_count + 2]
-local members, members_day = tonumber(values[id_count + 3] or 0), 0
+in_hour = read_counts(HOUR, more)
+local other_rules, mixed = in_hour[id_count + 1] ~= rules, in_hour[id_count + 2]
+local members, members_day = tonumber(in_hour[id_count + 3] or 0), 0
+local others_rules, all_mixed = in_hour[id_count + 4] ~= all_rules, in_hour[id_count + 5]
 if in_grace then
-    for i = 1, id_count do tallies[i].returned = tonumber(values[id_count + 3 + i] or 0) end
+    for i = 1, id_count do returned[i] = tonumber(in_hour[id_count + 5 + i] or 0) end
 end
 if with_day then
-    table.insert(places, 1, 'members')
-    local of_day = read_counts(DAY, 'day', places)
-    members_day = tonumber(of_day[id_count + 1] or 0)
-    read_places(of_day, id_count + 1)
+    in_day = read_counts(DAY, {'members', unpack(place_fields)})
+    members_day = tonumber(in_day[id_count + 1] or 0)
+    read_places(in_day, id_count + 1)
 else
-    read_places(values, #values - shelf_count)
+    for i = 1, id_count do in_day[i] = 0 end
+    read_places(in_hour, id_count + #more - shelf_count)
 end
 
 local await_all = false  -- all room is kept for incumbents: it is not known how many count against which budget
 if in_grace then
-    local before = read_counts(BEFORE, 'before', {'rules', 'mixed', 'missing'})
-    await_all = before[id_count + 1] ~= rules or before[id_count + 2] ~= false
-    if before[id_count + 3] then
+    in_before = read_counts(BEFORE, {'rules', 'mixed', 'missing'})
+    await_all = in_before[id_count + 1] ~= rules or in_before[id_count + 2] ~= false
+    if in_before[id_count + 3] then
         -- Those that no set has cannot be told from newcomers: room that is kept for them would be nobody's.
         local fields = {}
         for i = 1, id_count do fields[i] = ids[i] .. 'm' end
-        local missing = id_count > 0 and call('HMGET', BEFORE, unpack(fields)) or {}
-        for i = 1, id_count do tallies[i].missing = tonumber(missing[i] or 0) end
+        local counts = id_count > 0 and call('HMGET', BEFORE, unpack(fields)) or {}
+        for i = 1, id_count do missing[i] = tonumber(counts[i] or 0) end
     end
-elseif has_before then
+elseif has_before and shelf_count > 0 then
     -- Only whether they had a budget of their own, and only of those for which this is not yet clear.
     local unclear, fields = {}, {}
     for i = 1, budget_count do
-        local t = budgets[i].tally
-        if budgets[i].shelf and t.hour == 0 and t.day == 0 then
-            unclear[#unclear + 1], fields[#fields + 1] = t, ids[t.place]
+        if in_hour[i] == 0 and in_day[i] == 0 and kinds[byte(kind_of, i)].shelf then
+            unclear[#unclear + 1], fields[#fields + 1] = i, ids[i]
         end
     end
     if #fields > 0 then
-        local before = call('HMGET', BEFORE, unpack(fields))
-        for i = 1, #fields do unclear[i].before = tonumber(before[i] or 0) end
+        local counts = call('HMGET', BEFORE, unpack(fields))
+        for i = 1, #fields do in_before[unclear[i]] = tonumber(counts[i] or 0) end
     end
 end
 
 -- Room ---------------------------------------------------------------------------------------------------------------
 
+-- By place of the budget: as which id it is asked, its maxima, and of those on a shelf that are yet to be resolved, this.
+local asked_as, hourly, daily, on_shelf = {}, {}, {}, {}
+for b = 1, budget_count do
+    local kind = kinds[byte(kind_of, b)]
+    asked_as[b], hourly[b], daily[b], on_shelf[b] = b, kind.hourly, kind.daily, kind.shelf or false
+end
+local awaits_all, opens = {}, {}
+
 -- Whether a budget of a shelf has a place of its own, or is asked as the shelf's overflow budget. Once in a claim.
 local function resolve(b)
-    b.resolved = true
-    local shelf, own = b.shelf, b.tally
-    if not shelf then return end
-    if own.hour == 0 and own.day == 0 and own.before == 0 then
+    local shelf = on_shelf[b]
+    on_shelf[b] = false
+    local had_place = (in_before[b] or 0) > 0
+    if in_hour[b] == 0 and in_day[b] == 0 and not had_place then
         if shelf.opened.count >= shelf.places then
-            b.shares, b.tally, b.hourly, b.daily = true, shelf.tally, shelf.hourly, shelf.daily
+            asked_as[b], hourly[b], daily[b] = shelf.overflow, shelf.hourly, shelf.daily
             return
         end
-        b.opens = true  -- when it takes its first series
+        opens[b] = shelf.opened  -- when it takes its first series
     end
-    b.awaits_all = own.before == 0 and shelf.tally.before > 0
+    if in_grace then awaits_all[b] = not had_place and in_before[shelf.overflow] > 0 end
 end
 
 local function awaited(b)
-    if not in_grace then return 0 end
-    if await_all or b.awaits_all then return huge end
-    local left = b.tally.before - b.tally.missing - b.tally.returned
+    if not in_grace or held then return 0 end
+    if await_all or awaits_all[b] then return huge end
+    local id = asked_as[b]
+    local left = in_before[id] - (missing[id] or 0) - returned[id]
     return left > 0 and left or 0
 end
 
 local first_hour = hour % 24 == 0
+-- What a gate had in the hour before is in the day's count, which has been restored, whether it is in the set or not.
+local counts_day = with_day and (first_hour or not held)
 
 -- The first of the run's budgets without room for a series, as it stands in the answer.
 local function refusal(run, incumbent, day_known)
     for i = 1, #run do
         local b = run[i]
-        local t, kept = b.tally, incumbent and 0 or awaited(b)
-        if b.hourly > 0 and t.hour + kept >= b.hourly then return 'h' .. char(b.place) end
-        if with_day and not day_known and b.daily > 0 and t.day + (first_hour and kept or 0) >= b.daily then
-            return 'd' .. char(b.place)
+        local id, kept = asked_as[b], incumbent and 0 or awaited(b)
+        if hourly[b] > 0 and in_hour[id] + kept >= hourly[b] then return 'h' .. char(b - 1) end
+        if counts_day and not day_known and daily[b] > 0 and in_day[id] + (first_hour and kept or 0) >= daily[b] then
+            return 'd' .. char(b - 1)
         end
     end
 end
@@ -240,11 +270,18 @@ local function room(run)
     local least = huge
     for i = 1, #run do
         local b = run[i]
-        local t, kept = b.tally, awaited(b)
-        if b.hourly > 0 then least = math.min(least, b.hourly - t.hour - kept) end
-        if with_day and b.daily > 0 then least = math.min(least, b.daily - t.day - (first_hour and kept or 0)) end
+        local id, kept, hour_max, day_max = asked_as[b], in_grace and awaited(b) or 0, hourly[b], daily[b]
+        if hour_max > 0 then
+            local left = hour_max - in_hour[id] - kept
+            if left < least then least = left end
+        end
+        if counts_day and day_max > 0 then
+            local left = day_max - in_day[id]
+            if first_hour then left = left - kept end
+            if left < least then least = left end
+        end
     end
-    return math.max(least, 0)
+    return least
 end
 
 -- Series -------------------------------------------------------------------------------------------------------------
@@ -260,31 +297,29 @@ local function may_be_new(first_key)
     return series_count > 0 and call('EXISTS', unpack(KEYS, first_key + 1, first_key + series_count)) < series_count
 end
 
--- 1: added, 0: it was there, else an error.
-local function add(key, fingerprint, new_bucket, ends)
-    local added = try('SADD', key, fingerprint)
-    if added == 1 and new_bucket then
-        call('EXPIREAT', key, ends + KEPT + tonumber(string.match(key, '%d+$')) % KEPT_SPREAD)
-    end
-    return added
+local hour_ends, day_ends = hour_start + HOUR_SECONDS, (day + 1) * DAY_SECONDS
+local new_in_hour, new_in_day
+
+local function let_expire(key, ends)
+    call('EXPIREAT', key, ends + KEPT + tonumber(string.match(key, '%d+$')) % KEPT_SPREAD)
 end
 
--- What a run has taken since it was last settled: its budgets' tallies are written once for many series.
+-- What a run has taken since it was last settled: its budgets are counted once for many series.
 local taken, taken_day, came_back = 0, 0, 0
-local took = false  -- anything in this claim
+local in_hour_then, in_day_then = {unpack(in_hour, 1, id_count)}, {unpack(in_day, 1, id_count)}
+local returned_then = {unpack(returned)}
+local took_shared = false  -- anything in an overflow budget of a shelf
 local function settle(run)
     if taken == 0 then return end
-    took = true
     for i = 1, #run do
         local b = run[i]
-        local t = b.tally
-        t.hour, t.taken = t.hour + taken, true
-        if taken_day > 0 then t.day, t.taken_day = t.day + taken_day, true end
-        if came_back > 0 then t.returned, t.came_back = t.returned + came_back, true end
-        if b.opens then
-            local opened = b.shelf.opened
-            b.opens, opened.count, opened.grew = false, opened.count + 1, true
-        end
+        local id = asked_as[b]
+        in_hour[id] = in_hour[id] + taken
+        if counts_day then in_day[id] = in_day[id] + taken_day end
+        took_shared = took_shared or id > budget_count
+        if came_back > 0 then returned[id] = returned[id] + came_back end
+        local opened = opens[b]
+        if opened then opened.count, opened.grew, opens[b] = opened.count + 1, true, nil end
     end
     members, members_day = members + taken, members_day + taken_day
     taken, taken_day, came_back = 0, 0, 0
@@ -292,7 +327,7 @@ end
 
 local function look_run(first, last)
     for i = first, last do
-        local fingerprint = ARGV[13 + i]
+        local fingerprint = ARGV[before_series + i]
         local known = try('SISMEMBER', KEYS[hour_keys + i], fingerprint) == 1 or
                           (with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1) or
                           (knows_before and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1)
@@ -300,59 +335,49 @@ local function look_run(first, last)
     end
 end
 
-local hour_ends, day_ends = hour_start + HOUR_SECONDS, (day + 1) * DAY_SECONDS
-local new_in_hour, new_in_day
-
 -- Returns the error of a write that failed. While there is room for any series, SADD tells and takes in one.
 local function decide_run(run, first, last)
     local left, stale = room(run), false
-    local no  -- the answer to any series that is not known, false: they differ
+    local no  -- the answer to any series that is not known; false: it depends
     for i = first, last do
-        local fingerprint, key = ARGV[13 + i], KEYS[hour_keys + i]
+        local fingerprint, key = ARGV[before_series + i], KEYS[hour_keys + i]
         if left <= 0 and stale then
             settle(run)
             left, stale = room(run), false
         end
-        local in_hour, in_day, incumbent, refused
+        local outcome, incumbent
         if left <= 0 then
             if no == nil then
                 settle(run)
                 no = refusal(run, false, false)
                 if no ~= refusal(run, true, true) then no = false end
             end
-            in_hour = try('SISMEMBER', key, fingerprint) == 1
-            if not in_hour then
-                refused = no
-                if not refused then
-                    incumbent = in_grace and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
-                    in_day = with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1
-                    refused = refusal(run, incumbent, in_day)
-                end
+            if try('SISMEMBER', key, fingerprint) == 1 then
+                outcome = KNOWN
+            elseif no then
+                outcome = no
+            else
+                incumbent = in_grace and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
+                outcome = refusal(run, incumbent, with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1)
             end
         end
-        if in_hour then
-            outcomes[i] = KNOWN
-        elseif refused then
-            outcomes[i] = refused
-        else
-            local added = add(key, fingerprint, new_in_hour, hour_ends)
-            if added == 0 then
-                outcomes[i] = KNOWN
-            elseif added == 1 then
-                outcomes[i], taken = TAKEN, taken + 1
+        if not outcome then
+            local added = try('SADD', key, fingerprint)
+            if added == 1 then
+                outcome, taken = TAKEN, taken + 1
+                if new_in_hour then let_expire(key, hour_ends) end
                 if in_grace and left > 0 then
                     incumbent = try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
                 end
                 if incumbent then came_back, stale = came_back + 1, true end
                 if with_day then
-                    local added_day = add(KEYS[day_keys + i], fingerprint, new_in_day, day_ends)
-                    if added_day == 1 then
+                    key = KEYS[day_keys + i]
+                    added = try('SADD', key, fingerprint)
+                    if added == 1 then
                         taken_day = taken_day + 1
-                    elseif added_day == 0 then
+                        if new_in_day then let_expire(key, day_ends) end
+                    elseif added == 0 then
                         stale = true
-                    else
-                        settle(run)
-                        return added_day
                     end
                 end
                 if left > 0 then
@@ -362,58 +387,72 @@ local function decide_run(run, first, last)
                     no, stale = nil, false
                 end
             else
+                outcome = KNOWN
+            end
+            if added ~= 0 and added ~= 1 then
                 settle(run)
                 return added
             end
         end
+        outcomes[i] = outcome
     end
     settle(run)
 end
 
 local function budgets_of(bytes)
-    local run = {byte(bytes, 1, -1)}
+    local run = {byte(bytes, 2, -1)}
     for i = 1, #run do
-        run[i] = budgets[run[i] + 1]
-        if not run[i].resolved then resolve(run[i]) end
+        local b = run[i] + 1
+        run[i] = b
+        if on_shelf[b] then resolve(b) end
     end
     return run
 end
 
+local members_then = members
 if other_rules and not mixed then call('HSET', HOUR, 'mixed', 1) end
+if others_rules and not all_mixed then call('HSET', HOUR, 'all_mixed', 1) end
 local first, failed = 1, nil
-for r = 1, run_count do
-    local at = first_run + 2 * (r - 1)
-    local count = tonumber(ARGV[at])
-    if count < 0 then
-        look_run(first, first - count - 1)
+for r = before_runs + 1, before_kinds do
+    local count = byte(ARGV[r]) + 1
+    if count > 128 then
+        count = count - 128
+        look_run(first, first + count - 1)
     else
         if new_in_hour == nil then
             new_in_hour = may_be_new(hour_keys)
             new_in_day = with_day and may_be_new(day_keys)
         end
-        failed = decide_run(budgets_of(ARGV[at + 1]), first, first + count - 1)
+        failed = decide_run(budgets_of(ARGV[r]), first, first + count - 1)
         if failed then break end
     end
-    first = first + math.abs(count)
+    first = first + count
 end
 
 -- What has changed ---------------------------------------------------------------------------------------------------
 
-local hour_fields, day_fields = {'members', members}, {'members', members_day}
-for i = 1, id_count do
-    local t, n = tallies[i], #hour_fields
-    if t.taken then hour_fields[n + 1], hour_fields[n + 2] = ids[i], t.hour end
-    n = #hour_fields
-    if t.came_back then hour_fields[n + 1], hour_fields[n + 2] = ids[i] .. 'r', t.returned end
-    n = #day_fields
-    if t.taken_day then day_fields[n + 1], day_fields[n + 2] = ids[i], t.day end
+-- Numbers as texts: what the store makes of Lua's costs three times as much.
+local function add_counts(to, counts, before, suffix)
+    local n = #to
+    for id = 1, #before do
+        if counts[id] ~= before[id] then
+            to[n + 1], to[n + 2] = ids[id] .. suffix, format('%d', counts[id])
+            n = n + 2
+        end
+    end
 end
-local place_fields = with_day and day_fields or hour_fields
-for i = 1, shelf_count do
-    local shelf, n = shelves[i], #place_fields
-    if shelf.opened.grew then place_fields[n + 1], place_fields[n + 2] = shelf.field, shelf.opened.count end
-end
-if took then
+
+if members ~= members_then then
+    local hour_fields, day_fields = {'members', members}, {'members', members_day}
+    if took_shared then hour_fields[3], hour_fields[4] = 'shared', 1 end
+    add_counts(hour_fields, in_hour, in_hour_then, '')
+    add_counts(hour_fields, returned, returned_then, 'r')
+    add_counts(day_fields, in_day, in_day_then, '')
+    local opened_fields = with_day and day_fields or hour_fields
+    for i = 1, shelf_count do
+        local n, opened = #opened_fields, shelves[i].opened
+        if opened.grew then opened_fields[n + 1], opened_fields[n + 2] = shelves[i].field, opened.count end
+    end
     call('HSET', HOUR, unpack(hour_fields))
     if with_day then
         call('HSET', DAY, unpack(day_fields))
@@ -425,12 +464,11 @@ end
 if failed then return failed end
 
 local figures = {}
-for i = 1, budget_count do
-    local b, at = budgets[i], 4 * (i - 1)
-    if not b.resolved then resolve(b) end
-    local kept = awaited(b)
-    figures[at + 1], figures[at + 2] = b.shares and 1 or 0, b.tally.hour
-    figures[at + 3], figures[at + 4] = b.tally.day, kept == huge and -1 or kept
+for b = 1, budget_count do
+    if on_shelf[b] then resolve(b) end
+    local at, id, kept = 4 * (b - 1), asked_as[b], awaited(b)
+    figures[at + 1], figures[at + 2] = id == b and 0 or 1, in_hour[id]
+    figures[at + 3], figures[at + 4] = in_day[id], kept == huge and -1 or kept
 end
 local decided = answer(DECIDED)
 decided[8], decided[9] = table.concat(outcomes), figures

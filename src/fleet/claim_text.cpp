@@ -1,5 +1,7 @@
 #include "fleet/claim_text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 #include <chrono>
 #include <limits>
@@ -7,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 
 #include "limit/verdict.hpp"
 
@@ -15,25 +16,43 @@ namespace seriesgate {
 
 namespace {
 
-/// Budgets of one limit have the same shelf, so that it is said once.
-using shelf = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+/// What is said once of budgets that have it in common.
+template <class T>
+class numbered {
+    std::map<T, std::size_t> places_;
+    std::vector<T> in_order_;
 
-shelf shelf_of(const claimed_budget& of) {
-    return {of.shelf, of.places_max, of.overflow_id, of.overflow_maxima.hourly, of.overflow_maxima.daily};
-}
+  public:
+    /// @return its place, from 1.
+    std::size_t place_of(const T& value) {
+        const auto [at, is_new] = places_.try_emplace(value, in_order_.size() + 1);
+        if (is_new) in_order_.push_back(value);
+        return at->second;
+    }
+    [[nodiscard]] const std::vector<T>& in_order() const { return in_order_; }
+};
 
-struct shelves {
-    std::map<shelf, std::size_t> places;  // from 1
-    std::vector<shelf> in_order;
+using kind_words = std::array<std::uint64_t, 3>;   // maxima, place of the shelf
+using shelf_words = std::array<std::uint64_t, 5>;  // id, budgets at most, place of the overflow budget, its maxima
 
-    explicit shelves(const std::vector<claimed_budget>& budgets) {
+/// Budgets of one limit are of one kind, unless one has maxima of its own; all of them are on one shelf.
+struct budget_kinds {
+    numbered<std::uint64_t> overflow_ids;
+    numbered<shelf_words> shelves;
+    numbered<kind_words> kinds;
+    std::string of_budgets;  // places of their kinds
+
+    explicit budget_kinds(const std::vector<claimed_budget>& budgets) {
         for (const claimed_budget& budget : budgets)
-            if (budget.shelf != 0 && places.emplace(shelf_of(budget), in_order.size() + 1).second)
-                in_order.push_back(shelf_of(budget));
+            of_budgets +=
+                static_cast<char>(kinds.place_of({budget.maxima.hourly, budget.maxima.daily, shelf_of(budget)}));
     }
 
-    [[nodiscard]] std::size_t place_of(const claimed_budget& budget) const {
-        return budget.shelf == 0 ? 0 : places.at(shelf_of(budget));
+  private:
+    std::uint64_t shelf_of(const claimed_budget& budget) {
+        if (budget.shelf == 0) return 0;
+        return shelves.place_of({budget.shelf, budget.places_max, overflow_ids.place_of(budget.overflow_id),
+                                 budget.overflow_maxima.hourly, budget.overflow_maxima.daily});
     }
 };
 
@@ -77,17 +96,28 @@ void write_terms(claim_writer& to, const claim_terms& terms) {
                terms.buckets.hour, terms.buckets.day, terms.buckets.before);
 }
 
-void write_claim(claim_writer& to, const claim& asked) {
-    const shelves shelves{asked.budgets};
-    to.numbers(asked.fingerprints.size(), asked.runs.size(), shelves.in_order.size(), asked.budgets.size());
+std::string run_text(const claim_run& run) {
+    assert(run.series <= claimed_series_max);
+    std::string text(1, static_cast<char>((run.series - 1) | (run.look ? 0x80 : 0)));
+    text.append(run.budgets.begin(), run.budgets.end());
+    return text;
+}
+
+void write_claim(claim_writer& to, const claim& asked, const claim_terms& terms) {
+    const budget_kinds said{asked.budgets};
+    const auto runs = std::count_if(asked.runs.begin(), asked.runs.end(), [](auto& run) { return run.series != 0; });
+    to.numbers(asked.fingerprints.size(), runs, said.shelves.in_order().size(), said.kinds.in_order().size(),
+               asked.budgets.size(), said.overflow_ids.in_order().size());
+    to.word(said.of_budgets);
+    to.numbers(terms.all_rules, terms.accepted ? 1 : 0);
     for (const std::uint64_t fingerprint : asked.fingerprints) to.word(member_text(fingerprint));
-    for (const claim_run& run : asked.runs) {
-        to.numbers(run.look ? -std::int64_t{run.series} : std::int64_t{run.series});
-        to.word({run.budgets.begin(), run.budgets.end()});
-    }
-    for (const shelf& each : shelves.in_order) std::apply([&](auto... numbers) { to.numbers(numbers...); }, each);
-    for (const claimed_budget& budget : asked.budgets)
-        to.numbers(budget.id, budget.maxima.hourly, budget.maxima.daily, shelves.place_of(budget));
+    for (const claimed_budget& budget : asked.budgets) to.numbers(budget.id);
+    for (const std::uint64_t id : said.overflow_ids.in_order()) to.numbers(id);
+    for (const claim_run& run : asked.runs)
+        if (run.series != 0) to.word(run_text(run));
+    for (const kind_words& kind : said.kinds.in_order()) to.numbers(kind[0], kind[1], kind[2]);
+    for (const shelf_words& shelf : said.shelves.in_order())
+        to.numbers(shelf[0], shelf[1], shelf[2], shelf[3], shelf[4]);
 }
 
 // The numbers of the answer's parts, and of its first number. claim.lua has the same.
@@ -182,10 +212,10 @@ bool read_budgets(const redisReply& part, const claim& asked, claim_answer& to) 
 
 std::vector<std::string> claim_words(const claim& asked, const claim_terms& terms, const store_keys& keys) {
     assert(asked.fingerprints.size() <= claimed_series_max && asked.budgets.size() <= claimed_budgets_max);
-    claim_writer writer{33 + 4 * asked.fingerprints.size() + 2 * asked.runs.size() + 9 * asked.budgets.size()};
+    claim_writer writer{66 + 4 * asked.fingerprints.size() + asked.runs.size() + 2 * asked.budgets.size()};
     write_keys(writer, asked, terms, keys);
     write_terms(writer, terms);
-    write_claim(writer, asked);
+    write_claim(writer, asked, terms);
     writer.word(terms.server);
     return writer.take();
 }

@@ -41,6 +41,20 @@ net::awaitable<std::optional<told>> claimer::ask(questions& of, std::string_view
     co_return of.tell(answers, without_answer());
 }
 
+net::awaitable<claimer::end> claimer::ask_patiently(const questions& of, std::string_view tenant,
+                                                    std::vector<std::optional<claim_answer>>& answers) {
+    claim_terms terms = of.terms();
+    terms.accepted = true;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (shared_.state() != fleet_state::joined) co_return end::unanswered;
+        const auto limit = clock::now() + shared_.settings.store.timeout;
+        const end came_of_it = co_await ask_one(of.claims()[i], terms, tenant, limit, answers[i]);
+        if (came_of_it != end::decided) co_return came_of_it;
+    }
+    count(of, answers);
+    co_return end::decided;
+}
+
 net::awaitable<claimer::end> claimer::ask_one(const claim& one, claim_terms terms, std::string_view tenant,
                                               clock::time_point limit, std::optional<claim_answer>& answer) {
     for (int moves = 0; moves <= moves_max; ++moves) {

@@ -35,12 +35,18 @@ class claimer {
     /// and asked anew, by fleet_shared::now().
     net::awaitable<std::optional<told>> ask(questions& of, std::string_view tenant);
 
+    /// What became of a claim, or of all of some questions.
+    enum class end : std::uint8_t { decided, closed, unanswered };
+
+    /// As ask(), for what nobody waits for: each claim has shared.timeout for itself.
+    /// @param answers as many as there are claims; gets those of them, up to the first that is not decided.
+    net::awaitable<end> ask_patiently(const questions& of, std::string_view tenant,
+                                      std::vector<std::optional<claim_answer>>& answers);
+
     /// What becomes of series that nobody has answered about.
     [[nodiscard]] told_outcome without_answer() const noexcept;
 
   private:
-    /// What became of one claim.
-    enum class end : std::uint8_t { decided, closed, unanswered };
     net::awaitable<end> ask_one(const claim& one, claim_terms terms, std::string_view tenant, clock::time_point limit,
                                 std::optional<claim_answer>& answer);
     net::awaitable<std::optional<claim_answer>> send(const claim& one, const claim_terms& terms,

@@ -7,9 +7,6 @@
 
 namespace seriesgate {
 
-class exposition;
-class fleet_shared;
-
 /// Threads: any.
 struct fleet_metrics {
     counter claims;                                 ///< that were answered
@@ -20,11 +17,10 @@ struct fleet_metrics {
     counter lost;                                   ///< claims that a server which may have lost counts did not decide
     counter recoveries;                             ///< times that the store was found to have lost counts
     counter closed;                                 ///< claims for an hour that was over, made anew
+    counter_by<claim_outcome> told;                 ///< series that were accepted at once, by what the store said
+    counter told_too_late;                          ///< the same, of an hour that was over before the store answered
     gauge waiting;                                  ///< claims that wait for their turn
     alignas(64) duration_histogram claim_duration;  ///< of those answered
 };
-
-/// Its families, and what else there is to say of a gate in a fleet.
-void write(exposition& out, fleet_shared& of);
 
 }  // namespace seriesgate

@@ -1,14 +1,23 @@
 #include "fleet/fleet_shared.hpp"
 
 #include "fleet/claim_script.hpp"
+#include "fleet/telling_script.hpp"
 
 namespace seriesgate {
+namespace {
+
+/// Of all workers together: some 100 MB, with what it takes to tell of them.
+constexpr std::size_t untold_series_max = 512 * 1024;
+
+}  // namespace
 
 fleet_shared::fleet_shared(const shared_config& shared, fleet_metrics& counted)
     : settings(shared),
       metrics(counted),
       store(shared.store),
       claims(std::string{claim_script}),
-      keys(shared.name_space) {}
+      tellings(std::string{telling_script}),
+      keys(shared.name_space),
+      untold(untold_series_max) {}
 
 }  // namespace seriesgate

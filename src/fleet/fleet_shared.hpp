@@ -16,6 +16,7 @@
 #include "fleet/fleet_metrics.hpp"
 #include "fleet/heard_counts.hpp"
 #include "fleet/store_keys.hpp"
+#include "limit/untold.hpp"
 #include "net/wall_clock.hpp"
 #include "redis/redis_script.hpp"
 #include "redis/redis_shared.hpp"
@@ -60,10 +61,14 @@ class fleet_shared {
     fleet_metrics& metrics;
     redis_shared store;
     const redis_script claims;
+    const redis_script tellings;
     const store_keys keys;
     fleet_clock clock;
     known_buckets buckets;
     heard_counts heard;
+    untold_series untold;
+    /// The store keeps the places of incumbents for this gate, which accepts them at once.
+    std::atomic<bool> keeps_places{false};
 
     /// What is passed outlives this. Throws as redis_shared.
     fleet_shared(const shared_config& shared, fleet_metrics& counted);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/store_fitness.hpp"
+#include "limit/limiter.hpp"
 #include "log/log.hpp"
 
 namespace seriesgate {
@@ -40,6 +41,7 @@ membership::membership(net::io_context& io, fleet_shared& shared, gate_identity 
     : shared_(shared),
       who_(std::move(who)),
       client_(io, shared.settings.store, shared.store),
+      enrolment_(shared, who_.name),
       recovery_(shared, who_.name) {}
 
 net::awaitable<std::string> membership::join() {
@@ -55,14 +57,27 @@ net::awaitable<std::string> membership::join() {
     }
 }
 
-net::awaitable<void> membership::keep() {
+net::awaitable<void> membership::keep(const series_limiter& limiter) {
     net::steady_timer timer{co_await net::this_coro::executor};
     for (;;) {
         timer.expires_after(until_next());
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
         client_.maintain();
-        stand(co_await beat());
+        const auto in_the_way = co_await beat();
+        stand(in_the_way);
+        if (!in_the_way) co_await enrolment_.keep(client_, limiter.rules());
+    }
+}
+
+net::awaitable<void> membership::leave() {
+    net::steady_timer timer{co_await net::this_coro::executor};
+    for (;;) {
+        const bool has_left = co_await enrolment_.leave(client_);
+        if (has_left) co_return;
+        timer.expires_after(edge_interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
     }
 }
 
@@ -75,7 +90,8 @@ membership::clock::duration membership::until_next() const {
     if (recovering_since_) return recovery_interval;
     if (shared_.state() != fleet_state::joined) return beat_interval;
     const auto edge = std::chrono::duration_cast<clock::duration>(shared_.clock.until_hour_ends(clock::now()));
-    return edge > beat_interval ? beat_interval : std::max<clock::duration>(edge, edge_interval);
+    const auto beat = edge > beat_interval ? beat_interval : std::max<clock::duration>(edge, edge_interval);
+    return std::min(beat, enrolment_.until_next().value_or(beat));
 }
 
 /// A server is examined when it is new to us, and when it comes back: it may be another one by then.
@@ -100,7 +116,8 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat() {
 /// The server has lost counts, or had when this gate could not hear it: it gets those that this gate has heard.
 net::awaitable<std::optional<membership::obstacle>> membership::recover() {
     if (!recovering_since_) recovery_.begin();
-    const auto whole = co_await recovery_.offer(client_, others_, patience);
+    untold_series_of untold = enrolment_.interrupt();
+    const auto whole = co_await recovery_.offer(client_, others_, std::move(untold), patience);
     if (!whole) co_return obstacle{.why = whole.error()};
     if (*whole) co_return std::nullopt;
     co_return obstacle{.why = "it has lost counts", .recovers = true};

@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "fleet/beat.hpp"
+#include "fleet/enrolment.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/recovery.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
 
 namespace seriesgate {
+
+class series_limiter;
 
 /// Says so in the log, once for each change. Threads: that of its io_context.
 class membership {
@@ -22,6 +25,7 @@ class membership {
     fleet_shared& shared_;
     const gate_identity who_;
     redis_client client_;
+    enrolment enrolment_;
     recovery recovery_;
     std::string server_;               // what it calls itself
     std::vector<std::string> others_;  // gates that were alive when the counts were last whole
@@ -39,7 +43,11 @@ class membership {
     net::awaitable<std::string> join();
 
     /// Keeps it a member until the io_context stops; spawn it once.
-    net::awaitable<void> keep();
+    /// @param limiter by whose rules it counts.
+    net::awaitable<void> keep(const series_limiter& limiter);
+
+    /// Before the gate ends: until nothing is untold and the store keeps no places for it. That may be for ever.
+    net::awaitable<void> leave();
 
   private:
     /// Why it is not joined; `must_not` is for people to mend, and what is recovering mends itself.

@@ -1,42 +1,52 @@
 -- Makes the counts of a store that may have lost some whole again: by what gates offer that they have been told of them.
 -- tests/fleet/store_model.hpp says the same without a store; fleet/recovery.cpp writes the words and reads the answer.
 --
--- KEYS  1 the head, 2 the recovery, 3 the offered hour's record, 4 the record of the hour before, 5 the day's record.
+-- KEYS  1 the head, 2 the recovery, 3 the offered hour's record, 4 the record of the hour before, 5 the day's record,
+--       6 gates that have something untold.
 -- ARGV  1 the gate's name, 2 whether this ends its offer (1, 0), 3 hour, 4 rules, 5 and 6 numbers of buckets (hour, day;
 --       0: no such window), 7 how many other gates there were, 8 how many budgets, 9 and 10 which recovery the gate
---       knows of, or nothing, and for how long (ms: clocks of servers may leap); then those gates' names, and of each budget
+--       knows of, or nothing, and for how long (ms: clocks of servers may leap), 11 and 12 by what name the gate will have
+--       told of all that it has accepted at once (telling.lua), or nothing, and in which hour it has; then those gates'
+--       names, and of each budget
 --         id, series in hour and day, its shelf if it has a place of its own there, or 0
 --       and at last the run_id of the server that this connection leads to.
 -- Answer  clock (s, us), whether the counts are whole (1, 0), what tells this recovery from others.
 --
 -- What is offered is taken whether a recovery is under way or not: it was counted once, so it is never too much. Of each
--- count the largest is kept, and no window goes back. Sets are not restored: see IDm in claim.lua.
+-- count the largest is kept, and no window goes back. Sets are not restored: see IDm in claim.lua. So nobody has a place
+-- in the sets for what was accepted at once and is untold: in the hour that is held (a field of the head) claim.lua decides
+-- about nothing else, until all gates that have such series have left their list. And nothing more is accepted at once
+-- before the hour before is one that the store has had whole: in hours from whole_from (of the head) on that is so.
 -- Fields of the recovery: server; since; g:NAME of each gate that is waited for, 1 when it has offered all.
 
-local call, floor = redis.call, math.floor
+local call, floor, max = redis.call, math.floor, math.max
 
 local HOUR_SECONDS, DAY_SECONDS = 3600, 86400
 local KEPT, KEPT_SPREAD, HEAD_KEPT = 7200, 600, 172800  -- as in claim.lua
 local RECOVERY_KEPT = 3600
 local WAIT_MIN, WAIT_MAX = 2000, 5000  -- ms
 
-local HEAD, RECOVERY, HOUR, BEFORE, DAY = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+-- As in claim.lua: it keeps a record from the form of small hashes.
+local ABOUT = 'ID: series counted, IDr: incumbents of them that have returned, pID: budgets opened on a shelf'
+
+local HEAD, RECOVERY, HOUR, BEFORE, DAY, UNTOLD = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local name, is_last, server = ARGV[1], ARGV[2] == '1', ARGV[#ARGV]
 local hour, rules = tonumber(ARGV[3]), ARGV[4]
 local day = floor(hour / 24)
 local buckets, day_buckets = tonumber(ARGV[5]), tonumber(ARGV[6])
 local gate_count, budget_count, waited = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[10])
-local first_budget = 11 + gate_count
+local untold_as, untold_hour = ARGV[11], tonumber(ARGV[12])
+local first_budget = 13 + gate_count
 
 local time = redis.call('TIME')
 
 -- The windows --------------------------------------------------------------------------------------------------------
 
-local head = call('HMGET', HEAD, 'server', 'since', 'hour', 'buckets', 'day')
+local head = call('HMGET', HEAD, 'server', 'since', 'hour', 'buckets', 'day', 'held', 'whole_from')
 local open, open_buckets, open_day = tonumber(head[3] or -1), head[4], tonumber(head[5] or -1)
 
 local function create_record(key, ends, n)
-    call('HSET', key, 'buckets', n, 'rules', rules)
+    call('HSET', key, 'buckets', n, 'rules', rules, 'all_mixed', 1, 'about', ABOUT)
     call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD)
 end
 
@@ -47,7 +57,7 @@ if budget_count > 0 and hour > open then
         call('HDEL', HEAD, 'before', 'before_buckets')
     end
     open = hour
-    call('HSET', HEAD, 'hour', hour, 'buckets', buckets, 'members', 0)
+    call('HSET', HEAD, 'hour', hour, 'buckets', buckets, 'members', 0, 'telling', 0)
     call('EXPIREAT', HEAD, (hour + 1) * HOUR_SECONDS + HEAD_KEPT)
     create_record(HOUR, (hour + 1) * HOUR_SECONDS, buckets)
 end
@@ -56,6 +66,18 @@ local in_day = day_buckets > 0 and floor(open / 24) == day
 if budget_count > 0 and in_day and open_day ~= day then
     call('HSET', HEAD, 'day', day, 'day_buckets', day_buckets, 'day_members', 0)
     create_record(DAY, (day + 1) * DAY_SECONDS, day_buckets)
+end
+
+local function is_not_whole()
+    local whole_from = max(open, floor(tonumber(time[1]) / HOUR_SECONDS)) + 2
+    if whole_from > tonumber(head[7] or 0) then call('HSET', HEAD, 'whole_from', whole_from) end
+end
+
+if untold_as ~= '' and untold_hour >= open and untold_hour >= tonumber(head[6] or -1) then
+    call('SADD', UNTOLD, untold_as)
+    call('EXPIREAT', UNTOLD, (untold_hour + 1) * HOUR_SECONDS + KEPT)
+    call('HSET', HEAD, 'held', untold_hour)
+    if open < 0 then call('EXPIRE', HEAD, HEAD_KEPT) end
 end
 
 -- Counts -------------------------------------------------------------------------------------------------------------
@@ -95,6 +117,7 @@ local function restore()
         if theirs ~= rules then call('HSET', HOUR, 'mixed', 1) end
     end
     if #day_fields > 0 then call('HSET', DAY, unpack(day_fields)) end
+    if #hour_fields > 0 or #day_fields > 0 then is_not_whole() end
     local places = in_day and DAY or HOUR
     for shelf, count in pairs(opened) do call('HINCRBY', places, 'p' .. shelf, count) end
 end
@@ -116,7 +139,7 @@ if recovery[1] ~= server then
     call('HSET', RECOVERY, 'server', server, 'since', since)
     call('EXPIRE', RECOVERY, RECOVERY_KEPT)
 end
-for i = 1, gate_count do call('HSETNX', RECOVERY, 'g:' .. ARGV[10 + i], 0) end
+for i = 1, gate_count do call('HSETNX', RECOVERY, 'g:' .. ARGV[12 + i], 0) end
 -- What it has offered in another one may not have been all.
 if ARGV[9] ~= since then waited, is_last = 0, is_last and ARGV[9] == '' end
 if is_last then call('HSET', RECOVERY, 'g:' .. name, 1) else call('HSETNX', RECOVERY, 'g:' .. name, 0) end
@@ -131,6 +154,7 @@ end
 
 if waited < WAIT_MIN or (waited < WAIT_MAX and not all_have_offered()) then return answer(0, since) end
 call('HSET', HEAD, 'server', server, 'since', since)
-if open < 0 then call('EXPIRE', HEAD, HEAD_KEPT) end
+-- A namespace that nobody has counted in has lost nothing.
+if open >= 0 then is_not_whole() else call('EXPIRE', HEAD, HEAD_KEPT) end
 call('DEL', RECOVERY)
 return answer(1, since)

@@ -24,12 +24,13 @@ const redis_script& script() {
 std::vector<std::string> words_of(const recovery_words& said, const count_offer& offer,
                                   std::span<const offered_budget> budgets, const store_keys& keys) {
     assert(budgets.size() <= offered_budgets_max);
-    std::vector<std::string> words{"5",
+    std::vector<std::string> words{"6",
                                    keys.head(),
                                    keys.recovery(),
                                    keys.hour(offer.hour),
                                    keys.hour(offer.hour - 1),
                                    keys.day(day_of_hour(offer.hour)),
+                                   keys.untold(said.untold.hour),
                                    said.gate,
                                    said.is_last ? "1" : "0"};
     const auto number = [&](auto value) { words.push_back(std::to_string(value)); };
@@ -41,6 +42,8 @@ std::vector<std::string> words_of(const recovery_words& said, const count_offer&
     number(budgets.size());
     words.push_back(said.in);
     number(said.waited.count());
+    words.push_back(said.untold.name);
+    number(said.untold.hour);
     words.insert(words.end(), said.others.begin(), said.others.end());
     for (const offered_budget& each : budgets) {
         number(each.id);
@@ -70,8 +73,8 @@ void recovery::begin() noexcept {
 }
 
 net::awaitable<result<bool, std::string>> recovery::offer(redis_client& over, std::vector<std::string> others,
-                                                          clock::duration patience) {
-    recovery_words said{.gate = gate_, .others = std::move(others)};
+                                                          untold_series_of untold, clock::duration patience) {
+    recovery_words said{.gate = gate_, .others = std::move(others), .untold = std::move(untold)};
     for (int beginnings = 0; beginnings < beginnings_max; ++beginnings) {
         const count_offer all = shared_.heard.grown_since(offered_up_to_);
         const std::span<const offered_budget> budgets{all.budgets};

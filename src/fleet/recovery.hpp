@@ -54,7 +54,7 @@ class recovery {
     /// @param others see recovery_words
     /// @return whether the counts are whole now; or why it cannot be said
     net::awaitable<result<bool, std::string>> offer(redis_client& over, std::vector<std::string> others,
-                                                    clock::duration patience);
+                                                    untold_series_of untold, clock::duration patience);
 };
 
 }  // namespace seriesgate

@@ -26,6 +26,10 @@ std::string store_keys::recovery() const {
     return prefix_ + "recovery";
 }
 
+std::string store_keys::untold(std::int64_t hour) const {
+    return prefix_ + "untold:" + std::to_string(hour);
+}
+
 std::string store_keys::hour(std::int64_t hour) const {
     return prefix_ + "h:" + std::to_string(hour);
 }

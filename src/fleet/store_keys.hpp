@@ -28,6 +28,8 @@ class store_keys {
     [[nodiscard]] std::string head() const;
     /// How far gates have come with making lost counts whole again.
     [[nodiscard]] std::string recovery() const;
+    /// Gates that have yet to tell what they accepted at once in an hour in which counts were lost.
+    [[nodiscard]] std::string untold(std::int64_t hour) const;
     /// @param hour since the epoch.
     [[nodiscard]] std::string hour(std::int64_t hour) const;
     /// @param day since the epoch.

@@ -8,7 +8,7 @@ namespace seriesgate {
 net::awaitable<turns::turn> turns::take(std::string_view tenant, clock::time_point limit) {
     if (free_ > 0) {
         --free_;
-        co_return turn{this};
+        co_return turn{here_};
     }
     if (waiting_ == waiting_max_) co_return turn{nullptr};
     const auto self = std::make_shared<waiter>(waiter{.wakes = net::steady_timer{io_, limit}});
@@ -17,7 +17,8 @@ net::awaitable<turns::turn> turns::take(std::string_view tenant, clock::time_poi
     ++waiting_;
     if (!self->has_turn) co_await self->wakes.async_wait(no_throw);
     if (!self->has_turn) leave(key, self);
-    co_return turn{self->has_turn ? this : nullptr};
+    if (!self->has_turn) co_return turn{nullptr};
+    co_return turn{here_};
 }
 
 /// To the first that waits of the tenant that comes after the one served last. A timer that has run out at the same

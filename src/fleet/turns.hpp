@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "net/asio.hpp"
 
@@ -29,27 +30,33 @@ class turns {
     std::size_t waiting_ = 0;
     std::map<std::string, queue, std::less<>> by_tenant_;  // none is empty
     std::string last_;                                     // tenant that was served
+    const std::shared_ptr<turns*> here_;                   // null when it has gone
 
   public:
     using clock = std::chrono::steady_clock;
 
-    /// The right to ask; goes on to the next when it is destroyed. Must not outlive the turns.
+    /// The right to ask; goes on to the next when it is destroyed. It may outlive the turns: a claim that was under way
+    /// when its worker ended does.
     class turn {
-        turns* of_;
+        std::shared_ptr<turns*> of_;  // null: none
 
       public:
-        explicit turn(turns* of) noexcept : of_(of) {}
-        turn(turn&& other) noexcept : of_(other.of_) { other.of_ = nullptr; }
-        turn& operator=(turn&&) = delete;
+        explicit turn(std::shared_ptr<turns*> of) noexcept : of_(std::move(of)) {}
+        turn(turn&& other) noexcept = default;
+        turn& operator=(turn&& other) noexcept {
+            std::swap(of_, other.of_);
+            return *this;
+        }
         ~turn() {
-            if (of_ != nullptr) of_->pass_on();
+            if (of_ && *of_ != nullptr) (*of_)->pass_on();
         }
         /// Whether there is one: not if too many wait, or it did not come in time.
         explicit operator bool() const noexcept { return of_ != nullptr; }
     };
 
     turns(net::io_context& io, std::size_t at_once, std::size_t waiting_max)
-        : io_(io), free_(at_once), waiting_max_(waiting_max) {}
+        : io_(io), free_(at_once), waiting_max_(waiting_max), here_(std::make_shared<turns*>(this)) {}
+    ~turns() { *here_ = nullptr; }
 
     net::awaitable<turn> take(std::string_view tenant, clock::time_point limit);
 

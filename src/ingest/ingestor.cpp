@@ -32,7 +32,9 @@ constexpr int hours_asked_max = 3;
 
 ingestor::ingestor(net::io_context& io, ingest_shared& shared)
     : io_(io), shared_(shared), pool_(shared.settings, shared.key), relay_(io, shared) {
-    if (shared.fleet != nullptr) claimer_.emplace(io, *shared.fleet);
+    if (shared.fleet == nullptr) return;
+    claimer_.emplace(io, *shared.fleet);
+    teller_.emplace(io, *shared.fleet, *claimer_, shared.limiter, shared.key);
 }
 
 net::awaitable<void> ingestor::maintain() {
@@ -44,6 +46,10 @@ net::awaitable<void> ingestor::maintain() {
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
     }
+}
+
+net::awaitable<void> ingestor::tell_untold() {
+    return teller_->run();
 }
 
 net::awaitable<reply> ingestor::answer(http_request& request) {
@@ -140,7 +146,10 @@ net::awaitable<result<plan, reply>> ingestor::decide(bytes_view decoded, protoco
 net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_view tenant, request_work& work) {
     series_limiter& limiter = shared_.limiter;
     for (int hours = 0; hours < hours_asked_max; ++hours) {
-        const wire_error wrong = work.planning.ask(limiter, shared_.fleet->now(), tenant, work.asked);
+        untold aside{.tenant = std::string{tenant}};
+        const wire_error wrong =
+            work.planning.ask(limiter, shared_.fleet->now(), tenant, work.asked, teller_->at_once(), aside);
+        if (!aside.series.empty()) teller_->take(std::move(aside));
         if (wrong.code != wire_errc::none) co_return wrong;
         const auto said = co_await claimer_->ask(work.asked, tenant);
         if (said) co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, *said);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "fleet/claimer.hpp"
+#include "fleet/teller.hpp"
 #include "http/http_request.hpp"
 #include "http/reply.hpp"
 #include "ingest/ingest_shared.hpp"
@@ -22,7 +23,8 @@ class ingestor {
     ingest_shared& shared_;
     work_pool pool_;
     relay relay_;
-    std::optional<claimer> claimer_;  // in a fleet
+    std::optional<claimer> claimer_;  // in a fleet, as
+    std::optional<teller> teller_;
 
   public:
     ingestor(net::io_context& io, ingest_shared& shared);
@@ -30,6 +32,11 @@ class ingestor {
     /// Keeps the addresses of the upstream and of the fleet's store, and connections to them. Runs until the io_context
     /// stops; spawn it once.
     net::awaitable<void> maintain();
+
+    /// In a fleet: tells its store of what was accepted at once. Runs until the io_context stops; spawn as many as are
+    /// to be under way.
+    net::awaitable<void> tell_untold();
+    [[nodiscard]] bool tells() const noexcept { return teller_.has_value(); }
 
     /// Whether requests can be sent on: there is an address of the upstream. Threads: any.
     [[nodiscard]] bool ready() const noexcept { return relay_.ready(); }

@@ -20,6 +20,7 @@ constexpr std::size_t answer_bytes_max = 16u << 10;
 
 /// A reload or a new window has come in between.
 constexpr std::string_view room_again = "there is room again";
+constexpr std::string_view nobody_answered = "the store that shares the limits has not answered";
 
 }  // namespace
 
@@ -33,6 +34,11 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
     std::string text;
     std::set<std::string> named;
     for (const refused_entry& refused : decided.told) {
+        if (refused.limit == unavailable_limit) {
+            if (named.insert(std::string{nobody_answered}).second)
+                text.append(text.empty() ? "" : "\n").append(nobody_answered);
+            continue;
+        }
         const auto labels = planning.labels(refused.entry);
         std::string example;  // of the entry, made once: it takes a while
         for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {

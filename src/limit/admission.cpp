@@ -17,7 +17,7 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
     if (place >= first_limit_place)
         if (const auto& own = rules.limits[selection.limit_index(place - first_limit_place)].answer)
             return *own == limit_answer::reject;
-    return answer_of(rules, tenant) == limit_answer::reject;
+    return telling_of(rules, tenant) == telling::told;
 }
 
 }  // namespace
@@ -25,7 +25,8 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
                                           const rule_selections::one& selection, const told_series& said) {
     assert(series.admits && !sets_.hour->contains(series.fingerprint));
-    if (is_unanswered(said, selection)) return repeat(said, state_, series);
+    if (is_unanswered(said, selection))
+        return repeat(said, state_, series, telling_of(*held_.book.rules(), tenant_.name));
     held_.book.find(tenant_, selection, budgets_);
     observing_.clear();
     const newcomer one = look_at(series, family, selection, said);
@@ -46,6 +47,10 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
     assert(found.refusing != unknown_limit);
     const refusal refused{.how = refused_by(window, found.to_sender), .by = found.refusing};
+    if (may_be_taken_back(one)) {
+        state_.samples.add(window, series.samples);
+        return decision{.how = refused.how, .by = refused.by};
+    }
     if (begins) state_.refused.insert(family.fingerprint, refused);
     return refuse(series, refused);
 }
@@ -133,6 +138,17 @@ void admission::hear(const newcomer& of) {
     }
 }
 
+/// Whether the store has refused it for the sake of incumbents although the grace is over: another gate has yet to tell
+/// of some. When it has, there may be room, and nobody says so: it is asked again.
+bool admission::may_be_taken_back(const newcomer& of) const {
+    if (of.said.outcome != told_outcome::refused || sets_.in_grace()) return false;
+    const heard_budget* const by = of.said.at(of.said.place);
+    const budget_pair* const pair = budgets_[of.said.place];
+    if (by == nullptr || by->awaited == 0) return false;
+    const bool by_hour = of.said.window == refusing_window::hourly;
+    return pair == nullptr || (by_hour ? by->hourly < pair->hourly.max() : by->daily < pair->daily.max());
+}
+
 /// Whether the store would have to say, and has not.
 bool admission::is_unanswered(const told_series& said, const rule_selections::one& selection) const {
     if (said.outcome == told_outcome::withheld || said.outcome == told_outcome::let_pass) return true;
@@ -140,7 +156,11 @@ bool admission::is_unanswered(const told_series& said, const rule_selections::on
     return is_limited(*held_.book.rules(), tenant_.name, selection);
 }
 
-decision repeat(const told_series& said, limiter_state& state, const offered_series& series) {
+telling telling_of(const limit_rules& rules, std::string_view tenant) {
+    return answer_of(rules, tenant) == limit_answer::reject ? telling::told : telling::silent;
+}
+
+decision repeat(const told_series& said, limiter_state& state, const offered_series& series, telling to_sender) {
     switch (said.outcome) {
         case told_outcome::known:
             return {.how = verdict::known};
@@ -149,13 +169,13 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
             return {.how = verdict::admitted};
         case told_outcome::refused:
             state.samples.add(said.window, series.samples);
-            return {.how = refused_by(said.window, telling::silent), .by = other_limit};
+            return {.how = refused_by(said.window, to_sender), .by = other_limit};
         case told_outcome::unasked:
         case told_outcome::withheld:
             break;
     }
     state.samples.add(refusing_window::hourly, series.samples);
-    return {.how = refused_by(refusing_window::hourly, telling::silent), .by = unavailable_limit};
+    return {.how = refused_by(refusing_window::hourly, to_sender), .by = unavailable_limit};
 }
 
 /// A series keeps the window and the limit that first refused it, though others may be spent by now too. Whether its

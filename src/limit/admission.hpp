@@ -91,6 +91,7 @@ class admission {
     decision refuse(const offered_series& series, refusal said);
     bool take(const newcomer& of, const completion& over_limit);
     void hear(const newcomer& of);
+    [[nodiscard]] bool may_be_taken_back(const newcomer& of) const;
     [[nodiscard]] bool is_unanswered(const told_series& said, const rule_selections::one& selection) const;
 
     ledger& held_;
@@ -101,7 +102,11 @@ class admission {
     std::vector<spent_limit>& observing_;
 };
 
+/// Whether senders of a tenant hear of refusals by its own limit, by the global one, and for want of an answer.
+telling telling_of(const limit_rules& rules, std::string_view tenant);
+
 /// What is decided by a telling that cannot be remembered: of another hour, by other rules, or none at all.
-decision repeat(const told_series& said, limiter_state& state, const offered_series& series);
+/// @param to_sender whether the sender hears of a refusal.
+decision repeat(const told_series& said, limiter_state& state, const offered_series& series, telling to_sender);
 
 }  // namespace seriesgate

@@ -9,6 +9,7 @@
 
 #include "limit/limiter_state.hpp"
 #include "limit/settlement.hpp"
+#include "limit/untold.hpp"
 #include "limit/windows.hpp"
 
 namespace seriesgate {
@@ -107,6 +108,39 @@ bool series_limiter::select(undecided& open, const request_origin& origin) {
     return select_rules(*state_, open, origin);
 }
 
+void series_limiter::set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
+                               untold_series& all, untold& aside) const {
+    assert(state_->is_shared() && open.selections.size() == open.pending.size());
+    const auto current = state_->sets.read();
+    if (current->hour_span != open.hour || !current->previous_hour) return;
+    using entry = untold_series::entry;
+    std::size_t left = 0;
+    for (std::size_t at = 0; at < open.pending.size(); ++at) {
+        const std::uint32_t i = open.pending[at];
+        const std::uint64_t fingerprint = offered[i].fingerprint;
+        // What no limit may refuse waits for nobody.
+        const bool may_pass = current->was_admitted_before(fingerprint) &&
+                              open.selections.spend(override_work(*open.rules, open.selections[at])) &&
+                              is_limited(*open.rules, aside.tenant, open.selections[at]);
+        const entry made = may_pass ? all.add(open.hour, *open.rules, fingerprint) : entry::refused;
+        if (made == entry::refused) {
+            open.selections.move(at, left);
+            open.pending[left++] = i;
+            continue;
+        }
+        verdicts[i] = verdict::known;
+        if (made == entry::there) continue;
+        aside.open.pending.push_back(static_cast<std::uint32_t>(aside.series.size()));
+        aside.series.push_back({.fingerprint = fingerprint, .samples = 0, .admits = true});
+        aside.open.selections.append(open.selections[at]);
+    }
+    open.pending.resize(left);
+    open.selections.truncate(left);
+    aside.open.hour = open.hour;
+    aside.open.rules = open.rules;
+    aside.open.refused_by.resize(aside.series.size());
+}
+
 bool series_limiter::settle(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             undecided& open, const request_origin& origin, const told* said) {
     assert(offered.size() == verdicts.size());
@@ -163,6 +197,10 @@ bool series_limiter::clock_in_doubt() const noexcept {
 
 const std::string& series_limiter::limit_name(limit_number number) const {
     return state_->names.name_of(number);
+}
+
+std::shared_ptr<const compiled_rules> series_limiter::rules() const {
+    return state_->sets.read()->rules;
 }
 
 bool series_limiter::knows(std::uint64_t fingerprint) const noexcept {

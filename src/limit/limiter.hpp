@@ -18,6 +18,8 @@
 namespace seriesgate {
 
 struct limiter_state;
+struct untold;
+class untold_series;
 class windows;
 
 /// Admits series into the current hour and day.
@@ -58,6 +60,13 @@ class series_limiter {
     /// @return as settle().
     bool select(undecided& open, const request_origin& origin);
 
+    /// In a fleet, behind select(): accepts pending series that this gate had in the hour before, if they may be told
+    /// of afterwards. They are pending no longer.
+    /// @param all says which may be.
+    /// @param aside gets those that have to be told of; its tenant is the request's.
+    void set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
+                   untold_series& all, untold& aside) const;
+
     /// The second half: decides about the rest, in order, against all budgets. Any time may have passed between the
     /// two; what is new by then counts in the hour of `now`.
     /// Throws std::bad_alloc if there is no memory for what is new; then some of it may have been admitted.
@@ -89,6 +98,9 @@ class series_limiter {
 
     /// Changes whenever something happens that a snapshot would show.
     [[nodiscard]] std::uint64_t revision() const noexcept;
+
+    /// In force now; others after a reconfigure().
+    [[nodiscard]] std::shared_ptr<const compiled_rules> rules() const;
 
     /// In the hour, the day or the hour before, as far as this gate has seen.
     [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;

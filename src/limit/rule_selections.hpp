@@ -95,6 +95,13 @@ class rule_selections {
     /// @param labels must stay where they are until clear().
     /// @return false if the series have asked for more than they may: then nothing may be decided by this selection.
     bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
+    /// Adds at the end what applies to another series.
+    /// @param other not of these.
+    void append(const one& other);
+    /// Moves what applies to a series forward: it stands in the place of another one then.
+    void move(std::size_t from, std::size_t to) noexcept;
+    /// Keeps the first ones.
+    void truncate(std::size_t count);
     /// Takes from what the series may ask for. @return false if nothing is left.
     bool spend(std::uint64_t work) noexcept;
     [[nodiscard]] one operator[](std::size_t i) const noexcept {
@@ -102,6 +109,8 @@ class rule_selections {
         return {*this, series_[i]};
     }
     [[nodiscard]] std::size_t size() const noexcept { return series_.size(); }
+    /// What is held for them.
+    [[nodiscard]] std::size_t bytes() const noexcept;
     /// Gives the memory of a giant back; clears.
     void shrink();
 

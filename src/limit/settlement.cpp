@@ -91,13 +91,13 @@ settlement::piece_end settlement::run_round(admission& one_by_one, const window_
     return piece_end::finished;
 }
 
-/// Of the hour and by the rules in which it would count here.
+/// Of the hour and by the rules in which it would count here, and not for the sake of incumbents whose room has lapsed.
 bool settlement::is_told_of(const ledger& held, const window_sets& current) const noexcept {
-    return said_->hour == current.hour_span && held.book.rules() == open_.rules;
+    return said_->hour == current.hour_span && held.book.rules() == open_.rules && (!said_->in_grace || current.lapse);
 }
 
-/// What was told in an hour that has ended, or by rules that have gone, decides this request and is remembered nowhere.
-/// Leaves what nobody was asked about.
+/// What was told in an hour or a grace that has ended, or by rules that have gone, decides this request and is
+/// remembered nowhere. Leaves what nobody was asked about.
 void settlement::repeat_told() {
     std::size_t left = 0;
     for (std::size_t i = 0; i < open_.pending.size(); ++i) {
@@ -107,7 +107,7 @@ void settlement::repeat_told() {
         if (said.outcome == told_outcome::unasked) {
             open_.pending[left++] = entry;
         } else {
-            const decision repeated = repeat(said, state_, offered_[entry]);
+            const decision repeated = repeat(said, state_, offered_[entry], telling_of(*open_.rules, origin_.tenant));
             write(entry, repeated, {});
         }
     }

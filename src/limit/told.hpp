@@ -52,6 +52,7 @@ struct told_series {
 /// About all that a request's lookups have left open.
 struct told {
     window_span hour;                     ///< in which it was decided
+    bool in_grace = false;                ///< while room may have been kept for incumbents
     std::vector<told_series> pending{};   ///< as undecided::pending
     std::vector<bool> known_followers{};  ///< as undecided::followers: whether the store knows the series
 };

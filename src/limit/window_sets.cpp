@@ -17,22 +17,19 @@ constexpr std::uint64_t capacity_min = 1 << 17;
 /// First segment where only the limit is known, at most: 3 MB. A limit says how many may come, not how many will.
 constexpr std::uint64_t capacity_by_limit_max = 1 << 20;
 
-/// A clock may be set back by this much without ending the running window.
-constexpr auto step_back_max = hours{1};
-
 }  // namespace
 
 bool window_sets::in_hour(time_point now) const noexcept {
-    return now < hour_span.end && now >= hour_span.start - step_back_max;
+    return now < hour_span.end && now >= hour_span.start - step_back;
 }
 
 bool window_sets::is_leap(time_point now) const noexcept {
-    return now >= hour_span.end + hours{1} || now < hour_span.start - step_back_max;
+    return now >= hour_span.end + hours{1} || now < hour_span.start - step_back;
 }
 
 bool window_sets::cover(time_point now) const noexcept {
-    if (in_hour(now)) return !in_grace() || now < grace_end;
-    return leap && is_leap(now) && now >= *leap - step_back_max && now < *leap + clock_doubt;
+    if (in_hour(now)) return (!in_grace() || now < grace_end) && (!lapse || now < *lapse);
+    return leap && is_leap(now) && now >= *leap - step_back && now < *leap + clock_doubt;
 }
 
 /// In the hour before, and in the day that it belonged to. The second looks for the series in other places (day_set),
@@ -42,6 +39,13 @@ standing window_sets::standing_of(std::uint64_t fingerprint, bool in_day) const 
     if (!in_grace() || !previous_hour->contains(fingerprint)) return standing::newcomer;
     const bool in_its_day = previous_day == day ? in_day : previous_day->contains(fingerprint);
     return in_its_day ? standing::incumbent : standing::newcomer;
+}
+
+/// As standing_of, but that at the day's first hour the day before is gone when the grace is over.
+bool window_sets::was_admitted_before(std::uint64_t fingerprint) const noexcept {
+    if (!previous_hour || !previous_hour->contains(fingerprint)) return false;
+    if (hour_span.start != day_span.start) return day->contains(fingerprint);
+    return !previous_day || previous_day->contains(fingerprint);
 }
 
 bool window_sets::knows(std::uint64_t fingerprint) const noexcept {

@@ -16,6 +16,11 @@ namespace seriesgate {
 
 struct ledger;
 
+/// A clock may be set back by this much without ending the running window.
+inline constexpr std::chrono::seconds step_back_max = std::chrono::hours{1};
+/// The same in a fleet: its store opens an hour so long before it begins, and for no gate earlier.
+inline constexpr std::chrono::seconds step_back_in_fleet_max{5};
+
 /// A clock that leaps by more than an hour is taken for wrong for so long: if it comes back, nothing has happened.
 inline constexpr auto clock_doubt = std::chrono::minutes{5};
 
@@ -33,6 +38,10 @@ struct window_sets {
     std::shared_ptr<const compiled_rules> rules;
     /// While before this, incumbents have room reserved.
     std::chrono::sys_seconds grace_end;
+    /// In a fleet, while before this: its store keeps room for incumbents, whether or not this gate has seen any of
+    /// them. What was refused for their sake is forgotten then.
+    std::optional<std::chrono::sys_seconds> lapse{};
+    std::chrono::seconds step_back = step_back_max;  ///< that is borne
     /// Where the clock has leapt to, if that is not believed yet.
     std::optional<time_point> leap{};
 
@@ -44,6 +53,8 @@ struct window_sets {
     [[nodiscard]] bool in_grace() const noexcept { return grace_end > hour_span.start; }
     /// An incumbent has room reserved. @param in_day whether the day's set has the series.
     [[nodiscard]] standing standing_of(std::uint64_t fingerprint, bool in_day) const noexcept;
+    /// Whether it was admitted in the hour before, also when no room is kept for it here any more.
+    [[nodiscard]] bool was_admitted_before(std::uint64_t fingerprint) const noexcept;
     /// In the hour, the day or the hour before.
     [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
 

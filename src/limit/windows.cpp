@@ -57,6 +57,7 @@ void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
         held->limit_numbers.swap(numbers);
         bound_sets(*held, *rules);
         next->rules = rules;
+        if (state_.is_shared()) next->lapse = next->hour_span.start + rules->incumbent_grace;
         state_.refused.clear();
         state_.sets.publish(*held, std::move(next));
     }
@@ -84,16 +85,23 @@ bool windows::try_advance(time_point now) {
     if (!next->in_hour(now)) {
         if (!held->next_hour || !held->next_day) return false;
         roll_over(*held, *next, now);
-    } else {  // the grace is over: what is still reserved lapses
-        next->grace_end = next->hour_span.start;
-        next->previous_day = nullptr;
-        held->book.end_grace();
+    } else {
+        end_graces(*held, *next, now);
     }
     assert(next->cover(now));
     state_.refused.clear();  // budgets have room again, or no longer keep it for others
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     state_.sets.publish(*held, std::move(next));
     return true;
+}
+
+/// What is still reserved lapses: here, or in the store of a fleet.
+void windows::end_graces(ledger& held, window_sets& next, time_point now) {
+    if (next.lapse && now >= *next.lapse) next.lapse = std::nullopt;
+    if (!next.in_grace() || now < next.grace_end) return;
+    next.grace_end = next.hour_span.start;
+    next.previous_day = nullptr;
+    held.book.end_grace();
 }
 
 /// The clock has come back.
@@ -143,6 +151,7 @@ void windows::roll_over(ledger& held, window_sets& next, time_point now) {
     next.previous_day = in_grace ? next.day : nullptr;
     next.grace_end = in_grace ? grace_end : hour.start;
     next.hour_span = hour;
+    next.lapse = state_.is_shared() && now < grace_end ? std::optional{grace_end} : std::nullopt;
     next.leap = std::nullopt;
     next.hour = held.hour = std::move(hour_set);
     held.hourly.clear();

@@ -13,7 +13,8 @@ namespace seriesgate {
 ///
 /// Time: windows follow the `now` that is passed in. A step back to at most an hour before the running hour stays in
 /// that hour, so a budget cannot be spent twice by a clock correction. A larger one, or one beyond the next hour, is
-/// believed when it has lasted for clock_doubt; then it leads to an hour that starts afresh.
+/// believed when it has lasted for clock_doubt; then it leads to an hour that starts afresh. In a fleet the clock is
+/// its store's, and is followed at once; what a gate has begun by its own clock before it heard that is given up.
 ///
 /// Threads: in_force() and make_room() any; maintain() one; the others as the limiter's that call them.
 class windows {
@@ -44,6 +45,7 @@ class windows {
   private:
     void advance(time_point now);
     bool try_advance(time_point now);
+    static void end_graces(ledger& held, window_sets& next, time_point now);
     void believe_leap(time_point now);
     void forget_leap();
     void roll_over(ledger& held, window_sets& next, time_point now);

@@ -19,6 +19,7 @@ struct refused_entry {
     byte_range record;
     offered_series series;
     verdict reason = verdict::refused_hourly;
+    limit_number limit = global_limit;
 };
 
 /// What one limit has refused of a request, or would have.

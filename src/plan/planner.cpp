@@ -5,6 +5,7 @@
 #include "claim/questions.hpp"
 #include "core/kept_memory.hpp"
 #include "limit/limiter.hpp"
+#include "limit/untold.hpp"
 
 namespace seriesgate {
 result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& limiter, time_point now,
@@ -61,7 +62,8 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
 }
 
-wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask) {
+wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
+                        untold_series* at_once, untold& aside) {
     assert(is_read_);
     verdicts_.resize(offered_.size());
     limiter.look_up(offered_, now, verdicts_, scratch_);
@@ -69,6 +71,7 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.select(scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
+    if (at_once != nullptr) limiter.set_aside(offered_, verdicts_, scratch_, *at_once, aside);
     to_ask.ask(offered_, scratch_, tenant, [&limiter](std::uint64_t series) { return limiter.knows(series); });
     return {};
 }
@@ -146,7 +149,7 @@ plan planner::collect() {
             counts.refused_unknown_samples += offered_[i].samples;
         } else {
             if (!refused_by_.add(scratch_.refused_by[i], offered_[i].samples)) begin_refused(i);
-            if (is_told(verdicts_[i]) && told_.size() < told_max) told_.push_back(entry_at(i, verdicts_[i]));
+            if (is_told(verdicts_[i]) && told_.size() < told_max) told_.push_back(entry_at(i, refusal_at(i)));
         }
     }
     note_observed();
@@ -169,8 +172,8 @@ plan planner::collect() {
 /// Of series that are admitted now: afterwards they are known, and nobody looks at limits for them.
 void planner::note_observed() {
     for (const observed_share& each : scratch_.observed.all()) {
-        const verdict reason = refused_by(each.by.window, telling::silent);
-        observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, reason)});
+        const refusal by{.how = refused_by(each.by.window, telling::silent), .by = each.by.by};
+        observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, by)});
     }
 }
 
@@ -178,11 +181,16 @@ void planner::note_observed() {
 void planner::begin_refused(std::size_t index) {
     refused_by_.begin({.limit = scratch_.refused_by[index],
                        .samples = offered_[index].samples,
-                       .first = entry_at(index, verdicts_[index])});
+                       .first = entry_at(index, refusal_at(index))});
 }
 
-refused_entry planner::entry_at(std::size_t index, verdict reason) const {
-    return {.entry = index, .record = entries_[index].record, .series = offered_[index], .reason = reason};
+refusal planner::refusal_at(std::size_t index) const {
+    return {.how = verdicts_[index], .by = scratch_.refused_by[index]};
+}
+
+refused_entry planner::entry_at(std::size_t index, refusal by) const {
+    return {
+        .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = by.how, .limit = by.by};
 }
 
 forwarding planner::what_is_left() const noexcept {

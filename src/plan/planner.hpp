@@ -27,6 +27,8 @@ namespace seriesgate {
 class questions;
 class series_limiter;
 struct told;
+struct untold;
+class untold_series;
 
 /// Walks a request, fingerprints its series, has them decided and says what to forward. Between the two halves of it,
 /// read() and decide(), and as long as the plan is used, it belongs to that one request. Uses its buffers again for the
@@ -87,8 +89,11 @@ class planner : label_source {
     /// @return what is wrong with it; its code is wire_errc::none if nothing is.
     wire_error read(bytes_view body, std::string_view tenant, protocol version);
     /// In a fleet, between the two: what the shared store is to be asked.
+    /// @param at_once says which incumbents are accepted without asking; null: none.
+    /// @param aside gets those that it is to be told of afterwards; its tenant is the request's.
     /// @return what asks too much of the rules; its code is wire_errc::none if nothing does.
-    wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask);
+    wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
+                   untold_series* at_once, untold& aside);
     /// In a fleet, in place of decide(): decides by what the store has told about all that ask() has asked.
     result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
     /// The second half: decides about what has been read.
@@ -120,7 +125,8 @@ class planner : label_source {
     plan collect();
     void begin_refused(std::size_t index);
     void note_observed();
-    [[nodiscard]] refused_entry entry_at(std::size_t index, verdict reason) const;
+    [[nodiscard]] refusal refusal_at(std::size_t index) const;
+    [[nodiscard]] refused_entry entry_at(std::size_t index, refusal by) const;
     [[nodiscard]] forwarding what_is_left() const noexcept;
 };
 

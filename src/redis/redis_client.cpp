@@ -138,15 +138,15 @@ net::awaitable<void> redis_client::connect_until_there() {
         }
         connector_.failed();
         go_away(made.error());
-        wake_waiting();
     }
     connecting_ = false;
-    wake_waiting();
 }
 
+/// Whoever waits for it runs when its outcome has been taken.
 /// @param to nothing: to the server that is next
 net::awaitable<redis_connector::connected> redis_client::attempt(const host_port* to, clock::time_point limit) {
-    while (attempting_) co_await wait_for_attempt(limit);
+    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);
+    if (attempting_) co_return redis_error{.why = kind::unreachable, .text = "another connection is being made"};
     attempting_ = true;
     redis_connector::connected made = redis_error{};
     try {
@@ -189,11 +189,10 @@ net::awaitable<redis_answer> redis_client::ask(const host_port& node, std::vecto
 
 net::awaitable<std::optional<redis_error>> redis_client::connect_for_asking(const host_port& node,
                                                                             clock::time_point limit) {
-    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);
+    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);  // it may be ours
     const auto now = clock::now();
     if (asked_.line && !asked_.line->end() && !asked_.line->is_overdue(now, patience(config_)) && asked_.at == node)
         co_return std::nullopt;
-    if (now >= limit) co_return redis_error{.why = kind::unreachable, .text = "there is no connection in time"};
     retire(std::exchange(asked_.line, nullptr));
     auto made = co_await attempt(&node, std::min(limit, now + attempt_limit(config_)));
     if (!made) co_return made.error();
@@ -212,7 +211,7 @@ void redis_client::follow(const line_ptr& from, const host_port& to) {
 
 /// What an answer, or that there is none, says about the connection.
 void redis_client::judge(const line_ptr& line, const redis_answer& answer) {
-    if (!answer) shared_.note(answer.error());
+    if (!answer && !says(answer.error(), "NOSCRIPT")) shared_.note(answer.error());
     if (line != now_.line) return;
     if (!answer && asks_for_another(answer.error())) {
         retire(std::exchange(now_.line, nullptr));
@@ -226,9 +225,9 @@ void redis_client::judge(const line_ptr& line, const redis_answer& answer) {
 }
 
 /// Whether the connection is still there.
-void redis_client::look() {
+void redis_client::look(clock::time_point now) {
     if (!now_.line) return;
-    if (now_.line->is_overdue(clock::now(), patience(config_)))
+    if (now_.line->is_overdue(now, patience(config_)))
         now_.line->close({.why = kind::timeout, .text = "no answer for a while, the connection was closed"});
     if (!now_.line->end()) return;
     const redis_error why = *now_.line->end();
@@ -250,8 +249,7 @@ void redis_client::retire(line_ptr line) {
     clear_retired();
 }
 
-void redis_client::clear_retired() {
-    const auto now = clock::now();
+void redis_client::clear_retired(clock::time_point now) {
     std::size_t left = retired_.size();
     for (const line_ptr& each : retired_) {
         if (left-- > retired_max || each->is_idle() || each->is_overdue(now, patience(config_)))
@@ -260,12 +258,12 @@ void redis_client::clear_retired() {
     std::erase_if(retired_, [](const line_ptr& each) { return each->end().has_value(); });
 }
 
-void redis_client::maintain() {
-    look();
-    clear_retired();
+void redis_client::maintain(clock::time_point now) {
+    look(now);
+    clear_retired(now);
+    if (asked_.line && now - asked_.line->used_at() >= quiet_max) retire(std::exchange(asked_.line, nullptr));
     if (!now_.line) return start_connecting();
     shared_.metrics.late_replies.add(now_.line->take_late());
-    const auto now = clock::now();
     if (now - now_.line->used_at() >= quiet_max) now_.line->post({"PING"}, now + config_.timeout);
 }
 

@@ -64,7 +64,7 @@ class redis_client {
                                                    clock::duration limit);
 
     /// Sees to it that there is a connection, and that it is alive. Call it every second.
-    void maintain();
+    void maintain(clock::time_point now = clock::now());
 
     [[nodiscard]] bool is_connected() const noexcept { return now_.line && !now_.line->end(); }
     /// Another number for each new connection; 0 before the first.
@@ -97,10 +97,10 @@ class redis_client {
     void follow(const line_ptr& from, const host_port& to);
 
     void judge(const line_ptr& line, const redis_answer& answer);
-    void look();
+    void look(clock::time_point now = clock::now());
     void go_away(redis_error why);
     void retire(line_ptr line);
-    void clear_retired();
+    void clear_retired(clock::time_point now = clock::now());
 };
 
 }  // namespace seriesgate

@@ -53,6 +53,7 @@ std::string_view name_of(kind from) noexcept {
 
 redis_error error_of_reply(std::string_view line) {
     const std::string_view code = code_of(line);
+    if (line.starts_with("ERR max number of clients")) return {.why = kind::busy, .text = one_line(line)};
     const auto* const found = std::ranges::find(kinds, code, &std::pair<std::string_view, kind>::first);
     return {.why = found == kinds.end() ? kind::other : found->second, .text = one_line(line)};
 }

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "fleet/fleet_shared.hpp"
 #include "metrics/exposition.hpp"
 #include "support/catch.hpp"
 
@@ -243,4 +244,39 @@ TEST_CASE("the counts of /stats are those of all owners") {
           named_counts{
               {"max_connections", 0}, {"max_connections_per_peer", 5}, {"descriptors", 0}, {"max_handshakes", 0}});
     CHECK(count_of(counts.connections.turned_away_by_reason, "max_connections") == 6);
+}
+
+TEST_CASE("the counts of a fleet are those of its claims") {
+    using namespace std::chrono_literals;
+    shared_config settings;
+    settings.name_space = "shop";
+    fleet_metrics metrics;
+    fleet_shared fleet{settings, metrics};
+    fleet.set_state(fleet_state::away);
+    fleet.set_members({{.name = "gate-1", .version = "1.2.3", .seen_seconds_ago = 7}});
+    metrics.claims.add(4);
+    metrics.series[claim_outcome::known].add(100);
+    metrics.series[claim_outcome::taken].add(20);
+    metrics.series[claim_outcome::refused].add(3);
+    metrics.series[claim_outcome::unknown].add(9);
+    metrics.unanswered_series.add(5);
+    metrics.waiting.add(2);
+    CHECK(counts_of(fleet).latency_seconds == 0.0);
+    metrics.claim_duration.observe(250ms);
+    metrics.claim_duration.observe(750ms);
+    const shared_counts counts = counts_of(fleet);
+    CHECK(counts.state == "away");
+    CHECK(counts.name_space == "shop");
+    REQUIRE(counts.gates.size() == 1);
+    CHECK(counts.gates[0].name == "gate-1");
+    CHECK(counts.gates[0].version == "1.2.3");
+    CHECK(counts.gates[0].seen_seconds_ago == 7);
+    CHECK(counts.claims == 4);
+    CHECK(counts.known == 100);
+    CHECK(counts.taken == 20);
+    CHECK(counts.refused == 3);
+    CHECK(counts.unanswered == 5);
+    CHECK(counts.waiting == 2);
+    CHECK(counts.clock_offset_seconds == 0.0);
+    CHECK(counts.latency_seconds == 0.5);
 }

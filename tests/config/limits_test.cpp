@@ -91,7 +91,7 @@ TEST_CASE("a limit's name is required, plain and its own") {
         CHECK(name_error(name) == lines{"c.yaml:1: limits[0].name: '" + name +
                                         "' is not a name made of letters, digits, '_', '.' and '-'"});
     }
-    for (const std::string name : {"global", "tenant", "__unknown__", "__other__"}) {
+    for (const std::string name : {"global", "tenant", "__unknown__", "__other__", "__unavailable__"}) {
         CHECK(name_error(name) == lines{"c.yaml:1: limits[0].name: '" + name +
                                         "' is what metrics and log lines call something else: choose another name"});
     }

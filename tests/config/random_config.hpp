@@ -123,10 +123,10 @@ class random_config {
         redis_config& store = made.store;
         if (random_.one_in(2)) store.username = "it's#" + std::to_string(below(10));
         if (!store.username.empty() || random_.one_in(2)) store.password_file = "/" + text();
-        for (std::size_t i = below(3); i > 0; --i)
+        for (std::size_t i = store.unix_path.empty() ? below(3) : 0; i > 0; --i)
             store.sentinel_addresses.push_back(
                 {i == 1 ? "::1" : "sentinel.test", static_cast<std::uint16_t>(below(9) + 1)});
-        if (!store.sentinel_addresses.empty() && store.unix_path.empty() && chance()) store.sentinel_master = "main'";
+        if (!store.sentinel_addresses.empty()) store.sentinel_master = "main'";
         store.cluster = store.sentinel_master.empty() && store.database == 0 && chance();
         if (store.unix_path.empty()) store.tls_files.ca_file = path();
         store.timeout = milliseconds(1, 10'000);

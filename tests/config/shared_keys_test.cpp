@@ -160,6 +160,8 @@ TEST_CASE("ways to the store that exclude each other are told") {
     const std::string sentinel = "sentinel: {master: main, addresses: [a]}";
     CHECK(shared_errors("sentinel: {master: main}") ==
           lines{"shared.sentinel.master: needs shared.sentinel.addresses: who is asked where the master is"});
+    CHECK(shared_errors(url + "sentinel: {addresses: [a]}") ==
+          lines{"shared.sentinel.addresses: needs shared.sentinel.master: the name of whom they are asked for"});
     CHECK(shared_errors(sentinel + ", cluster: true") ==
           lines{"shared.cluster: stands beside shared.sentinel: a cluster looks after its masters itself"});
     CHECK(shared_errors(sentinel + ", url: 'unix:///run/x'") ==
@@ -198,9 +200,6 @@ TEST_CASE("keys of a fleet without a fleet are doubtful") {
 TEST_CASE("what a fleet has no use for is doubtful") {
     CHECK(warnings_of(in_section(url + "tls: {caFile: /ca}")) ==
           lines{"c.yaml:3: warning: shared.tls: is not used: shared.url does not begin with rediss://"});
-    CHECK(warnings_of(in_section(url + "sentinel: {addresses: [a]}")) ==
-          lines{"c.yaml:3: warning: shared.sentinel.addresses: is not used: without shared.sentinel.master the host of "
-                "shared.url is the store"});
 }
 
 TEST_CASE("a fleet that enforces nothing is doubtful") {

@@ -57,6 +57,20 @@ def both_refused(figure, counter):
     return {figure: "0x4 1x20", counter: "_x4 1x20"}, {figure: "0x4 1x20"}
 
 
+def answered_within(seconds):
+    """A histogram all of whose claims took so long, and no less than the bucket below."""
+    return {f'seriesgate_shared_claim_duration_seconds_bucket{{{GATE},le="{bound}"}}':
+            "0+10x20" if float(bound) >= float(seconds) else "0x20" for bound in ("0.05", "0.1", "0.25", "+Inf")}
+
+
+def build_info(*gates):
+    return {f'seriesgate_build_info{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
+
+
+def shares(*gates):
+    return {f'seriesgate_shared_up{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
+
+
 # Series that make an alert fire, and series that do not; each a value a minute, looked at in minute 8.
 CASES = {
     "SeriesgateRequestsMalformed": rejected("malformed", quiet="invalid_http"),
@@ -102,6 +116,12 @@ CASES = {
     "SeriesgateWouldRefuse": (one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
                                   "0x4 1x20", "")[0],
                               one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
+    "SeriesgateSharedAway": one("seriesgate_shared_up{", "1x4 0x20", "1x20"),
+    "SeriesgateSharedUnanswered": one("seriesgate_shared_unanswered_series_total{", "0+1x20", "7x20"),
+    "SeriesgateSharedFull": one('seriesgate_shared_claim_failures_total{reason="out_of_memory"}', "0x4 1x20", "3x20"),
+    "SeriesgateSharedSlow": (answered_within("0.25"), answered_within("0.1")),
+    "SeriesgateSharedClock": one("seriesgate_shared_clock_offset_seconds{", "-6x20", "-5x20"),
+    "SeriesgateNotShared": (build_info("a", "b") | shares("a"), build_info("a", "b") | shares("a", "b")),
     "SeriesgateAbsent": ({"up{}": "0x20"}, {f"seriesgate_build_info{{{GATE}}}": "1x20"}),
     "SeriesgateDown": ({'up{job="team/seriesgate",instance="a"}': "1x1 0x20", 'up{job="seriesgate",instance="b"}': "1x20"},
                        {'up{job="seriesgate",instance="a"}': "1x20", 'up{job="node",instance="b"}': "0x20"}),
@@ -165,6 +185,10 @@ MORE_CASES = [
     ("SeriesgateBudgetRefused", {**of_group(), refused_by("other"): "1x20"}, False),
     ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns", gate='job="gate",instance="b"'): "1x20"}, False),
     ("SeriesgateBudgetRefused", {**of_group(mode="observe"), refused_by("per-ns"): "1x20"}, False),
+    ("SeriesgateSharedClock", {f"seriesgate_shared_clock_offset_seconds{{{GATE}}}": "6x20"}, True),
+    ("SeriesgateSharedFull", {f'seriesgate_shared_claim_failures_total{{{GATE},reason="timeout"}}': "0+1x20"}, False),
+    # Nobody shares.
+    ("SeriesgateNotShared", build_info("a", "b"), False),
     # Several tenants have had it refused.
     ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns", "a"): "1x20", refused_by("per-ns", "b"): "1x20"}, True),
 ]
@@ -229,9 +253,12 @@ def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstrea
     for tenant in ("shop", "other"):
         gate.send(traffic.body(traffic.numbered(3, job=tenant)), [("X-Scope-OrgID", tenant)])
     metrics = parse(gate.get("/metrics").body)
-    there = {name for name, _ in metrics}
+    # Those of a gate in a fleet, as their own test has them.
+    pinned = (REPOSITORY / "tests/fleet/fleet_exposition_test.cpp").read_text().split("TEST_CASE")[1].replace('\\"', '"')
+    metrics |= parse("\n".join(re.findall(r'"(seriesgate_shared_.*)\\n"', pinned)).encode())
+    there = {name.replace("duration_seconds_count", "duration_seconds_bucket") for name, _ in metrics}
     asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
-    assert len(asked) == 28
+    assert len(asked) == 33
     assert asked <= there, asked - there
     for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
         values = {dict(labels)[label] for family, labels in metrics if family == name}

@@ -40,12 +40,12 @@ def clocks(tmp_path):
 
 @pytest.fixture
 def timed(share, start_store, clocks):
-    """timed(limits): a fleet whose clocks, and its store's, are `clocks`."""
+    """timed(limits, **shared): a fleet whose clocks, and its store's, are `clocks`."""
     fleets = []
 
-    def start(limits):
+    def start(limits, **shared):
         store = start_store(clock=clocks[0])
-        fleets.append(share(store, limits, environments=[clock.environment for clock in clocks[1:]]))
+        fleets.append(share(store, limits, environments=[clock.environment for clock in clocks[1:]], **shared))
         return fleets[-1]
 
     yield start

@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "claim/claim.hpp"
 #include "fleet/claim_script.hpp"
@@ -15,6 +16,8 @@
 #include "fleet/recovery.hpp"
 #include "fleet/store_keys.hpp"
 #include "fleet/store_process.hpp"
+#include "fleet/telling_script.hpp"
+#include "fleet/telling_text.hpp"
 
 namespace seriesgate::testing {
 
@@ -27,25 +30,16 @@ inline store_process& the_store() {
 class claim_store {
     store_connection connection_{the_store()};
     store_keys keys_{"t"};
-    std::string claims_;  // digests
-    std::string recovers_;
+    std::string claims_, tellings_, recovers_;  // digests
 
   public:
     /// Its counts are whole to those who name no server.
     claim_store() {
         connection_.ask({"FLUSHALL"});
-        claims_ = load(std::string{claim_script});
-        recovers_ = load(std::string{recover_script});
+        claims_ = load(claim_script);
+        tellings_ = load(telling_script);
+        recovers_ = load(recover_script);
         connection_.ask({"HSET", keys_.head(), "server", ""});
-    }
-
-    std::string load(std::string script) {
-        const std::string_view time = "redis.call('TIME')";
-        const std::size_t at = script.find(time);
-        if (at == script.npos || script.find(time, at + 1) != script.npos)
-            throw std::runtime_error{"no clock to replace"};
-        script.replace(at, time.size(), "redis.call('MGET', 'seconds', 'microseconds')");
-        return connection_.text({"SCRIPT", "LOAD", script});
     }
 
     void set_clock(time_point now) {
@@ -69,15 +63,29 @@ class claim_store {
 
     claim_answer decide(const claim& asked, const claim_terms& terms, time_point now) {
         set_clock(now);
-        const auto answer = read_claim_answer(*run(asked, terms), asked);
-        if (!answer) throw std::runtime_error{answer.error()};
-        return *answer;
+        send(asked, terms);
+        return receive(asked);
     }
 
-    store_connection::reply run(const claim& asked, const claim_terms& terms) {
+    /// Answers come in the order of what has been sent.
+    void send(const claim& asked, const claim_terms& terms) {
         std::vector<std::string> words{"EVALSHA", claims_};
         for (std::string& word : claim_words(asked, terms, keys_)) words.push_back(std::move(word));
-        return connection_.ask(words);
+        connection_.send(words);
+    }
+
+    claim_answer receive(const claim& asked) {
+        auto answer = read_claim_answer(*connection_.receive(), asked);
+        if (!answer) throw std::runtime_error{answer.error()};
+        return *std::move(answer);
+    }
+
+    telling_state enter(const std::string& gate, const claim_terms& terms, time_point now) {
+        set_clock(now);
+        return run_telling(enter_words(terms, gate, keys_));
+    }
+    telling_state leave(const std::string& gate, const claim_terms& terms) {
+        return run_telling(leave_words(terms, gate, keys_));
     }
 
     [[nodiscard]] const store_keys& keys() const { return keys_; }
@@ -115,6 +123,25 @@ class claim_store {
         std::map<std::string, std::string> fields;
         for (std::size_t i = 0; i + 1 < list.size(); i += 2) fields[list[i]] = list[i + 1];
         return fields;
+    }
+
+  private:
+    std::string load(std::string_view text) {
+        std::string script{text};
+        const std::string_view time = "redis.call('TIME')";
+        const std::size_t at = script.find(time);
+        if (at == script.npos || script.find(time, at + 1) != script.npos)
+            throw std::runtime_error{"no clock to replace"};
+        script.replace(at, time.size(), "redis.call('MGET', 'seconds', 'microseconds')");
+        return connection_.text({"SCRIPT", "LOAD", script});
+    }
+
+    telling_state run_telling(std::vector<std::string> asked) {
+        std::vector<std::string> words{"EVALSHA", tellings_};
+        for (std::string& word : asked) words.push_back(std::move(word));
+        const auto answer = read_telling_answer(*connection_.ask(words));
+        if (!answer) throw std::runtime_error{answer.error()};
+        return answer->state;
     }
 };
 

@@ -1,40 +1,26 @@
-/// Gates that claim at random, and whether a store and its model have come to the same.
+/// Gates that claim at random.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <map>
-#include <ostream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "fleet/claim_store.hpp"
-#include "fleet/store_model.hpp"
-#include "support/catch.hpp"
+#include "claim/claim.hpp"
 #include "support/fingerprints.hpp"
-
-namespace seriesgate {
-
-inline std::ostream& operator<<(std::ostream& out, const series_answer& of) {
-    return out << "ktr?"[static_cast<int>(of.outcome)] << int{of.budget}
-               << (of.window == refusing_window::daily ? "d" : "h");
-}
-inline std::ostream& operator<<(std::ostream& out, const budget_answer& of) {
-    return out << (of.shares ? "shared " : "own ") << of.hourly << "/" << of.daily << " awaited " << of.awaited;
-}
-
-}  // namespace seriesgate
 
 namespace seriesgate::testing {
 
-inline constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must not do so while the test runs
+inline constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must not do so while a test runs
 
 /// What the random claims of one scene have in common.
 struct scene {
     std::uint64_t seed = 0;
     bool with_day = true;
-    bool steady = true;  ///< maxima and rules never change, so that no room is ever promised twice
+    bool steady = true;           ///< maxima and rules never change, so that no room is ever promised twice
+    bool places_for_all = false;  ///< no budget of a shelf has to share
 };
 
 /// A fleet of made-up gates: few series, small budgets, so that everything happens often.
@@ -46,9 +32,6 @@ class random_gates {
 
   public:
     explicit random_gates(scene of) : scene_(of), random_(of.seed) {}
-
-    /// Of which claims are made now.
-    [[nodiscard]] std::int64_t hour() const { return hour_; }
 
     time_point moment_after(std::chrono::seconds passed) {
         in_hour_ += passed;
@@ -68,6 +51,7 @@ class random_gates {
     claim_terms next_terms(const store_windows& told) {
         claim_terms terms{.hour = hour_,
                           .rules = scene_.steady || !random_.one_in(40) ? 1u : 2u,
+                          .all_rules = scene_.steady || !random_.one_in(40) ? 3u : 4u,
                           .grace = 600,
                           .with_day = scene_.with_day,
                           .room = random_.below(3) * 300,
@@ -80,6 +64,16 @@ class random_gates {
         for (std::uint32_t* count : {&terms.buckets.hour, &terms.buckets.day, &terms.buckets.before})
             if (random_.one_in(60)) *count = random_.one_in(2) ? 0 : 1u << random_.below(5);
         return terms;
+    }
+
+    /// A gate that enters the list of those that accept incumbents at once, or leaves it; mostly there is none.
+    struct telling {
+        std::string gate;
+        bool enters = false;
+    };
+    std::optional<telling> next_telling() {
+        if (!random_.one_in(8)) return std::nullopt;
+        return telling{.gate = std::string(1, static_cast<char>('a' + random_.below(3))), .enters = random_.one_in(2)};
     }
 
     claim next_claim() {
@@ -117,59 +111,18 @@ class random_gates {
             all.push_back({.id = fingerprint_of(200 + i),
                            .maxima = {.hourly = limit(3), .daily = limit(5)},
                            .shelf = 7,
-                           .places_max = limit(6),
+                           .places_max = scene_.places_for_all ? 100 : limit(6),
                            .overflow_id = 9,
                            .overflow_maxima = {.hourly = limit(4), .daily = limit(6)}});
         for (std::uint64_t i = 0; i < 4; ++i)
             all.push_back({.id = fingerprint_of(300 + i),
                            .maxima = {.hourly = limit(7), .daily = limit(0)},
                            .shelf = i == 0 ? 0u : 8u,
-                           .places_max = 1,
+                           .places_max = scene_.places_for_all ? 100u : 1u,
                            .overflow_id = 10,
                            .overflow_maxima = {.hourly = limit(9), .daily = limit(11)}});
         return all;
     }
 };
-
-inline void compare(const claim_answer& got, const claim_answer& wanted) {
-    REQUIRE(got.status == wanted.status);
-    REQUIRE(got.windows == wanted.windows);
-    REQUIRE(got.series == wanted.series);
-    REQUIRE(got.budgets == wanted.budgets);
-}
-
-using text_map = std::map<std::string, std::string>;
-
-inline text_map fields_of(const store_model::window& window) {
-    text_map fields{{"buckets", std::to_string(window.buckets)}, {"rules", std::to_string(window.rules)}};
-    if (window.mixed) fields["mixed"] = "1";
-    if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
-    for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);
-    for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
-    if (!window.missing.empty()) fields["missing"] = "1";
-    for (const auto& [id, count] : window.missing) fields[std::to_string(id) + "m"] = std::to_string(count);
-    for (const auto& [shelf, count] : window.places) fields["p" + std::to_string(shelf)] = std::to_string(count);
-    return fields;
-}
-
-/// @param ends in seconds since the epoch.
-inline void compare_window(claim_store& store, const std::string& record, const store_model::window& window,
-                           std::int64_t ends) {
-    REQUIRE(store.fields(record) == fields_of(window));
-    REQUIRE(store.series(record, window.buckets) == window.series);
-    REQUIRE(store.connection().number({"EXPIRETIME", record}) == ends + 7'800);
-    for (std::uint32_t i = 0; i < window.buckets; ++i) {
-        const std::string bucket = record + ":" + std::to_string(i);
-        if (store.connection().number({"EXISTS", bucket}) == 0) continue;
-        REQUIRE(store.connection().number({"EXPIRETIME", bucket}) == ends + 7'200 + i % 600);
-    }
-}
-
-inline void compare_all(claim_store& store, const store_model& model) {
-    const std::int64_t hour = model.hour_number(), day = day_of_hour(hour);
-    compare_window(store, store.keys().hour(hour), model.hour(), (hour + 1) * 3600);
-    if (model.before()) compare_window(store, store.keys().hour(hour - 1), *model.before(), hour * 3600);
-    if (model.day()) compare_window(store, store.keys().day(day), *model.day(), (day + 1) * 86'400);
-}
 
 }  // namespace seriesgate::testing

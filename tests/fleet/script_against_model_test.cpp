@@ -1,14 +1,18 @@
-// The script in a real store against the model: the same random claims, the same answers, the same sets and counts.
+// The scripts in a real store against the model: the same random claims, the same answers, the same sets and counts.
 #include <map>
 #include <string>
 #include <utility>
 
 #include "fleet/random_gates.hpp"
+#include "fleet/store_and_model.hpp"
+#include "support/catch.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
 namespace {
+
+using namespace std::chrono_literals;
 
 /// What nobody may see, whatever happens, while maxima and rules stay as they are.
 void check_invariants(const claim& asked, const claim_answer& answer, const claim_terms& terms) {
@@ -41,6 +45,11 @@ class awaited_so_far {
 struct happened {
     std::map<std::string, int> counts;
 
+    void add(telling_state answer) {
+        static const char* const states[] = {"not open", "listed", "must wait", "left"};
+        ++counts[states[static_cast<int>(answer)]];
+    }
+
     void add(const claim_answer& answer) {
         static const char* const outcomes[] = {"known", "taken", "refused", "unknown"};
         static const char* const statuses[] = {"decided", "closed", "moved", "lost"};
@@ -53,35 +62,34 @@ struct happened {
             if (is.shares) ++counts["shares"];
             if (is.awaited == all_awaited) ++counts["all awaited"];
             if (is.awaited != 0 && is.awaited != all_awaited) ++counts["awaited"];
+            if (is.awaited != 0 && answer.windows.now >= hour_of(answer.windows.now).start + 600s)
+                ++counts["awaited after the grace"];
         }
     }
 };
 
 happened run_scene(scene of, int steps) {
     CAPTURE(of.seed);
-    claim_store store;
-    store_model model;
+    store_and_model both;
     random_gates gates{of};
     awaited_so_far awaited;
     happened seen;
-    store_windows told;
     for (int step = 0; step < steps; ++step) {
         CAPTURE(step);
         const time_point now = gates.next_moment();
-        const claim_terms terms = gates.next_terms(told);
+        const claim_terms terms = gates.next_terms(both.told());
+        if (const auto telling = gates.next_telling())
+            seen.add(telling->enters ? both.enter(telling->gate, terms, now) : both.leave(telling->gate, terms));
         const claim asked = gates.next_claim();
-        const claim_answer wanted = model.decide(asked, terms, now);
-        const claim_answer got = store.decide(asked, terms, now);
-        compare(got, wanted);
-        seen.add(got);
-        told = got.windows;
-        if (of.steady && got.status == claim_status::decided) {
-            check_invariants(asked, got, terms);
-            awaited.check(asked, got);
+        const claim_answer answer = both.decide(asked, terms, now);
+        seen.add(answer);
+        if (of.steady && answer.status == claim_status::decided) {
+            check_invariants(asked, answer, terms);
+            awaited.check(asked, answer);
         }
-        if (step % 100 == 99) compare_all(store, model);
+        if (step % 100 == 99) both.compare();
     }
-    compare_all(store, model);
+    both.compare();
     return seen;
 }
 
@@ -89,14 +97,20 @@ happened run_scene(scene of, int steps) {
 
 TEST_CASE("the script decides as the model does, while limits stay as they are") {
     const bool with_day = GENERATE(true, false);
-    const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u);
-    const happened seen = run_scene({.seed = seed, .with_day = with_day}, 1500);
-    for (const char* what :
-         {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "shares", "awaited"}) {
+    const bool places_for_all = GENERATE(true, false);
+    const std::uint64_t seed = GENERATE(1u, 2u, 3u);
+    const happened seen = run_scene({.seed = seed, .with_day = with_day, .places_for_all = places_for_all}, 1500);
+    for (const char* what : {"decided", "closed", "moved", "known", "taken", "refused", "unknown", "awaited",
+                             "not open", "must wait", "left"}) {
         CAPTURE(what);
         CHECK(seen.counts.contains(what));
     }
     CHECK(seen.counts.contains("by the day") == with_day);
+    CHECK(seen.counts.contains("shares") != places_for_all);
+    for (const char* what : {"listed", "awaited after the grace"}) {
+        CAPTURE(what);
+        if (places_for_all) CHECK(seen.counts.contains(what));
+    }
 }
 
 TEST_CASE("the script decides as the model does, while gates change their limits") {

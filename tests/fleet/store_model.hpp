@@ -1,4 +1,4 @@
-/// What claim.lua and recover.lua do, with sets and maps where that has keys: the specification of the scripts, short
+/// What claim.lua, telling.lua and recover.lua do, with sets and maps where that has keys: the specification of the scripts, short
 /// and slow.
 #pragma once
 
@@ -30,11 +30,15 @@ class store_model {
         std::uint32_t buckets = 0;
         std::uint64_t rules = 0;
         bool mixed = false;  ///< gates with other rules have counted in it, too
+        std::uint64_t all_rules = 0;
+        bool all_mixed = false;           ///< the same of rules with their maxima
+        bool shared = false;              ///< a series was counted in the overflow budget of a shelf
+        std::set<std::string> telling{};  ///< gates that accept incumbents at once
         std::set<std::uint64_t> series{};
         std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
         std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
-        std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
-        std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
+        std::map<std::uint64_t, std::uint64_t> missing{};   ///< those of `counted` that are not in `series`: it was lost
+        std::map<std::uint64_t, std::uint64_t> places{};    ///< budgets opened by shelf
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -54,17 +58,39 @@ class store_model {
         claim_answer answer{.windows = {.now = now, .hour = hour_number_, .buckets = bucket_counts_now()}};
         if (terms.hour != hour_number_)
             answer.status = claim_status::closed;
+        else if (is_held() && !terms.accepted)
+            answer.status = claim_status::lost;
         else if (!knows_buckets(terms, now))
             answer.status = claim_status::moved;
         else
-            decide_series(asked, terms, now, answer);
+            decide_series(asked, terms, answer);
         return answer;
+    }
+
+    /// A gate asks to be on the list of those that accept incumbents at once.
+    telling_state enter(const std::string& gate, const claim_terms& terms, time_point now) {
+        if (terms.hour != hour_number_ || !is_whole(terms.server)) return telling_state::not_open;
+        const bool in_time = now.time_since_epoch() < start_of(terms.hour) + std::chrono::seconds{terms.grace};
+        if (!before_ || !in_time || terms.hour < whole_from_) return telling_state::must_wait;
+        if (before_->all_rules != terms.all_rules || before_->all_mixed || before_->shared)
+            return telling_state::must_wait;
+        hour_.telling.insert(gate);
+        return telling_state::listed;
+    }
+    /// It has told of all of them.
+    telling_state leave(const std::string& gate, const claim_terms& terms) {
+        if (terms.hour == hour_number_) hour_.telling.erase(gate);
+        untold_[terms.hour].erase(gate);
+        if (held_hour_ == terms.hour && untold_[terms.hour].empty()) held_hour_.reset();
+        return telling_state::left;
     }
 
     /// @param server run_id of the one that it goes to
     recovery_answer recover(const recovery_words& said, const count_offer& offer,
                             std::span<const offered_budget> budgets, const std::string& server, time_point now) {
-        if (!budgets.empty()) restore(offer, budgets);
+        if (!budgets.empty()) open_offered(offer);
+        if (!said.untold.name.empty()) wait_for(said.untold);
+        if (!budgets.empty()) restore(offer, budgets, now);
         if (is_whole(server)) return {.is_whole = true, .since = since_};
         auto waited = said.waited;
         if (!recovery_ || recovery_->server != server) {
@@ -85,6 +111,7 @@ class store_model {
         server_ = server;
         since_ = since;
         recovery_.reset();
+        if (hour_number_ >= 0) is_not_whole(now);
         return {.is_whole = true, .since = since};
     }
 
@@ -100,7 +127,7 @@ class store_model {
     [[nodiscard]] const std::optional<window>& day() const { return day_; }  ///< of hour_number()
     [[nodiscard]] std::int64_t hour_number() const { return hour_number_; }
 
-  private:
+  protected:  // for simulations that break it on purpose
     static constexpr std::uint64_t infinite = all_awaited;
 
     struct recovery_state {
@@ -112,6 +139,9 @@ class store_model {
     std::optional<std::string> server_{""};  // whose counts are whole
     std::string since_;
     std::optional<recovery_state> recovery_;
+    std::int64_t whole_from_ = 0;                         // hours in which incumbents may be accepted at once
+    std::map<std::int64_t, std::set<std::string>> untold_;  // by hour: gates that are waited for
+    std::optional<std::int64_t> held_hour_;               // in which nobody else is answered
 
     std::int64_t hour_number_ = -1;  // that is open
     window hour_;
@@ -142,11 +172,33 @@ class store_model {
         return std::to_string(whole.time_since_epoch().count()) + "." + std::to_string(rest.count());
     }
 
-    void restore(const count_offer& offer, std::span<const offered_budget> budgets) {
-        if (offer.hour > hour_number_) begin_hour(offer.hour, offer.buckets.hour, offer.rules);
+    [[nodiscard]] bool is_held() const { return held_hour_ == hour_number_; }
+
+    void wait_for(const untold_series_of& gate) {
+        if (gate.hour < std::max(hour_number_, held_hour_.value_or(-1))) return;
+        untold_[gate.hour].insert(gate.name);
+        held_hour_ = gate.hour;
+    }
+
+    void is_not_whole(time_point now) {
+        const auto clock = std::chrono::floor<std::chrono::hours>(now).time_since_epoch().count();
+        whole_from_ = std::max<std::int64_t>(whole_from_, std::max<std::int64_t>(hour_number_, clock) + 2);
+    }
+
+    [[nodiscard]] bool is_in_day(const count_offer& offer) const {
+        return offer.buckets.day != 0 && offer.hour / 24 == hour_number_ / 24;
+    }
+
+    void open_offered(const count_offer& offer) {
+        if (offer.hour > hour_number_)
+            begin_hour(offer.hour, {.buckets = offer.buckets.hour, .rules = offer.rules, .all_mixed = true});
+        if (is_in_day(offer) && !day_)
+            day_ = window{.buckets = offer.buckets.day, .rules = offer.rules, .all_mixed = true};
+    }
+
+    void restore(const count_offer& offer, std::span<const offered_budget> budgets, time_point now) {
         const bool in_hour = offer.hour == hour_number_;
-        const bool in_day = offer.buckets.day != 0 && offer.hour / 24 == hour_number_ / 24;
-        if (in_day && !day_) day_ = window{.buckets = offer.buckets.day, .rules = offer.rules};
+        const bool in_day = is_in_day(offer);
         std::map<std::uint64_t, std::uint64_t> opened;
         for (const offered_budget& each : budgets) {
             const std::uint64_t hourly = in_hour ? hour_.count(each.id) : 0;
@@ -159,19 +211,20 @@ class store_model {
                 hour_.counted[each.id] = each.hourly;
                 if (hour_.rules != offer.rules) hour_.mixed = true;
             }
+            if (more_hourly || more_daily) is_not_whole(now);
             if (more_daily) day_->counted[each.id] = each.daily;
             if (each.shelf != 0 && hourly + before + daily == 0 && (more_hourly || more_daily)) ++opened[each.shelf];
         }
         for (const auto& [shelf, count] : opened) (in_day ? *day_ : hour_).places[shelf] += count;
     }
 
-    void begin_hour(std::int64_t hour, std::uint32_t buckets, std::uint64_t rules) {
+    void begin_hour(std::int64_t hour, window begun) {
         if (hour / 24 != hour_number_ / 24 && day_) {
             last_day_size_ = day_->series.size();
             day_.reset();
         }
         before_ = hour == hour_number_ + 1 && hour_.buckets != 0 ? std::optional{hour_} : std::nullopt;
-        hour_ = {.buckets = buckets, .rules = rules};
+        hour_ = std::move(begun);
         hour_number_ = hour;
     }
 
@@ -183,10 +236,14 @@ class store_model {
         const auto clock = now.time_since_epoch();
         const bool in_time =
             clock >= start_of(terms.hour) - std::chrono::seconds{5} && clock < start_of(terms.hour + 1);
-        if (terms.hour > hour_number_ && in_time)
-            begin_hour(terms.hour, buckets_for(hour_.series.size(), terms.room), terms.rules);
+        if (terms.hour > hour_number_ && in_time) {
+            const std::uint32_t buckets = buckets_for(hour_.series.size(), terms.room);
+            begin_hour(terms.hour, {.buckets = buckets, .rules = terms.rules, .all_rules = terms.all_rules});
+        }
         if (terms.hour == hour_number_ && terms.with_day && !day_)
-            day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room), .rules = terms.rules};
+            day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room),
+                          .rules = terms.rules,
+                          .all_rules = terms.all_rules};
     }
 
     static std::uint32_t buckets_for(std::size_t last, std::uint64_t room) {
@@ -202,19 +259,21 @@ class store_model {
     }
 
     [[nodiscard]] bool knows_buckets(const claim_terms& terms, time_point now) {
-        in_grace_ = before_ && now.time_since_epoch() < start_of(terms.hour) + std::chrono::seconds{terms.grace};
+        const bool in_time = now.time_since_epoch() < start_of(terms.hour) + std::chrono::seconds{terms.grace};
+        in_grace_ = before_ && (in_time || !hour_.telling.empty());
         return terms.buckets.hour == hour_.buckets && (!terms.with_day || terms.buckets.day == day_->buckets) &&
                (!in_grace_ || terms.buckets.before == before_->buckets);
     }
 
     // --- series
 
-    void decide_series(const claim& asked, const claim_terms& terms, time_point, claim_answer& answer) {
+    void decide_series(const claim& asked, const claim_terms& terms, claim_answer& answer) {
         if (terms.rules != hour_.rules) hour_.mixed = true;
+        if (terms.all_rules != hour_.all_rules) hour_.all_mixed = true;
         resolved_.clear();
         auto next = asked.fingerprints.begin();
         for (const claim_run& run : asked.runs) {
-            if (!run.look)
+            if (!run.look && run.series != 0)
                 for (const std::uint8_t place : run.budgets) resolve(asked, place, terms);
             for (std::uint32_t i = 0; i < run.series; ++i, ++next)
                 answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, run, terms));
@@ -230,6 +289,11 @@ class store_model {
 
     [[nodiscard]] bool in_day(std::uint64_t series, const claim_terms& terms) const {
         return terms.with_day && day_->series.contains(series);
+    }
+
+    /// What was accepted at once is in the day's count, which has been restored, whether it is in the set or not.
+    [[nodiscard]] bool counts_day(const claim_terms& terms) const {
+        return terms.with_day && (terms.hour % 24 == 0 || !is_held());
     }
 
     [[nodiscard]] series_answer look(std::uint64_t series, const claim_terms& terms) const {
@@ -248,7 +312,7 @@ class store_model {
             const std::uint64_t kept_in_day = terms.hour % 24 == 0 ? kept : 0;
             if (!has_room(budget.maxima.hourly, hour_.count(budget.id), kept))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::hourly};
-            if (terms.with_day && !day_known && !has_room(budget.maxima.daily, day_->count(budget.id), kept_in_day))
+            if (counts_day(terms) && !day_known && !has_room(budget.maxima.daily, day_->count(budget.id), kept_in_day))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::daily};
         }
         take(series, run, {.incumbent = incumbent, .day_counts = terms.with_day && !day_known}, terms);
@@ -270,9 +334,10 @@ class store_model {
         for (const std::uint8_t place : run.budgets) {
             asked_budget& budget = resolved_.at(place);
             if (std::exchange(budget.opens, false)) ++shelves(terms)[shelf_of_.at(place)];
+            hour_.shared |= budget.shares;
             ++hour_.counted[budget.id];
             if (how.incumbent) ++hour_.returned[budget.id];
-            if (how.day_counts) ++day_->counted[budget.id];
+            if (how.day_counts && counts_day(terms)) ++day_->counted[budget.id];
         }
     }
 
@@ -306,7 +371,7 @@ class store_model {
 
     /// Incumbents that are yet to return: room is kept for them.
     [[nodiscard]] std::uint64_t awaited(const asked_budget& budget, const claim_terms& terms) const {
-        if (!in_grace_) return 0;
+        if (!in_grace_ || is_held()) return 0;
         if (before_->rules != terms.rules || before_->mixed || budget.unknown_past) return infinite;
         const std::uint64_t expected = before_->count(budget.id) - window::found(before_->missing, budget.id);
         const std::uint64_t returned = window::found(hour_.returned, budget.id);

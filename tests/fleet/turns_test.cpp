@@ -93,5 +93,21 @@ TEST_CASE("who has waited for too long leaves, and the turn goes to the next", "
     CHECK(queue.served == names{"a", "c", "d"});
 }
 
+TEST_CASE("a turn that is given back when there are no turns any more goes to nobody", "[fleet]") {
+    net::io_context io;
+    std::optional<turns> gone{std::in_place, io, 1u, 10u};
+    std::vector<turns::turn> held;
+    const auto ask = [](turns& of, std::vector<turns::turn>& into) -> net::awaitable<void> {
+        auto mine = co_await of.take("a", turns::clock::now() + 10s);
+        into.push_back(std::move(mine));
+    };
+    net::co_spawn(io, ask(*gone, held), net::detached);
+    io.poll();
+    REQUIRE(held.size() == 1);
+    CHECK(held.front());
+    gone.reset();
+    held.clear();
+}
+
 }  // namespace
 }  // namespace seriesgate

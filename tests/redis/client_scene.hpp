@@ -22,54 +22,6 @@ inline net::awaitable<void> keep(net::awaitable<redis_answer> asked, std::option
     got = co_await std::move(asked);
 }
 
-struct client_scene {
-    net::io_context& io;
-    redis_config config;
-    redis_shared shared;
-    redis_client client;
-
-    client_scene(net::io_context& where, redis_config given)
-        : io(where), config(std::move(given)), shared(config), client(where, config, shared) {}
-
-    void begin(words command, std::optional<redis_answer>& got,
-               std::chrono::milliseconds limit = std::chrono::seconds{10}) {
-        net::co_spawn(io, keep(client.call(std::move(command), limit), got), net::detached);
-    }
-    redis_answer await(const std::optional<redis_answer>& got) {
-        io.restart();
-        while (!got && io.run_one_for(std::chrono::seconds{20}) != 0) continue;
-        REQUIRE(got.has_value());
-        return std::move(const_cast<std::optional<redis_answer>&>(got).value());
-    }
-    redis_answer call(words command, std::chrono::milliseconds limit = std::chrono::seconds{10}) {
-        std::optional<redis_answer> got;
-        begin(std::move(command), got, limit);
-        return await(got);
-    }
-    redis_answer call_script(const redis_script& script, words arguments) {
-        std::optional<redis_answer> got;
-        auto asked = client.call_script(script, std::move(arguments), std::chrono::seconds{10});
-        net::co_spawn(io, keep(std::move(asked), got), net::detached);
-        return await(got);
-    }
-    /// Lets time pass, for what happens of itself.
-    void run_for(std::chrono::milliseconds time) {
-        io.restart();
-        io.run_for(time);
-    }
-    /// Calls again and again, for what a server needs time for.
-    redis_answer call_until(const words& command, bool (*is_good)(const redis_answer&)) {
-        const auto end = clock::now() + std::chrono::seconds{30};
-        redis_answer got = call(command);
-        while (!is_good(got) && clock::now() < end) {
-            run_for(std::chrono::milliseconds{50});
-            client.maintain();
-            got = call(command);
-        }
-        return got;
-    }
-};
-
 inline bool is_answered(const redis_answer& of) {
     return of.has_value();
 }
@@ -79,7 +31,71 @@ inline std::string shown(const redis_answer& of) {
     if (!of) return std::string{name_of(of.error().why)} + ": " + of.error().text;
     if ((*of)->type == REDIS_REPLY_INTEGER) return std::to_string((*of)->integer);
     if ((*of)->type == REDIS_REPLY_NIL) return "nil";
-    return std::string{text_of(**of)};
+    return std::string{seriesgate::text_of(**of)};
 }
+
+/// Of a scene with nobody else on its thread.
+struct own_thread {
+    net::io_context own_io{1};
+};
+
+struct client_scene : private own_thread {
+    net::io_context& io;
+    redis_config config;
+    redis_shared shared;
+    redis_client client;
+    std::chrono::milliseconds limit = std::chrono::seconds{10};  ///< of calls that name none
+
+    client_scene(net::io_context& where, redis_config given)
+        : io(where), config(std::move(given)), shared(config), client(where, config, shared) {}
+    explicit client_scene(redis_config given) : client_scene(own_io, std::move(given)) {}
+
+    void begin(words command, std::optional<redis_answer>& got, std::chrono::milliseconds within) {
+        net::co_spawn(io, keep(client.call(std::move(command), within), got), net::detached);
+    }
+    /// @param got gets the answer when there is one; it must outlive the call
+    void begin(words command, std::optional<redis_answer>& got) { begin(std::move(command), got, limit); }
+    redis_answer await(const std::optional<redis_answer>& got) {
+        io.restart();
+        while (!got && io.run_one_for(std::chrono::seconds{20}) != 0) continue;
+        REQUIRE(got.has_value());
+        return std::move(const_cast<std::optional<redis_answer>&>(got).value());
+    }
+    redis_answer call(words command, std::chrono::milliseconds within) {
+        std::optional<redis_answer> got;
+        begin(std::move(command), got, within);
+        return await(got);
+    }
+    redis_answer call(words command) { return call(std::move(command), limit); }
+    std::string say(words command) { return shown(call(std::move(command))); }
+    redis_answer call_script(const redis_script& script, words arguments) {
+        std::optional<redis_answer> got;
+        auto asked = client.call_script(script, std::move(arguments), limit);
+        net::co_spawn(io, keep(std::move(asked), got), net::detached);
+        return await(got);
+    }
+    /// Lets happen what happens of itself, until it has; at most 20 s.
+    template <class Condition>
+    void run_until(Condition has_happened) {
+        const auto end = clock::now() + std::chrono::seconds{20};
+        io.restart();
+        while (!has_happened() && clock::now() < end) io.run_one_for(std::chrono::milliseconds{10});
+        REQUIRE(has_happened());
+    }
+    /// Calls again and again, for what a server needs time for; at most 30 s.
+    template <class Condition>
+    std::string say_until(const words& command, Condition is_good) {
+        const auto end = clock::now() + std::chrono::seconds{30};
+        redis_answer got = call(command);
+        while (!is_good(got) && clock::now() < end) {
+            io.restart();
+            io.run_for(std::chrono::milliseconds{20});
+            client.maintain();
+            got = call(command);
+        }
+        return shown(got);
+    }
+    std::string say_until_answered(const words& command) { return say_until(command, is_answered); }
+};
 
 }  // namespace seriesgate::testing

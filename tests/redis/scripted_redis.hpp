@@ -20,11 +20,16 @@ namespace seriesgate::testing {
 
 using words = std::vector<std::string>;
 
+/// A string as servers send it.
+inline std::string bulk(const std::string& text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
 struct scripted_redis {
     stream_acceptor acceptor;
     /// By the command's name, for as long as the server lives: what is asked when one connects is answered usually.
     std::map<std::string, std::string> always{
-        {"AUTH", "+OK\r\n"}, {"INFO", "$19\r\n# Server\nrun_id:aaaa\r\n"}, {"ROLE", "*1\r\n$6\r\nmaster\r\n"}};
+        {"AUTH", "+OK\r\n"}, {"INFO", bulk("# Server\r\nrun_id:aaaa\r\n")}, {"ROLE", "*1\r\n$6\r\nmaster\r\n"}};
     std::deque<std::string> script;  ///< to all other commands, in turn; without one nothing is said
     std::size_t piece_bytes = 0;     ///< of what is sent at a time; 0: all
     std::vector<words> commands;     ///< all that came, but for what `always` answers
@@ -46,7 +51,7 @@ struct scripted_redis {
 
 inline std::string answer_to(scripted_redis& server, const redisReply& command) {
     words said;
-    for (std::size_t i = 0; i < command.elements; ++i) said.emplace_back(text_of(*command.element[i]));
+    for (std::size_t i = 0; i < command.elements; ++i) said.emplace_back(seriesgate::text_of(*command.element[i]));
     if (const auto found = server.always.find(said.at(0)); found != server.always.end()) return found->second;
     server.commands.push_back(std::move(said));
     if (server.script.empty()) return "";

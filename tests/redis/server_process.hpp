@@ -97,45 +97,53 @@ inline bool accepts(const stream_endpoint& at) {
     return !error;
 }
 
-/// A Redis, or a Valkey, on 127.0.0.1 and on a unix socket. It keeps nothing.
+/// What a server is to be told.
+struct server_wish {
+    std::vector<std::string> arguments{};
+    std::string port_option = "--port";  ///< what its port is for: with "--tls-port" it has no other one
+    std::string file{};                  ///< of its configuration, which it may write to
+};
+
+/// A Redis, or a Valkey, on 127.0.0.1 and on a unix socket. It keeps nothing unless it is told to.
 class server_process {
     scratch_directory folder_;
     std::uint16_t port_ = 0;
-    std::vector<std::string> more_;
+    server_wish wish_;
     std::unique_ptr<process> running_;
 
   public:
-    /// @param more arguments; of those that are there twice, the last one counts
-    explicit server_process(std::vector<std::string> more = {}) : more_(std::move(more)) {
+    explicit server_process(server_wish wish) : wish_(std::move(wish)) {
         for (int tries = 0; tries < 3; ++tries) {  // somebody may take the port before it does
             port_ = free_port();
             if (start()) return;
         }
         throw std::runtime_error("no server: " + read_file(folder_ / "log"));
     }
+    explicit server_process(std::vector<std::string> arguments = {})
+        : server_process(server_wish{.arguments = std::move(arguments)}) {}
 
+    /// @param further arguments, for this time
     /// @return whether it is there, and can be connected to
-    bool start() {
-        std::vector<std::string> arguments{server_program(),
-                                           "--port",
-                                           std::to_string(port_),
-                                           "--bind",
-                                           "127.0.0.1",
-                                           "--unixsocket",
-                                           socket(),
-                                           "--dir",
-                                           (folder_ / "").string(),
-                                           "--save",
-                                           "",
-                                           "--appendonly",
-                                           "no",
-                                           "--daemonize",
-                                           "no"};
-        arguments.insert(arguments.end(), more_.begin(), more_.end());
+    bool start(const std::vector<std::string>& further = {}) {
+        std::vector<std::string> arguments{server_program()};
+        const auto add = [&arguments](const std::vector<std::string>& more) {
+            arguments.insert(arguments.end(), more.begin(), more.end());
+        };
+        if (!wish_.file.empty()) {
+            write_file(folder_ / "conf", wish_.file);
+            add({(folder_ / "conf").string()});
+        }
+        add({"--bind", "127.0.0.1", "--unixsocket", socket(), "--dir", (folder_ / "").string(), "--daemonize", "no"});
+        add({"--save", ""});
+        if (wish_.port_option != "--port") add({"--port", "0"});
+        add({wish_.port_option, std::to_string(port_)});
+        add(wish_.arguments);
+        add(further);
         std::filesystem::remove(socket());
         running_ = std::make_unique<process>(arguments, folder_ / "log");
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-        while (!accepts(unix_endpoint(socket()))) {
+        const auto at_port = tcp_endpoint(net::ip::address_v4::loopback(), port_);
+        while (!accepts(unix_endpoint(socket())) || !accepts(at_port)) {
             if (!running_->is_running() || std::chrono::steady_clock::now() > end) return false;
             std::this_thread::sleep_for(std::chrono::milliseconds{5});
         }

@@ -1,4 +1,4 @@
-#include "fleet/fleet_metrics.hpp"
+#include "fleet/fleet_exposition.hpp"
 
 #include <chrono>
 
@@ -58,6 +58,20 @@ void write(exposition& out, fleet_shared& of) {
     write_counter(out, "seriesgate_shared_recoveries_total",
                   "Times that the shared store may have lost counts, and gates made them whole again.",
                   metrics.recoveries);
+    out.family("seriesgate_shared_at_once",
+               "Whether the shared store keeps the places of incumbents that this gate accepts without asking.",
+               metric_type::gauge);
+    out.sample({}, of.keeps_places ? 1 : 0);
+    out.family("seriesgate_shared_untold_series",
+               "Incumbents that were accepted at once, and of which the shared store has yet to be told.",
+               metric_type::gauge);
+    out.sample({}, of.untold.size());
+    out.family("seriesgate_shared_told_series_total",
+               "Incumbents that were accepted at once, by what the shared store said when it was told of them.",
+               metric_type::counter);
+    for (const claim_outcome outcome : {claim_outcome::known, claim_outcome::taken, claim_outcome::refused})
+        out.sample({{"outcome", outcome_name(outcome)}}, metrics.told[outcome].value());
+    out.sample({{"outcome", "too_late"}}, metrics.told_too_late.value());
     write_gauge(out, "seriesgate_shared_claims_waiting", "Claims that wait for their turn.", metrics.waiting);
     write_histogram(out, "seriesgate_shared_claim_duration_seconds",
                     "Time from sending a claim to having read its answer.", metrics.claim_duration);

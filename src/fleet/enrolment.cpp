@@ -1,0 +1,124 @@
+#include "fleet/enrolment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "claim/rule_terms.hpp"
+#include "fleet/telling_text.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 2s;
+/// Until the hour is open the store is asked the more often the younger that is.
+constexpr auto asked_again_min = 10ms;
+constexpr auto asked_again_max = 1s;
+constexpr int asked_again_part = 10;
+/// While others wait for what is untold.
+constexpr auto awaited_interval = 50ms;
+
+/// One that was killed may have left something untold: another run of the gate must not leave in its name.
+std::string name_of_run(const std::string& gate) {
+    std::random_device random;
+    return fmt::format("{}/{:08x}{:08x}", gate, random(), random());
+}
+
+std::int64_t hour_number(time_point now) {
+    return std::chrono::floor<std::chrono::hours>(now).time_since_epoch().count();
+}
+
+}  // namespace
+
+enrolment::enrolment(fleet_shared& shared, const std::string& gate) : shared_(shared), name_(name_of_run(gate)) {}
+
+net::awaitable<void> enrolment::keep(redis_client& client, std::shared_ptr<const compiled_rules> rules) {
+    const time_point now = shared_.now();
+    const std::int64_t hour = hour_number(now);
+    if (!terms_ || hour != terms_->hour || rules != rules_) begin(hour, std::move(rules));
+    if (in_grace(now) && !leaves_) {
+        if (is_answered_) co_return;
+        may_be_listed_ = true;  // whether or not this is answered
+        const auto state = co_await ask(client, true);
+        if (!state || *state == telling_state::not_open) co_return;
+        is_answered_ = true;
+        if (*state == telling_state::listed && !leaves_ && hour == hour_number(shared_.now())) {
+            shared_.untold.accept(hour_of(now), rules_);
+            shared_.keeps_places = true;
+        }
+    } else if (may_be_listed_) {
+        co_await leave(client);
+    }
+}
+
+net::awaitable<bool> enrolment::leave(redis_client& client) {
+    leaves_ = true;
+    shared_.untold.stop();
+    if (!may_be_listed_) co_return true;
+    if (shared_.untold.size() != 0) co_return false;
+    const auto state = co_await ask(client, false);
+    if (!state) co_return false;
+    may_be_listed_ = false;
+    is_awaited_ = false;
+    shared_.keeps_places = false;
+    co_return true;
+}
+
+untold_series_of enrolment::interrupt() {
+    shared_.untold.stop();
+    shared_.keeps_places = false;
+    if (!terms_) return {};
+    // What the store has of the list may be older than what this gate has heard of it.
+    leaves_ = may_be_listed_ = true;
+    is_awaited_ = shared_.untold.size() != 0;
+    if (!is_awaited_) return {};
+    return {.name = name_, .hour = terms_->hour};
+}
+
+/// Another hour, or other rules.
+void enrolment::begin(std::int64_t hour, std::shared_ptr<const compiled_rules> rules) {
+    shared_.untold.stop();
+    if (!terms_ || terms_->hour != hour) {
+        may_be_listed_ = false;
+        leaves_ = false;
+        is_awaited_ = false;
+        shared_.keeps_places = false;
+    }
+    terms_ = terms_of(*rules);
+    terms_->hour = hour;
+    rules_ = std::move(rules);
+    is_answered_ = false;
+}
+
+bool enrolment::in_grace(time_point now) const {
+    return now < std::chrono::sys_seconds{std::chrono::hours{terms_->hour}} + std::chrono::seconds{terms_->grace};
+}
+
+net::awaitable<std::optional<telling_state>> enrolment::ask(redis_client& client, bool enters) {
+    std::vector<std::string> words =
+        enters ? enter_words(*terms_, name_, shared_.keys) : leave_words(*terms_, name_, shared_.keys);
+    const auto reply = co_await client.call_script_there(shared_.tellings, std::move(words), patience);
+    if (!reply) co_return std::nullopt;
+    const auto answer = read_telling_answer(**reply);
+    if (!answer) {
+        shared_.store.note({.why = redis_error::kind::protocol, .text = answer.error()});
+        co_return std::nullopt;
+    }
+    co_return answer->state;
+}
+
+std::optional<enrolment::clock::duration> enrolment::until_next() const {
+    if (is_awaited_) return awaited_interval;
+    const time_point now = shared_.now();
+    if (!terms_ || (terms_->hour == hour_number(now) && (is_answered_ || leaves_ || !in_grace(now))))
+        return std::nullopt;
+    const auto age = std::chrono::duration_cast<clock::duration>(now - hour_of(now).start) / asked_again_part;
+    return std::clamp<clock::duration>(age, asked_again_min, asked_again_max);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,43 @@
+-- Keeps the list of gates that accept incumbents at once and tell of them afterwards (fleet/enrolment.hpp): while one is
+-- on it, claim.lua keeps the places of incumbents. tests/fleet/store_model.hpp says the same without a store.
+--
+-- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 gates that recover.lua waits for.
+-- ARGV  1 hour, 2 all rules, 3 grace in s, 4 name of the gate, of this one run of it, 5 whether it enters (1) or leaves
+--       (0), 6 the run_id of the server that this connection leads to.
+-- Answer  clock (s, us) and 0 the hour is not open, or the server's counts are not whole, 1 it is on the list,
+--         2 its incumbents have to wait, 3 it has left.
+--
+-- The store has a place for each of its incumbents if all that was counted in the hour before was counted by the very
+-- rules that the gate has, and in a budget of its own, and none of it has been lost. Once an hour is open, nothing of
+-- that changes for the hour before, but for a loss.
+
+local NOT_OPEN, LISTED, MUST_WAIT, LEFT = 0, 1, 2, 3
+local HOUR_SECONDS = 3600
+local HEAD, HOUR, BEFORE, AWAITED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local hour, all_rules, name, field = tonumber(ARGV[1]), ARGV[2], ARGV[4], 'u' .. ARGV[4]
+
+local time = redis.call('TIME')
+local now = tonumber(time[1])
+local function answer(state) return {now, tonumber(time[2]), state} end
+
+local head = redis.call('HMGET', HEAD, 'hour', 'before', 'server', 'whole_from', 'held')
+local is_open = tonumber(head[1] or -1) == hour
+if ARGV[5] == '0' then
+    if is_open and redis.call('HEXISTS', HOUR, field) == 1 then
+        redis.call('HINCRBY', HEAD, 'telling', -1)
+        redis.call('HDEL', HOUR, field)
+    end
+    redis.call('SREM', AWAITED, name)
+    if tonumber(head[5] or -1) == hour and redis.call('EXISTS', AWAITED) == 0 then redis.call('HDEL', HEAD, 'held') end
+    return answer(LEFT)
+end
+if not is_open or head[3] ~= ARGV[6] then return answer(NOT_OPEN) end
+if not head[2] or now >= hour * HOUR_SECONDS + tonumber(ARGV[3]) then return answer(MUST_WAIT) end
+if hour < tonumber(head[4] or 0) then return answer(MUST_WAIT) end
+local before = redis.call('HMGET', BEFORE, 'all_rules', 'all_mixed', 'shared')
+if before[1] ~= all_rules or before[2] or before[3] then return answer(MUST_WAIT) end
+if redis.call('HEXISTS', HOUR, field) == 0 then
+    redis.call('HINCRBY', HEAD, 'telling', 1)  -- first: should the other one fail, places are kept for too long
+    redis.call('HSET', HOUR, field, 1)
+end
+return answer(LISTED)

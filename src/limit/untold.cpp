@@ -1,0 +1,47 @@
+#include "limit/untold.hpp"
+
+#include <utility>
+
+#include "core/kept_memory.hpp"
+
+namespace seriesgate {
+
+std::size_t untold::bytes() const noexcept {
+    return sizeof *this + tenant.capacity() + held_bytes(series) + held_bytes(open.pending) +
+           held_bytes(open.refused_by) + open.selections.bytes();
+}
+
+void untold_series::accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules) {
+    std::unordered_set<std::uint64_t> gone;  // freed without the lock
+    const auto all = all_.lock();
+    if (all->hour != hour.start) all->series.swap(gone);
+    all->hour = hour.start;
+    all->rules = std::move(rules);
+    all->accepts = true;
+}
+
+void untold_series::stop() {
+    all_.lock()->accepts = false;
+}
+
+untold_series::entry untold_series::add(const window_span& hour, const compiled_rules& rules,
+                                        std::uint64_t fingerprint) {
+    const auto all = all_.lock();
+    if (all->hour != hour.start) return entry::refused;
+    if (all->series.contains(fingerprint)) return entry::there;
+    if (!all->accepts || all->rules.get() != &rules || all->series.size() >= series_max_) return entry::refused;
+    all->series.insert(fingerprint);
+    return entry::added;
+}
+
+void untold_series::remove(const window_span& hour, std::span<const offered_series> told) {
+    const auto all = all_.lock();
+    if (all->hour != hour.start) return;
+    for (const offered_series& each : told) all->series.erase(each.fingerprint);
+}
+
+std::size_t untold_series::size() const {
+    return all_.lock()->series.size();
+}
+
+}  // namespace seriesgate

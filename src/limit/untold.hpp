@@ -1,0 +1,70 @@
+/// Incumbents that a gate of a fleet has accepted without waiting, and of which it has yet to tell the shared store.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/guarded.hpp"
+#include "limit/offered.hpp"
+#include "limit/undecided.hpp"
+#include "limit/window.hpp"
+
+namespace seriesgate {
+
+struct compiled_rules;
+
+/// Those of one request: all that it takes to ask about them and to settle them when the request is long gone.
+struct untold {
+    std::string tenant{};
+    std::vector<offered_series> series{};  ///< without samples: these have been decided about
+    undecided open{};                      ///< all of them are pending
+
+    /// What is held for it.
+    [[nodiscard]] std::size_t bytes() const noexcept;
+};
+
+/// Those of all requests, by fingerprint: each is told once, however often it comes meanwhile. Bounded; of one hour, in
+/// which the store keeps a place for each of them.
+/// Threads: any.
+class untold_series {
+    struct listed {
+        std::chrono::sys_seconds hour{};
+        std::shared_ptr<const compiled_rules> rules{};
+        bool accepts = false;
+        std::unordered_set<std::uint64_t> series{};
+    };
+
+    mutable guarded<listed, std::mutex> all_;
+    const std::size_t series_max_;
+
+  public:
+    enum class entry : std::uint8_t {
+        refused,  ///< it has to wait as newcomers do
+        added,    ///< it may be accepted if the store is told
+        there,    ///< it has been accepted and is untold
+    };
+
+    explicit untold_series(std::size_t series_max) : series_max_(series_max) {}
+
+    /// From now on incumbents of the hour may be added that were selected by these rules. What is left of an earlier
+    /// hour is forgotten: nobody can be told any more.
+    void accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules);
+    /// From now on none is added.
+    void stop();
+
+    /// Whether an incumbent of that hour may be accepted at once. Whoever adds one has it told, and removes it then.
+    entry add(const window_span& hour, const compiled_rules& rules, std::uint64_t fingerprint);
+    /// They have been told, or never will be.
+    void remove(const window_span& hour, std::span<const offered_series> told);
+
+    [[nodiscard]] std::size_t size() const;
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,112 @@
+#include "fleet/fleet_exposition.hpp"
+
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "fleet/fleet_shared.hpp"
+#include "metrics/exposition.hpp"
+#include "support/catch.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A gate in a fleet that nobody has asked anything.
+struct scene {
+    shared_config settings;
+    fleet_metrics metrics;
+    fleet_shared fleet{settings, metrics};
+
+    std::string text() {
+        exposition out;
+        write(out, fleet);
+        return out.take();
+    }
+    /// Without comments and buckets.
+    std::string samples() {
+        std::istringstream lines{text()};
+        std::string samples;
+        for (std::string line; std::getline(lines, line);)
+            if (!line.starts_with('#') && line.find("_bucket") == std::string::npos) samples += line + '\n';
+        return samples;
+    }
+};
+
+TEST_CASE("what is counted about a fleet is written family by family", "[fleet]") {
+    scene at;
+    at.fleet.set_state(fleet_state::joined);
+    at.fleet.set_members({{.name = "a", .version = "1"}, {.name = "b", .version = "1"}});
+    at.metrics.claims.add(9);
+    at.metrics.series[claim_outcome::known].add(100);
+    at.metrics.series[claim_outcome::taken].add(20);
+    at.metrics.series[claim_outcome::refused].add(6);
+    at.metrics.series[claim_outcome::unknown].add(7);
+    at.metrics.unanswered_series.add(8);
+    at.metrics.failures[redis_error::kind::timeout].add(4);
+    at.metrics.failures[redis_error::kind::out_of_memory].add(5);
+    at.metrics.no_turn.add(3);
+    at.metrics.closed.add(2);
+    at.metrics.waiting.add(11);
+    at.metrics.claim_duration.observe(250ms);
+    at.metrics.claim_duration.observe(500ms);
+    at.fleet.store.metrics.connections.add(12);
+    at.fleet.store.metrics.connect_failures.add(13);
+    at.fleet.store.metrics.late_replies.add(14);
+    CHECK(at.samples() ==
+          "seriesgate_shared_up 1\n"
+          "seriesgate_shared_gates 2\n"
+          "seriesgate_shared_clock_offset_seconds 0\n"
+          "seriesgate_shared_claims_total 9\n"
+          "seriesgate_shared_claimed_series_total{outcome=\"known\"} 100\n"
+          "seriesgate_shared_claimed_series_total{outcome=\"taken\"} 20\n"
+          "seriesgate_shared_claimed_series_total{outcome=\"refused\"} 6\n"
+          "seriesgate_shared_claimed_series_total{outcome=\"unknown\"} 7\n"
+          "seriesgate_shared_unanswered_series_total 8\n"
+          "seriesgate_shared_claim_failures_total{reason=\"unreachable\"} 0\n"
+          "seriesgate_shared_claim_failures_total{reason=\"timeout\"} 4\n"
+          "seriesgate_shared_claim_failures_total{reason=\"protocol\"} 0\n"
+          "seriesgate_shared_claim_failures_total{reason=\"busy\"} 0\n"
+          "seriesgate_shared_claim_failures_total{reason=\"read_only\"} 0\n"
+          "seriesgate_shared_claim_failures_total{reason=\"out_of_memory\"} 5\n"
+          "seriesgate_shared_claim_failures_total{reason=\"denied\"} 0\n"
+          "seriesgate_shared_claim_failures_total{reason=\"other\"} 0\n"
+          "seriesgate_shared_claim_failures_total{reason=\"no_turn\"} 3\n"
+          "seriesgate_shared_claims_closed_total 2\n"
+          "seriesgate_shared_claims_waiting 11\n"
+          "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
+          "seriesgate_shared_claim_duration_seconds_count 2\n"
+          "seriesgate_shared_connections_total 12\n"
+          "seriesgate_shared_connect_failures_total 13\n"
+          "seriesgate_shared_late_replies_total 14\n");
+}
+
+TEST_CASE("a gate that cannot ask is not up", "[fleet]") {
+    scene at;
+    CHECK(at.samples().starts_with("seriesgate_shared_up 0\n"));
+    at.fleet.set_state(fleet_state::away);
+    CHECK(at.samples().starts_with("seriesgate_shared_up 0\n"));
+}
+
+TEST_CASE("every family of a fleet has help and a type, once, and counters end in _total", "[fleet]") {
+    scene at;
+    std::istringstream lines{at.text()};
+    std::set<std::string> helped;
+    std::set<std::string> typed;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with('#')) continue;
+        std::istringstream words{line};
+        std::string hash, keyword, name, type;
+        words >> hash >> keyword >> name >> type;
+        CAPTURE(line);
+        CHECK(name.starts_with("seriesgate_shared_"));
+        CHECK((keyword == "HELP" ? helped : typed).insert(name).second);
+        if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
+    }
+    CHECK(helped == typed);
+    CHECK(helped.size() == 13);
+}
+
+}  // namespace
+}  // namespace seriesgate

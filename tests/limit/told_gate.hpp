@@ -1,0 +1,90 @@
+/// How tests say what a store has told a gate of its fleet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
+#include "limit/told.hpp"
+#include "support/catch.hpp"
+
+namespace seriesgate::testing {
+
+/// The global budget and those of the tenant and the first limit, as a store may have counted them.
+inline const std::vector<heard_budget> heard_of_all{{.place = 0, .hourly = 7, .daily = 9, .awaited = 2},
+                                                    {.place = 1, .hourly = 3, .daily = 4, .awaited = 1},
+                                                    {.place = 2, .hourly = 2, .daily = 2, .awaited = 0}};
+
+inline told_series refused_by_budget(std::uint32_t place, refusing_window window = refusing_window::hourly) {
+    return {.outcome = told_outcome::refused, .window = window, .place = place, .heard = heard_of_all};
+}
+inline told_series outcome_of(told_outcome outcome) {
+    return {.outcome = outcome, .heard = heard_of_all};
+}
+
+/// A limiter of a fleet, and one request between its two halves.
+struct told_gate {
+    series_limiter limiter;
+    batch sent{.tenant = "red", .labels = {{"job", "api"}}};
+    std::vector<offered_series> offered{};
+    std::vector<verdict> verdicts{};
+    undecided open{};
+    shown_labels labels{};
+
+    explicit told_gate(const limit_rules& settings, time_point now = at(10, 30))
+        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet} {}
+
+    /// @return how many series the store is to be asked about.
+    std::size_t look_up(std::uint64_t first, std::uint64_t count, time_point now, bool admits = true) {
+        sent.first = first;
+        sent.count = count;
+        offered.clear();
+        for (std::uint64_t i = first; i < first + count; ++i)
+            offered.push_back({.fingerprint = fingerprint_in(sent, i), .samples = 2, .admits = admits});
+        return look_up_again(now);
+    }
+    std::size_t look_up_again(time_point now) {
+        labels.entries.assign(offered.size(), views_of(sent.labels));
+        verdicts.assign(offered.size(), verdict::unknown);
+        limiter.look_up(offered, now, verdicts, open);
+        REQUIRE(limiter.select(open, origin()));
+        return open.pending.size();
+    }
+    std::vector<verdict> settle(const told& said, time_point now) {
+        REQUIRE(limiter.settle(offered, now, verdicts, open, origin(), &said));
+        return verdicts;
+    }
+    /// Both, with a store that says the same of all series.
+    std::vector<verdict> offer(std::uint64_t first, std::uint64_t count, time_point now, const told_series& each) {
+        look_up(first, count, now);
+        return settle(saying(each), now);
+    }
+    [[nodiscard]] told saying(const told_series& each) const {
+        return {.hour = open.hour,
+                .pending = std::vector<told_series>(open.pending.size(), each),
+                .known_followers = std::vector<bool>(open.followers.size())};
+    }
+    [[nodiscard]] std::string refused_by(std::size_t entry) const {
+        return limiter.limit_name(open.refused_by.at(entry));
+    }
+    [[nodiscard]] limiter_figures figures() const { return figures_of(limiter); }
+
+  private:
+    request_origin origin() { return {.tenant = sent.tenant, .labels = &labels}; }
+};
+
+inline limit_rules three_limits() {
+    limit_rules made{.global = {.hourly = 10, .daily = 20}};
+    made.tenants.fallback = {.hourly = 5, .daily = 8};
+    label_limit& jobs = made.limits.emplace_back();
+    jobs.name = "jobs";
+    jobs.each = {"job"};
+    jobs.maxima = {.hourly = 3, .daily = 4};
+    return made;
+}
+
+using verdict_list = std::vector<verdict>;
+
+}  // namespace seriesgate::testing

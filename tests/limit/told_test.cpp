@@ -1,0 +1,160 @@
+// A gate of a fleet: what a store has told decides, whatever this gate has counted.
+#include "limit/told.hpp"
+
+#include "limit/told_gate.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+TEST_CASE("what the store has counted is in the gate's hour, and nobody is asked about it again") {
+    told_gate gate{three_limits()};
+    CHECK(gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::known)) == verdict_list{verdict::known});
+    CHECK(gate.offer(1, 2, at(10, 30), outcome_of(told_outcome::taken)) ==
+          verdict_list{verdict::admitted, verdict::admitted});
+    CHECK(gate.look_up(0, 3, at(10, 59)) == 0);
+    CHECK(gate.verdicts == verdict_list(3, verdict::known));
+    CHECK(gate.look_up(0, 3, at(11)) == 3);
+}
+
+TEST_CASE("what the store says is admitted though this gate's own limits say no") {
+    told_gate gate{{.global = {.hourly = 1}}};
+    const std::vector<heard_budget> global{{.place = 0, .hourly = 4}};
+    CHECK(gate.offer(0, 4, at(10, 30), {.outcome = told_outcome::taken, .heard = global}) ==
+          verdict_list(4, verdict::admitted));
+    CHECK(gate.look_up(0, 4, at(10, 31)) == 0);
+}
+
+TEST_CASE("the budget that the store names has refused, in the window that it names") {
+    told_gate gate{three_limits()};
+    const auto place = GENERATE(0u, 1u, 2u);
+    const auto window = GENERATE(refusing_window::hourly, refusing_window::daily);
+    gate.offer(7, 1, at(10, 30), outcome_of(told_outcome::taken));  // so that all its budgets are there
+    const auto wanted = window == refusing_window::hourly ? verdict::refused_hourly : verdict::refused_daily;
+    CHECK(gate.offer(0, 2, at(10, 31), refused_by_budget(place, window)) == verdict_list(2, wanted));
+    const char* const names[] = {"global", "tenant", "jobs"};
+    CHECK(gate.refused_by(0) == names[place]);
+    CHECK(gate.refused_by(1) == names[place]);
+    const limiter_figures figures = gate.figures();
+    const window_figures& refusing = window == refusing_window::hourly ? figures.hourly : figures.daily;
+    CHECK(refusing.series_refused == 2);
+    CHECK(refusing.samples_refused == 4);
+    // It is remembered, with the samples that are refused again.
+    CHECK(gate.look_up(0, 2, at(10, 59)) == 0);
+    CHECK(gate.settle(gate.saying({}), at(10, 59)) == verdict_list(2, wanted));
+    const limiter_figures later = gate.figures();
+    CHECK((window == refusing_window::hourly ? later.hourly : later.daily).samples_refused == 8);
+}
+
+TEST_CASE("budgets show what all gates have counted") {
+    told_gate gate{three_limits()};
+    gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
+    const auto check = [&gate] {
+        const limiter_figures figures = gate.figures();
+        CHECK(figures.hourly.series_current == 7);
+        CHECK(figures.daily.series_current == 9);
+        REQUIRE(figures.tenants.size() == 1);
+        CHECK(figures.tenants[0].hourly.series_current == 3);
+        CHECK(figures.tenants[0].daily.series_current == 4);
+        REQUIRE(figures.limits.size() == 1);
+        CHECK(figures.limits[0].hourly.series_current == 2);
+        CHECK(figures.limits[0].daily.series_current == 2);
+    };
+    check();
+    SECTION("the answers of two claims may come in any order") {
+        const std::vector<heard_budget> earlier{{.place = 0, .hourly = 5, .daily = 6},
+                                                {.place = 1, .hourly = 1, .daily = 1},
+                                                {.place = 2, .hourly = 1, .daily = 1}};
+        gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::taken, .heard = earlier});
+        check();
+    }
+    SECTION("a refusal says it, too") {
+        const std::vector<heard_budget> later{{.place = 0, .hourly = 10, .daily = 12}};
+        gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::refused, .heard = later});
+        CHECK(gate.figures().hourly.series_current == 10);
+        CHECK(gate.figures().daily.series_current == 12);
+    }
+    SECTION("a new hour begins with nothing, the day goes on") {
+        gate.limiter.maintain(at(11));
+        CHECK(gate.figures().hourly.series_current == 0);
+        CHECK(gate.figures().daily.series_current == 9);
+    }
+}
+
+TEST_CASE("nothing is counted twice") {
+    limit_rules settings = three_limits();
+    settings.global.daily = settings.tenants.fallback.daily = settings.limits[0].maxima.daily = 0;
+    told_gate gate{settings};
+    SECTION("a series that stands twice in a request") {
+        gate.look_up(0, 1, at(10, 30));
+        gate.offered.push_back(gate.offered[0]);
+        REQUIRE(gate.look_up_again(at(10, 30)) == 2);
+        told said = gate.saying(outcome_of(told_outcome::taken));
+        said.pending[1].outcome = told_outcome::known;
+        CHECK(gate.settle(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::known});
+    }
+    SECTION("two requests that were asked at once") {
+        told_gate& first = gate;
+        first.look_up(0, 1, at(10, 30));
+        undecided open = first.open;
+        const told said = first.saying(outcome_of(told_outcome::taken));
+        std::vector<verdict> others{verdict::unknown};
+        CHECK(first.settle(said, at(10, 30)) == verdict_list{verdict::admitted});
+        CHECK(first.limiter.settle(first.offered, at(10, 30), others, open, {.tenant = "red"}, &said));
+        CHECK(others == verdict_list{verdict::known});
+    }
+    CHECK(gate.figures().hourly.series_current == 7);  // as heard, once
+    CHECK(gate.figures().tenants.at(0).hourly.series_current == 3);
+}
+
+TEST_CASE("exempt series, and those that limits only observe, are decided by the gate alone") {
+    limit_rules settings;
+    SECTION("exempt") {
+        settings.global.hourly = 1;
+        settings.exempt.push_back(selecting("{job=\"api\"}"));
+        told_gate gate{settings};
+        CHECK(gate.offer(0, 3, at(10, 30), {}) == verdict_list(3, verdict::admitted));
+        CHECK(gate.figures().exempt_hourly == 3);
+        CHECK(gate.figures().hourly.series_current == 0);
+        CHECK(gate.look_up(0, 3, at(10, 30)) == 0);
+    }
+    SECTION("observed") {
+        settings = three_limits();
+        settings.mode = limit_mode::observe;
+        told_gate gate{settings};
+        CHECK(gate.offer(0, 4, at(10, 30), {}) == verdict_list(4, verdict::admitted));
+        CHECK(gate.figures().hourly.series_current == 4);
+        CHECK(gate.figures().limits.at(0).hourly.series_refused == 1);
+    }
+    SECTION("not limited") {
+        told_gate gate{settings};
+        CHECK(gate.offer(0, 4, at(10, 30), {}) == verdict_list(4, verdict::admitted));
+        CHECK(gate.figures().hourly.series_current == 4);
+    }
+    SECTION("a limit that observes, beside one that is shared") {
+        settings.global.hourly = 10;
+        label_limit& jobs = settings.limits.emplace_back();
+        jobs.name = "jobs";
+        jobs.maxima.hourly = 1;
+        jobs.mode = limit_mode::observe;
+        told_gate gate{settings};
+        const std::vector<heard_budget> global{{.place = 0, .hourly = 5}};
+        CHECK(gate.offer(0, 3, at(10, 30), {.outcome = told_outcome::taken, .heard = global}) ==
+              verdict_list(3, verdict::admitted));
+        CHECK(gate.figures().hourly.series_current == 5);
+        CHECK(gate.figures().limits.at(0).hourly.series_current == 1);
+        CHECK(gate.figures().limits.at(0).hourly.series_refused == 2);
+    }
+}
+
+TEST_CASE("a marker passes if this gate or another knows its series, and is dropped if nobody does") {
+    told_gate gate{three_limits()};
+    gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
+    gate.look_up(0, 3, at(11), false);
+    REQUIRE(gate.open.followers.size() == 3);
+    told said = gate.saying({});
+    said.known_followers = {false, true, false};
+    CHECK(gate.settle(said, at(11)) == verdict_list{verdict::known, verdict::known, verdict::unknown});
+    CHECK(gate.look_up(1, 1, at(11)) == 1);  // it was not admitted
+    CHECK(gate.figures().hourly.series_current == 0);
+}
