@@ -73,6 +73,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                                    .overflow_maxima = {.hourly = 5, .daily = 6}}}};
     claim_terms terms{.hour = 49,
                       .rules = 12,
+                      .all_rules = 13,
                       .grace = 600,
                       .with_day = true,
                       .room = 100,
@@ -94,6 +95,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "3",
                           "1",
                           "\1\2\3"s,  // numbers, kinds of budgets
+                          "13",        // all rules
                           "3",
                           "-9223372036854775799",  // series
                           "18446744073709551615",
