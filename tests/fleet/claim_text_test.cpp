@@ -95,7 +95,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "3",
                           "1",
                           "\1\2\3"s,  // numbers, kinds of budgets
-                          "13",        // all rules
+                          "13",       // all rules
                           "3",
                           "-9223372036854775799",  // series
                           "18446744073709551615",
