@@ -45,7 +45,7 @@ struct claim_run {
 struct claim {
     std::vector<std::uint64_t> fingerprints{};  ///< one may stand there twice: then it is known the second time
     std::vector<claim_run> runs{};              ///< of all of them, in their order
-    std::vector<claimed_budget> budgets{};  ///< each id once, and no overflow_id among them
+    std::vector<claimed_budget> budgets{};      ///< each id once, and no overflow_id among them
 
     friend bool operator==(const claim&, const claim&) = default;
 };

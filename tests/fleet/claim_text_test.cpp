@@ -73,11 +73,14 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                                    .overflow_maxima = {.hourly = 5, .daily = 6}}}};
     claim_terms terms{.hour = 49,
                       .rules = 12,
+                      .all_rules = 13,
                       .grace = 600,
                       .with_day = true,
+                      .accepted = true,
                       .room = 100,
                       .day_room = 200,
-                      .buckets = {.hour = 4, .day = 8, .before = 2}};
+                      .buckets = {.hour = 4, .day = 8, .before = 2},
+                      .server = "run-id"};
     const words arguments{"49",
                           "12",
                           "600",
@@ -94,6 +97,8 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "3",
                           "1",
                           "\1\2\3"s,  // numbers, kinds of budgets
+                          "13",       // all rules
+                          "1",        // accepted at once
                           "3",
                           "-9223372036854775799",  // series
                           "18446744073709551615",
@@ -115,7 +120,8 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "30",
                           "1",
                           "5",
-                          "6"};  // shelf
+                          "6",  // shelf
+                          "run-id"};
     const auto with = [&](words keys) {
         keys.insert(keys.end(), arguments.begin(), arguments.end());
         return keys;

@@ -48,6 +48,12 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
     at.metrics.failures[redis_error::kind::out_of_memory].add(5);
     at.metrics.no_turn.add(3);
     at.metrics.closed.add(2);
+    at.metrics.told[claim_outcome::known].add(15);
+    at.metrics.told[claim_outcome::taken].add(16);
+    at.metrics.told[claim_outcome::refused].add(17);
+    at.metrics.told_too_late.add(18);
+    at.metrics.lost.add(19);
+    at.metrics.recoveries.add(20);
     at.metrics.waiting.add(11);
     at.metrics.claim_duration.observe(250ms);
     at.metrics.claim_duration.observe(500ms);
@@ -72,8 +78,16 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
           "seriesgate_shared_claim_failures_total{reason=\"out_of_memory\"} 5\n"
           "seriesgate_shared_claim_failures_total{reason=\"denied\"} 0\n"
           "seriesgate_shared_claim_failures_total{reason=\"other\"} 0\n"
+          "seriesgate_shared_claim_failures_total{reason=\"lost\"} 19\n"
           "seriesgate_shared_claim_failures_total{reason=\"no_turn\"} 3\n"
           "seriesgate_shared_claims_closed_total 2\n"
+          "seriesgate_shared_recoveries_total 20\n"
+          "seriesgate_shared_at_once 0\n"
+          "seriesgate_shared_untold_series 0\n"
+          "seriesgate_shared_told_series_total{outcome=\"known\"} 15\n"
+          "seriesgate_shared_told_series_total{outcome=\"taken\"} 16\n"
+          "seriesgate_shared_told_series_total{outcome=\"refused\"} 17\n"
+          "seriesgate_shared_told_series_total{outcome=\"too_late\"} 18\n"
           "seriesgate_shared_claims_waiting 11\n"
           "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
           "seriesgate_shared_claim_duration_seconds_count 2\n"
@@ -105,7 +119,7 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
         if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 13);
+    CHECK(helped.size() == 17);
 }
 
 }  // namespace

@@ -8,12 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "claim/claim.hpp"
+#include "fleet/store_and_model.hpp"
 #include "support/fingerprints.hpp"
 
 namespace seriesgate::testing {
-
-inline constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must not do so while a test runs
 
 /// What the random claims of one scene have in common.
 struct scene {
@@ -32,6 +30,9 @@ class random_gates {
 
   public:
     explicit random_gates(scene of) : scene_(of), random_(of.seed) {}
+
+    /// Of which claims are made now.
+    [[nodiscard]] std::int64_t hour() const { return hour_; }
 
     time_point moment_after(std::chrono::seconds passed) {
         in_hour_ += passed;

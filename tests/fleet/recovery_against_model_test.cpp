@@ -14,6 +14,10 @@ using namespace seriesgate::testing;
 
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr std::int64_t hour = first_hour + 30;  // in the middle of a day
+
 /// A store and its model, which lose the same, and three gates that have heard of them.
 class losing_scene {
     random_numbers random_;
@@ -142,7 +146,8 @@ TEST_CASE("the script makes counts whole again as the model does, and never less
     const bool with_day = GENERATE(true, false);
     const std::uint64_t seed = GENERATE(11u, 12u, 13u);
     CAPTURE(seed, with_day);
-    losing_scene scene{{.seed = seed, .with_day = with_day}};
+    const bool places_for_all = GENERATE(true, false);
+    losing_scene scene{{.seed = seed, .with_day = with_day, .places_for_all = places_for_all}};
     for (int step = 0; step < 900; ++step) {
         CAPTURE(step);
         scene.claim_once();
@@ -154,4 +159,67 @@ TEST_CASE("the script makes counts whole again as the model does, and never less
     CHECK(scene.happened["held"] > 0);
     CHECK(scene.happened["told"] > 0);
     CHECK(scene.happened["must wait"] > 0);
+}
+
+TEST_CASE("after a loss nobody else is answered before what was accepted at once has been told, and then all are") {
+    const auto at = [](std::chrono::seconds in_hour, std::int64_t of = hour) {
+        return time_point{std::chrono::hours{of} + in_hour};
+    };
+    const auto claim_of = [](std::vector<std::uint64_t> series) {
+        const auto count = static_cast<std::uint32_t>(series.size());
+        return claim{.fingerprints = std::move(series),
+                     .runs = {{.series = count, .budgets = {0}}},
+                     .budgets = {{.id = 5, .maxima = {.hourly = 6, .daily = 8}}}};
+    };
+    const claim_terms before{.hour = hour - 1, .rules = 1, .all_rules = 2, .grace = 600, .with_day = true};
+    const claim_terms terms{.hour = hour, .rules = 1, .all_rules = 2, .grace = 600, .with_day = true};
+    claim_terms accepted = terms;
+    accepted.accepted = true;
+    const auto count_of = [](const claim_answer& answer) { return answer.budgets.at(0); };
+    store_and_model both;
+    heard_counts heard;
+    const auto ask = [&](std::vector<std::uint64_t> series, const claim_terms& by, time_point now) {
+        const claim asked = claim_of(std::move(series));
+        const claim_answer answer = both.ask(asked, by, now);
+        if (answer.status == claim_status::decided) heard.hear(asked, by, answer);
+        return answer;
+    };
+
+    // Six in the hour before; in the hour one of them has been told of, five are untold at two gates.
+    ask({1, 2, 3, 4, 5, 6}, before, at(10min, hour - 1));
+    ask({1}, terms, at(1s));
+    REQUIRE(both.enter("one", terms, at(1s)) == telling_state::listed);
+    REQUIRE(both.enter("other", terms, at(1s)) == telling_state::listed);
+    both.empty();
+    CHECK(ask({11}, terms, at(2s)).status == claim_status::lost);
+
+    const count_offer offer = heard.grown_since(0);
+    recovery_words said{.gate = "one", .is_last = true, .untold = {.name = "one", .hour = hour}};
+    said.in = both.recover(said, offer, offer.budgets, "", at(3s)).since;
+    said.gate = said.untold.name = "other";
+    both.recover(said, offer, offer.budgets, "", at(4s));
+    said.waited = 2s;
+    REQUIRE(both.recover(said, offer, offer.budgets, "", at(5s)).is_whole);
+
+    CHECK(both.enter("third", terms, at(6s)) == telling_state::must_wait);
+    CHECK(ask({11}, terms, at(6s)).status == claim_status::lost);
+    CHECK(count_of(ask({2, 3, 4}, accepted, at(7s))) == budget_answer{.hourly = 4, .daily = 6});
+    both.leave("one", terms);
+    CHECK(ask({11}, terms, at(8s)).status == claim_status::lost);
+    CHECK(count_of(ask({5, 6}, accepted, at(9s))) == budget_answer{.hourly = 6, .daily = 6});
+    both.leave("other", terms);
+    const claim_answer then = ask({2, 11}, terms, at(10s));
+    REQUIRE(then.status == claim_status::decided);
+    CHECK(then.series.at(0).outcome == claim_outcome::known);
+    CHECK(then.series.at(1).outcome == claim_outcome::refused);
+
+    // The hour was not whole, so incumbents of the next one wait; those of the one after it need not.
+    claim_terms next = terms, last = terms;
+    next.hour = hour + 1;
+    last.hour = hour + 2;
+    ask({2}, next, at(1s, hour + 1));
+    CHECK(both.enter("one", next, at(2s, hour + 1)) == telling_state::must_wait);
+    ask({2}, last, at(1s, hour + 2));
+    CHECK(both.enter("one", last, at(2s, hour + 2)) == telling_state::listed);
+    both.compare();
 }

@@ -27,6 +27,8 @@ inline std::ostream& operator<<(std::ostream& out, const budget_answer& of) {
 
 namespace seriesgate::testing {
 
+inline constexpr std::int64_t first_hour = 1'139'568;  // 2100-01-01: what expires must not do so while a test runs
+
 class store_and_model {
     claim_store store_;
     store_model model_;

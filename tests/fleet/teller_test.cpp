@@ -18,6 +18,15 @@ using namespace testing;
 
 const limit_rules at_most_ten{.global = {.hourly = 10, .daily = 0}};
 
+/// As gates find it when a recovery has ended.
+void say_that_it_is_whole(const store_process& store) {
+    store_connection connection{store};
+    const std::string info = connection.text({"INFO", "server"}), key = "run_id:";
+    const std::size_t begin = info.find(key) + key.size();
+    const std::string run_id = info.substr(begin, info.find('\r', begin) - begin);
+    connection.ask({"HSET", store_keys{"default"}.head(), "server", run_id});
+}
+
 /// A worker of a gate, and its store, which has just been begun.
 struct telling {
     shared_config settings;
@@ -27,6 +36,8 @@ struct telling {
     net::io_context io;
     claimer claims;
     teller under_test;
+
+    explicit telling(const store_process& store) : telling(store.socket()) { say_that_it_is_whole(store); }
 
     explicit telling(const std::string& socket)
         : settings{.url = "unix://" + socket, .store = {.unix_path = socket, .timeout = 5s}},
@@ -65,7 +76,7 @@ struct telling {
 
 TEST_CASE("the store is told, and what it has taken is known from then on") {
     const store_process store;
-    telling gate{store.socket()};
+    telling gate{store};
     gate.shared.set_state(fleet_state::joined);
     gate.under_test.take(gate.accepted(12, gate.shared.now()));
     CHECK(gate.shared.untold.size() == 12);
@@ -77,7 +88,7 @@ TEST_CASE("the store is told, and what it has taken is known from then on") {
 
 TEST_CASE("a store that is away is told when it is back") {
     const store_process store;
-    telling gate{store.socket()};
+    telling gate{store};
     gate.shared.set_state(fleet_state::away);
     gate.under_test.take(gate.accepted(3, gate.shared.now()));
     gate.under_test.take(gate.accepted(0, gate.shared.now()));
@@ -90,7 +101,7 @@ TEST_CASE("a store that is away is told when it is back") {
 
 TEST_CASE("what is of an hour that is over is told to nobody") {
     const store_process store;
-    telling gate{store.socket()};
+    telling gate{store};
     gate.shared.set_state(fleet_state::joined);
     gate.under_test.take(gate.accepted(3, gate.shared.now() - 1h));
     gate.io.poll();
@@ -101,7 +112,7 @@ TEST_CASE("what is of an hour that is over is told to nobody") {
 
 TEST_CASE("with much in the queue no more is accepted at once") {
     const store_process store;
-    telling gate{store.socket()};
+    telling gate{store};
     CHECK(gate.under_test.at_once() == &gate.shared.untold);
     untold large = gate.accepted(0, gate.shared.now());
     large.series.resize(2u << 20);
