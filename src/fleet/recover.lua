@@ -46,7 +46,7 @@ local head = call('HMGET', HEAD, 'server', 'since', 'hour', 'buckets', 'day', 'h
 local open, open_buckets, open_day = tonumber(head[3] or -1), head[4], tonumber(head[5] or -1)
 
 local function create_record(key, ends, n)
-    call('HSET', key, 'buckets', n, 'rules', rules, 'all_mixed', 1, 'about', ABOUT)
+    call('HSET', key, 'buckets', n, 'rules', rules, 'all_rules', 0, 'all_mixed', 1, 'about', ABOUT)
     call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD)
 end
 

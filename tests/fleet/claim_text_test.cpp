@@ -166,7 +166,7 @@ TEST_CASE("what is no answer to the claim is an error") {
     CHECK(error_of("+OK\r\n") == "no answer to a claim");
     CHECK(error_of("*7\r\n:0\r\n" + std::string{windows}) == "an answer to a claim of another length");
     CHECK(error_of("*9\r\n:1\r\n" + good.substr(8)) == "an answer to a claim of another length");
-    for (const char* status : {":3", ":-1", "$1\r\n0", "$-1"})
+    for (const char* status : {":4", ":-1", "$1\r\n0", "$-1"})
         CHECK(error_of("*9\r\n" + std::string{status} + good.substr(6)) == "an answer to a claim without windows");
     for (const char* time : {":-1", ":9000000001"})
         CHECK(error_of("*9\r\n:0\r\n" + std::string{time} + good.substr(19)) == "an answer to a claim without windows");

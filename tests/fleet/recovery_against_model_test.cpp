@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t hour = first_hour + 30;  // in the middle of a day
+constexpr std::int64_t lossy_hour = first_hour + 30;  // in the middle of a day
 
 /// A store and its model, which lose the same, and three gates that have heard of them.
 class losing_scene {
@@ -162,7 +162,7 @@ TEST_CASE("the script makes counts whole again as the model does, and never less
 }
 
 TEST_CASE("after a loss nobody else is answered before what was accepted at once has been told, and then all are") {
-    const auto at = [](std::chrono::seconds in_hour, std::int64_t of = hour) {
+    const auto at = [](std::chrono::seconds in_hour, std::int64_t of = lossy_hour) {
         return time_point{std::chrono::hours{of} + in_hour};
     };
     const auto claim_of = [](std::vector<std::uint64_t> series) {
@@ -171,8 +171,8 @@ TEST_CASE("after a loss nobody else is answered before what was accepted at once
                      .runs = {{.series = count, .budgets = {0}}},
                      .budgets = {{.id = 5, .maxima = {.hourly = 6, .daily = 8}}}};
     };
-    const claim_terms before{.hour = hour - 1, .rules = 1, .all_rules = 2, .grace = 600, .with_day = true};
-    const claim_terms terms{.hour = hour, .rules = 1, .all_rules = 2, .grace = 600, .with_day = true};
+    const claim_terms before{.hour = lossy_hour - 1, .rules = 1, .all_rules = 2, .grace = 600, .with_day = true};
+    const claim_terms terms{.hour = lossy_hour, .rules = 1, .all_rules = 2, .grace = 600, .with_day = true};
     claim_terms accepted = terms;
     accepted.accepted = true;
     const auto count_of = [](const claim_answer& answer) { return answer.budgets.at(0); };
@@ -186,7 +186,7 @@ TEST_CASE("after a loss nobody else is answered before what was accepted at once
     };
 
     // Six in the hour before; in the hour one of them has been told of, five are untold at two gates.
-    ask({1, 2, 3, 4, 5, 6}, before, at(10min, hour - 1));
+    ask({1, 2, 3, 4, 5, 6}, before, at(10min, lossy_hour - 1));
     ask({1}, terms, at(1s));
     REQUIRE(both.enter("one", terms, at(1s)) == telling_state::listed);
     REQUIRE(both.enter("other", terms, at(1s)) == telling_state::listed);
@@ -194,7 +194,7 @@ TEST_CASE("after a loss nobody else is answered before what was accepted at once
     CHECK(ask({11}, terms, at(2s)).status == claim_status::lost);
 
     const count_offer offer = heard.grown_since(0);
-    recovery_words said{.gate = "one", .is_last = true, .untold = {.name = "one", .hour = hour}};
+    recovery_words said{.gate = "one", .is_last = true, .untold = {.name = "one", .hour = lossy_hour}};
     said.in = both.recover(said, offer, offer.budgets, "", at(3s)).since;
     said.gate = said.untold.name = "other";
     both.recover(said, offer, offer.budgets, "", at(4s));
@@ -215,11 +215,11 @@ TEST_CASE("after a loss nobody else is answered before what was accepted at once
 
     // The hour was not whole, so incumbents of the next one wait; those of the one after it need not.
     claim_terms next = terms, last = terms;
-    next.hour = hour + 1;
-    last.hour = hour + 2;
-    ask({2}, next, at(1s, hour + 1));
-    CHECK(both.enter("one", next, at(2s, hour + 1)) == telling_state::must_wait);
-    ask({2}, last, at(1s, hour + 2));
-    CHECK(both.enter("one", last, at(2s, hour + 2)) == telling_state::listed);
+    next.hour = lossy_hour + 1;
+    last.hour = lossy_hour + 2;
+    ask({2}, next, at(1s, lossy_hour + 1));
+    CHECK(both.enter("one", next, at(2s, lossy_hour + 1)) == telling_state::must_wait);
+    ask({2}, last, at(1s, lossy_hour + 2));
+    CHECK(both.enter("one", last, at(2s, lossy_hour + 2)) == telling_state::listed);
     both.compare();
 }

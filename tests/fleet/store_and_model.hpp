@@ -105,7 +105,7 @@ class store_and_model {
     static text_map fields_of(const store_model::window& window) {
         text_map fields{{"buckets", std::to_string(window.buckets)}, {"rules", std::to_string(window.rules)}};
         if (window.mixed) fields["mixed"] = "1";
-        if (window.all_rules != 0) fields["all_rules"] = std::to_string(window.all_rules);
+        fields["all_rules"] = std::to_string(window.all_rules);
         if (window.all_mixed) fields["all_mixed"] = "1";
         if (window.shared) fields["shared"] = "1";
         for (const std::string& gate : window.telling) fields["u" + gate] = "1";
