@@ -32,8 +32,7 @@ constexpr const char* foreign =
     "the gates of this namespace make other fingerprints: fingerprint.secretFile, ignoreLabels and the version have to "
     "be "
     "the same at all of them, or shared.namespace another one";
-constexpr const char* nameless =
-    "INFO server has no run_id: without it nobody notices that a server has lost counts";
+constexpr const char* nameless = "INFO server has no run_id: without it nobody notices that a server has lost counts";
 
 }  // namespace
 

@@ -72,6 +72,25 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     assert told[0] <= 8 and told[0] + told[1] == 8 * GATES and told[2:] == [0, 0]
 
 
+def test_what_is_untold_when_the_store_loses_counts_comes_before_all_others(at_the_edge):
+    fleet, store = at_the_edge(LIMITS["all, and the day"])
+    store.stand_still()
+    assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
+    store.kill()
+    store.restart()
+    fleet.all_join()
+    have_told(fleet.gates)
+    accept_at_once(fleet.gates, 0)
+    eventually(lambda: fleet.explode({None: NEWCOMERS}, senders=2, batch=5) or len(fleet.admitted()) == 10, "the rest has come")
+    assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
+    fleet.offer_to_all(NEWCOMERS)
+    assert len(fleet.admitted()) == 10
+    fleet.all_show(current(), 10)
+    for gate in fleet.gates:
+        assert gate.metric("seriesgate_shared_recoveries_total") == 1
+        assert gate.metric("seriesgate_shared_told_series_total", outcome="refused") == 0
+
+
 def test_newcomers_do_not_take_the_places_of_what_is_untold(at_the_edge):
     fleet, store = at_the_edge(LIMITS["global"])
     store.stand_still()

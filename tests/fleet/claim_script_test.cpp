@@ -29,7 +29,6 @@ claim claim_of(std::vector<std::uint64_t> fingerprints) {
 
 }  // namespace
 
-
 TEST_CASE("the clock is the store's") {
     claim_store store;
     const auto now = std::stoll(store.connection().texts({"TIME"}).front());

@@ -1,5 +1,5 @@
-/// What claim.lua, telling.lua and recover.lua do, with sets and maps where that has keys: the specification of the scripts, short
-/// and slow.
+/// What claim.lua, telling.lua and recover.lua do, with sets and maps where that has keys: the specification of the
+/// scripts, short and slow.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +37,8 @@ class store_model {
         std::set<std::uint64_t> series{};
         std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
         std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
-        std::map<std::uint64_t, std::uint64_t> missing{};   ///< those of `counted` that are not in `series`: it was lost
-        std::map<std::uint64_t, std::uint64_t> places{};    ///< budgets opened by shelf
+        std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
+        std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -139,9 +139,9 @@ class store_model {
     std::optional<std::string> server_{""};  // whose counts are whole
     std::string since_;
     std::optional<recovery_state> recovery_;
-    std::int64_t whole_from_ = 0;                         // hours in which incumbents may be accepted at once
+    std::int64_t whole_from_ = 0;                           // hours in which incumbents may be accepted at once
     std::map<std::int64_t, std::set<std::string>> untold_;  // by hour: gates that are waited for
-    std::optional<std::int64_t> held_hour_;               // in which nobody else is answered
+    std::optional<std::int64_t> held_hour_;                 // in which nobody else is answered
 
     std::int64_t hour_number_ = -1;  // that is open
     window hour_;
