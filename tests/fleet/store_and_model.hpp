@@ -108,7 +108,7 @@ class store_and_model {
         fields["all_rules"] = std::to_string(window.all_rules);
         if (window.all_mixed) fields["all_mixed"] = "1";
         if (window.shared) fields["shared"] = "1";
-        for (const std::string& gate : window.telling) fields[std::string{"u"} + gate] = "1";
+        for (const std::string& gate : window.telling) fields.emplace("u" + gate, "1");
         if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
         for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);
         for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
