@@ -141,7 +141,7 @@ void admission::hear(const newcomer& of) {
 /// Whether the store has refused it for the sake of incumbents although the grace is over: another gate has yet to tell
 /// of some. When it has, there may be room, and nobody says so: it is asked again.
 bool admission::may_be_taken_back(const newcomer& of) const {
-    if (of.said.outcome != told_outcome::refused || sets_.in_grace()) return false;
+    if (of.said.outcome != told_outcome::refused || sets_.lapse) return false;
     const heard_budget* const by = of.said.at(of.said.place);
     const budget_pair* const pair = budgets_[of.said.place];
     if (by == nullptr || by->awaited == 0) return false;

@@ -13,8 +13,8 @@
 namespace seriesgate::testing {
 
 /// The global budget and those of the tenant and the first limit, as a store may have counted them.
-inline const std::vector<heard_budget> heard_of_all{{.place = 0, .hourly = 7, .daily = 9, .awaited = 2},
-                                                    {.place = 1, .hourly = 3, .daily = 4, .awaited = 1},
+inline const std::vector<heard_budget> heard_of_all{{.place = 0, .hourly = 7, .daily = 9, .awaited = 0},
+                                                    {.place = 1, .hourly = 3, .daily = 4, .awaited = 0},
                                                     {.place = 2, .hourly = 2, .daily = 2, .awaited = 0}};
 
 inline told_series refused_by_budget(std::uint32_t place, refusing_window window = refusing_window::hourly) {
