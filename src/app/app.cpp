@@ -208,8 +208,8 @@ void run(const config& settings, std::string_view config_file, std::function<loa
 
     // Threads are stopped and joined in reverse order, before what they use goes.
     std::jthread maintenance{[&](const std::stop_token& end) { maintain(end, limiter, now); }};
-    std::jthread staying_in_fleet;
-    if (fleet) staying_in_fleet = std::jthread{[&](const std::stop_token& end) { fleet->run(end, limiter); }};
+    std::optional<fleet_stay> staying_in_fleet;
+    if (fleet) staying_in_fleet.emplace(*fleet, limiter);
     std::jthread saving;
     if (state) saving = std::jthread{[&](const std::stop_token& end) { state->save_now_and_then(end); }};
     std::jthread paging{[&](const std::stop_token& end) { make_pages(end, shared.admin.pages, figures); }};

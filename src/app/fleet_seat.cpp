@@ -6,8 +6,8 @@
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/use_future.hpp>
 #include <chrono>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -50,26 +50,26 @@ gate_identity identity_of(const config& settings, const hash_key& key) {
 
 fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics)
     : shared(settings.shared, metrics), self_(io_, shared, identity_of(settings, key)) {
-    std::string refused;
-    std::exception_ptr failed;
-    net::co_spawn(io_, self_.join(), [&](std::exception_ptr error, std::string why) {
-        failed = error;
-        refused = std::move(why);
-        io_.stop();  // a connection is kept in it
-    });
-    io_.run();
-    io_.restart();
-    if (failed) std::rethrow_exception(failed);
-    if (!refused.empty()) throw std::runtime_error("this gate cannot join its fleet: " + refused);
+    thread_ = std::jthread{[this] { run_handlers(io_); }};
+    try {
+        const std::string refused = net::co_spawn(io_, self_.join(), net::use_future).get();
+        if (!refused.empty()) throw std::runtime_error("this gate cannot join its fleet: " + refused);
+    } catch (...) {
+        stop();
+        throw;
+    }
     if (!settings.state.dir.empty())
         log::info("state.dir holds no series in a fleet, the shared store does", {{"dir", settings.state.dir}});
 }
 
-void fleet_seat::run(const std::stop_token& end, const series_limiter& limiter) {
-    const std::stop_callback stopped{end, [this] { io_.stop(); }};
+void fleet_seat::stay(const series_limiter& limiter) {
     spawn_lasting(
         io_.get_executor(), [this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
-    run_handlers(io_);
+}
+
+void fleet_seat::stop() {
+    io_.stop();
+    if (thread_.joinable()) thread_.join();
 }
 
 void fleet_seat::leave() {
