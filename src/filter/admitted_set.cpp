@@ -11,6 +11,10 @@ namespace {
 /// Below this the chain grows to four times its capacity, to have few segments; above, to twice, to waste no memory.
 constexpr std::uint64_t large_capacity = 1 << 20;
 
+/// Beyond the most that should come it grows by this part: gates whose limits differ from ours may have let more come,
+/// and segments are few.
+constexpr std::uint64_t part_beyond_max = 4;
+
 /// A segment is made when less than this is left in the newest one: what commits can fill (about five million series a
 /// second, under one lock) between two rounds of maintenance and while the segment is made, so that it is there in
 /// time, and little enough that a window sized by the last one never asks.
@@ -74,7 +78,10 @@ std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
     assert(chain > 0 && segment_count_.load(std::memory_order_relaxed) < segments_max);
     std::uint64_t capacity = chain < large_capacity ? 3 * chain : chain;
     const std::uint64_t capacity_max = capacity_max_.load(std::memory_order_relaxed);
-    if (capacity_max != 0) capacity = std::min(capacity, capacity_max - std::min(capacity_max, chain));
+    if (capacity_max != 0) {
+        const std::uint64_t left = capacity_max - std::min(capacity_max, chain);
+        capacity = std::min(capacity, left > 0 ? left : chain / part_beyond_max);
+    }
     return make_segment({std::max(capacity, spare_capacity_min),
                          rate_share(promised_rate_, segment_count_.load(std::memory_order_acquire))});
 }

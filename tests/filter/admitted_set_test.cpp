@@ -312,3 +312,13 @@ TEST_CASE("the bound of a set may be raised and lowered while it is in use") {
     set.set_capacity_max(10);
     CHECK_FALSE(set.wants_segment());
 }
+
+TEST_CASE("what comes beyond the bound finds room, too") {
+    admitted_set set{{.capacity = 1'000, .false_positive_rate = 1e-4}, 1'000};
+    for (std::uint64_t i = 0; i < 300'000; ++i) {
+        if (!set.has_room(1)) set.adopt(set.prepare_segment());
+        set.insert(fingerprint_of(i));
+    }
+    CHECK(set.size() == 300'000);
+    CHECK(set.false_positive_rate() < 1e-4);
+}

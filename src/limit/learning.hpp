@@ -1,0 +1,22 @@
+/// What other gates of a fleet have had counted becomes known to this one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "limit/window.hpp"
+
+namespace seriesgate {
+
+class series_limiter;
+
+/// From here on these series are known. Their shared budgets are counted by the store; those that only this gate counts
+/// are left alone, for another gate has counted the series there.
+/// Throws std::bad_alloc if there is no memory for them; then some may be known.
+/// @param limiter of the scope fleet.
+/// @param hour in which the store has counted them.
+/// @return false if that hour is not in force: then nothing has changed.
+/// Threads: any.
+bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
+
+}  // namespace seriesgate
