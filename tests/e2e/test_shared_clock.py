@@ -40,11 +40,11 @@ def clocks(tmp_path):
 
 @pytest.fixture
 def timed(share, start_store, clocks):
-    """timed(limits, **shared): a fleet whose clocks, and its store's, are `clocks`."""
+    """timed(limits, kept, **shared): a fleet whose clocks, and its store's, are `clocks`. `kept`: as SharedStore."""
     fleets = []
 
-    def start(limits, **shared):
-        store = start_store(clock=clocks[0])
+    def start(limits, kept=False, **shared):
+        store = start_store(clock=clocks[0], kept=kept)
         fleets.append(share(store, limits, environments=[clock.environment for clock in clocks[1:]], **shared))
         return fleets[-1]
 
