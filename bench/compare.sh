@@ -9,6 +9,8 @@
 #   --connections N how many wrk opens (16)
 #   --cases A,B     of accepted, half, refused, new, tls (all)
 #   --protocols A,B of v1, v2 (both)
+#   --peers A,B     of vmagent, nginx, gate, and fleet: a gate whose limits a Redis on loopback counts, which needs redis-server
+#                   (vmagent,nginx,gate)
 #   --quick         one round of one second: whether it works, no figures to quote
 #   --output FILE   the raw results as JSON (build/bench/compare.json); bench/chart.py draws them
 #

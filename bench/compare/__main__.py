@@ -85,7 +85,7 @@ class Comparison:
             self._check_refused(peer, case, counted)
             return {"saturated": saturated, "fixed": fixed, "peak_rss_bytes": peer.group.peak_rss()}
         finally:
-            peer.group.stop()
+            peer.stop()
             shutil.rmtree(self.folder / f"{self.started:03}-{peer_name}/queue", ignore_errors=True)
 
     def _load(self, peer, load_folder, rate=None):
@@ -153,7 +153,7 @@ def compare(asked, folder):
                     plan.append((protocol, case_name, case, load))
         for number in range(asked.rounds):
             for protocol, case_name, case, load in plan:
-                names = [name for name in PEERS if protocol.name in PEERS[name].protocols]
+                names = [name for name in asked.peers if protocol.name in PEERS[name].protocols]
                 turn = number % len(names)
                 for name in names[turn:] + names[:turn]:  # whoever comes after whom: each round another one is first
                     figures = comparison.measure(protocol, case, load, name)
@@ -203,6 +203,7 @@ def arguments():
     parser.add_argument("--connections", type=count, default=16)
     parser.add_argument("--cases", type=some_of(*report.CASES), default=list(report.CASES))
     parser.add_argument("--protocols", type=some_of(*bodies.PROTOCOLS), default=list(bodies.PROTOCOLS))
+    parser.add_argument("--peers", type=some_of(*PEERS), default=["vmagent", "nginx", "gate"])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--output", type=Path, default=bodies.REPOSITORY / "build/bench/compare.json")
     for program in ("gate", "vmagent", "nginx", "wrk"):

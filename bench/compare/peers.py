@@ -152,16 +152,20 @@ class Peer:
         """@return samples taken, samples refused; nothing if it does not count them"""
         return None
 
+    def stop(self):
+        self.group.stop()
+
 
 class Gate(Peer):
     ready_path = "/-/ready"
+    further = ""  # of its configuration
 
     def _start(self, programs, folder, store, limit, certificate):
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         configuration = folder / "seriesgate.yaml"
         configuration.write_text(f"listen: 127.0.0.1:{self.port}\n"
                                  f"upstream: {{url: 'http://127.0.0.1:{store}/api/v1/write'}}\n"
-                                 f"maxHourlySeries: {limit}\nmaxDailySeries: {limit}\n")
+                                 f"maxHourlySeries: {limit}\nmaxDailySeries: {limit}\n{self.further}")
         command = [programs.gate, f"--config.file={configuration}"]
         if certificate:
             web = folder / "web.yml"
@@ -172,6 +176,25 @@ class Gate(Peer):
     def counts(self):
         samples = json.loads(get(self.port, "/stats", self.scheme)[1])["samples"]
         return samples["received"], samples["refused"]
+
+
+class FleetGate(Gate):
+    """The same, the only one of a fleet: its limits are counted by a Redis on loopback, which is not counted here."""
+
+    def _start(self, programs, folder, store, limit, certificate):
+        folder.mkdir()
+        (folder / "secret").write_bytes(bytes(range(32)))
+        shared = free_port()
+        self._redis = Group("redis-server", ["redis-server", "--port", str(shared), "--bind", "127.0.0.1", "--save", "",
+                                             "--dir", folder], folder / "redis.log")
+        self._redis.wait_ready(shared)
+        self.further = (f"fingerprint: {{secretFile: {folder}/secret}}\n"
+                        f"shared: {{url: 'redis://127.0.0.1:{shared}', onUnavailable: refuse}}\n")
+        return super()._start(programs, folder, store, limit, certificate)
+
+    def stop(self):
+        super().stop()
+        self._redis.stop()
 
 
 class Nginx(Peer):
@@ -211,4 +234,4 @@ class Vmagent(Peer):
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.split("{")[0].split(" ")[0] == name)
 
 
-PEERS = {"vmagent": Vmagent, "nginx": Nginx, "gate": Gate}
+PEERS = {"vmagent": Vmagent, "nginx": Nginx, "gate": Gate, "fleet": FleetGate}

@@ -6,7 +6,8 @@ from typing import Callable
 
 CASES = {"accepted": "all accepted", "half": "half refused", "refused": "all refused", "new": "1 % new series",
          "tls": "accepted, TLS"}
-PEERS = {"vmagent": "vmagent", "nginx": "nginx", "gate": "seriesgate"}
+PEERS = {"vmagent": "vmagent", "nginx": "nginx", "gate": "seriesgate", "fleet": "in a fleet"}
+BESIDE = [("gate", "vmagent"), ("gate", "nginx"), ("fleet", "gate")]
 NONE = "–"
 
 
@@ -55,18 +56,20 @@ def table(results):
     """One Markdown table a protocol, aligned so that they can be read as they are, and what they need to be told."""
     loads = {"saturated": "saturated", "fixed": f"{results['rate']} requests/s", "both": "after both"}
     tables, notes = {}, {}
+    peers = [peer for peer in PEERS if any(run["peer"] == peer for run in results["runs"])]
+    pairs = [pair for pair in BESIDE if set(pair) <= set(peers)]
     for (protocol, case), runs in runs_of(results).items():
         rows = tables.setdefault(protocol, [
-            [f"remote write {protocol[1:]}", "load", "", *PEERS.values(), "gate/vmagent", "gate/nginx"]])
+            [f"remote write {protocol[1:]}", "load", "", *(PEERS[peer] for peer in peers), *map("/".join, pairs)]])
         slow = {peer for peer in runs if _rate(runs[peer]) < 0.95 * results["rate"]}
         for peer in sorted(slow):
             notes[f"{PEERS[peer]}, {protocol} {CASES[case]}"] = f"{_rate(runs[peer]):.0f}"
         for number, figure in enumerate(FIGURES):
-            values = {peer: median(figure, runs.get(peer)) for peer in PEERS}
+            values = {peer: median(figure, runs.get(peer)) for peer in peers}
             rows.append([CASES[case] if number == 0 else "", loads[figure.load], figure.title,
                          *(_number(value, figure.digits, figure.load == "fixed" and peer in slow)
                            for peer, value in values.items()),
-                         *(_beside(values["gate"], values[other], figure) for other in ("vmagent", "nginx"))])
+                         *(_beside(values[one], values[other], figure) for one, other in pairs)])
     parts = [_markdown(rows) for rows in tables.values()]
     if notes:
         kept = "; ".join(f"{who} {rate}" for who, rate in notes.items())
@@ -85,12 +88,12 @@ def _number(value, digits, in_parentheses):
     return f"({text})" if in_parentheses else text
 
 
-def _beside(gate, other, figure):
-    if gate is None or other is None:
+def _beside(one, other, figure):
+    if one is None or other is None:
         return NONE
     if figure.by != "ratio":
-        return f"{gate - other:+.2f}"
-    return f"{gate / other:.2f}" if other else "-"  # a load too short for the clock of CPU time
+        return f"{one - other:+.2f}"
+    return f"{one / other:.2f}" if other else "-"  # a load too short for the clock of CPU time
 
 
 def _markdown(rows, texts=3):
