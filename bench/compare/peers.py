@@ -60,7 +60,7 @@ _STORE = """
 
 _PROXY = """
     upstream store {
-        server 127.0.0.1:%(store)d;
+        %(servers)s
         keepalive 64;
         keepalive_requests 1000000000;
     }
@@ -84,6 +84,18 @@ def _start_nginx(binary, folder, name, workers, rest):
     configuration = folder / "nginx.conf"
     configuration.write_text(_NGINX.format(folder=folder, user=user, workers=workers, rest=rest))
     return Group(name, [binary, "-p", folder, "-c", configuration, "-e", "stderr"], folder / "log")
+
+
+def _servers(ports):
+    return "\n".join(f"server 127.0.0.1:{port};" for port in ports)
+
+
+def start_balancer(binary, folder, port, ports):
+    """An nginx that goes round several."""
+    group = _start_nginx(binary, folder, "the balancer", 1, _PROXY % {
+        "port": port, "servers": _servers(ports), "ssl": "", "certificate": ""})
+    group.wait_ready(port)
+    return group
 
 
 class Store:
@@ -178,23 +190,37 @@ class Gate(Peer):
         return samples["received"], samples["refused"]
 
 
+def start_redis(folder, port):
+    """What gates of a fleet count by. It keeps nothing."""
+    program = os.environ.get("SERIESGATE_REDIS_SERVER") or "redis-server"
+    group = Group("redis-server", [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
+                  folder / "redis.log")
+    group.wait_ready(port)
+    return group
+
+
 class FleetGate(Gate):
-    """The same, the only one of a fleet: its limits are counted by a Redis on loopback, which is not counted here."""
+    """The same in a fleet: its limits are counted by a Redis on loopback, which is not counted here. @param redis_port of one
+    that is there; without it the gate is its only one, and brings it along"""
+
+    def __init__(self, programs, folder, store, limit, certificate, redis_port=None):
+        self._redis_port, self._redis = redis_port, None
+        super().__init__(programs, folder, store, limit, certificate)
 
     def _start(self, programs, folder, store, limit, certificate):
         folder.mkdir()
         (folder / "secret").write_bytes(bytes(range(32)))
-        shared = free_port()
-        self._redis = Group("redis-server", ["redis-server", "--port", str(shared), "--bind", "127.0.0.1", "--save", "",
-                                             "--dir", folder], folder / "redis.log")
-        self._redis.wait_ready(shared)
+        if not self._redis_port:
+            self._redis_port = free_port()
+            self._redis = start_redis(folder, self._redis_port)
         self.further = (f"fingerprint: {{secretFile: {folder}/secret}}\n"
-                        f"shared: {{url: 'redis://127.0.0.1:{shared}', onUnavailable: refuse}}\n")
+                        f"shared: {{url: 'redis://127.0.0.1:{self._redis_port}', onUnavailable: refuse}}\n")
         return super()._start(programs, folder, store, limit, certificate)
 
     def stop(self):
         super().stop()
-        self._redis.stop()
+        if self._redis:
+            self._redis.stop()
 
 
 class Nginx(Peer):
@@ -204,7 +230,7 @@ class Nginx(Peer):
         # As many workers as the others have threads; Debian's nginx.conf says so, too.
         ssl = f"ssl_certificate {certificate.chain}; ssl_certificate_key {certificate.key};" if certificate else ""
         return _start_nginx(programs.nginx, folder, "nginx", "auto", _PROXY % {
-            "port": self.port, "store": store, "ssl": "ssl" if certificate else "", "certificate": ssl})
+            "port": self.port, "servers": _servers([store]), "ssl": "ssl" if certificate else "", "certificate": ssl})
 
 
 class Vmagent(Peer):

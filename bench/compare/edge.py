@@ -1,0 +1,155 @@
+"""The measurement of bench/edge.sh: gates of a fleet before, and over, an hour's end."""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import bodies
+from peers import FleetGate, Store, start_balancer, start_redis
+from processes import Failed, Group, free_port, get
+
+EARLY = 2  # seconds before the hour's end at which the load over it begins
+
+
+def series_bodies(count):
+    """Requests of distinct series, with the labels that a scraped series has."""
+    wire = bodies.wire
+    for first in range(0, count, bodies.SAMPLES_A_REQUEST):
+        yield wire.pack(b"".join(
+            wire.series([("__name__", "http_requests_total"), ("instance", f"10.0.{n % 250}.{n % 199}:9100"), ("job", "shop"),
+                         ("number", str(n)), ("path", f"/api/v1/things/{n % 97}")],
+                        wire.field(wire.SAMPLES, wire.sample(float(n), 1_700_000_000_000)))
+            for n in range(first, min(count, first + bodies.SAMPLES_A_REQUEST))))
+
+
+class Fleet:
+    def __init__(self, asked, folder):
+        self.asked, self.folder = asked, folder
+        programs = SimpleNamespace(gate=asked.gate, nginx="nginx")
+        self.running = []
+        self.store = Store(programs, folder / "store")
+        self.running.append(self.store.group)
+        redis_port = free_port()
+        self.redis = start_redis(folder, redis_port)
+        self.running.append(self.redis)
+        self.gates = []
+        for number in range(asked.gates):
+            self.gates.append(FleetGate(programs, folder / f"gate-{number}", self.store, 3 * asked.series, None, redis_port))
+            self.running.append(self.gates[-1])
+        self.port = free_port()
+        self.running.append(start_balancer("nginx", folder / "balancer", self.port, [gate.port for gate in self.gates]))
+
+    def stop(self):
+        for each in reversed(self.running):
+            each.stop()
+
+    def figures(self):
+        """Sums over the gates, as /stats has them."""
+        all_stats = [json.loads(get(gate.port, "/stats")[1]) for gate in self.gates]
+        return {"received": sum(stats["samples"]["received"] for stats in all_stats),
+                "refused": sum(stats["samples"]["refused"] for stats in all_stats),
+                "claims": sum(stats["shared"]["claims"] for stats in all_stats),
+                "untold": sum(stats["shared"]["untold"] for stats in all_stats),
+                "current": [stats["windows"]["hourly"]["currentSeries"] for stats in all_stats]}
+
+    def load(self, requests):
+        """@return what came of it: wrk's figures, and what has changed at the gates and the store of counts"""
+        before, cpu = self.figures(), self.redis.cpu_ns()
+        command = ["wrk", "--threads=1", "--connections=16", "--timeout=30s", f"--duration={self.asked.seconds}s",
+                   f"--script={bodies.REPOSITORY}/bench/compare/load.lua", f"http://127.0.0.1:{self.port}", "--", requests,
+                   "edge", str(self.asked.rate)]
+        wrk = Group("wrk", command, self.folder / "wrk.log")
+        try:
+            wrk.process.wait(self.asked.seconds + 60)
+        except subprocess.TimeoutExpired:
+            raise Failed("wrk does not come to an end") from None
+        finally:
+            wrk.stop()
+        found = json.loads(wrk.log.read_text().rstrip().rpartition("\n")[2])
+        if found["errors"]:
+            raise Failed(f"{found['errors']} requests failed:\n{wrk.last_words()}")
+        after = self.figures()
+        return {**found, "samples": after["received"] - before["received"], "refused": after["refused"] - before["refused"],
+                "claims": after["claims"] - before["claims"], "redis_cpu_s": (self.redis.cpu_ns() - cpu) / 1e9}
+
+
+def wait_until(moment, what):
+    if (left := moment - time.time()) > 0:
+        print(f"edge: waiting {left:.0f} s for {what}", file=sys.stderr, flush=True)
+        time.sleep(left)
+
+
+def measure(asked, folder):
+    made = list(series_bodies(asked.series))
+    bodies.write(folder / "requests", bodies.PROTOCOLS["v1"], [(body, []) for body in made])
+    if time.time() % 3600 > 3600 - 3 * asked.seconds - 60:
+        wait_until(3600 * (time.time() // 3600 + 1) + 5, "an hour that is long enough")
+    fleet = Fleet(asked, folder)
+    try:
+        for gate in fleet.gates:
+            gate.take(made, bodies.PROTOCOLS["v1"].headers)
+        edge = 3600 * (time.time() // 3600 + 1)
+        middle = fleet.load(folder / "requests")
+        wait_until(edge - EARLY, "the hour's end")
+        over = fleet.load(folder / "requests")
+        return {"middle": middle, "edge": over, "after": fleet.figures()}
+    finally:
+        fleet.stop()
+
+
+def table(asked, found):
+    rows = [("", "the middle of the hour", "its end")]
+    for title, of in (("p50, ms", lambda load: f"{load['p50_us'] / 1000:.2f}"), ("p99, ms", lambda load: f"{load['p99_us'] / 1000:.2f}"),
+                      ("p99.9, ms", lambda load: f"{load['p999_us'] / 1000:.2f}"), ("slowest, ms", lambda load: f"{load['max_us'] / 1000:.2f}"),
+                      ("samples", lambda load: f"{load['samples']:,}"), ("of them refused", lambda load: f"{load['refused']:,}"),
+                      ("claims", lambda load: f"{load['claims']:,}"), ("CPU of the shared store, s", lambda load: f"{load['redis_cpu_s']:.2f}")):
+        rows.append((title, of(found["middle"]), of(found["edge"])))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ["| " + " | ".join(cell.ljust(width) if at == 0 else cell.rjust(width)
+                               for at, (cell, width) in enumerate(zip(row, widths))) + " |" for row in rows]
+    rule = "|" + "|".join("-" * (width + 2) if at == 0 else "-" * (width + 1) + ":" for at, width in enumerate(widths)) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="edge.sh", usage="bench/edge.sh [options]; --help tells which")
+    parser.add_argument("--series", type=int, default=1_000_000)
+    parser.add_argument("--rate", type=int, default=100)
+    parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--gates", type=int, default=3)
+    asked = parser.parse_args()
+    asked.gate = os.environ.get("SERIESGATE_BIN") or bodies.REPOSITORY / "build/release/seriesgate"
+    for program in ("wrk", "nginx", os.environ.get("SERIESGATE_REDIS_SERVER") or "redis-server", asked.gate):
+        if not shutil.which(program):
+            raise Failed(f"{program} is missing")
+    return asked
+
+
+def main():
+    asked = arguments()
+    parent = bodies.REPOSITORY / "build/bench"
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="edge.", dir=parent))
+    try:
+        found = measure(asked, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(table(asked, found))
+    print(f"\np99 at the hour's end: {found['edge']['p99_us'] / found['middle']['p99_us']:.1f} times that of its middle. Afterwards "
+          f"{found['after']['untold']} series are untold, and gates show {sorted(set(found['after']['current']))} of {asked.series}.")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("edge: stopped")
+    except Failed as error:
+        sys.exit(f"edge: {error}")
