@@ -81,15 +81,15 @@ TEST_CASE("what is no such set, or not whole, adds nothing") {
     CHECK_FALSE(read(""));
     CHECK_FALSE(read(std::string{"\x0b"}.append(footer)));
     CHECK_FALSE(read(std::string{"\x02"}.append(dump_of("\x0a", 2, 1, "ab").substr(1))));  // of another type
-    CHECK_FALSE(read(dump_of("\xc3\x0a\x0a", 2, 1, "ab")));             // compressed
-    CHECK_FALSE(read(dump_of("\x0b", 2, 1, "ab")));                     // longer than it is
-    CHECK_FALSE(read(dump_of("\x09", 2, 1, "ab")));                     // shorter
-    CHECK_FALSE(read(dump_of("\x0a", 2, 2, "ab")));                     // too many
-    CHECK_FALSE(read(dump_of("\x0a", 2, 0, "ab")));                     // too few
-    CHECK_FALSE(read(dump_of("\x0a", 2, 0xffffffff, "ab")));            // by far
-    CHECK_FALSE(read(dump_of("\x0a", 1, 2, "ab")));                     // of no size that there is
-    CHECK_FALSE(read(dump_of("\x0a", 0, 0, "ab")));                     // of none
-    CHECK_FALSE(read(dump_of("\x0b", 2, 1, "abc")));                    // and a half
+    CHECK_FALSE(read(dump_of("\xc3\x0a\x0a", 2, 1, "ab")));                                // compressed
+    CHECK_FALSE(read(dump_of("\x0b", 2, 1, "ab")));                                        // longer than it is
+    CHECK_FALSE(read(dump_of("\x09", 2, 1, "ab")));                                        // shorter
+    CHECK_FALSE(read(dump_of("\x0a", 2, 2, "ab")));                                        // too many
+    CHECK_FALSE(read(dump_of("\x0a", 2, 0, "ab")));                                        // too few
+    CHECK_FALSE(read(dump_of("\x0a", 2, 0xffffffff, "ab")));                               // by far
+    CHECK_FALSE(read(dump_of("\x0a", 1, 2, "ab")));                                        // of no size that there is
+    CHECK_FALSE(read(dump_of("\x0a", 0, 0, "ab")));                                        // of none
+    CHECK_FALSE(read(dump_of("\x0b", 2, 1, "abc")));                                       // and a half
     CHECK_FALSE(read(dump_of("\x81\xff\xff\xff\xff\xff\xff\xff\xff", 2, 1, "ab")));
     CHECK_FALSE(read(dump_of("\x82", 2, 1, "ab")));
 }
