@@ -224,6 +224,19 @@ TEST_CASE("an hour that ends meanwhile is read as the one before") {
     CHECK(gate.incumbents(0, 80'000) == 80'000);
 }
 
+TEST_CASE("a connection that is lost meanwhile is no reason to know half of it") {
+    filled_store others;
+    others.take(hour, 0, 80'000);
+    others.is_whole();
+    joined_gate gate{noon + 31min};
+    gate.runs_until([&] { return gate.metrics.downloaded_series.value() != 0; });
+    others.store.connection().ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    REQUIRE(gate.ended(download_result::complete) == 0);
+    gate.downloads();
+    CHECK(gate.ended(download_result::failed) >= 1);
+    CHECK(gate.known(0, 80'000) == 80'000);
+}
+
 TEST_CASE("a server that is not there fails, and is tried again") {
     joined_gate gate{noon};
     gate.settings.store.unix_path += "-nowhere";
