@@ -50,6 +50,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto ready_poll_interval = 5ms;
+/// A gate that joins a fleet lets senders wait for it so long, while it reads what the fleet has admitted.
+constexpr auto catch_up_max = 3s;
 constexpr auto rest_interval = 1s;
 /// Requests of each worker whose incumbents the shared store is being told of, in a fleet.
 constexpr int tellings_at_once = 2;
@@ -88,10 +90,14 @@ std::unique_ptr<tls_files> certificates_of(const config& settings, http_metrics&
     return std::move(*loaded);
 }
 
-net::awaitable<void> announce_ready(const worker_threads& workers, process_life& life) {
+net::awaitable<void> announce_ready(const worker_threads& workers, const fleet_shared* fleet, process_life& life) {
     net::steady_timer timer{co_await net::this_coro::executor};
+    const auto catch_up_end = std::chrono::steady_clock::now() + catch_up_max;
+    const auto catches_up = [&] {
+        return fleet != nullptr && fleet->is_catching_up() && std::chrono::steady_clock::now() < catch_up_end;
+    };
     const auto ready = [](const auto& each) { return each->ingest->ready(); };
-    while (!std::ranges::all_of(workers, ready)) {
+    while (!std::ranges::all_of(workers, ready) || catches_up()) {
         timer.expires_after(ready_poll_interval);
         co_await timer.async_wait(no_throw);
     }
@@ -233,7 +239,8 @@ void run(const config& settings, std::string_view config_file, std::function<loa
     const auto go_on = [&](std::function<net::awaitable<void>()> make, const char* failed) {
         spawn_lasting(control.get_executor(), std::move(make), failed);
     };
-    go_on([&] { return announce_ready(workers, shared.http.life); }, "getting ready failed");
+    go_on([&] { return announce_ready(workers, fleet ? &fleet->shared : nullptr, shared.http.life); },
+          "getting ready failed");
     go_on([&] { return tell_rests(shared); }, "telling of the rest failed");
     go_on([&] { return senders.accept(); }, "accepting connections failed");
     if (people) go_on([&] { return people->accept(); }, "accepting connections failed");

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "app/routes.hpp"
+#include "fleet/fleet_shared.hpp"
 
 namespace seriesgate {
 namespace {
@@ -15,12 +16,14 @@ request_handler ingestion_by(std::optional<ingestor>& ingest) {
     return [&by = *ingest](http_request& request) { return by.answer(request); };
 }
 
-/// Nothing but the name of the upstream keeps a gate from being ready.
+/// Nothing but the name of the upstream and, for some seconds, the fleet keeps a gate from being ready.
 std::string what_keeps(ingest_shared& shared) {
     std::string fault = shared.stores.first.name_fault();
     for (shared_replica& each : shared.stores.replicas)
         if (fault.empty() && !each.settings.best_effort) fault = each.store.name_fault();
-    return fault.empty() ? fault : "the upstream's name does not resolve: " + fault;
+    if (!fault.empty()) return "the upstream's name does not resolve: " + fault;
+    const bool catches_up = shared.fleet != nullptr && shared.fleet->is_catching_up();
+    return catches_up ? "the fleet's series are being read" : "";
 }
 
 }  // namespace

@@ -23,6 +23,19 @@ std::string_view outcome_name(claim_outcome of) noexcept {
     return "unknown";
 }
 
+std::string_view result_name(download_result of) noexcept {
+    switch (of) {
+        case download_result::complete:
+            return "complete";
+        case download_result::overtaken:
+            return "overtaken";
+        case download_result::failed:
+        case download_result::count_:
+            break;
+    }
+    return "failed";
+}
+
 }  // namespace
 
 void write(exposition& out, fleet_shared& of) {
@@ -72,6 +85,15 @@ void write(exposition& out, fleet_shared& of) {
     for (const claim_outcome outcome : {claim_outcome::known, claim_outcome::taken, claim_outcome::refused})
         out.sample({{"outcome", outcome_name(outcome)}}, metrics.told[outcome].value());
     out.sample({{"outcome", "too_late"}}, metrics.told_too_late.value());
+    out.family("seriesgate_shared_downloads_total",
+               "Times that the fleet's series were read from the shared store, by how that ended.",
+               metric_type::counter);
+    for (std::size_t i = 0; i < metrics.downloads.size; ++i) {
+        const auto result = static_cast<download_result>(i);
+        out.sample({{"result", result_name(result)}}, metrics.downloads[result].value());
+    }
+    write_counter(out, "seriesgate_shared_downloaded_series_total",
+                  "Series that became known by reading them from the shared store.", metrics.downloaded_series);
     write_gauge(out, "seriesgate_shared_claims_waiting", "Claims that wait for their turn.", metrics.waiting);
     write_histogram(out, "seriesgate_shared_claim_duration_seconds",
                     "Time from sending a claim to having read its answer.", metrics.claim_duration);

@@ -1,11 +1,21 @@
 /// What is counted about asking the store that a fleet shares.
 #pragma once
 
+#include <cstdint>
+
 #include "claim/claim.hpp"
 #include "metrics/counters.hpp"
 #include "redis/redis_error.hpp"
 
 namespace seriesgate {
+
+/// How a download of the fleet's series has ended.
+enum class download_result : std::uint8_t {
+    complete,
+    overtaken,  ///< by the hour's end
+    failed,
+    count_
+};
 
 /// Threads: any.
 struct fleet_metrics {
@@ -19,6 +29,8 @@ struct fleet_metrics {
     counter closed;                                 ///< claims for an hour that was over, made anew
     counter_by<claim_outcome> told;                 ///< series that were accepted at once, by what the store said
     counter told_too_late;                          ///< the same, of an hour that was over before the store answered
+    counter_by<download_result> downloads;          ///< of the fleet's series
+    counter downloaded_series;                      ///< that became known so, also by one that was not complete
     gauge waiting;                                  ///< claims that wait for their turn
     alignas(64) duration_histogram claim_duration;  ///< of those answered
 };

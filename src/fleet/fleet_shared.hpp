@@ -69,6 +69,8 @@ class fleet_shared {
     untold_series untold;
     /// The store keeps the places of incumbents for this gate, which accepts them at once.
     std::atomic<bool> keeps_places{false};
+    /// The series that the fleet has admitted have yet to be read for the first time, see download.hpp.
+    std::atomic<bool> catches_up{true};
 
     /// What is passed outlives this. Throws as redis_shared.
     fleet_shared(const shared_config& shared, fleet_metrics& counted);
@@ -91,6 +93,9 @@ class fleet_shared {
 
     [[nodiscard]] fleet_state state() const noexcept { return state_.load(std::memory_order_relaxed); }
     void set_state(fleet_state now) noexcept { state_.store(now, std::memory_order_relaxed); }
+
+    /// Whether what senders send now would mostly have to be asked about, and soon not any more.
+    [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && state() == fleet_state::joined; }
 
     /// All that were heard of in the last hours, this one too.
     [[nodiscard]] std::vector<fleet_member> members() const {

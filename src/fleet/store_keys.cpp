@@ -40,11 +40,15 @@ std::string store_keys::day(std::int64_t day) const {
 
 std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets) {
     assert(buckets != 0 && (buckets & (buckets - 1)) == 0);
+    return bucket_key_at(record, fingerprint & (buckets - 1));
+}
+
+std::string bucket_key_at(std::string_view record, std::uint64_t bucket) {
     std::string key;
     key.reserve(record.size() + 8);  // at most 2^20 buckets
     key += record;
     key += ':';
-    key += std::to_string(fingerprint & (buckets - 1));
+    key += std::to_string(bucket);
     return key;
 }
 

@@ -40,6 +40,9 @@ class store_keys {
 /// @param buckets of that window, a power of two.
 std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets);
 
+/// The same by the bucket's number.
+std::string bucket_key_at(std::string_view record, std::uint64_t bucket);
+
 /// The day that an hour is in, both counted since the epoch.
 constexpr std::int64_t day_of_hour(std::int64_t hour) noexcept {
     return hour >= 0 ? hour / 24 : (hour - 23) / 24;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "limit/ledger.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
+#include "limit/window_sets.hpp"
 #include "limit/windows.hpp"
 
 namespace seriesgate {
@@ -17,38 +20,108 @@ constexpr std::size_t series_per_piece = 512;
 
 enum class piece_end : std::uint8_t { finished, sets_full, other_hour };
 
+constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
+
+/// Where the series go: a set of an hour, and one of the day that it was in, if that is there.
+struct sets_to_learn {
+    admitted_set* hour = nullptr;
+    day_set* day = nullptr;
+
+    [[nodiscard]] bool have_room() const noexcept {
+        return hour->has_room(1) && (day == nullptr || day->filter().has_room(1));
+    }
+    void prefetch(std::uint64_t series) const noexcept {
+        hour->prefetch(series);
+        if (day != nullptr) day->prefetch(series);
+    }
+    [[nodiscard]] in_windows lacking(std::uint64_t series) const noexcept {
+        return {.hour = !hour->contains(series), .day = day != nullptr && !day->contains(series)};
+    }
+};
+
+bool is_days_first(const window_sets& current) noexcept {
+    return current.hour_span.start == current.day_span.start;
+}
+
+/// Of an hour that is in force, under the lock.
+sets_to_learn sets_of_hour(const ledger& held, const window_sets&) noexcept {
+    return {.hour = held.hour.get(), .day = held.day.get()};
+}
+
+/// Of the hour before that; what the gate has of its day is gone when the grace is over.
+sets_to_learn sets_of_hour_before(const ledger& held, const window_sets& current) noexcept {
+    return {.hour = held.hour_before.get(), .day = (is_days_first(current) ? held.day_before : held.day).get()};
+}
+
 /// @param next the first that is not known yet; gets the first that is not by then.
+template <class SetsOf>
 piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
-                      std::size_t& next) {
+                      std::size_t& next, const SetsOf& sets_of) {
     const auto held = state.counts.lock();
-    if (state.sets.read()->hour_span != hour) return piece_end::other_hour;
+    const auto current = state.sets.read();
+    const sets_to_learn into = sets_of(*held, *current);
+    if (current->hour_span != hour || into.hour == nullptr) return piece_end::other_hour;
     const std::size_t end = std::min(fingerprints.size(), next + series_per_piece);
+    for (std::size_t i = next; i < std::min(end, next + prefetch_distance); ++i) into.prefetch(fingerprints[i]);
     for (; next < end; ++next) {
+        if (next + prefetch_distance < end) into.prefetch(fingerprints[next + prefetch_distance]);
         const std::uint64_t series = fingerprints[next];
-        const in_windows lacking{.hour = !held->hour->contains(series), .day = !held->day->contains(series)};
+        const in_windows lacking = into.lacking(series);
         if (!lacking.any()) continue;
-        if (!held->have_room(1, 1)) return piece_end::sets_full;
-        held->remember(series, lacking);
+        if (!into.have_room()) return piece_end::sets_full;
+        if (lacking.hour) into.hour->insert(series);
+        if (lacking.day) into.day->insert(series);
     }
     return piece_end::finished;
 }
 
-}  // namespace
-
-bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
-    limiter_state& state = limiter.state();
-    assert(state.is_shared());
+template <class SetsOf>
+bool learn_all(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+               const SetsOf& sets_of, void (windows::*make_room)()) {
+    assert(limiter.state().is_shared());
     for (std::size_t next = 0; next < fingerprints.size();) {
-        switch (learn_piece(state, hour, fingerprints, next)) {
+        switch (learn_piece(limiter.state(), hour, fingerprints, next, sets_of)) {
             case piece_end::finished:
                 break;
             case piece_end::sets_full:
-                limiter.time().make_room();
+                (limiter.time().*make_room)();
                 break;
             case piece_end::other_hour:
                 return false;
         }
     }
+    return true;
+}
+
+}  // namespace
+
+bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
+    return learn_all(limiter, hour, fingerprints, sets_of_hour, &windows::make_room);
+}
+
+bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
+    return learn_all(limiter, hour, fingerprints, sets_of_hour_before, &windows::make_room_before);
+}
+
+bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count) {
+    limiter_state& state = limiter.state();
+    assert(state.is_shared());
+    const window_sets current = *state.sets.read();
+    if (current.hour_span != hour) return false;
+    if (current.previous_hour) return true;
+    const double rate = current.rules->false_positive_rate;
+    std::shared_ptr<admitted_set> hour_set = make_set(series_count + series_count / 8, 0, rate);
+    // Who asks the hour's set asks another beside it: see window_sets::was_admitted_before.
+    std::shared_ptr<day_set> another_day;
+    if (is_days_first(current))
+        another_day = std::make_shared<day_set>(make_set(series_count + series_count / 8, 0, rate));
+    const auto held = state.counts.lock();
+    auto next = std::make_unique<window_sets>(*state.sets.read());
+    if (next->hour_span != hour) return false;
+    if (next->previous_hour) return true;
+    next->previous_hour = held->hour_before = std::move(hour_set);
+    next->previous_day = held->day_before = std::move(another_day);
+    state.sets.publish(*held, std::move(next));
     return true;
 }
 

@@ -19,4 +19,15 @@ class series_limiter;
 /// Threads: any.
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
 
+/// Before learn_hour_before: makes sets for about so many series of the hour before, if this gate was not there then.
+/// Throws and returns as learn(). Threads: any.
+bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
+
+/// From here on these series are incumbents. Those of the same day are known in the day, too.
+/// Throws as learn().
+/// @param hour the one after that in which the store has counted them.
+/// @return false if that is not in force, or nobody has called expect_hour_before() in it: then nothing has changed.
+/// Threads: any.
+bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
+
 }  // namespace seriesgate

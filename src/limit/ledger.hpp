@@ -65,6 +65,10 @@ struct ledger {
     /// The sets in force, for writing; readers have the same ones from window_sets. A series of the hour is of the day.
     std::shared_ptr<admitted_set> hour;
     std::shared_ptr<day_set> day;
+    /// Those of the hour before, see window_sets; the day's only if that was another day, and while it is asked. More
+    /// is written only to what a gate of a fleet learns, see learning.hpp.
+    std::shared_ptr<admitted_set> hour_before{};
+    std::shared_ptr<day_set> day_before{};
     /// Empty sets, waiting for their window.
     std::unique_ptr<admitted_set> next_hour{};
     std::unique_ptr<admitted_set> next_day{};

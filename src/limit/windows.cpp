@@ -101,6 +101,7 @@ void windows::end_graces(ledger& held, window_sets& next, time_point now) {
     if (!next.in_grace() || now < next.grace_end) return;
     next.grace_end = next.hour_span.start;
     next.previous_day = nullptr;
+    held.day_before = nullptr;
     held.book.end_grace();
 }
 
@@ -153,6 +154,8 @@ void windows::roll_over(ledger& held, window_sets& next, time_point now) {
     next.hour_span = hour;
     next.lapse = state_.is_shared() && now < grace_end ? std::optional{grace_end} : std::nullopt;
     next.leap = std::nullopt;
+    held.hour_before = follows ? held.hour : nullptr;
+    held.day_before = in_grace && new_day ? held.day : nullptr;
     next.hour = held.hour = std::move(hour_set);
     held.hourly.clear();
     state_.samples.hourly.store(0, std::memory_order_relaxed);
@@ -188,20 +191,33 @@ void windows::maintain(time_point now) {
 void windows::make_room() {
     const std::scoped_lock growing{growth_};
     const window_sets current = *state_.sets.read();
-    const auto is_full = [this](const admitted_set& set) {
+    grow_if_full(*current.hour);
+    grow_if_full(current.day->filter());
+}
+
+void windows::make_room_before() {
+    const std::scoped_lock growing{growth_};
+    const window_sets current = *state_.sets.read();
+    if (current.previous_hour) grow_if_full(*current.previous_hour);
+    grow_if_full((current.previous_day ? current.previous_day : current.day)->filter());
+}
+
+void windows::grow_if_full(const admitted_set& set) {
+    const bool is_full = [&] {
         const auto held = state_.counts.lock();
         return !set.has_room(admitted_set::spare_capacity_min);
-    };
-    if (is_full(*current.hour)) grow(*current.hour);
-    if (is_full(current.day->filter())) grow(current.day->filter());
+    }();
+    if (is_full) grow(set);
 }
 
 /// Under the growth lock. A set that is no longer in force needs nothing.
 void windows::grow(const admitted_set& wanting) {
     auto segment = wanting.prepare_segment();
     const auto held = state_.counts.lock();
-    if (held->hour.get() == &wanting) held->hour->adopt(std::move(segment));
-    if (&held->day->filter() == &wanting) held->day->filter().adopt(std::move(segment));
+    for (const auto& set : {held->hour, held->hour_before})
+        if (set.get() == &wanting) return set->adopt(std::move(segment));
+    for (const auto& set : {held->day, held->day_before})
+        if (set && &set->filter() == &wanting) return set->filter().adopt(std::move(segment));
 }
 
 /// The next windows' sets. One that holds as many series as this window has serves: made anew for every further series,

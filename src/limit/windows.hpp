@@ -35,6 +35,8 @@ class windows {
 
     /// For who has found a set full: maintenance has fallen behind. One makes the memory, the others wait for it.
     void make_room();
+    /// The same for who writes to the sets of the hour before.
+    void make_room_before();
 
     /// Takes other rules. What they leave behind is destroyed without the lock.
     void reconfigure(const std::shared_ptr<const compiled_rules>& rules);
@@ -51,6 +53,7 @@ class windows {
     void roll_over(ledger& held, window_sets& next, time_point now);
     void prepare_spares(time_point now);
     void grow(const admitted_set& wanting);
+    void grow_if_full(const admitted_set& set);
 };
 
 /// Says how many series may come at most into the running sets. They may hold what no limit counts: exempt series, and

@@ -56,6 +56,10 @@ class Scene:
     def in_fleet(self, text=""):
         """A gate, and the store of its fleet."""
         self.stores.append(SharedStore("redis", self.folder))
+        return self.join_fleet(text)
+
+    def join_fleet(self, text=""):
+        """Another gate of that fleet."""
         secret = self.folder / "fleet.secret"
         secret.write_bytes(bytes(range(32)))
         return self.gate(f"shared: {json.dumps(self.stores[-1].settings_of(0))}\n"
@@ -475,6 +479,19 @@ def a_name_that_comes_late(scene):
 @line("joined the fleet")
 def the_first_gate_of_a_fleet(scene):
     return scene.in_fleet(), {"namespace": "default", "gates": "1"}
+
+
+@line("the fleet's series are known")
+def a_gate_that_joins_others(scene):
+    offer(scene.in_fleet(), scene.upstream, numbered(3))
+    return scene.join_fleet(), {"series": "3", "incumbents": "0"}
+
+
+@line("the fleet's series cannot be read")
+def a_gate_that_joins_others_and_must_not_read(scene):
+    offer(scene.in_fleet(), scene.upstream, numbered(3))
+    scene.stores[0].call("ACL", "SETUSER", "default", "-dump", "-sscan")
+    return scene.join_fleet(), {}
 
 
 @line("state.dir holds no series in a fleet, the shared store does")

@@ -54,6 +54,10 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
     at.metrics.told_too_late.add(18);
     at.metrics.lost.add(19);
     at.metrics.recoveries.add(20);
+    at.metrics.downloads[download_result::complete].add(21);
+    at.metrics.downloads[download_result::overtaken].add(22);
+    at.metrics.downloads[download_result::failed].add(23);
+    at.metrics.downloaded_series.add(24);
     at.metrics.waiting.add(11);
     at.metrics.claim_duration.observe(250ms);
     at.metrics.claim_duration.observe(500ms);
@@ -88,6 +92,10 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
           "seriesgate_shared_told_series_total{outcome=\"taken\"} 16\n"
           "seriesgate_shared_told_series_total{outcome=\"refused\"} 17\n"
           "seriesgate_shared_told_series_total{outcome=\"too_late\"} 18\n"
+          "seriesgate_shared_downloads_total{result=\"complete\"} 21\n"
+          "seriesgate_shared_downloads_total{result=\"overtaken\"} 22\n"
+          "seriesgate_shared_downloads_total{result=\"failed\"} 23\n"
+          "seriesgate_shared_downloaded_series_total 24\n"
           "seriesgate_shared_claims_waiting 11\n"
           "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
           "seriesgate_shared_claim_duration_seconds_count 2\n"
@@ -119,7 +127,7 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
         if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 17);
+    CHECK(helped.size() == 19);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // What other gates of a fleet have had counted.
 #include "limit/learning.hpp"
 
+#include <chrono>
 #include <vector>
 
+#include "limit/limiter_state.hpp"
 #include "limit/told_gate.hpp"
 #include "support/catch.hpp"
 
@@ -16,6 +18,26 @@ std::vector<std::uint64_t> fingerprints(const told_gate& gate, std::uint64_t fir
     std::vector<std::uint64_t> made;
     for (std::uint64_t i = first; i < first + count; ++i) made.push_back(fingerprint_in(gate.sent, i));
     return made;
+}
+
+/// How many of these series may pass at once.
+std::uint64_t incumbents(const told_gate& gate, std::uint64_t first, std::uint64_t count) {
+    const auto current = gate.limiter.state().sets.read();
+    std::uint64_t found = 0;
+    for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->was_admitted_before(each);
+    return found;
+}
+
+std::uint64_t known_in_day(const told_gate& gate, std::uint64_t first, std::uint64_t count) {
+    const auto current = gate.limiter.state().sets.read();
+    std::uint64_t found = 0;
+    for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->day->contains(each);
+    return found;
+}
+
+bool learn_before(told_gate& gate, const window_span& hour, std::uint64_t first, std::uint64_t count) {
+    return expect_hour_before(gate.limiter, hour, count) &&
+           learn_hour_before(gate.limiter, hour, fingerprints(gate, first, count));
 }
 
 }  // namespace
@@ -51,4 +73,58 @@ TEST_CASE("a set that has no room for what is learnt gets it") {
     const auto many = fingerprints(gate, 0, 300'000);  // more than the first segment of a set holds
     CHECK(learn(gate.limiter, hour_of(at(10)), many));
     CHECK(gate.look_up(0, 300'000, at(10, 30)) == 0);
+}
+
+TEST_CASE("a gate that was not there in the hour before knows its incumbents when it has learnt them") {
+    told_gate gate{three_limits(), at(10, 1)};
+    CHECK(incumbents(gate, 0, 8) == 0);
+    CHECK(learn_before(gate, hour_of(at(10)), 0, 5));
+    CHECK(incumbents(gate, 0, 8) == 5);
+    CHECK(known_in_day(gate, 0, 8) == 5);
+    CHECK(gate.look_up(0, 8, at(10, 1)) == 8);  // in the hour itself they are yet to be counted
+    CHECK(gate.figures().daily.series_current == 0);
+}
+
+TEST_CASE("in the first hour of a day, incumbents are of the day before") {
+    told_gate gate{three_limits(), at(0, 1)};
+    CHECK(learn_before(gate, hour_of(at(0)), 0, 5));
+    CHECK(incumbents(gate, 0, 8) == 5);
+    CHECK(known_in_day(gate, 0, 8) == 0);
+    const auto current = gate.limiter.state().sets.read();
+    REQUIRE(current->previous_day != nullptr);  // beside the hour's, so that its false positives are no incumbents
+    CHECK(current->previous_day->filter().size() == 5);
+}
+
+TEST_CASE("a gate that was there in the hour before learns those that came through others, too") {
+    const int hour = GENERATE(10, 24);
+    told_gate gate{three_limits(), at(hour - 1, 30)};
+    gate.offer(0, 3, at(hour - 1, 59), outcome_of(told_outcome::taken));
+    gate.look_up(0, 1, at(hour, 1));
+    CHECK(incumbents(gate, 0, 8) == 3);
+    CHECK(learn_before(gate, hour_of(at(hour)), 2, 4));
+    CHECK(incumbents(gate, 0, 8) == 6);
+    gate.look_up(0, 1, at(hour, 10));  // the grace is over
+    CHECK(incumbents(gate, 0, 8) == 6);
+    CHECK(learn_before(gate, hour_of(at(hour)), 6, 1));
+    CHECK(incumbents(gate, 0, 8) == 7);
+}
+
+TEST_CASE("incumbents of another hour are not learnt, nor those that nobody has expected") {
+    told_gate gate{three_limits(), at(11, 1)};
+    for (const int hour : {10, 12}) {
+        CHECK_FALSE(expect_hour_before(gate.limiter, hour_of(at(hour)), 3));
+        CHECK_FALSE(learn_hour_before(gate.limiter, hour_of(at(hour)), fingerprints(gate, 0, 3)));
+    }
+    CHECK_FALSE(learn_hour_before(gate.limiter, hour_of(at(11)), fingerprints(gate, 0, 3)));
+    CHECK(learn_before(gate, hour_of(at(11)), 0, 3));
+    gate.look_up(0, 3, at(12));
+    CHECK(incumbents(gate, 0, 3) == 0);  // none has come in the hour that is the one before now
+}
+
+TEST_CASE("more incumbents than were expected get room") {
+    const int hour = GENERATE(10, 24);
+    told_gate gate{{.global = {.hourly = 1}}, at(hour, 1)};
+    REQUIRE(expect_hour_before(gate.limiter, hour_of(at(hour)), 3));
+    CHECK(learn_hour_before(gate.limiter, hour_of(at(hour)), fingerprints(gate, 0, 300'000)));
+    CHECK(incumbents(gate, 0, 300'000) == 300'000);
 }

@@ -1,0 +1,137 @@
+#include "fleet/set_reading.hpp"
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fleet/set_dump.hpp"
+#include "fleet/store_keys.hpp"
+#include "net/background.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Buckets under way: 64 of them keep the store from others for half a millisecond.
+constexpr std::uint32_t at_once = 64;
+constexpr auto patience = 2s;
+/// Beyond so many a bucket is in no compact form (set-max-intset-entries), and it takes the store long to write it.
+constexpr std::uint64_t compact_members_max = 512;
+constexpr const char* scanned_at_once = "512";
+/// Of one bucket, so that a store that never comes to an end does not keep us for ever.
+constexpr int scans_max = 1 << 16;
+
+/// What the coroutines that read one set share. They own it together, so it is there for whichever ends last.
+struct reading {
+    redis_client& over;
+    const shared_set set;
+    const series_taker take;
+    const std::uint64_t connection;
+    net::steady_timer ended;
+    bool dumps = true;
+    std::uint32_t next = 0;  // bucket
+    std::uint32_t running = 0;
+    set_reading came{};
+
+    reading(const net::any_io_executor& where, redis_client& client, shared_set of, series_taker taker)
+        : over(client),
+          set(std::move(of)),
+          take(std::move(taker)),
+          connection(client.connection_epoch()),
+          ended(where, net::steady_timer::time_point::max()),
+          dumps(set.series <= compact_members_max * set.buckets) {}
+
+    [[nodiscard]] bool goes_on() const noexcept {
+        return next < set.buckets && came.failed.empty() && !came.is_refused;
+    }
+    void fail(std::string why) {
+        if (came.failed.empty()) came.failed = std::move(why);
+    }
+    void hand_over(std::span<const std::uint64_t> series) {
+        if (over.connection_epoch() != connection) return fail("the connection was lost");
+        if (series.empty() || came.is_refused) return;
+        came.is_refused = !take(series);
+        if (!came.is_refused) came.series += series.size();
+    }
+};
+
+/// Of SSCAN. @return the cursor for the next call; nothing if that is no such reply.
+std::optional<std::string> read_scan(const redisReply& reply, std::vector<std::uint64_t>& into, std::uint64_t& bytes) {
+    if (reply.type != REDIS_REPLY_ARRAY || reply.elements != 2) return std::nullopt;
+    const redisReply& members = *reply.element[1];
+    const std::string_view cursor = text_of(*reply.element[0]);
+    if (members.type != REDIS_REPLY_ARRAY || cursor.empty()) return std::nullopt;
+    for (std::size_t i = 0; i < members.elements; ++i) {
+        const std::string_view text = text_of(*members.element[i]);
+        std::int64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+        into.push_back(static_cast<std::uint64_t>(number));
+        bytes += text.size();
+    }
+    return std::string{cursor};
+}
+
+net::awaitable<void> scan_bucket(reading& all, std::string key) {
+    std::vector<std::uint64_t> members;
+    std::optional<std::string> cursor{"0"};
+    for (int scans = 0; scans < scans_max; ++scans) {
+        std::vector<std::string> words{"SSCAN", key, *cursor, "COUNT", scanned_at_once};
+        const auto reply = co_await all.over.call(std::move(words), patience);
+        if (!reply) co_return all.fail(reply.error().text);
+        members.clear();
+        cursor = read_scan(**reply, members, all.came.bytes);
+        if (!cursor) co_return all.fail("a set that is none of fingerprints: " + key);
+        all.hand_over(members);
+        if (*cursor == "0" || !all.came.failed.empty() || all.came.is_refused) co_return;
+    }
+    all.fail("a set that does not end: " + key);
+}
+
+/// Whoever may not use DUMP is told so once.
+net::awaitable<void> read_bucket(reading& all, std::string key) {
+    if (!all.dumps) co_return co_await scan_bucket(all, std::move(key));
+    std::vector<std::string> words{"DUMP", key};
+    const auto reply = co_await all.over.call(std::move(words), patience);
+    if (!reply && reply.error().why == redis_error::kind::denied) all.dumps = false;
+    if (!reply && all.dumps) co_return all.fail(reply.error().text);
+    if (reply && (*reply)->type == REDIS_REPLY_NIL) co_return all.hand_over({});
+    std::vector<std::uint64_t> members;
+    if (!reply || !read_set_dump(text_of(**reply), members)) co_return co_await scan_bucket(all, std::move(key));
+    all.came.bytes += text_of(**reply).size();
+    all.hand_over(members);
+}
+
+net::awaitable<void> read_buckets(std::shared_ptr<reading> all) {
+    try {
+        while (all->goes_on()) {
+            std::string key = bucket_key_at(all->set.record, all->next++);
+            co_await read_bucket(*all, std::move(key));
+        }
+    } catch (const std::exception& error) {
+        all->fail(error.what());
+    }
+    if (--all->running == 0) all->ended.cancel();
+}
+
+}  // namespace
+
+net::awaitable<set_reading> read_set(redis_client& over, shared_set set, series_taker take) {
+    const auto where = co_await net::this_coro::executor;
+    const auto all = std::make_shared<reading>(where, over, std::move(set), std::move(take));
+    all->running = std::min(at_once, all->set.buckets);
+    for (std::uint32_t i = std::min(at_once, all->set.buckets); i > 0; --i)
+        spawn(where, read_buckets(all), "reading the fleet's series failed");
+    if (all->running != 0) co_await all->ended.async_wait(no_throw);
+    co_return std::move(all->came);
+}
+
+}  // namespace seriesgate

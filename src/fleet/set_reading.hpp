@@ -1,0 +1,39 @@
+/// All series of one window, as the shared store has them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "net/asio.hpp"
+#include "redis/redis_client.hpp"
+
+namespace seriesgate {
+
+/// A window's set in the store.
+struct shared_set {
+    std::string record;         ///< its name, see store_keys
+    std::uint32_t buckets = 0;  ///< a power of two
+    std::uint64_t series = 0;   ///< about so many
+};
+
+struct set_reading {
+    std::uint64_t series = 0;  ///< that were taken; one may have come twice
+    std::uint64_t bytes = 0;   ///< of the replies
+    bool is_refused = false;   ///< what was read was not wanted any more
+    std::string failed;        ///< why not all has been read; empty if it has
+};
+
+/// Takes the series of some buckets. @return false if no more are wanted.
+using series_taker = std::function<bool(std::span<const std::uint64_t>)>;
+
+/// Reads the set bucket by bucket, many at a time, so memory is bounded by what some of them hold, and the store is
+/// never kept from its other clients for long. What the store takes in meanwhile may be read or not.
+///
+/// By DUMP, and where that is no compact set, or is forbidden, by SSCAN, which takes three times as many bytes.
+/// @param over connected; that connection is to last to the end, so that all comes from one server.
+/// @param take is called on this thread, and may throw.
+net::awaitable<set_reading> read_set(redis_client& over, shared_set set, series_taker take);
+
+}  // namespace seriesgate
