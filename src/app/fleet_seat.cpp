@@ -49,7 +49,7 @@ gate_identity identity_of(const config& settings, const hash_key& key) {
 }  // namespace
 
 fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics)
-    : shared(settings.shared, metrics), self_(io_, shared, identity_of(settings, key)) {
+    : shared(settings.shared, metrics), self_(io_, shared, identity_of(settings, key)), feed_(io_, shared) {
     thread_ = std::jthread{[this] { run_handlers(io_); }};
     try {
         const std::string refused = net::co_spawn(io_, self_.join(), net::use_future).get();
@@ -62,9 +62,11 @@ fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metric
         log::info("state.dir holds no series in a fleet, the shared store does", {{"dir", settings.state.dir}});
 }
 
-void fleet_seat::stay(const series_limiter& limiter) {
+void fleet_seat::stay(series_limiter& limiter) {
     spawn_lasting(
         io_.get_executor(), [this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
+    spawn_lasting(
+        io_.get_executor(), [this, &limiter] { return feed_.follow(limiter); }, "reading what other gates take failed");
 }
 
 void fleet_seat::stop() {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "config/config.hpp"
+#include "fleet/feed.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/membership.hpp"
 #include "net/asio.hpp"
@@ -22,6 +23,7 @@ class fleet_seat {
     net::io_context io_;
     net::executor_work_guard<net::io_context::executor_type> goes_on_{io_.get_executor()};
     membership self_;
+    feed feed_;
     std::jthread thread_;  // of io_: connections belong to one thread for as long as they live
 
   public:
@@ -32,9 +34,9 @@ class fleet_seat {
     fleet_seat& operator=(const fleet_seat&) = delete;
     ~fleet_seat() { stop(); }
 
-    /// Stays a member until stop().
+    /// Stays a member until stop(), and hears what others take.
     /// @param limiter the gate's, of the scope fleet; outlives that.
-    void stay(const series_limiter& limiter);
+    void stay(series_limiter& limiter);
     void stop();
 
     /// When no requests come any more, while it and the workers run: what is untold is told, so that no places are kept
@@ -48,7 +50,7 @@ class fleet_stay {
 
   public:
     /// As fleet_seat::stay.
-    fleet_stay(fleet_seat& seat, const series_limiter& limiter) : seat_(seat) { seat.stay(limiter); }
+    fleet_stay(fleet_seat& seat, series_limiter& limiter) : seat_(seat) { seat.stay(limiter); }
     fleet_stay(const fleet_stay&) = delete;
     fleet_stay& operator=(const fleet_stay&) = delete;
     ~fleet_stay() { seat_.stop(); }

@@ -29,12 +29,14 @@ told_outcome outcome_of(claim_outcome said) {
 void questions::start() noexcept {
     claims_.clear();
     runs_.clear();
+    groups_.clear();
     pending_count_ = 0;
     follower_count_ = 0;
+    unasked_count_ = 0;
 }
 
 void questions::ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
-                    const std::function<bool(std::uint64_t)>& knows) {
+                    const std::function<bool(std::uint64_t)>& knows, const known_hourly_counts& counted) {
     assert(open.rules && open.selections.size() == open.pending.size());
     if (rules_ != open.rules) {
         rules_ = open.rules;
@@ -48,6 +50,8 @@ void questions::ask(std::span<const offered_series> offered, const undecided& op
     for (std::uint32_t at = 0; at < open.followers.size(); ++at)
         if (!knows(offered[open.followers[at]].fingerprint)) followers_.push_back(at);
     group_by_budgets(open, tenant);
+    unasked_count_ = 0;
+    if (counted) find_spent(counted);
     make_claims(offered, open);
 }
 
@@ -74,6 +78,19 @@ void questions::group_by_budgets(const undecided& open, std::string_view tenant)
     }
 }
 
+void questions::find_spent(const known_hourly_counts& counted) {
+    for (group& each : groups_) {
+        const auto spent = std::ranges::find_if(each.budgets, [&](const request_budgets::applying& one) {
+            const claimed_budget& budget = budgets_.all()[one.budget];
+            const std::uint64_t maximum = budget.maxima.hourly;
+            return maximum != 0 && counted(terms_.hour, budget.id) >= maximum;
+        });
+        if (spent == each.budgets.end()) continue;
+        each.spent_place = spent->place;
+        unasked_count_ += each.series.size();
+    }
+}
+
 void questions::make_claims(std::span<const offered_series> offered, const undecided& open) {
     claims_.clear();
     runs_.clear();
@@ -93,7 +110,8 @@ void questions::make_claims(std::span<const offered_series> offered, const undec
             next += count;
         }
     };
-    for (const group& each : groups_) add_runs(&each, each.budgets, each.series, open.pending);
+    for (const group& each : groups_)
+        if (!each.spent_place) add_runs(&each, each.budgets, each.series, open.pending);
     add_runs(nullptr, {}, followers_, open.followers);
 }
 
@@ -133,6 +151,8 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
     std::size_t heard_count = 0;
     for (const claim& each : claims_)
         for (const claim_run& run : each.runs) heard_count += run.budgets.size();
+    for (const group& each : groups_)
+        if (each.spent_place) heard_count += each.budgets.size();
     heard_.clear();
     heard_.reserve(heard_count);  // so that they stay where they are
     for (std::size_t i = 0; i < claims_.size(); ++i) {
@@ -150,6 +170,8 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
             first += as.series;
         }
     }
+    for (const group& each : groups_)
+        if (each.spent_place) tell_spent(each, all);
     return all;
 }
 
@@ -188,6 +210,17 @@ void questions::tell_run(const asked_run& run, const claim_run& as, std::span<co
         assert(by != as.budgets.end());  // who reads replies has seen to it
         one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
     }
+}
+
+void questions::tell_spent(const group& of, told& into) {
+    const std::size_t begin = heard_.size();
+    for (const request_budgets::applying& each : of.budgets) heard_.push_back({.place = each.place, .unasked = true});
+    const std::span<const heard_budget> heard = std::span{heard_}.subspan(begin);
+    for (const std::uint32_t at : of.series)
+        into.pending[at] = {.outcome = told_outcome::refused,
+                            .window = refusing_window::hourly,
+                            .place = *of.spent_place,
+                            .heard = heard};
 }
 
 void questions::shrink() {

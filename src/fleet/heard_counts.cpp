@@ -45,6 +45,29 @@ void heard_counts::take(const offered_budget& counts) {
              .changed = ++revision_};
 }
 
+void heard_counts::hear_fed(std::int64_t hour, std::span<const fed_count> counts) {
+    const std::scoped_lock held{lock_};
+    if (hour < fed_hour_) return;
+    if (hour > fed_hour_) fed_.clear();
+    fed_hour_ = hour;
+    for (const fed_count& each : counts) {
+        if (fed_.size() >= fed_max && !fed_.contains(each.id)) continue;
+        std::uint64_t& known = fed_[each.id];
+        known = std::max(known, each.hourly);
+    }
+}
+
+std::uint64_t heard_counts::hourly(std::int64_t hour, std::uint64_t id) const {
+    const std::scoped_lock held{lock_};
+    std::uint64_t most = 0;
+    if (hour == fed_hour_)
+        if (const auto fed = fed_.find(id); fed != fed_.end()) most = fed->second;
+    if (hour == hour_)
+        if (const auto told = budgets_.find(id); told != budgets_.end())
+            most = std::max(most, told->second.counts.hourly);
+    return most;
+}
+
 count_offer heard_counts::grown_since(std::uint64_t revision) const {
     const std::scoped_lock held{lock_};
     count_offer made{.hour = hour_, .rules = rules_, .buckets = buckets_, .budgets = {}, .revision = revision_};

@@ -3,12 +3,21 @@
 
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 
 #include "claim/claim.hpp"
 #include "claim/count_offer.hpp"
 
 namespace seriesgate {
+
+/// Of a budget, as other gates' claims have left it.
+struct fed_count {
+    std::uint64_t id = 0;      ///< as the store files it
+    std::uint64_t hourly = 0;  ///< series counted in the hour
+
+    friend bool operator==(const fed_count&, const fed_count&) = default;
+};
 
 /// The largest counts of every budget that an answer has had. Bounded: it has the budgets that the store has counted
 /// something in, whose number the rules bound. Threads: any.
@@ -24,10 +33,22 @@ class heard_counts {
     bucket_counts buckets_;
     std::uint64_t revision_ = 0;
     std::unordered_map<std::uint64_t, entry> budgets_;
+    std::int64_t fed_hour_ = 0;
+    std::unordered_map<std::uint64_t, std::uint64_t> fed_;  // the hour's counts by id
 
   public:
+    /// Budgets of which fed counts are kept, at most: of others is known what answers said.
+    static constexpr std::size_t fed_max = 256 * 1024;
+
     /// @param said the answer to `asked`, a decided one.
     void hear(const claim& asked, const claim_terms& terms, const claim_answer& said);
+
+    /// What the feed of that hour says. It is not offered to a store that has lost counts: the feed does not say on
+    /// which shelf a budget has its place.
+    void hear_fed(std::int64_t hour, std::span<const fed_count> counts);
+
+    /// @return how many series of that hour are known to be counted in a budget: as many, or more by now.
+    [[nodiscard]] std::uint64_t hourly(std::int64_t hour, std::uint64_t id) const;
 
     /// @return what has grown since that revision; 0: all.
     [[nodiscard]] count_offer grown_since(std::uint64_t revision) const;

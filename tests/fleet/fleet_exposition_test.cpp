@@ -54,6 +54,11 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
     at.metrics.told_too_late.add(18);
     at.metrics.lost.add(19);
     at.metrics.recoveries.add(20);
+    at.metrics.unasked_series.add(21);
+    at.metrics.fed_series.add(22);
+    at.metrics.struck_series.add(23);
+    at.metrics.feed_gaps.add(24);
+    at.fleet.feed.note(1, std::chrono::steady_clock::now() + 60s);
     at.metrics.waiting.add(11);
     at.metrics.claim_duration.observe(250ms);
     at.metrics.claim_duration.observe(500ms);
@@ -88,6 +93,11 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
           "seriesgate_shared_told_series_total{outcome=\"taken\"} 16\n"
           "seriesgate_shared_told_series_total{outcome=\"refused\"} 17\n"
           "seriesgate_shared_told_series_total{outcome=\"too_late\"} 18\n"
+          "seriesgate_shared_feed_up 1\n"
+          "seriesgate_shared_fed_series_total 22\n"
+          "seriesgate_shared_struck_series_total 23\n"
+          "seriesgate_shared_feed_gaps_total 24\n"
+          "seriesgate_shared_unasked_series_total 21\n"
           "seriesgate_shared_claims_waiting 11\n"
           "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
           "seriesgate_shared_claim_duration_seconds_count 2\n"
@@ -119,7 +129,7 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
         if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 17);
+    CHECK(helped.size() == 22);
 }
 
 }  // namespace

@@ -25,6 +25,16 @@ struct store_mutants {
 
 class store_model {
   public:
+    /// What one claim has taken.
+    struct fed {
+        std::uint64_t upto = 0;  ///< series of the hour with these
+        std::uint64_t gate = 0;
+        std::vector<std::uint64_t> series{};
+        std::map<std::uint64_t, std::uint64_t> counts{};  ///< of the budgets that have grown
+
+        friend bool operator==(const fed&, const fed&) = default;
+    };
+
     /// Series and counts of one hour or day.
     struct window {
         std::uint32_t buckets = 0;
@@ -39,6 +49,7 @@ class store_model {
         std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
         std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
         std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
+        std::vector<fed> feed{};                           ///< of an hour: all claims that have taken something
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -271,6 +282,8 @@ class store_model {
         if (terms.rules != hour_.rules) hour_.mixed = true;
         if (terms.all_rules != hour_.all_rules) hour_.all_mixed = true;
         resolved_.clear();
+        const auto counted_then = hour_.counted;
+        fed taken{.gate = terms.gate};
         auto next = asked.fingerprints.begin();
         for (const claim_run& run : asked.runs) {
             if (!run.look && run.series != 0)
@@ -278,6 +291,12 @@ class store_model {
             for (std::uint32_t i = 0; i < run.series; ++i, ++next)
                 answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, run, terms));
         }
+        for (std::size_t i = 0; i < answer.series.size(); ++i)
+            if (answer.series[i].outcome == claim_outcome::taken) taken.series.push_back(asked.fingerprints[i]);
+        taken.upto = hour_.series.size();
+        for (const auto& [id, count] : hour_.counted)
+            if (count != window::found(counted_then, id)) taken.counts[id] = count;
+        if (!taken.series.empty()) hour_.feed.push_back(std::move(taken));
         for (std::size_t place = 0; place < asked.budgets.size(); ++place) {
             const asked_budget& budget = resolve(asked, place, terms);
             answer.budgets.push_back({.shares = budget.shares,
