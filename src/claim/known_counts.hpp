@@ -6,8 +6,14 @@
 
 namespace seriesgate {
 
-/// How many series of an hour (since the epoch) are known to be counted in a shared budget, by its id; counts only
-/// grow. 0 where that is not known.
-using known_hourly_counts = std::function<std::uint64_t(std::int64_t hour, std::uint64_t budget)>;
+/// Series that are known to be counted in a shared budget; there may be more by now. 0: nothing is known.
+struct known_count {
+    std::uint64_t hourly = 0;
+    std::uint64_t daily = 0;
+};
+
+/// What is known of a budget, by its id, in an hour (since the epoch) and its day: whoever knows that so many are
+/// counted knows all of these series, too. Counts only grow.
+using known_counts = std::function<known_count(std::int64_t hour, std::uint64_t budget)>;
 
 }  // namespace seriesgate

@@ -36,7 +36,7 @@ void questions::start() noexcept {
 }
 
 void questions::ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
-                    const std::function<bool(std::uint64_t)>& knows, const known_hourly_counts& counted) {
+                    const std::function<bool(std::uint64_t)>& knows, const known_counts& counted) {
     assert(open.rules && open.selections.size() == open.pending.size());
     if (rules_ != open.rules) {
         rules_ = open.rules;
@@ -78,16 +78,16 @@ void questions::group_by_budgets(const undecided& open, std::string_view tenant)
     }
 }
 
-void questions::find_spent(const known_hourly_counts& counted) {
+void questions::find_spent(const known_counts& counted) {
     for (group& each : groups_) {
-        const auto spent = std::ranges::find_if(each.budgets, [&](const request_budgets::applying& one) {
+        for (const request_budgets::applying& one : each.budgets) {
             const claimed_budget& budget = budgets_.all()[one.budget];
-            const std::uint64_t maximum = budget.maxima.hourly;
-            return maximum != 0 && counted(terms_.hour, budget.id) >= maximum;
-        });
-        if (spent == each.budgets.end()) continue;
-        each.spent_place = spent->place;
-        unasked_count_ += each.series.size();
+            const known_count is = counted(terms_.hour, budget.id);
+            each.known.push_back({.place = one.place, .hourly = is.hourly, .daily = is.daily, .unasked = true});
+            const bool is_spent = budget.maxima.hourly != 0 && is.hourly >= budget.maxima.hourly;
+            if (is_spent && !each.spent_place) each.spent_place = one.place;
+        }
+        if (each.spent_place) unasked_count_ += each.series.size();
     }
 }
 
@@ -151,8 +151,6 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
     std::size_t heard_count = 0;
     for (const claim& each : claims_)
         for (const claim_run& run : each.runs) heard_count += run.budgets.size();
-    for (const group& each : groups_)
-        if (each.spent_place) heard_count += each.budgets.size();
     heard_.clear();
     heard_.reserve(heard_count);  // so that they stay where they are
     for (std::size_t i = 0; i < claims_.size(); ++i) {
@@ -213,14 +211,11 @@ void questions::tell_run(const asked_run& run, const claim_run& as, std::span<co
 }
 
 void questions::tell_spent(const group& of, told& into) {
-    const std::size_t begin = heard_.size();
-    for (const request_budgets::applying& each : of.budgets) heard_.push_back({.place = each.place, .unasked = true});
-    const std::span<const heard_budget> heard = std::span{heard_}.subspan(begin);
     for (const std::uint32_t at : of.series)
         into.pending[at] = {.outcome = told_outcome::refused,
                             .window = refusing_window::hourly,
                             .place = *of.spent_place,
-                            .heard = heard};
+                            .heard = of.known};
 }
 
 void questions::shrink() {

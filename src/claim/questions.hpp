@@ -30,6 +30,7 @@ class questions {
         std::vector<std::uint32_t> series;  ///< places in undecided::pending
         /// Its first budget that is known to be spent: nobody is asked.
         std::optional<std::uint32_t> spent_place = std::nullopt;
+        std::vector<heard_budget> known{};  ///< what is known of its budgets then
     };
     /// A run of a claim.
     struct asked_run {
@@ -68,12 +69,11 @@ class questions {
     void start() noexcept;
     /// @param open looked up and selected.
     /// @param knows whether this gate knows a marker's series.
-    /// @param counted empty unless this gate knows all that was taken in the hour: then a series that it does not know
-    /// is not in the store's set either, and nobody has to be asked about it when one of its budgets is spent in the
-    /// hour. claim.lua would refuse it too, an incumbent or not. A budget that may have to share another one has a
-    /// count of its own only when it has not.
+    /// @param counted empty, or for series with a budget that is known to be spent in the hour: nobody is asked about
+    /// them. claim.lua would refuse them too, incumbents or not, for all series that fill the budget are known here. A
+    /// budget that may have to share another one has a count of its own only when it has not.
     void ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
-             const std::function<bool(std::uint64_t)>& knows, const known_hourly_counts& counted = {});
+             const std::function<bool(std::uint64_t)>& knows, const known_counts& counted = {});
 
     /// To be answered in this order. Empty if the gate needs nobody.
     [[nodiscard]] std::span<const claim> claims() const noexcept { return claims_; }
@@ -95,7 +95,7 @@ class questions {
 
   private:
     void group_by_budgets(const undecided& open, std::string_view tenant);
-    void find_spent(const known_hourly_counts& counted);
+    void find_spent(const known_counts& counted);
     void make_claims(std::span<const offered_series> offered, const undecided& open);
     claim& claim_with_room(std::span<const request_budgets::applying> budgets, std::vector<std::uint8_t>& places);
     void tell_run(const asked_run& run, const claim_run& as, std::span<const series_answer> series,

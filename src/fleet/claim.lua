@@ -461,11 +461,12 @@ local function taken_bytes()
 end
 
 -- When all else is filed: one that fails is missing in the feed, which its readers notice.
-local function feed(counts)
+local function feed(counts, day_counts)
     local id, bytes = format('0-%d', members), taken_bytes()
-    local function add(...) return try('XADD', FEED, ...) end
-    if add('NOMKSTREAM', 'MAXLEN', '~', FEED_ENTRIES, id, 'g', ARGV[19], 's', bytes, 'c', counts) == false then
-        add(id, 'g', ARGV[19], 's', bytes, 'c', counts)
+    local added = try('XADD', FEED, 'NOMKSTREAM', 'MAXLEN', '~', FEED_ENTRIES, id,
+                      'g', ARGV[19], 's', bytes, 'h', counts, 'd', day_counts)
+    if added == false then
+        try('XADD', FEED, id, 'g', ARGV[19], 's', bytes, 'h', counts, 'd', day_counts)
         try('EXPIREAT', FEED, hour_ends + FEED_KEPT)
     end
 end
@@ -478,6 +479,7 @@ if members ~= members_then then
     local counts = table.concat(hour_fields, ' ', before_counts + 1)
     add_counts(hour_fields, returned, returned_then, 'r')
     add_counts(day_fields, in_day, in_day_then, '')
+    local day_counts = table.concat(day_fields, ' ', 3)
     local opened_fields = with_day and day_fields or hour_fields
     for i = 1, shelf_count do
         local n, opened = #opened_fields, shelves[i].opened
@@ -490,7 +492,7 @@ if members ~= members_then then
     else
         call('HSET', HEAD, 'members', members)
     end
-    if not failed then feed(counts) end
+    if not failed then feed(counts, day_counts) end
 end
 if failed then return failed end
 

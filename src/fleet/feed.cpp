@@ -18,8 +18,10 @@ constexpr auto interval = 100ms;
 constexpr auto patience = 2s;
 /// Between two downloads of what the feed does not have any more.
 constexpr auto download_interval = 5s;
-/// Of this gate's own claims, until they become known however they ended.
-constexpr std::size_t own_series_max = 1024 * 1024;
+/// From the end of the time in which a claim is answered until what it has taken is known.
+constexpr auto settled_within = 500ms;
+/// Some 30 MB.
+constexpr std::size_t late_max = 16 * 1024;
 
 std::int64_t number_of_hour(time_point now) {
     return std::chrono::floor<std::chrono::hours>(now).time_since_epoch().count();
@@ -38,7 +40,7 @@ net::awaitable<void> feed::follow(series_limiter& limiter) {
     net::steady_timer timer{co_await net::this_coro::executor};
     for (;;) {
         client_.maintain();
-        learn_own(clock::now(), limiter);
+        take_late(clock::now(), limiter);
         const end came_of_it = co_await read_next(limiter);
         if (came_of_it == end::more) continue;
         timer.expires_after(interval);
@@ -90,17 +92,18 @@ bool feed::take(const feed_answer& said, clock::time_point sent, series_limiter&
 
 bool feed::take_claim(const fed_claim& one, clock::time_point now, series_limiter& limiter) {
     const window_span hour = span_of(at_->hour);
-    if (one.gate == shared_.gate) {
-        own_.push_back({.known_by = now + 2 * shared_.settings.store.timeout + 1s,
-                        .hour = at_->hour,
-                        .fingerprints = one.fingerprints});
-        own_series_ += one.fingerprints.size();
-    } else {
+    const bool is_own = one.gate == shared_.gate;
+    if (!is_own) {
         if (!learn(limiter, hour, one.fingerprints)) return false;
         shared_.metrics.struck_series.add(shared_.untold.strike(hour, one.fingerprints));
         shared_.metrics.fed_series.add(one.fingerprints.size());
     }
-    shared_.heard.hear_fed(at_->hour, one.counts);
+    if (is_own || !late_.empty()) {
+        const auto at = is_own ? now + shared_.settings.store.timeout + settled_within : late_.back().at;
+        late_.push_back({.at = at, .hour = at_->hour, .said = one});
+    } else {
+        shared_.heard.hear_fed(at_->hour, one.hourly, one.daily);
+    }
     if (one.upto - one.fingerprints.size() != at_->read) lose_until(one.upto);
     at_->read = one.upto;
     return true;
@@ -124,12 +127,13 @@ net::awaitable<void> feed::fill_gap() {
 }
 
 /// Another hour's are of no use any more.
-void feed::learn_own(clock::time_point now, series_limiter& limiter) {
-    while (!own_.empty() && (own_.front().known_by <= now || own_series_ > own_series_max)) {
-        const own_claim& first = own_.front();
-        static_cast<void>(learn(limiter, span_of(first.hour), first.fingerprints));
-        own_series_ -= first.fingerprints.size();
-        own_.pop_front();
+void feed::take_late(clock::time_point now, series_limiter& limiter) {
+    while (!late_.empty() && (late_.front().at <= now || late_.size() > late_max)) {
+        const late& first = late_.front();
+        if (first.said.gate == shared_.gate)
+            static_cast<void>(learn(limiter, span_of(first.hour), first.said.fingerprints));
+        shared_.heard.hear_fed(first.hour, first.said.hourly, first.said.daily);
+        late_.pop_front();
     }
 }
 

@@ -23,8 +23,8 @@ class series_limiter;
 ///
 /// Series that were taken in the hour become known; of those that this gate has accepted at once it does not have to
 /// tell any more; and it knows how full budgets are, so that nobody is asked about one that is spent. What this gate
-/// has taken itself becomes known by the answers to its claims, in which its own limits count, and here only in case
-/// that they were lost. Threads: that of its io_context.
+/// has taken itself becomes known by the answers to its claims, with which its own limits count, and here only in case
+/// that they were lost: when there is no answer to wait for. Threads: that of its io_context.
 class feed {
   public:
     using clock = std::chrono::steady_clock;
@@ -40,11 +40,12 @@ class feed {
         bool knows_all = true;         // of those
         clock::time_point retry_at{};  // of the download of what it does not know
     };
-    /// Series that this gate has taken itself.
-    struct own_claim {
-        clock::time_point known_by{};
+    /// Something that this gate has taken itself, and may hear the answer to in this moment. Or counts that have come
+    /// behind that: by them it is to know all that is counted.
+    struct late {
+        clock::time_point at{};
         std::int64_t hour = 0;
-        std::vector<std::uint64_t> fingerprints{};
+        fed_claim said{};
     };
     enum class end : std::uint8_t { more, all, nothing };
 
@@ -52,8 +53,7 @@ class feed {
     redis_client client_;
     download download_;
     std::optional<place> at_;
-    std::deque<own_claim> own_;
-    std::size_t own_series_ = 0;
+    std::deque<late> late_;
 
   public:
     /// @param shared outlives it.
@@ -76,7 +76,7 @@ class feed {
     net::awaitable<void> fill_gap();
     void lose_until(std::uint64_t series);
     bool take_claim(const fed_claim& one, clock::time_point now, series_limiter& limiter);
-    void learn_own(clock::time_point now, series_limiter& limiter);
+    void take_late(clock::time_point now, series_limiter& limiter);
 };
 
 }  // namespace seriesgate

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view id_begin = "0-";
 constexpr std::size_t fingerprint_size = 8;
 /// claim.lua's: names and values of an entry, in turn.
-constexpr std::size_t field_words = 6;
+constexpr std::size_t field_words = 8;
 /// Counts go through numbers of Lua.
 constexpr std::uint64_t series_max = std::uint64_t{1} << 53;
 
@@ -55,9 +55,9 @@ bool read_counts(std::string_view text, std::vector<fed_count>& into) {
     };
     while (!text.empty()) {
         const auto id = next();
-        const auto hourly = next();
-        if (!id || !hourly || *hourly > series_max || into.size() == 2 * claimed_budgets_max) return false;
-        into.push_back({.id = *id, .hourly = *hourly});
+        const auto series = next();
+        if (!id || !series || *series > series_max || into.size() == 2 * claimed_budgets_max) return false;
+        into.push_back({.id = *id, .series = *series});
     }
     return true;
 }
@@ -72,8 +72,8 @@ std::optional<fed_claim> read_claim(const redisReply* entry) {
     const auto gate = number_of<std::int64_t>(text_at(fields, 1));
     if (!upto || !gate || *upto > series_max) return std::nullopt;
     fed_claim made{.upto = *upto, .gate = static_cast<std::uint64_t>(*gate)};
-    const bool is_read =
-        read_fingerprints(text_at(fields, 3), made.fingerprints) && read_counts(text_at(fields, 5), made.counts);
+    const bool is_read = read_fingerprints(text_at(fields, 3), made.fingerprints) &&
+                         read_counts(text_at(fields, 5), made.hourly) && read_counts(text_at(fields, 7), made.daily);
     if (!is_read || made.fingerprints.size() > made.upto) return std::nullopt;
     return made;
 }

@@ -30,12 +30,12 @@ fleet_shared::fleet_shared(const shared_config& shared, fleet_metrics& counted)
       gate(random_number()),
       untold(untold_series_max) {}
 
-known_hourly_counts fleet_shared::counted() const {
+known_counts fleet_shared::counted() const {
     if (state() != fleet_state::joined) return {};
     const auto fresh = feed.fresh_hour(std::chrono::steady_clock::now());
     if (!fresh) return {};
     return [this, open = *fresh](std::int64_t hour, std::uint64_t budget) {
-        return hour == open ? heard.hourly(hour, budget) : 0;
+        return hour == open ? heard.fed(hour, budget) : known_count{};
     };
 }
 

@@ -98,7 +98,7 @@ class fleet_shared {
     void set_state(fleet_state now) noexcept { state_.store(now, std::memory_order_relaxed); }
 
     /// For questions::ask. Empty unless this gate has read, a moment ago, all that was taken in the hour.
-    [[nodiscard]] known_hourly_counts counted() const;
+    [[nodiscard]] known_counts counted() const;
 
     /// All that were heard of in the last hours, this one too.
     [[nodiscard]] std::vector<fleet_member> members() const {

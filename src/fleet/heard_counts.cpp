@@ -45,27 +45,26 @@ void heard_counts::take(const offered_budget& counts) {
              .changed = ++revision_};
 }
 
-void heard_counts::hear_fed(std::int64_t hour, std::span<const fed_count> counts) {
+void heard_counts::hear_fed(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily) {
     const std::scoped_lock held{lock_};
     if (hour < fed_hour_) return;
     if (hour > fed_hour_) fed_.clear();
     fed_hour_ = hour;
-    for (const fed_count& each : counts) {
-        if (fed_.size() >= fed_max && !fed_.contains(each.id)) continue;
-        std::uint64_t& known = fed_[each.id];
-        known = std::max(known, each.hourly);
-    }
+    for (const fed_count& each : hourly)
+        if (known_count* const of = fed_of(each.id)) of->hourly = std::max(of->hourly, each.series);
+    for (const fed_count& each : daily)
+        if (known_count* const of = fed_of(each.id)) of->daily = std::max(of->daily, each.series);
 }
 
-std::uint64_t heard_counts::hourly(std::int64_t hour, std::uint64_t id) const {
+known_count* heard_counts::fed_of(std::uint64_t id) {
+    if (fed_.size() >= fed_max && !fed_.contains(id)) return nullptr;
+    return &fed_[id];
+}
+
+known_count heard_counts::fed(std::int64_t hour, std::uint64_t id) const {
     const std::scoped_lock held{lock_};
-    std::uint64_t most = 0;
-    if (hour == fed_hour_)
-        if (const auto fed = fed_.find(id); fed != fed_.end()) most = fed->second;
-    if (hour == hour_)
-        if (const auto told = budgets_.find(id); told != budgets_.end())
-            most = std::max(most, told->second.counts.hourly);
-    return most;
+    const auto known = hour == fed_hour_ ? fed_.find(id) : fed_.end();
+    return known == fed_.end() ? known_count{} : known->second;
 }
 
 count_offer heard_counts::grown_since(std::uint64_t revision) const {

@@ -8,13 +8,14 @@
 
 #include "claim/claim.hpp"
 #include "claim/count_offer.hpp"
+#include "claim/known_counts.hpp"
 
 namespace seriesgate {
 
-/// Of a budget, as other gates' claims have left it.
+/// Of a budget in the hour or the day, as a claim has left it.
 struct fed_count {
     std::uint64_t id = 0;      ///< as the store files it
-    std::uint64_t hourly = 0;  ///< series counted in the hour
+    std::uint64_t series = 0;  ///< counted
 
     friend bool operator==(const fed_count&, const fed_count&) = default;
 };
@@ -34,7 +35,7 @@ class heard_counts {
     std::uint64_t revision_ = 0;
     std::unordered_map<std::uint64_t, entry> budgets_;
     std::int64_t fed_hour_ = 0;
-    std::unordered_map<std::uint64_t, std::uint64_t> fed_;  // the hour's counts by id
+    std::unordered_map<std::uint64_t, known_count> fed_;  // of that hour and its day, by id
 
   public:
     /// Budgets of which fed counts are kept, at most: of others is known what answers said.
@@ -45,10 +46,10 @@ class heard_counts {
 
     /// What the feed of that hour says. It is not offered to a store that has lost counts: the feed does not say on
     /// which shelf a budget has its place.
-    void hear_fed(std::int64_t hour, std::span<const fed_count> counts);
+    void hear_fed(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily);
 
-    /// @return how many series of that hour are known to be counted in a budget: as many, or more by now.
-    [[nodiscard]] std::uint64_t hourly(std::int64_t hour, std::uint64_t id) const;
+    /// @return what the feed has said of a budget in that hour and its day.
+    [[nodiscard]] known_count fed(std::int64_t hour, std::uint64_t id) const;
 
     /// @return what has grown since that revision; 0: all.
     [[nodiscard]] count_offer grown_since(std::uint64_t revision) const;
@@ -56,6 +57,7 @@ class heard_counts {
   private:
     void begin_hour(std::int64_t hour);
     void take(const offered_budget& counts);
+    known_count* fed_of(std::uint64_t id);
 };
 
 }  // namespace seriesgate

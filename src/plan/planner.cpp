@@ -63,7 +63,7 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
 }
 
 wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
-                        untold_series* at_once, untold& aside, const known_hourly_counts& counted) {
+                        untold_series* at_once, untold& aside, const known_counts& counted) {
     assert(is_read_);
     verdicts_.resize(offered_.size());
     limiter.look_up(offered_, now, verdicts_, scratch_);

@@ -95,7 +95,7 @@ class planner : label_source {
     /// @param counted see questions::ask.
     /// @return what asks too much of the rules; its code is wire_errc::none if nothing does.
     wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
-                   untold_series* at_once, untold& aside, const known_hourly_counts& counted = {});
+                   untold_series* at_once, untold& aside, const known_counts& counted = {});
     /// In a fleet, in place of decide(): decides by what the store has told about all that ask() has asked.
     result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
     /// The second half: decides about what has been read.

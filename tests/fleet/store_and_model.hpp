@@ -135,8 +135,10 @@ class store_and_model {
             REQUIRE(answer->series == members);
             if (answer->claims.empty()) break;
             for (const fed_claim& each : answer->claims) {
-                got.push_back({.upto = each.upto, .gate = each.gate, .series = each.fingerprints, .counts = {}});
-                for (const fed_count& count : each.counts) got.back().counts[count.id] = count.hourly;
+                store_model::fed& one = got.emplace_back();
+                one = {.upto = each.upto, .gate = each.gate, .series = each.fingerprints};
+                for (const fed_count& count : each.hourly) one.hourly[count.id] = count.series;
+                for (const fed_count& count : each.daily) one.daily[count.id] = count.series;
             }
         }
         REQUIRE(got == model_.hour().feed);

@@ -30,7 +30,8 @@ class store_model {
         std::uint64_t upto = 0;  ///< series of the hour with these
         std::uint64_t gate = 0;
         std::vector<std::uint64_t> series{};
-        std::map<std::uint64_t, std::uint64_t> counts{};  ///< of the budgets that have grown
+        std::map<std::uint64_t, std::uint64_t> hourly{};  ///< of the budgets that have grown
+        std::map<std::uint64_t, std::uint64_t> daily{};   ///< the same
 
         friend bool operator==(const fed&, const fed&) = default;
     };
@@ -282,7 +283,8 @@ class store_model {
         if (terms.rules != hour_.rules) hour_.mixed = true;
         if (terms.all_rules != hour_.all_rules) hour_.all_mixed = true;
         resolved_.clear();
-        const auto counted_then = hour_.counted;
+        const auto hourly_then = hour_.counted;
+        const auto daily_then = day_ ? day_->counted : hourly_then;
         fed taken{.gate = terms.gate};
         auto next = asked.fingerprints.begin();
         for (const claim_run& run : asked.runs) {
@@ -294,8 +296,8 @@ class store_model {
         for (std::size_t i = 0; i < answer.series.size(); ++i)
             if (answer.series[i].outcome == claim_outcome::taken) taken.series.push_back(asked.fingerprints[i]);
         taken.upto = hour_.series.size();
-        for (const auto& [id, count] : hour_.counted)
-            if (count != window::found(counted_then, id)) taken.counts[id] = count;
+        taken.hourly = grown(hourly_then, hour_.counted);
+        if (day_) taken.daily = grown(daily_then, day_->counted);
         if (!taken.series.empty()) hour_.feed.push_back(std::move(taken));
         for (std::size_t place = 0; place < asked.budgets.size(); ++place) {
             const asked_budget& budget = resolve(asked, place, terms);
@@ -304,6 +306,15 @@ class store_model {
                                       .daily = terms.with_day ? day_->count(budget.id) : 0,
                                       .awaited = awaited(budget, terms)});
         }
+    }
+
+    using counts_by_id = std::map<std::uint64_t, std::uint64_t>;
+
+    static counts_by_id grown(const counts_by_id& then, const counts_by_id& now) {
+        counts_by_id more;
+        for (const auto& [id, count] : now)
+            if (count != window::found(then, id)) more[id] = count;
+        return more;
     }
 
     [[nodiscard]] bool in_day(std::uint64_t series, const claim_terms& terms) const {
