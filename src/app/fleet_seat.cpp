@@ -49,7 +49,10 @@ gate_identity identity_of(const config& settings, const hash_key& key) {
 }  // namespace
 
 fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics)
-    : shared(settings.shared, metrics), self_(io_, shared, identity_of(settings, key)), download_(io_, shared) {
+    : shared(settings.shared, metrics),
+      self_(io_, shared, identity_of(settings, key)),
+      download_(io_, shared),
+      feed_(io_, shared, [this](const window_span&) { return download_.once_more(); }) {
     thread_ = std::jthread{[this] { run_handlers(io_); }};
     try {
         const std::string refused = net::co_spawn(io_, self_.join(), net::use_future).get();
@@ -67,6 +70,8 @@ void fleet_seat::stay(series_limiter& limiter) {
         io_.get_executor(), [this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
     spawn_lasting(
         io_.get_executor(), [this, &limiter] { return download_.run(limiter); }, "reading the fleet's series failed");
+        io_.get_executor(), [this, &limiter] {
+        return feed_.follow(limiter); }, "reading what other gates take failed");
 }
 
 void fleet_seat::stop() {

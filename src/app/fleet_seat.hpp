@@ -6,6 +6,7 @@
 
 #include "config/config.hpp"
 #include "fleet/download.hpp"
+#include "fleet/feed.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/membership.hpp"
 #include "net/asio.hpp"
@@ -24,6 +25,7 @@ class fleet_seat {
     net::executor_work_guard<net::io_context::executor_type> goes_on_{io_.get_executor()};
     membership self_;
     download download_;
+    feed feed_;
     std::jthread thread_;  // of io_: connections belong to one thread for as long as they live
 
   public:
@@ -34,7 +36,7 @@ class fleet_seat {
     fleet_seat& operator=(const fleet_seat&) = delete;
     ~fleet_seat() { stop(); }
 
-    /// Stays a member until stop(), and lets the limiter know what the fleet has admitted.
+    /// Stays a member until stop(), and lets the limiter know what the fleet has admitted and admits.
     /// @param limiter the gate's, of the scope fleet; outlives that.
     void stay(series_limiter& limiter);
     void stop();

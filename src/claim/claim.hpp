@@ -70,6 +70,7 @@ struct claim_terms {
     std::uint64_t room = 0;      ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
     std::uint64_t day_room = 0;  ///< the same for the day
     bucket_counts buckets{};     ///< as the gate has been told
+    std::uint64_t gate = 0;      ///< another number for each run of each gate
     std::string server{};        ///< run_id of the one that it goes to, see redis_client::call_script_there
 };
 

@@ -29,12 +29,14 @@ told_outcome outcome_of(claim_outcome said) {
 void questions::start() noexcept {
     claims_.clear();
     runs_.clear();
+    groups_.clear();
     pending_count_ = 0;
     follower_count_ = 0;
+    unasked_count_ = 0;
 }
 
 void questions::ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
-                    const std::function<bool(std::uint64_t)>& knows) {
+                    const std::function<bool(std::uint64_t)>& knows, const known_counts& counted) {
     assert(open.rules && open.selections.size() == open.pending.size());
     if (rules_ != open.rules) {
         rules_ = open.rules;
@@ -48,6 +50,8 @@ void questions::ask(std::span<const offered_series> offered, const undecided& op
     for (std::uint32_t at = 0; at < open.followers.size(); ++at)
         if (!knows(offered[open.followers[at]].fingerprint)) followers_.push_back(at);
     group_by_budgets(open, tenant);
+    unasked_count_ = 0;
+    if (counted) find_spent(counted);
     make_claims(offered, open);
 }
 
@@ -74,6 +78,19 @@ void questions::group_by_budgets(const undecided& open, std::string_view tenant)
     }
 }
 
+void questions::find_spent(const known_counts& counted) {
+    for (group& each : groups_) {
+        for (const request_budgets::applying& one : each.budgets) {
+            const claimed_budget& budget = budgets_.all()[one.budget];
+            const known_count is = counted(terms_.hour, budget.id);
+            each.known.push_back({.place = one.place, .hourly = is.hourly, .daily = is.daily, .unasked = true});
+            const bool is_spent = budget.maxima.hourly != 0 && is.hourly >= budget.maxima.hourly;
+            if (is_spent && !each.spent_place) each.spent_place = one.place;
+        }
+        if (each.spent_place) unasked_count_ += each.series.size();
+    }
+}
+
 void questions::make_claims(std::span<const offered_series> offered, const undecided& open) {
     claims_.clear();
     runs_.clear();
@@ -93,7 +110,8 @@ void questions::make_claims(std::span<const offered_series> offered, const undec
             next += count;
         }
     };
-    for (const group& each : groups_) add_runs(&each, each.budgets, each.series, open.pending);
+    for (const group& each : groups_)
+        if (!each.spent_place) add_runs(&each, each.budgets, each.series, open.pending);
     add_runs(nullptr, {}, followers_, open.followers);
 }
 
@@ -150,6 +168,8 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
             first += as.series;
         }
     }
+    for (const group& each : groups_)
+        if (each.spent_place) tell_spent(each, all);
     return all;
 }
 
@@ -188,6 +208,14 @@ void questions::tell_run(const asked_run& run, const claim_run& as, std::span<co
         assert(by != as.budgets.end());  // who reads replies has seen to it
         one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
     }
+}
+
+void questions::tell_spent(const group& of, told& into) {
+    for (const std::uint32_t at : of.series)
+        into.pending[at] = {.outcome = told_outcome::refused,
+                            .window = refusing_window::hourly,
+                            .place = *of.spent_place,
+                            .heard = of.known};
 }
 
 void questions::shrink() {

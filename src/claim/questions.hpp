@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "claim/claim.hpp"
+#include "claim/known_counts.hpp"
 #include "claim/request_budgets.hpp"
 #include "limit/offered.hpp"
 #include "limit/told.hpp"
@@ -27,6 +28,9 @@ class questions {
     struct group {
         std::vector<request_budgets::applying> budgets;
         std::vector<std::uint32_t> series;  ///< places in undecided::pending
+        /// Its first budget that is known to be spent: nobody is asked.
+        std::optional<std::uint32_t> spent_place = std::nullopt;
+        std::vector<heard_budget> known{};  ///< what is known of its budgets then
     };
     /// A run of a claim.
     struct asked_run {
@@ -52,6 +56,7 @@ class questions {
     window_span hour_;
     std::size_t pending_count_ = 0;
     std::size_t follower_count_ = 0;
+    std::size_t unasked_count_ = 0;
 
   public:
     /// What is held for one series, at most, beside what its budgets take: see selection_bytes_max.
@@ -64,11 +69,16 @@ class questions {
     void start() noexcept;
     /// @param open looked up and selected.
     /// @param knows whether this gate knows a marker's series.
+    /// @param counted empty, or for series with a budget that is known to be spent in the hour: nobody is asked about
+    /// them. claim.lua would refuse them too, incumbents or not, for all series that fill the budget are known here. A
+    /// budget that may have to share another one has a count of its own only when it has not.
     void ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
-             const std::function<bool(std::uint64_t)>& knows);
+             const std::function<bool(std::uint64_t)>& knows, const known_counts& counted = {});
 
     /// To be answered in this order. Empty if the gate needs nobody.
     [[nodiscard]] std::span<const claim> claims() const noexcept { return claims_; }
+    /// Series that are refused without being asked about.
+    [[nodiscard]] std::size_t unasked_count() const noexcept { return unasked_count_; }
     /// By which they are to be answered: the hour is that of the lookups, the buckets are not known here.
     [[nodiscard]] const claim_terms& terms() const noexcept { return terms_; }
 
@@ -85,10 +95,12 @@ class questions {
 
   private:
     void group_by_budgets(const undecided& open, std::string_view tenant);
+    void find_spent(const known_counts& counted);
     void make_claims(std::span<const offered_series> offered, const undecided& open);
     claim& claim_with_room(std::span<const request_budgets::applying> budgets, std::vector<std::uint8_t>& places);
     void tell_run(const asked_run& run, const claim_run& as, std::span<const series_answer> series,
                   const claim_answer* answer, told_outcome unanswered, told& into);
+    void tell_spent(const group& of, told& into);
 };
 
 }  // namespace seriesgate

@@ -1,15 +1,13 @@
 -- Decides one claim: series that a gate does not know, all or nothing each, against budgets that a fleet shares.
 -- tests/fleet/store_model.hpp says the same without a store; fleet/claim_text.cpp writes the words and reads the answer.
 --
--- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, then buckets, one a
---       series each: of the hour if the gate gives their number, of the day if it is asked, of the hour before.
+-- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, 5 the hour's feed, then
+--       buckets, one a series each: of the hour if the gate gives their number, of the day if it is asked, of the hour
+--       before.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
 --       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
---       16 the budgets' kinds as bytes, 17 all rules; then of each
---         series   fingerprint
--- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
---       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
---       16 the budgets' kinds as bytes, 17 all rules, 18 whether they have been accepted at once (1, 0); then of each
+--       16 the budgets' kinds as bytes, 17 all rules, 18 whether they have been accepted at once (1, 0), 19 a number
+--       for this run of the gate, 20 all fingerprints, 8 bytes each; then of each
 --         series   fingerprint
 --         budget   id, then those of the overflow budgets
 --         run      bytes: series - 1, + 128 if they only look; places of its budgets
@@ -30,13 +28,16 @@
 -- budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of Lua lose
 -- bits above 2^53.
 --
+-- The feed is a stream of what was taken in the hour, see feed.lua: an entry a claim that has taken something, under the
+-- number of series that the hour has by then. Whoever reads it sees by that number whether anything is missing.
+--
 -- What a write could fail for is asked before the first one. Should one fail nevertheless (a foreign value under one of
 -- our keys), what is in a set by then is counted.
 
 local call, try = redis.call, redis.pcall
 local tonumber, unpack = tonumber, unpack
 local KEYS, ARGV = KEYS, ARGV
-local byte, char, format = string.byte, string.char, string.format
+local byte, char, format, sub = string.byte, string.char, string.format, string.sub
 local floor, huge = math.floor, math.huge
 
 local DECIDED, CLOSED, MOVED, LOST = 0, 1, 2, 3
@@ -47,11 +48,13 @@ local HEAD_KEPT = 172800         -- how long a namespace without gates is rememb
 local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 512 a set is no intset any more
 local BUCKETS_MAX = 1048576
 local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
+local FEED_ENTRIES = 20000       -- at least: of full claims some 32 MB
+local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobody reads it in another
 
 -- Being longer than 64 bytes it keeps a record from the form that small hashes have, in which each field is searched for.
 local ABOUT = 'ID: series counted, IDr: incumbents of them that have returned, pID: budgets opened on a shelf'
 
-local HEAD, HOUR, BEFORE, DAY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local HEAD, HOUR, BEFORE, DAY, FEED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local hour, rules, all_rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[17], ARGV[4] == '1'
 local hour_start, day = hour * HOUR_SECONDS, floor(hour / 24)
 
@@ -126,7 +129,7 @@ local series_count, run_count, shelf_count = tonumber(ARGV[10]), tonumber(ARGV[1
 local kind_count, budget_count = tonumber(ARGV[13]), tonumber(ARGV[14])
 local id_count = budget_count + tonumber(ARGV[15])
 local kind_of = ARGV[16]
-local before_series = 18
+local before_series = 20
 local before_ids = before_series + series_count
 local before_runs = before_ids + id_count
 local before_kinds = before_runs + run_count
@@ -288,7 +291,7 @@ end
 
 local outcomes = {}
 local KNOWN, TAKEN, UNKNOWN = 'k\0', 't\0', 'u\0'
-local hour_keys = 4
+local hour_keys = 5
 local day_keys = hour_keys + series_count
 local before_keys = with_day and day_keys + series_count or day_keys
 
@@ -442,12 +445,41 @@ local function add_counts(to, counts, before, suffix)
     end
 end
 
+-- What was taken, 8 bytes a series.
+local function taken_bytes()
+    if members - members_then == series_count then return ARGV[20] end
+    local pieces, from = {}, nil
+    for i = 1, series_count + 1 do
+        if outcomes[i] == TAKEN then
+            from = from or i
+        elseif from then
+            pieces[#pieces + 1] = sub(ARGV[20], 8 * from - 7, 8 * (i - 1))
+            from = nil
+        end
+    end
+    return table.concat(pieces)
+end
+
+-- When all else is filed: one that fails is missing in the feed, which its readers notice.
+local function feed(counts, day_counts)
+    local id, bytes = format('0-%d', members), taken_bytes()
+    local added = try('XADD', FEED, 'NOMKSTREAM', 'MAXLEN', '~', FEED_ENTRIES, id,
+                      'g', ARGV[19], 's', bytes, 'h', counts, 'd', day_counts)
+    if added == false then
+        try('XADD', FEED, id, 'g', ARGV[19], 's', bytes, 'h', counts, 'd', day_counts)
+        try('EXPIREAT', FEED, hour_ends + FEED_KEPT)
+    end
+end
+
 if members ~= members_then then
     local hour_fields, day_fields = {'members', members}, {'members', members_day}
     if took_shared then hour_fields[3], hour_fields[4] = 'shared', 1 end
+    local before_counts = #hour_fields
     add_counts(hour_fields, in_hour, in_hour_then, '')
+    local counts = table.concat(hour_fields, ' ', before_counts + 1)
     add_counts(hour_fields, returned, returned_then, 'r')
     add_counts(day_fields, in_day, in_day_then, '')
+    local day_counts = table.concat(day_fields, ' ', 3)
     local opened_fields = with_day and day_fields or hour_fields
     for i = 1, shelf_count do
         local n, opened = #opened_fields, shelves[i].opened
@@ -460,6 +492,7 @@ if members ~= members_then then
     else
         call('HSET', HEAD, 'members', members)
     end
+    if not failed then feed(counts, day_counts) end
 end
 if failed then return failed end
 

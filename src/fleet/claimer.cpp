@@ -38,6 +38,7 @@ net::awaitable<std::optional<told>> claimer::ask(questions& of, std::string_view
         if (came_of_it == end::unanswered) break;  // nor would the others be
     }
     count(of, answers);
+    shared_.metrics.unasked_series.add(of.unasked_count());
     co_return of.tell(answers, without_answer());
 }
 
@@ -57,6 +58,7 @@ net::awaitable<claimer::end> claimer::ask_patiently(const questions& of, std::st
 
 net::awaitable<claimer::end> claimer::ask_one(const claim& one, claim_terms terms, std::string_view tenant,
                                               clock::time_point limit, std::optional<claim_answer>& answer) {
+    terms.gate = shared_.gate;
     for (int moves = 0; moves <= moves_max; ++moves) {
         terms.buckets = shared_.buckets.of(terms.hour);
         auto said = co_await send(one, terms, tenant, limit);

@@ -1,7 +1,6 @@
 #include "fleet/download.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <charconv>
 #include <new>
 #include <utility>
@@ -20,6 +19,8 @@ using namespace std::chrono_literals;
 constexpr auto patience = 2s;
 /// Until the gate has joined it is looked so often whether it has.
 constexpr auto join_interval = 50ms;
+/// Whoever asks for another download waits so long for it.
+constexpr auto once_more_max = 30s;
 constexpr auto pause_min = 100ms;
 constexpr auto pause_max = 5s;
 constexpr std::uint32_t buckets_max = 1 << 20;
@@ -52,11 +53,17 @@ std::int64_t number_of(const window_span& hour) {
 download::download(net::io_context& io, fleet_shared& shared)
     : io_(io), shared_(shared), client_(io, shared.settings.store, shared.store), wakes_(io) {}
 
-void download::ask() {
-    net::post(io_, [this] {
-        ++asked_;
-        wakes_.cancel();
-    });
+net::awaitable<bool> download::once_more() {
+    const std::uint64_t wanted = ++asked_;
+    wakes_.cancel();
+    net::steady_timer timer{co_await net::this_coro::executor};
+    const auto give_up = clock::now() + once_more_max;
+    while (done_ < wanted) {
+        if (clock::now() >= give_up) co_return false;
+        timer.expires_after(join_interval);
+        co_await timer.async_wait(no_throw);
+    }
+    co_return true;
 }
 
 net::awaitable<void> download::run(series_limiter& limiter) {

@@ -21,7 +21,7 @@ class series_limiter;
 /// Reads the sets of the open hour and of the hour before out of the store, so that a gate that is restarted does not
 /// ask about each of its series anew. Requests are served meanwhile: whatever is not known yet is asked about.
 ///
-/// One that fails is begun anew, at most every few seconds. Threads: that of its io_context, but for ask().
+/// One that fails is begun anew, at most every few seconds. Threads: that of its io_context.
 class download {
     using clock = std::chrono::steady_clock;
 
@@ -41,8 +41,9 @@ class download {
     /// @param limiter the gate's, of the scope fleet.
     net::awaitable<void> run(series_limiter& limiter);
 
-    /// Once more, from the beginning: the gate may have missed what others were granted. Threads: any.
-    void ask();
+    /// Downloads once more: the gate may have missed what others were granted.
+    /// @return whether that is complete; not if it takes too long, but it goes on.
+    net::awaitable<bool> once_more();
 
   private:
     /// The sets of an hour and of the one before, as far as there are any.

@@ -94,6 +94,20 @@ void write(exposition& out, fleet_shared& of) {
     }
     write_counter(out, "seriesgate_shared_downloaded_series_total",
                   "Series that became known by reading them from the shared store.", metrics.downloaded_series);
+    out.family("seriesgate_shared_feed_up",
+               "Whether the gate knows all that other gates have taken in the hour, as of less than a second ago.",
+               metric_type::gauge);
+    out.sample({}, of.feed.fresh_hour(std::chrono::steady_clock::now()) ? 1 : 0);
+    write_counter(out, "seriesgate_shared_fed_series_total",
+                  "Series that other gates have taken, and that this one knows for it.", metrics.fed_series);
+    write_counter(out, "seriesgate_shared_struck_series_total",
+                  "Incumbents that were accepted at once, and of which another gate has told the shared store.",
+                  metrics.struck_series);
+    write_counter(out, "seriesgate_shared_feed_gaps_total",
+                  "Times that something was missing in what the gate read of other gates' claims.", metrics.feed_gaps);
+    write_counter(out, "seriesgate_shared_unasked_series_total",
+                  "Series that were refused without a claim: a budget of theirs was known to be spent.",
+                  metrics.unasked_series);
     write_gauge(out, "seriesgate_shared_claims_waiting", "Claims that wait for their turn.", metrics.waiting);
     write_histogram(out, "seriesgate_shared_claim_duration_seconds",
                     "Time from sending a claim to having read its answer.", metrics.claim_duration);

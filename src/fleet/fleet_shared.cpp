@@ -1,6 +1,9 @@
 #include "fleet/fleet_shared.hpp"
 
+#include <random>
+
 #include "fleet/claim_script.hpp"
+#include "fleet/feed_script.hpp"
 #include "fleet/telling_script.hpp"
 
 namespace seriesgate {
@@ -8,6 +11,11 @@ namespace {
 
 /// Of all workers together: some 100 MB, with what it takes to tell of them.
 constexpr std::size_t untold_series_max = 512 * 1024;
+
+std::uint64_t random_number() {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+}
 
 }  // namespace
 
@@ -17,7 +25,18 @@ fleet_shared::fleet_shared(const shared_config& shared, fleet_metrics& counted)
       store(shared.store),
       claims(std::string{claim_script}),
       tellings(std::string{telling_script}),
+      feeds(std::string{feed_script}),
       keys(shared.name_space),
+      gate(random_number()),
       untold(untold_series_max) {}
+
+known_counts fleet_shared::counted() const {
+    if (state() != fleet_state::joined) return {};
+    const auto fresh = feed.fresh_hour(std::chrono::steady_clock::now());
+    if (!fresh) return {};
+    return [this, open = *fresh](std::int64_t hour, std::uint64_t budget) {
+        return hour == open ? heard.fed(hour, budget) : known_count{};
+    };
+}
 
 }  // namespace seriesgate

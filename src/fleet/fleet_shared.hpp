@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "claim/claim.hpp"
+#include "claim/known_counts.hpp"
 #include "config/shared_config.hpp"
+#include "fleet/feed_progress.hpp"
 #include "fleet/fleet_clock.hpp"
 #include "fleet/fleet_member.hpp"
 #include "fleet/fleet_metrics.hpp"
@@ -62,11 +64,14 @@ class fleet_shared {
     redis_shared store;
     const redis_script claims;
     const redis_script tellings;
+    const redis_script feeds;
     const store_keys keys;
+    const std::uint64_t gate;  ///< tells this run of this gate from all others
     fleet_clock clock;
     known_buckets buckets;
     heard_counts heard;
     untold_series untold;
+    feed_progress feed;
     /// The store keeps the places of incumbents for this gate, which accepts them at once.
     std::atomic<bool> keeps_places{false};
     /// The series that the fleet has admitted have yet to be read for the first time, see download.hpp.
@@ -96,6 +101,8 @@ class fleet_shared {
 
     /// Whether what senders send now would mostly have to be asked about, and soon not any more.
     [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && state() == fleet_state::joined; }
+    /// For questions::ask. Empty unless this gate has read, a moment ago, all that was taken in the hour.
+    [[nodiscard]] known_counts counted() const;
 
     /// All that were heard of in the last hours, this one too.
     [[nodiscard]] std::vector<fleet_member> members() const {

@@ -45,6 +45,28 @@ void heard_counts::take(const offered_budget& counts) {
              .changed = ++revision_};
 }
 
+void heard_counts::hear_fed(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily) {
+    const std::scoped_lock held{lock_};
+    if (hour < fed_hour_) return;
+    if (hour > fed_hour_) fed_.clear();
+    fed_hour_ = hour;
+    for (const fed_count& each : hourly)
+        if (known_count* const of = fed_of(each.id)) of->hourly = std::max(of->hourly, each.series);
+    for (const fed_count& each : daily)
+        if (known_count* const of = fed_of(each.id)) of->daily = std::max(of->daily, each.series);
+}
+
+known_count* heard_counts::fed_of(std::uint64_t id) {
+    if (fed_.size() >= fed_max && !fed_.contains(id)) return nullptr;
+    return &fed_[id];
+}
+
+known_count heard_counts::fed(std::int64_t hour, std::uint64_t id) const {
+    const std::scoped_lock held{lock_};
+    const auto known = hour == fed_hour_ ? fed_.find(id) : fed_.end();
+    return known == fed_.end() ? known_count{} : known->second;
+}
+
 count_offer heard_counts::grown_since(std::uint64_t revision) const {
     const std::scoped_lock held{lock_};
     count_offer made{.hour = hour_, .rules = rules_, .buckets = buckets_, .budgets = {}, .revision = revision_};

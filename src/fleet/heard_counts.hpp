@@ -3,12 +3,22 @@
 
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 
 #include "claim/claim.hpp"
 #include "claim/count_offer.hpp"
+#include "claim/known_counts.hpp"
 
 namespace seriesgate {
+
+/// Of a budget in the hour or the day, as a claim has left it.
+struct fed_count {
+    std::uint64_t id = 0;      ///< as the store files it
+    std::uint64_t series = 0;  ///< counted
+
+    friend bool operator==(const fed_count&, const fed_count&) = default;
+};
 
 /// The largest counts of every budget that an answer has had. Bounded: it has the budgets that the store has counted
 /// something in, whose number the rules bound. Threads: any.
@@ -24,10 +34,22 @@ class heard_counts {
     bucket_counts buckets_;
     std::uint64_t revision_ = 0;
     std::unordered_map<std::uint64_t, entry> budgets_;
+    std::int64_t fed_hour_ = 0;
+    std::unordered_map<std::uint64_t, known_count> fed_;  // of that hour and its day, by id
 
   public:
+    /// Budgets of which fed counts are kept, at most: of others is known what answers said.
+    static constexpr std::size_t fed_max = 256 * 1024;
+
     /// @param said the answer to `asked`, a decided one.
     void hear(const claim& asked, const claim_terms& terms, const claim_answer& said);
+
+    /// What the feed of that hour says. It is not offered to a store that has lost counts: the feed does not say on
+    /// which shelf a budget has its place.
+    void hear_fed(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily);
+
+    /// @return what the feed has said of a budget in that hour and its day.
+    [[nodiscard]] known_count fed(std::int64_t hour, std::uint64_t id) const;
 
     /// @return what has grown since that revision; 0: all.
     [[nodiscard]] count_offer grown_since(std::uint64_t revision) const;
@@ -35,6 +57,7 @@ class heard_counts {
   private:
     void begin_hour(std::int64_t hour);
     void take(const offered_budget& counts);
+    known_count* fed_of(std::uint64_t id);
 };
 
 }  // namespace seriesgate

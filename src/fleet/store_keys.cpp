@@ -34,6 +34,10 @@ std::string store_keys::hour(std::int64_t hour) const {
     return prefix_ + "h:" + std::to_string(hour);
 }
 
+std::string store_keys::feed(std::int64_t of) const {
+    return hour(of) + ":feed";
+}
+
 std::string store_keys::day(std::int64_t day) const {
     return prefix_ + "d:" + std::to_string(day);
 }

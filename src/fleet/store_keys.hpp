@@ -32,6 +32,8 @@ class store_keys {
     [[nodiscard]] std::string untold(std::int64_t hour) const;
     /// @param hour since the epoch.
     [[nodiscard]] std::string hour(std::int64_t hour) const;
+    /// A stream of what was taken in that hour.
+    [[nodiscard]] std::string feed(std::int64_t hour) const;
     /// @param day since the epoch.
     [[nodiscard]] std::string day(std::int64_t day) const;
 };

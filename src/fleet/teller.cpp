@@ -67,6 +67,8 @@ net::awaitable<teller::end> teller::tell(untold& one, questions& asked) {
         drop(one);
         co_return end::done;
     }
+    shared_.untold.keep_untold(one);
+    if (one.open.pending.empty()) co_return end::done;
     asked.start();
     asked.ask(one.series, one.open, one.tenant, [](std::uint64_t) { return true; });
     std::vector<std::optional<claim_answer>> answers(asked.claims().size());

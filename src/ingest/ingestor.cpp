@@ -147,8 +147,8 @@ net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_v
     series_limiter& limiter = shared_.limiter;
     for (int hours = 0; hours < hours_asked_max; ++hours) {
         untold aside{.tenant = std::string{tenant}};
-        const wire_error wrong =
-            work.planning.ask(limiter, shared_.fleet->now(), tenant, work.asked, teller_->at_once(), aside);
+        const wire_error wrong = work.planning.ask(limiter, shared_.fleet->now(), tenant, work.asked,
+                                                   teller_->at_once(), aside, shared_.fleet->counted());
         if (!aside.series.empty()) teller_->take(std::move(aside));
         if (wrong.code != wire_errc::none) co_return wrong;
         const auto said = co_await claimer_->ask(work.asked, tenant);

@@ -133,6 +133,11 @@ void admission::hear(const newcomer& of) {
     for (const heard_budget& each : of.said.heard) {
         budget_pair* const pair = budgets_[each.place];
         if (pair == nullptr) continue;
+        if (each.unasked) {
+            pair->hourly.hear(each.hourly);
+            pair->daily.hear(each.daily);
+            continue;
+        }
         pair->hourly.hear(each.hourly, each.awaited);
         pair->daily.hear(each.daily, is_days_first ? each.awaited : 0);
     }

@@ -82,6 +82,9 @@ class budget {
         reserved_ = awaited;
     }
 
+    /// The same without what room is kept for.
+    void hear(std::uint64_t counted) noexcept { current_ = std::max(current_, counted); }
+
     /// A new window begins.
     void restart() noexcept {  // the maximum stays
         current_ = 0;

@@ -32,6 +32,7 @@ struct heard_budget {
     std::uint64_t hourly = 0;   ///< series counted
     std::uint64_t daily = 0;    ///< the same
     std::uint64_t awaited = 0;  ///< incumbents that room is kept for, in the hour
+    bool unasked = false;       ///< nobody was asked now: as heard before, and nothing of what room is kept for
 };
 
 /// About one series.

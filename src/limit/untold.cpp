@@ -40,6 +40,28 @@ void untold_series::remove(const window_span& hour, std::span<const offered_seri
     for (const offered_series& each : told) all->series.erase(each.fingerprint);
 }
 
+std::size_t untold_series::strike(const window_span& hour, std::span<const std::uint64_t> fingerprints) {
+    const auto all = all_.lock();
+    if (all->hour != hour.start || all->series.empty()) return 0;
+    std::size_t struck = 0;
+    for (const std::uint64_t each : fingerprints) struck += all->series.erase(each);
+    return struck;
+}
+
+void untold_series::keep_untold(untold& one) const {
+    const auto all = all_.lock();
+    if (all->hour != one.open.hour.start) return;
+    std::size_t left = 0;
+    for (std::size_t at = 0; at < one.open.pending.size(); ++at) {
+        const std::uint32_t i = one.open.pending[at];
+        if (!all->series.contains(one.series[i].fingerprint)) continue;
+        one.open.selections.move(at, left);
+        one.open.pending[left++] = i;
+    }
+    one.open.pending.resize(left);
+    one.open.selections.truncate(left);
+}
+
 std::size_t untold_series::size() const {
     return all_.lock()->series.size();
 }

@@ -64,6 +64,13 @@ class untold_series {
     /// They have been told, or never will be.
     void remove(const window_span& hour, std::span<const offered_series> told);
 
+    /// Other gates have told of these.
+    /// @return how many of them were to be told.
+    std::size_t strike(const window_span& hour, std::span<const std::uint64_t> fingerprints);
+    /// Keeps those of a request that are yet to be told: the others are pending no longer.
+    /// @param one of that hour; was added here.
+    void keep_untold(untold& one) const;
+
     [[nodiscard]] std::size_t size() const;
 };
 

@@ -63,7 +63,7 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
 }
 
 wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
-                        untold_series* at_once, untold& aside) {
+                        untold_series* at_once, untold& aside, const known_counts& counted) {
     assert(is_read_);
     verdicts_.resize(offered_.size());
     limiter.look_up(offered_, now, verdicts_, scratch_);
@@ -72,7 +72,8 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.select(scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
     if (at_once != nullptr) limiter.set_aside(offered_, verdicts_, scratch_, *at_once, aside);
-    to_ask.ask(offered_, scratch_, tenant, [&limiter](std::uint64_t series) { return limiter.knows(series); });
+    const auto knows = [&limiter](std::uint64_t series) { return limiter.knows(series); };
+    to_ask.ask(offered_, scratch_, tenant, knows, counted);
     return {};
 }
 

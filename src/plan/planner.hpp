@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "claim/known_counts.hpp"
 #include "core/bytes.hpp"
 #include "core/result.hpp"
 #include "limit/offered.hpp"
@@ -91,9 +92,10 @@ class planner : label_source {
     /// In a fleet, between the two: what the shared store is to be asked.
     /// @param at_once says which incumbents are accepted without asking; null: none.
     /// @param aside gets those that it is to be told of afterwards; its tenant is the request's.
+    /// @param counted see questions::ask.
     /// @return what asks too much of the rules; its code is wire_errc::none if nothing does.
     wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
-                   untold_series* at_once, untold& aside);
+                   untold_series* at_once, untold& aside, const known_counts& counted = {});
     /// In a fleet, in place of decide(): decides by what the store has told about all that ask() has asked.
     result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
     /// The second half: decides about what has been read.

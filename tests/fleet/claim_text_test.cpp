@@ -80,6 +80,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                       .room = 100,
                       .day_room = 200,
                       .buckets = {.hour = 4, .day = 8, .before = 2},
+                      .gate = 0xffff'ffff'ffff'fffe,
                       .server = "run-id"};
     const words arguments{"49",
                           "12",
@@ -99,6 +100,8 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "\1\2\3"s,  // numbers, kinds of budgets
                           "13",       // all rules
                           "1",        // accepted at once
+                          "-2",       // the gate
+                          "\3\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\x80"s,
                           "3",
                           "-9223372036854775799",  // series
                           "18446744073709551615",
@@ -127,13 +130,14 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
         return keys;
     };
     CHECK(claim_words(asked, terms, store_keys{"a"}) ==
-          with({"10", "sg:{a}:1:head", "sg:{a}:1:h:49", "sg:{a}:1:h:48", "sg:{a}:1:d:2", "sg:{a}:1:h:49:3",
-                "sg:{a}:1:h:49:1", "sg:{a}:1:d:2:3", "sg:{a}:1:d:2:1", "sg:{a}:1:h:48:1", "sg:{a}:1:h:48:1"}));
+          with({"11", "sg:{a}:1:head", "sg:{a}:1:h:49", "sg:{a}:1:h:48", "sg:{a}:1:d:2", "sg:{a}:1:h:49:feed",
+                "sg:{a}:1:h:49:3", "sg:{a}:1:h:49:1", "sg:{a}:1:d:2:3", "sg:{a}:1:d:2:1", "sg:{a}:1:h:48:1",
+                "sg:{a}:1:h:48:1"}));
 
     terms.buckets = {};
     const words unaware = claim_words(asked, terms, store_keys{"a"});
-    CHECK(unaware.front() == "4");
-    CHECK(unaware.size() == 5 + arguments.size());
+    CHECK(unaware.front() == "5");
+    CHECK(unaware.size() == 6 + arguments.size());
 }
 
 TEST_CASE("an answer is read") {

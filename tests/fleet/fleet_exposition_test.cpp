@@ -58,6 +58,11 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
     at.metrics.downloads[download_result::overtaken].add(22);
     at.metrics.downloads[download_result::failed].add(23);
     at.metrics.downloaded_series.add(24);
+    at.metrics.unasked_series.add(25);
+    at.metrics.fed_series.add(26);
+    at.metrics.struck_series.add(27);
+    at.metrics.feed_gaps.add(28);
+    at.fleet.feed.note(1, std::chrono::steady_clock::now() + 60s);
     at.metrics.waiting.add(11);
     at.metrics.claim_duration.observe(250ms);
     at.metrics.claim_duration.observe(500ms);
@@ -96,6 +101,11 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
           "seriesgate_shared_downloads_total{result=\"overtaken\"} 22\n"
           "seriesgate_shared_downloads_total{result=\"failed\"} 23\n"
           "seriesgate_shared_downloaded_series_total 24\n"
+          "seriesgate_shared_feed_up 1\n"
+          "seriesgate_shared_fed_series_total 26\n"
+          "seriesgate_shared_struck_series_total 27\n"
+          "seriesgate_shared_feed_gaps_total 28\n"
+          "seriesgate_shared_unasked_series_total 25\n"
           "seriesgate_shared_claims_waiting 11\n"
           "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
           "seriesgate_shared_claim_duration_seconds_count 2\n"
@@ -127,7 +137,7 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
         if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 19);
+    CHECK(helped.size() == 24);
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ class random_gates {
                           .with_day = scene_.with_day,
                           .room = random_.below(3) * 300,
                           .day_room = random_.below(3) * 700,
-                          .buckets = told.buckets};
+                          .buckets = told.buckets,
+                          .gate = random_.below(3)};
         if (in_hour_ >= std::chrono::seconds{3590}) terms.hour += random_.below(2);
         if (random_.one_in(25)) terms.hour += static_cast<std::int64_t>(random_.below(4)) - 2;
         if (!scene_.steady && random_.one_in(10)) terms.with_day = !terms.with_day;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "fleet/claim_store.hpp"
+#include "fleet/feed_script.hpp"
+#include "fleet/feed_text.hpp"
 #include "fleet/store_model.hpp"
 #include "support/catch.hpp"
 
@@ -95,6 +97,7 @@ class store_and_model {
     void compare() {
         const std::int64_t hour = model_.hour_number(), day = day_of_hour(hour);
         compare(store_.keys().hour(hour), model_.hour(), (hour + 1) * 3600);
+        compare_feed(hour);
         if (model_.before()) compare(store_.keys().hour(hour - 1), *model_.before(), hour * 3600);
         if (model_.day()) compare(store_.keys().day(day), *model_.day(), (day + 1) * 86'400);
     }
@@ -117,6 +120,30 @@ class store_and_model {
         for (const auto& [shelf, count] : window.places)
             fields[std::string{"p"} + std::to_string(shelf)] = std::to_string(count);
         return fields;
+    }
+
+    void compare_feed(std::int64_t hour) {
+        store_connection& connection = store_.connection();
+        std::vector<store_model::fed> got;
+        for (const std::uint64_t members = model_.hour().series.size(); got.empty() || got.back().upto < members;) {
+            auto words = feed_words(hour, got.empty() ? 0 : got.back().upto, store_.keys());
+            words.back() = connection.text({"HGET", store_.keys().head(), "server"});
+            words.insert(words.begin(), {"EVAL", std::string{feed_script}});
+            const auto answer = read_feed_answer(*connection.ask(words));
+            REQUIRE(answer.has_value());
+            REQUIRE(answer->is_whole);
+            REQUIRE(answer->series == members);
+            if (answer->claims.empty()) break;
+            for (const fed_claim& each : answer->claims) {
+                store_model::fed& one = got.emplace_back();
+                one = {.upto = each.upto, .gate = each.gate, .series = each.fingerprints};
+                for (const fed_count& count : each.hourly) one.hourly[count.id] = count.series;
+                for (const fed_count& count : each.daily) one.daily[count.id] = count.series;
+            }
+        }
+        REQUIRE(got == model_.hour().feed);
+        if (!got.empty())
+            REQUIRE(connection.number({"EXPIRETIME", store_.keys().feed(hour)}) == (hour + 1) * 3600 + 600);
     }
 
     /// @param ends in seconds since the epoch.

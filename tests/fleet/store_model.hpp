@@ -25,6 +25,17 @@ struct store_mutants {
 
 class store_model {
   public:
+    /// What one claim has taken.
+    struct fed {
+        std::uint64_t upto = 0;  ///< series of the hour with these
+        std::uint64_t gate = 0;
+        std::vector<std::uint64_t> series{};
+        std::map<std::uint64_t, std::uint64_t> hourly{};  ///< of the budgets that have grown
+        std::map<std::uint64_t, std::uint64_t> daily{};   ///< the same
+
+        friend bool operator==(const fed&, const fed&) = default;
+    };
+
     /// Series and counts of one hour or day.
     struct window {
         std::uint32_t buckets = 0;
@@ -39,6 +50,7 @@ class store_model {
         std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
         std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
         std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
+        std::vector<fed> feed{};                           ///< of an hour: all claims that have taken something
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -271,6 +283,9 @@ class store_model {
         if (terms.rules != hour_.rules) hour_.mixed = true;
         if (terms.all_rules != hour_.all_rules) hour_.all_mixed = true;
         resolved_.clear();
+        const auto hourly_then = hour_.counted;
+        const auto daily_then = day_ ? day_->counted : hourly_then;
+        fed taken{.gate = terms.gate};
         auto next = asked.fingerprints.begin();
         for (const claim_run& run : asked.runs) {
             if (!run.look && run.series != 0)
@@ -278,6 +293,12 @@ class store_model {
             for (std::uint32_t i = 0; i < run.series; ++i, ++next)
                 answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, run, terms));
         }
+        for (std::size_t i = 0; i < answer.series.size(); ++i)
+            if (answer.series[i].outcome == claim_outcome::taken) taken.series.push_back(asked.fingerprints[i]);
+        taken.upto = hour_.series.size();
+        taken.hourly = grown(hourly_then, hour_.counted);
+        if (day_) taken.daily = grown(daily_then, day_->counted);
+        if (!taken.series.empty()) hour_.feed.push_back(std::move(taken));
         for (std::size_t place = 0; place < asked.budgets.size(); ++place) {
             const asked_budget& budget = resolve(asked, place, terms);
             answer.budgets.push_back({.shares = budget.shares,
@@ -285,6 +306,15 @@ class store_model {
                                       .daily = terms.with_day ? day_->count(budget.id) : 0,
                                       .awaited = awaited(budget, terms)});
         }
+    }
+
+    using counts_by_id = std::map<std::uint64_t, std::uint64_t>;
+
+    static counts_by_id grown(const counts_by_id& then, const counts_by_id& now) {
+        counts_by_id more;
+        for (const auto& [id, count] : now)
+            if (count != window::found(then, id)) more[id] = count;
+        return more;
     }
 
     [[nodiscard]] bool in_day(std::uint64_t series, const claim_terms& terms) const {
