@@ -203,7 +203,7 @@ TEST_CASE("it is done again when somebody asks, and only then") {
     others.is_whole();
     gate.io.run_for(200ms);
     CHECK(gate.metrics.downloads.total() == 1);
-    gate.under_test.ask();
+    net::co_spawn(gate.io, gate.under_test.once_more(), net::detached);
     gate.downloads();
     CHECK(gate.known(0, 2'000) == 2'000);
     CHECK(gate.ended(download_result::failed) == 0);
