@@ -2,14 +2,15 @@
 # What senders notice of an hour's end when gates share a limit, on this machine: bench/edge.sh [options]
 #
 # Three gates behind nginx, which goes round them, count by one Redis on loopback. Every series is known to each of them. A load
-# is measured in the middle of the hour, and once more from two seconds before its end, so it waits for the next full hour.
+# is measured in the middle of the hour, and once more from two seconds before its end. The clock of Redis is ahead so that this
+# is soon.
 #
 #   --series N    that come all the time (1000000), in requests of 2,000
 #   --rate N      requests a second, to all gates together (100)
 #   --seconds N   how long each of the two loads lasts (30)
 #   --gates N     (3)
 #
-# Needs wrk, nginx-light, redis-server and python3-snappy. From the environment:
+# Needs wrk, nginx-light, redis-server, cc and python3-snappy. From the environment:
 #   SERIESGATE_BIN          the gate (build/release/seriesgate)
 #   SERIESGATE_REDIS_SERVER the shared store's program (redis-server)
 set -euo pipefail

@@ -190,11 +190,11 @@ class Gate(Peer):
         return samples["received"], samples["refused"]
 
 
-def start_redis(folder, port):
+def start_redis(folder, port, environment=None):
     """What gates of a fleet count by. It keeps nothing."""
     program = os.environ.get("SERIESGATE_REDIS_SERVER") or "redis-server"
     group = Group("redis-server", [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
-                  folder / "redis.log")
+                  folder / "redis.log", environment)
     group.wait_ready(port)
     return group
 

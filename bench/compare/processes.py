@@ -23,13 +23,13 @@ def free_port():
 
 
 class Group:
-    """@param command what to run; @param log where its output goes"""
+    """@param command what to run; @param log where its output goes; @param environment more than our own"""
 
-    def __init__(self, name, command, log):
+    def __init__(self, name, command, log, environment=None):
         self.name, self.log = name, Path(log)
         with open(self.log, "wb") as output:  # no child of the terminal's group: Ctrl-C reaches the comparison alone
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                                            start_new_session=True)
+                                            start_new_session=True, env={**os.environ, **(environment or {})})
 
     def wait_ready(self, port, path=None, seconds=20, scheme="http"):
         """Until it answers 200 on `path`, or without one, accepts connections."""
