@@ -58,6 +58,11 @@ class admitted_set {
         const segment& last = *segments_[segment_count_.load(std::memory_order_relaxed) - 1];
         return last.count.load(std::memory_order_relaxed) + count <= last.capacity;
     }
+    /// Whether so many series do not fit into the newest segment, and no other waits behind it. Threads: as has_room().
+    [[nodiscard]] bool wants_segment_for(std::uint64_t count) const noexcept {
+        const segment& last = *segments_[segment_count_.load(std::memory_order_relaxed) - 1];
+        return !spare_ && last.count.load(std::memory_order_relaxed) + count > last.capacity;
+    }
     /// Every segment but the first holds at least so many.
     static constexpr std::uint64_t spare_capacity_min = 64;
 
@@ -73,7 +78,8 @@ class admitted_set {
     /// Whether the newest segment is nearly full, more may come, and no other is waiting behind it.
     [[nodiscard]] bool wants_segment() const noexcept;
     /// Allocates the next segment. Small chains grow to four times their capacity, large ones to twice.
-    [[nodiscard]] std::unique_ptr<segment> prepare_segment() const;
+    /// @param series_count that are known to come: it has room for all of them.
+    [[nodiscard]] std::unique_ptr<segment> prepare_segment(std::uint64_t series_count = 0) const;
     /// Puts a prepared segment at the end of the chain, to be used when the one before it is full.
     void adopt(std::unique_ptr<segment> next) noexcept;
 

@@ -144,9 +144,9 @@ net::awaitable<result<download::found_sets, std::string>> download::find(std::in
 /// @return whether all has been read and learnt.
 net::awaitable<bool> download::read_into(series_limiter& limiter, window_span hour, shared_set set, bool before,
                                          ending& all) {
-    bool is_in_force = true;
+    bool is_in_force = false;
     try {
-        if (before) is_in_force = expect_hour_before(limiter, hour, set.series);
+        is_in_force = before ? expect_hour_before(limiter, hour, set.series) : expect_series(limiter, hour, set.series);
     } catch (const std::bad_alloc&) {
         all.result = download_result::failed;
         all.why = "no memory";

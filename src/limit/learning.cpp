@@ -103,6 +103,13 @@ bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::sp
     return learn_all(limiter, hour, fingerprints, sets_of_hour_before, &windows::make_room_before);
 }
 
+bool expect_series(series_limiter& limiter, const window_span& hour, std::uint64_t series_count) {
+    assert(limiter.state().is_shared());
+    if (limiter.state().sets.read()->hour_span != hour) return false;
+    limiter.time().make_room_for(series_count + series_count / 8);
+    return true;
+}
+
 bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count) {
     limiter_state& state = limiter.state();
     assert(state.is_shared());

@@ -19,6 +19,10 @@ class series_limiter;
 /// Threads: any.
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
 
+/// Before learn(), if that will be many: makes room for about so many in the hour's set and in the day's.
+/// Throws and returns as learn(). Threads: any.
+bool expect_series(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
+
 /// Before learn_hour_before: makes sets for about so many series of the hour before, if this gate was not there then.
 /// Throws and returns as learn(). Threads: any.
 bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);

@@ -195,6 +195,19 @@ void windows::make_room() {
     grow_if_full(current.day->filter());
 }
 
+void windows::make_room_for(std::uint64_t series_count) {
+    const std::scoped_lock growing{growth_};
+    const window_sets current = *state_.sets.read();
+    for (const admitted_set* const set : {current.hour.get(), &std::as_const(*current.day).filter()}) {
+        const std::uint64_t missing = series_count - std::min(series_count, set->size());
+        const bool is_small = [&] {
+            const auto held = state_.counts.lock();
+            return set->wants_segment_for(missing);
+        }();
+        if (is_small) grow(*set, missing);
+    }
+}
+
 void windows::make_room_before() {
     const std::scoped_lock growing{growth_};
     const window_sets current = *state_.sets.read();
@@ -211,8 +224,8 @@ void windows::grow_if_full(const admitted_set& set) {
 }
 
 /// Under the growth lock. A set that is no longer in force needs nothing.
-void windows::grow(const admitted_set& wanting) {
-    auto segment = wanting.prepare_segment();
+void windows::grow(const admitted_set& wanting, std::uint64_t series_count) {
+    auto segment = wanting.prepare_segment(series_count);
     const auto held = state_.counts.lock();
     for (const auto& set : {held->hour, held->hour_before})
         if (set.get() == &wanting) return set->adopt(std::move(segment));

@@ -35,7 +35,9 @@ class windows {
 
     /// For who has found a set full: maintenance has fallen behind. One makes the memory, the others wait for it.
     void make_room();
-    /// The same for who writes to the sets of the hour before.
+    /// Before so many series come at once: a segment for all of them costs less than several that grow.
+    void make_room_for(std::uint64_t series_count);
+    /// As make_room() for who writes to the sets of the hour before.
     void make_room_before();
 
     /// Takes other rules. What they leave behind is destroyed without the lock.
@@ -52,7 +54,7 @@ class windows {
     void forget_leap();
     void roll_over(ledger& held, window_sets& next, time_point now);
     void prepare_spares(time_point now);
-    void grow(const admitted_set& wanting);
+    void grow(const admitted_set& wanting, std::uint64_t series_count = 0);
     void grow_if_full(const admitted_set& set);
 };
 

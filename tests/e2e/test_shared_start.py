@@ -8,6 +8,7 @@ import faked_clock
 import gate as gate_module
 from shared_fleets import share  # noqa: F401
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
+from store_sets import Cluster
 from test_shared_at_once import accept_at_once, have_told
 from test_shared_clock import EDGES, clocks, comes_to, set_all, timed  # noqa: F401
 from test_shared_fleet import current
@@ -59,6 +60,16 @@ def test_a_gate_that_was_killed_knows_all_series_when_it_is_ready(share, start_s
     eventually(lambda: is_ready(gate), "it is ready")
     assert (gate.metric(DOWNLOADED), downloads(gate), downloads(gate, "failed")) == (len(SERIES), 1, 0)
     fleet.all_join()
+    knows_all(fleet, 1)
+
+
+def test_a_gate_that_was_killed_reads_them_from_the_node_of_a_cluster_that_has_them(share, keep, store_kind, tmp_path):
+    fleet = share(keep(Cluster(store_kind, tmp_path, 3)), LIMITS, gates=2)
+    admit(fleet)
+    fleet.gates[1].crash()
+    gate = fleet.restart(1)
+    eventually(lambda: is_ready(gate), "it is ready")
+    assert gate.metric(DOWNLOADED) == len(SERIES)
     knows_all(fleet, 1)
 
 

@@ -128,3 +128,16 @@ TEST_CASE("more incumbents than were expected get room") {
     CHECK(learn_hour_before(gate.limiter, hour_of(at(hour)), fingerprints(gate, 0, 300'000)));
     CHECK(incumbents(gate, 0, 300'000) == 300'000);
 }
+
+TEST_CASE("series that are expected come into one segment") {
+    told_gate gate{{.global = {.hourly = 0, .daily = 1}}};
+    constexpr std::uint64_t many = 300'000;
+    CHECK_FALSE(expect_series(gate.limiter, hour_of(at(11)), many));
+    CHECK(expect_series(gate.limiter, hour_of(at(10)), many));
+    const auto current = gate.limiter.state().sets.read();
+    const std::size_t bytes = current->hour->bytes();
+    CHECK(expect_series(gate.limiter, hour_of(at(10)), many));  // once
+    CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, many)));
+    CHECK(gate.look_up(0, many, at(10, 30)) == 0);
+    CHECK(current->hour->bytes() == bytes);
+}
