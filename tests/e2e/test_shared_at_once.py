@@ -73,7 +73,8 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     told = [sum(gate.metric("seriesgate_shared_told_series_total", outcome=outcome) for gate in fleet.gates)
             for outcome in ("taken", "known", "refused", "too_late")]
     struck = sum(gate.metric("seriesgate_shared_struck_series_total") for gate in fleet.gates)  # another gate has told of them
-    assert told[0] <= 8 and told[0] + told[1] + struck == 8 * GATES and told[2:] == [0, 0]
+    # One that another gate tells of while a claim of it is under way is both told and struck.
+    assert told[0] <= 8 and told[0] + told[1] + struck >= 8 * GATES and struck <= 8 * (GATES - 1) and told[2:] == [0, 0]
 
 
 def test_what_is_untold_when_the_store_loses_counts_comes_before_all_others(at_the_edge):

@@ -135,5 +135,7 @@ def test_incumbents_that_all_gates_have_accepted_are_told_by_one(at_the_edge):
     have_told(fleet.gates)
     ends = [sum(metrics(fleet, "told_series_total", outcome=outcome)) for outcome in ("taken", "known", "refused", "too_late")]
     struck = sum(metrics(fleet, "struck_series_total"))
-    assert ends[0] + ends[1] + struck == len(INCUMBENTS) * GATES and ends[2:] == [0, 0]
+    # One that another gate tells of while a claim of it is under way is both.
+    assert len(INCUMBENTS) * GATES <= ends[0] + ends[1] + struck and struck <= len(INCUMBENTS) * (GATES - 1)
+    assert ends[0] <= len(INCUMBENTS) and ends[2:] == [0, 0]
     assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
