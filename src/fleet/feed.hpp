@@ -70,13 +70,14 @@ class feed {
     /// @param sent when it was asked for.
     /// @return false if what is left of it has to be read once more.
     bool take(const feed_answer& said, clock::time_point sent, series_limiter& limiter);
+    /// Takes over what could not be taken at once. Call it now and then.
+    void take_late(clock::time_point now, series_limiter& limiter);
 
   private:
     net::awaitable<end> read_next(series_limiter& limiter);
     net::awaitable<void> fill_gap();
     void lose_until(std::uint64_t series);
     bool take_claim(const fed_claim& one, clock::time_point now, series_limiter& limiter);
-    void take_late(clock::time_point now, series_limiter& limiter);
 };
 
 }  // namespace seriesgate

@@ -20,6 +20,7 @@ struct asking {
     std::vector<offered_series> offered{};
     std::vector<label_set> sets{};
     undecided open{};
+    known_counts counted{};
 
     explicit asking(const limit_rules& settings, time_point now = at(10, 30))
         : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet} {}
@@ -47,7 +48,8 @@ struct asking {
         asked.start();
         limiter.look_up(offered, now, verdicts, open);
         if (!limiter.select(open, {.tenant = tenant, .labels = &labels})) throw std::logic_error{"too much work"};
-        asked.ask(offered, open, tenant, [this](std::uint64_t series) { return limiter.knows(series); });
+        asked.ask(
+            offered, open, tenant, [this](std::uint64_t series) { return limiter.knows(series); }, counted);
         return asked.claims();
     }
 };

@@ -8,7 +8,7 @@ import gate as gate_module
 from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_clock import EDGES, LIMITS, clocks, comes_to, set_all, timed  # noqa: F401
-from test_shared_fleet import current
+from test_shared_fleet import current, currents
 from traffic import identity, numbered
 from waiting import eventually
 
@@ -66,11 +66,15 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     fleet.offer_to_all(NEWCOMERS)
     assert len(fleet.admitted()) == 10
     assert fleet.offer_to_all(FIRST) == [FIRST] * GATES
-    fleet.all_show(current(), 10)
+    if text.startswith("maxHourlySeries"):
+        fleet.all_show(current(), 10)
+    else:  # of all series together a gate counts those that came through it first
+        fleet.all_show(currents("hourly"), [10])
     told = [sum(gate.metric("seriesgate_shared_told_series_total", outcome=outcome) for gate in fleet.gates)
             for outcome in ("taken", "known", "refused", "too_late")]
     struck = sum(gate.metric("seriesgate_shared_struck_series_total") for gate in fleet.gates)  # another gate has told of them
-    assert told[0] <= 8 and told[0] + told[1] + struck == 8 * GATES and told[2:] == [0, 0]
+    # One that another gate tells of while a claim of it is under way is both told and struck.
+    assert told[0] <= 8 and told[0] + told[1] + struck >= 8 * GATES and struck <= 8 * (GATES - 1) and told[2:] == [0, 0]
 
 
 def test_what_is_untold_when_the_store_loses_counts_comes_before_all_others(at_the_edge):

@@ -206,7 +206,7 @@ def test_behind_a_balancer_that_goes_round_they_are_exact(share, start_store, ba
         send_round(balancer, fleet, numbered(3 * MAXIMUM), tenant)
         assert fleet.admitted(tenant) == {identity(labels) for labels in numbered(MAXIMUM)}
         fleet.offer_to_all(numbered(3 * MAXIMUM), tenant)
-    fleet.all_show(current(), 2 * MAXIMUM)
+    fleet.all_show(currents("hourly"), [MAXIMUM] * 2)
 
 
 # --- gates that come and go

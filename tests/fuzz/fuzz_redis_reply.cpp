@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "claim/claim.hpp"
+#include "fleet/feed_text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "redis/reply_reader.hpp"
@@ -39,6 +41,13 @@ void read_as_answers(const redisReply& reply) {
     for (const host_port& each : nodes) require(each.port != 0 && !each.host.empty(), "a node without an address");
     static_cast<void>(role_in(reply));
     static_cast<void>(info_field(text_of(reply), "run_id"));
+    if (const auto fed = read_feed_answer(reply)) {
+        require(fed->claims.size() <= fed_claims_max, "too many claims");
+        for (const fed_claim& each : fed->claims) {
+            require(!each.fingerprints.empty() && each.fingerprints.size() <= claimed_series_max, "no claim's series");
+            require(each.upto <= fed->series && each.fingerprints.size() <= each.upto, "more series than there are");
+        }
+    }
     if (reply.type != REDIS_REPLY_ERROR) return;
     const redis_error error = error_of_reply(text_of(reply));
     require(error.text.size() <= redis_error_bytes_max, "a long error");

@@ -218,3 +218,26 @@ TEST_CASE("refused for the sake of incumbents after the grace is refused, and no
     gate.look_up(series(50, 1), at(11, 30));
     CHECK(gate.open.pending.size() == (counted == 7 ? 1 : 0));
 }
+
+TEST_CASE("what another gate has told of is not told again") {
+    gate_of_fleet gate{at_most(10), at(10, 30)};
+    const std::vector<offered_series> sent{{.fingerprint = 1, .samples = 1, .admits = true},
+                                           {.fingerprint = 2, .samples = 1, .admits = true},
+                                           {.fingerprint = 3, .samples = 1, .admits = true}};
+    gate.admit(sent, at(10, 30));
+    gate.accept(at(11));
+    gate.look_up(sent, at(11));
+    REQUIRE(gate.aside.open.pending.size() == 3);
+    const std::vector<std::uint64_t> told{1, 3, 4};
+    CHECK(gate.all.strike(hour_of(at(10)), told) == 0);
+    CHECK(gate.all.strike(hour_of(at(11)), told) == 2);
+    CHECK(gate.all.size() == 1);
+    gate.all.keep_untold(gate.aside);
+    REQUIRE(gate.aside.open.pending.size() == 1);
+    CHECK(gate.aside.series[gate.aside.open.pending[0]].fingerprint == 2);
+    CHECK(gate.aside.open.selections.size() == 1);
+    CHECK(gate.all.strike(hour_of(at(11)), told) == 0);
+    gate.all.strike(hour_of(at(11)), std::vector<std::uint64_t>{2});
+    gate.all.keep_untold(gate.aside);
+    CHECK(gate.aside.open.pending.empty());
+}
