@@ -66,12 +66,10 @@ fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metric
 }
 
 void fleet_seat::stay(series_limiter& limiter) {
-    spawn_lasting(
-        io_.get_executor(), [this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
-    spawn_lasting(
-        io_.get_executor(), [this, &limiter] { return download_.run(limiter); }, "reading the fleet's series failed");
-        io_.get_executor(), [this, &limiter] {
-        return feed_.follow(limiter); }, "reading what other gates take failed");
+    const auto go_on = [this](auto make, const char* failed) { spawn_lasting(io_.get_executor(), make, failed); };
+    go_on([this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
+    go_on([this, &limiter] { return download_.run(limiter); }, "reading the fleet's series failed");
+    go_on([this, &limiter] { return feed_.follow(limiter); }, "reading what other gates take failed");
 }
 
 void fleet_seat::stop() {
