@@ -41,7 +41,7 @@ net::awaitable<void> enrolment::keep(redis_client& client, std::shared_ptr<const
     const time_point now = shared_.now();
     const std::int64_t hour = hour_number(now);
     if (!terms_ || hour != terms_->hour || rules != rules_) begin(hour, std::move(rules));
-    if (in_grace(now) && !leaves_) {
+    if (may_enter(now)) {
         if (is_answered_) co_return;
         may_be_listed_ = true;  // whether or not this is answered
         const auto state = co_await ask(client, true);
@@ -89,14 +89,22 @@ void enrolment::begin(std::int64_t hour, std::shared_ptr<const compiled_rules> r
         is_awaited_ = false;
         shared_.keeps_places = false;
     }
+    if (rules_ && rules != rules_) changed_in_ = hour;
     terms_ = terms_of(*rules);
     terms_->hour = hour;
     rules_ = std::move(rules);
     is_answered_ = false;
 }
 
-bool enrolment::in_grace(time_point now) const {
-    return now < std::chrono::sys_seconds{std::chrono::hours{terms_->hour}} + std::chrono::seconds{terms_->grace};
+/// Not in the first hour of a day that is limited, too: what is never told, for its gate is killed or the hour is over
+/// first, has a place in that hour, and has none in the rest of the day. And not after a change of rules until this
+/// gate has had them for an hour: what it had before may have been limited by nothing, and then the store knows nothing
+/// of it.
+bool enrolment::may_enter(time_point now) const {
+    const bool in_grace =
+        now < std::chrono::sys_seconds{std::chrono::hours{terms_->hour}} + std::chrono::seconds{terms_->grace};
+    const bool opens_day = terms_->with_day && day_of_hour(terms_->hour) != day_of_hour(terms_->hour - 1);
+    return in_grace && !leaves_ && !opens_day && (!changed_in_ || terms_->hour > *changed_in_ + 1);
 }
 
 net::awaitable<std::optional<telling_state>> enrolment::ask(redis_client& client, bool enters) {
@@ -115,8 +123,7 @@ net::awaitable<std::optional<telling_state>> enrolment::ask(redis_client& client
 std::optional<enrolment::clock::duration> enrolment::until_next() const {
     if (is_awaited_) return awaited_interval;
     const time_point now = shared_.now();
-    if (!terms_ || (terms_->hour == hour_number(now) && (is_answered_ || leaves_ || !in_grace(now))))
-        return std::nullopt;
+    if (!terms_ || (terms_->hour == hour_number(now) && (is_answered_ || !may_enter(now)))) return std::nullopt;
     const auto age = std::chrono::duration_cast<clock::duration>(now - hour_of(now).start) / asked_again_part;
     return std::clamp<clock::duration>(age, asked_again_min, asked_again_max);
 }

@@ -26,6 +26,7 @@ class enrolment {
     const std::string name_;  // of this run of the gate
     std::optional<claim_terms> terms_;
     std::shared_ptr<const compiled_rules> rules_;  // that terms_ are of
+    std::optional<std::int64_t> changed_in_;       // the hour in which this gate got other rules
     bool is_answered_ = false;                     // whether its incumbents may pass
     bool may_be_listed_ = false;                   // it has asked for it in this hour
     bool leaves_ = false;                          // nobody passes any more in this hour
@@ -55,7 +56,7 @@ class enrolment {
   private:
     net::awaitable<std::optional<telling_state>> ask(redis_client& client, bool enters);
     void begin(std::int64_t hour, std::shared_ptr<const compiled_rules> rules);
-    [[nodiscard]] bool in_grace(time_point now) const;
+    [[nodiscard]] bool may_enter(time_point now) const;
 };
 
 }  // namespace seriesgate

@@ -34,7 +34,8 @@ class given_refusals {
     std::map<std::uint64_t, std::set<given>> by_series_;
 
   public:
-    void note(const simulated_request& request) {
+    /// Of a request, or of what has been told of afterwards.
+    void note(const simulated_claims& request) {
         for (std::size_t i = 0; i < request.answers.size(); ++i) {
             const auto& answer = request.answers[i];
             if (!answer) continue;

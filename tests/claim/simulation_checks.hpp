@@ -2,117 +2,105 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "claim/given_refusals.hpp"
 #include "claim/simulated_gate.hpp"
-#include "claim/simulated_store.hpp"
-#include "claim/simulated_world.hpp"
+#include "claim/simulated_servers.hpp"
+#include "claim/store_watch.hpp"
+#include "claim/upstream_watch.hpp"
+#include "claim/violation.hpp"
 
 namespace seriesgate::testing {
 
-/// An invariant that does not hold.
-struct violation : std::logic_error {
-    using std::logic_error::logic_error;
-};
-
-/// What happened, so that a simulation in which nothing does is noticed.
-using happenings = std::map<std::string, std::uint64_t>;
-
-/// Watches the store and what gates let pass, and knows nothing but what it sees. Refers to the world.
+/// Watches the servers and what gates let pass, and knows nothing but what it sees. Refers to the world.
 class simulation_checks {
-    using series_set = std::set<std::uint64_t>;
+    using gate_list = std::vector<std::unique_ptr<simulated_gate>>;
+    using server_ptr = std::shared_ptr<simulated_server>;
 
     const simulated_world& world_;
-    std::int64_t hour_ = -1;                            // that is open
-    series_set open_;                                   // what has been counted in it
-    std::map<std::int64_t, series_set> counted_;        // hours that have ended
-    std::optional<store_model::window> before_;         // as the open hour found it
-    std::map<std::uint64_t, series_set> upstream_;      // in the open hour, by budget
-    std::map<std::uint64_t, std::uint64_t> newcomers_;  // counted in the open hour, by budget
-    std::set<std::size_t> rules_, rules_before_;        // by which the store was asked, in this hour and the one before
-    struct places {
-        series_set budgets{};
-        std::uint64_t opened = 0;  // those that had none in the hour before
-    };
-    std::map<std::pair<std::int64_t, std::uint64_t>, places> places_;  // by window and shelf
-    std::vector<given_refusals> refusals_;                             // by gate
+    std::map<std::string, store_watch> stores_;  // by run_id
+    upstream_watch upstream_;
+    std::vector<given_refusals> refusals_;                     // by gate
+    std::optional<upstream_watch::allowances> before_loss_;    // while the counts of some server are not whole
+    std::int64_t whole_from_hour_ = -1, whole_from_day_ = -1;  // since anybody was killed who had heard counts
+    std::int64_t split_until_ = -1;                            // the last hour with two masters
 
   public:
     happenings seen;
 
-    simulation_checks(const simulated_world& world, std::size_t gates) : world_(world), refusals_(gates) {}
+    simulation_checks(const simulated_world& world, std::size_t gates)
+        : world_(world), upstream_(world), refusals_(gates) {}
 
-    /// Before and after the store has decided.
-    struct moment {
-        std::int64_t hour = -1;
-        std::uint64_t series = 0;
-        std::uint64_t counted = 0;
-    };
-    [[nodiscard]] static moment look(const simulated_store& store) {
-        return {store.hour_number(), store.hour().series.size(), sum(store.hour())};
-    }
+    // --- what happens to series
 
-    void decided(const claim& asked, const simulated_request& of, const claim_answer& answer, const moment& earlier,
-                 const simulated_store& store) {
-        note_hour(store);
-        check_expected(store);
-        if (answer.status != claim_status::decided) {
-            ++seen[answer.status == claim_status::closed ? "closed" : "moved"];
-            return;
-        }
-        static constexpr std::array names{"known", "taken", "refused", "unknown"};
-        for (const series_answer& each : answer.series) ++seen[names[static_cast<std::size_t>(each.outcome)]];
-        rules_.insert(of.rule);
-        check_counts(asked, answer, earlier, store);
-        check_room(asked, of, answer);
-        check_incumbents(asked, of, answer);
-        check_places(asked, of, store);
+    void decided(const simulated_server& at, const claim& asked, const simulated_claims& of, const claim_answer& answer,
+                 const store_watch::moment& earlier) {
+        watch(at).decided(asked, of, answer, earlier, at.store, seen);
+        if (answer.status != claim_status::decided) return;
+        store_watch::each_asked(
+            asked, answer, [&](std::uint64_t series, const claim_run& run, const series_answer& is) {
+                if (is.outcome != claim_outcome::taken) return;
+                upstream_watch::filing as{
+                    .hour = of.terms.hour, .with_day = of.terms.with_day, .series = series, .budgets = {}};
+                for (const std::uint8_t place : run.budgets)
+                    as.budgets.insert(store_watch::filed_under(asked, answer, place));
+                upstream_.taken(as);
+                if (of.terms.accepted) ++seen["told and taken"];
+            });
     }
 
     /// A gate has settled a request.
-    void settled(std::size_t number, const simulated_request& request, const simulated_store& store) {
+    void settled(std::size_t number, const simulated_request& request) {
         for (std::size_t at = 0; at < request.pending.size(); ++at) {
             const std::uint64_t series = request.offered[request.pending[at]].fingerprint;
             const told_outcome how = request.told_outcomes[at];
             if (how == told_outcome::let_pass) ++seen["let pass"];
             if (how == told_outcome::withheld) ++seen["withheld"];
             if (how == told_outcome::unasked || how == told_outcome::let_pass) continue;
-            const verdict said = request.verdicts[request.pending[at]];
-            if (is_accepted(said)) flows(series, simulated_gate::hour_number(request.told_hour.start), store);
+            if (is_accepted(request.verdicts[request.pending[at]]))
+                flows(series, simulated_gate::hour_number(request.told_hour.start));
         }
         refusals_[number].note(request);
     }
 
-    /// A series in the hour's set of its gate, at the lookup.
-    void flows(std::uint64_t series, std::int64_t hour, const simulated_store& store) {
-        if (world_.never_shared.contains(series)) return;
-        require(counted_in(hour, store).contains(series), "a series is upstream that the store has not counted");
-        if (hour != hour_) return;
-        for (const claimed_budget& each : world_.budgets_of(0, series)) {
-            const bool shares = each.shelf != 0 && store.hour().count(each.id) == 0;
-            const std::uint64_t id = shares ? each.overflow_id : each.id;
-            const simulated_world::known_budget& known = world_.budgets.at(id);
-            upstream_[id].insert(series);
-            if (known.is_steady)
-                require(within(upstream_[id].size(), known.maxima.hourly), "more series upstream than a budget has");
-        }
+    /// A gate has told of what it had accepted at once.
+    void told(std::size_t number, const simulated_telling& telling) {
+        const std::int64_t hour = simulated_gate::hour_number(telling.one.open.hour.start);
+        for (std::size_t i = 0; i < telling.one.series.size(); ++i)
+            if (telling.told_outcomes[i] == told_outcome::refused)
+                upstream_.taken_back(telling.one.series[i].fingerprint, hour);
+        refusals_[number].note(telling);
+    }
+
+    /// A gate will not tell of it any more.
+    void dropped(const simulated_gate& gate, const simulated_telling& telling) {
+        const std::int64_t hour = simulated_gate::hour_number(telling.one.open.hour.start);
+        ++seen["told too late"];
+        for (const offered_series& each : telling.one.series)
+            require(gate.heard_hour > hour || gate.server->store.hour_number() != hour ||
+                        upstream_.is_counted(each.fingerprint, hour),
+                    "what was accepted at once is not told");
     }
 
     /// A gate has looked a request up. What was refused for the sake of incumbents is forgotten with the grace.
-    void looked_up(std::size_t number, const simulated_gate& gate, const simulated_request& request,
-                   const simulated_store& store, time_point now) {
-        for (std::size_t i = 0; i < request.offered.size(); ++i) {
-            const std::uint64_t series = request.offered[i].fingerprint;
+    void looked_up(std::size_t number, const simulated_gate& gate, const simulated_request& request, time_point now) {
+        for (const offered_series& each : request.offered) {
+            const std::uint64_t series = each.fingerprint;
             if (gate.refuses(series) && gate.clock(now) >= grace_end_of(gate.hour()))
                 require(refusals_[number].has(gate, series, false), "a refusal of the grace is remembered after it");
-            if (gate.remembers(series)) flows(series, gate.hour(), store);
+            if (gate.remembers(series)) flows(series, gate.hour());
         }
+        for (const std::uint64_t series : request.aside) accepted(gate, series, request, now);
+        const std::int64_t hour = simulated_gate::hour_number(request.open.hour.start);
+        for (const std::uint64_t series : request.at_once)
+            require(gate.has_untold(series, hour), "a series is upstream that nobody counts");
     }
 
     /// A gate has just heard in which hour the store is.
@@ -122,147 +110,155 @@ class simulation_checks {
                 "a gate wants another hour than the store's");
     }
 
+    // --- what happens to gates and servers
+
+    void killed(std::size_t number, time_point now) {
+        refusals_[number].forget();
+        whole_from_hour_ = hour_opened(now) + 1;
+        whole_from_day_ = hour_opened(now) / 24 + 1;
+    }
+
+    /// The counts of this server may not be whole any more.
+    void lost(const simulated_server& at, time_point now) {
+        if (!before_loss_) before_loss_ = upstream_.excess();
+        watch(at).lost(at.store, now);
+        ++seen["losses"];
+    }
+
+    void split(const simulated_server& copy, time_point now) {
+        upstream_.split(copy.store);
+        before_loss_ = upstream_.excess();
+        watch(copy).lost(copy.store, now);
+        split_until_ = never;
+        ++seen["splits"];
+    }
+    void end_split(const simulated_server& left, time_point now) {
+        upstream_.end_split();
+        watch(left).lost(left.store, now);
+        split_until_ = hour_opened(now);
+        if (left.store.is_whole_at(left.run_id)) before_loss_.reset();
+    }
+
+    /// The counts of a server are whole again: it has them of all gates that could reach it.
+    void recovered(const simulated_server& at, const gate_list& gates, bool is_split, time_point now) {
+        watch(at).lost(at.store, now);
+        if (!before_loss_) before_loss_ = upstream_.excess();
+        bool all_well = !is_split;
+        std::set<std::uint64_t> waited_for;
+        for (const auto& gate : gates) {
+            all_well &= !gate->is_troubled;
+            if (gate->server.get() != &at) continue;
+            if (!gate->is_troubled && !is_split) has_offered(*gate, at.store);
+            gate->each_untold([&](std::uint64_t series, std::int64_t hour) {
+                const bool is_waited_for = at.store.waits_for(hour).contains(gate->run_name);
+                if (is_waited_for) waited_for.insert(series);
+                require(is_waited_for || gate->is_troubled || is_split || hour < at.store.hour_number() ||
+                            upstream_.is_counted(series, hour),
+                        "the store does not wait for what a gate has yet to tell");
+            });
+        }
+        if (!waited_for.empty()) ++seen["held"];
+        ++seen[all_well ? "recoveries of all" : "recoveries"];
+        upstream_.settle_loss({.store = at.store,
+                               .before = *before_loss_,
+                               .waited_for = waited_for,
+                               .whole_from_hour = all_well ? whole_from_hour_ : never,
+                               .whole_from_day = all_well ? whole_from_day_ : never});
+        if (!is_split) before_loss_.reset();
+    }
+
+    /// A gate has heard that its server's counts are whole, and has said all that it knew.
+    void joined(const simulated_gate& gate) const {
+        if (gate.heard_hour / 24 > split_until_ / 24) has_offered(gate, gate.server->store);
+    }
+
     /// Whatever has happened.
-    void check(const std::vector<std::unique_ptr<simulated_gate>>& gates, const simulated_store& store,
-               time_point now) {
-        note_hour(store);
-        check_expected(store);
-        for (std::size_t i = 0; i < gates.size(); ++i) check_gate(i, *gates[i], store, now);
+    void check(const gate_list& gates, const simulated_servers& servers, time_point now) {
+        for (const auto& each : servers.all()) watch(*each).check(each->store, now, seen);
+        for (std::size_t i = 0; i < gates.size(); ++i) check_gate(i, *gates[i], now);
+        if (stores_.size() <= servers.all().size() + 10) return;
+        std::erase_if(stores_, [&servers](const auto& each) {
+            return std::ranges::none_of(servers.all(),
+                                        [&each](const auto& server) { return server->run_id == each.first; });
+        });
     }
 
-    void forget_gate(std::size_t number) { refusals_[number].forget(); }
-
-    static void require(bool holds, const char* what) {
-        if (!holds) throw violation{what};
-    }
+    /// Whether nothing that shows in the open hour has been lost, or counted elsewhere.
+    [[nodiscard]] bool is_unharmed(const simulated_server& at) { return watch(at).is_unharmed(); }
 
   private:
-    static bool within(std::uint64_t count, std::uint64_t maximum) { return maximum == 0 || count <= maximum; }
+    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 2;
 
-    static bool is_same(const store_model::window& one, const store_model::window& other) {
-        return one.series == other.series && one.counted == other.counted && one.mixed == other.mixed;
+    static std::int64_t hour_opened(time_point now) {
+        return simulated_gate::hour_number(now + std::chrono::seconds{5});
     }
 
-    static std::uint64_t sum(const store_model::window& of) {
-        std::uint64_t all = 0;
-        for (const auto& [id, count] : of.counted) all += count;
-        return all;
+    store_watch& watch(const simulated_server& of) { return stores_.try_emplace(of.run_id, world_).first->second; }
+
+    /// A series in the hour's set of its gate.
+    void flows(std::uint64_t series, std::int64_t hour) {
+        if (world_.never_shared.contains(series)) return;
+        require(upstream_.is_counted(series, hour), "a series is upstream that the store has not counted");
+        upstream_.flows(series, hour);
     }
 
-    void note_hour(const simulated_store& store) {
-        const series_set ended = std::exchange(open_, store.hour().series);
-        if (store.hour_number() == hour_) return;
-        counted_[hour_] = ended;
-        hour_ = store.hour_number();
-        ++seen["hours"];
-        before_ = store.before();
-        upstream_.clear();
-        newcomers_.clear();
-        rules_before_ = std::exchange(rules_, {});
-        while (counted_.size() > 100) counted_.erase(counted_.begin());
+    /// An incumbent has come through without being asked about.
+    void accepted(const simulated_gate& gate, std::uint64_t series, const simulated_request& request, time_point now) {
+        ++seen["accepted at once"];
+        const std::int64_t hour = simulated_gate::hour_number(request.open.hour.start);
+        const simulated_store& store = gate.server->store;
+        if (gate.is_aware() && hour == store.hour_number()) {
+            require(watch(*gate.server).is_unharmed() || hour <= split_until_ + 1,
+                    "a series is accepted at once after a loss");
+            require(store.hour().telling.contains(gate.run_name) || now < grace_end_of(hour),
+                    "a series is accepted at once, and its place is not kept");
+            require(store.before() && (store.before()->series.contains(series) || world_.never_shared.contains(series)),
+                    "a series is accepted at once that the store has no place for");
+        }
+        upstream_watch::filing as{.hour = hour, .with_day = false, .series = series, .budgets = {}};
+        for (const claimed_budget& each : world_.budgets_of(request.rule, series)) {
+            as.budgets.insert(each.id);
+            as.with_day |= each.maxima.daily != 0;
+        }
+        upstream_.accepted(as, !gate.is_aware());
     }
 
-    [[nodiscard]] series_set counted_in(std::int64_t hour, const simulated_store& store) const {
-        if (hour == hour_) return store.hour().series;
-        const auto ended = counted_.find(hour);
-        return ended == counted_.end() ? series_set{} : ended->second;
-    }
-
-    void check_expected(const simulated_store& store) const {
-        if (before_) require(is_same(*before_, *store.before()), "what is expected has changed in an open hour");
-    }
-
-    /// Calls with each series that was to be decided, its run and its answer.
-    template <class Visit>
-    static void each_asked(const claim& asked, const claim_answer& answer, Visit visit) {
-        std::size_t next = 0;
-        for (const claim_run& run : asked.runs)
-            for (std::uint32_t i = 0; i < run.series; ++i, ++next)
-                if (!run.look) visit(asked.fingerprints[next], run, answer.series[next]);
-    }
-
-    static std::uint64_t filed_under(const claim& asked, const claim_answer& answer, std::uint8_t place) {
-        return answer.budgets[place].shares ? asked.budgets[place].overflow_id : asked.budgets[place].id;
-    }
-
-    /// All or nothing: what is taken is counted once in each budget, and nothing else is.
-    void check_counts(const claim& asked, const claim_answer& answer, const moment& earlier,
-                      const simulated_store& store) {
-        std::uint64_t series = earlier.hour == hour_ ? earlier.series : 0;
-        std::uint64_t counted = earlier.hour == hour_ ? earlier.counted : 0;
-        each_asked(asked, answer, [&](std::uint64_t, const claim_run& run, const series_answer& is) {
-            if (is.outcome != claim_outcome::taken) return;
-            ++series;
-            counted += run.budgets.size();
-        });
-        require(store.hour().series.size() == series, "series have been counted that were not taken");
-        require(sum(store.hour()) == counted, "budgets have counted what was not taken");
-    }
-
-    void check_room(const claim& asked, const simulated_request& of, const claim_answer& answer) {
-        for (std::uint8_t place = 0; place < asked.budgets.size(); ++place) {
-            const budget_answer& is = answer.budgets[place];
-            const series_maxima maxima = world_.budgets.at(filed_under(asked, answer, place)).maxima;
-            const std::uint64_t kept = is.awaited == all_awaited ? 0 : is.awaited;
-            if (is.awaited == all_awaited) ++seen["all awaited"];
-            if (kept != 0) ++seen["awaited"];
-            if (is.shares) ++seen["shares"];
-            require(within(is.hourly + kept, maxima.hourly), "an hour's budget is over its limit");
-            require(within(is.daily + (of.terms.hour % 24 == 0 ? kept : 0), maxima.daily),
-                    "a day's budget is over its limit");
+    /// What a gate has heard, its server has counted.
+    static void has_offered(const simulated_gate& gate, const simulated_store& store) {
+        const count_offer all = gate.heard.grown_since(0);
+        for (const offered_budget& each : all.budgets) {
+            const bool in_hour = each.hourly != 0 && all.hour >= store.hour_number();
+            require(!in_hour || (all.hour == store.hour_number() && store.hour().count(each.id) >= each.hourly),
+                    "the store is whole and has fewer in an hour than a gate has heard");
+            const bool in_day = each.daily != 0 && all.hour / 24 == store.hour_number() / 24;
+            require(!in_day || (store.day() && store.day()->count(each.id) >= each.daily),
+                    "the store is whole and has fewer in a day than a gate has heard");
         }
     }
 
-    /// While everyone counts by the same rules in an hour, room is kept for those of the hour before.
-    void check_incumbents(const claim& asked, const simulated_request& of, const claim_answer& answer) {
-        each_asked(asked, answer, [&](std::uint64_t series, const claim_run& run, const series_answer& is) {
-            const bool incumbent = before_ && before_->series.contains(series);
-            if (is.outcome == claim_outcome::taken) {
-                if (incumbent) ++seen["returned"];
-                for (const std::uint8_t place : run.budgets)
-                    if (!incumbent) ++newcomers_[filed_under(asked, answer, place)];
-            }
-            if (is.outcome != claim_outcome::refused) return;
-            if (is.window == refusing_window::daily) ++seen["by the day"];
-            if (!incumbent || !was_in_grace(answer)) return;
-            ++seen["incumbents refused"];
-            require(world_.changes != rule_changes::none, "an incumbent is refused in the grace");
-            const std::uint64_t by = filed_under(asked, answer, is.budget);
-            const bool one_rule = world_.changes == rule_changes::rules
-                                      ? rules_ == std::set{of.rule}
-                                      : rules_ == std::set{of.rule} && rules_before_ == rules_;
-            require(!one_rule || is.window == refusing_window::daily || newcomers_[by] == 0,
-                    "newcomers have the room of an incumbent");
-        });
-    }
-
-    /// Groups and tenants have budgets of their own as far as there are places.
-    void check_places(const claim& asked, const simulated_request& of, const simulated_store& store) {
-        if (world_.changes == rule_changes::rules) return;
-        const std::int64_t window = of.terms.with_day ? hour_ / 24 : hour_;
-        for (const claimed_budget& each : asked.budgets) {
-            const simulated_world::known_budget& known = world_.budgets.at(each.id);
-            if (known.shelf == 0 || store.hour().count(each.id) == 0) continue;
-            auto& [all, opened] = places_[{window, known.shelf}];
-            const bool had_place = before_ && before_->count(each.id) != 0;
-            if (all.insert(each.id).second && !had_place) ++opened;
-            require(opened <= known.places_max, "more budgets have been opened than there are places");
-        }
-        while (places_.size() > 50) places_.erase(places_.begin());
-    }
-
-    void check_gate(std::size_t number, const simulated_gate& gate, const simulated_store& store, time_point now) {
-        if (gate.joined)
+    void check_gate(std::size_t number, const simulated_gate& gate, time_point now) {
+        if (gate.has_heard())
             require(simulated_gate::hour_number(gate.clock(now)) <= gate.heard_hour,
                     "an hour has begun that the store has not been heard in");
         for (const simulated_series& each : world_.series) {
             const std::uint64_t series = each.fingerprint;
             if (!world_.never_shared.contains(series) && gate.remembers(series))
-                require(counted_in(gate.hour(), store).contains(series), "a gate knows what the store does not");
+                require(upstream_.is_counted(series, gate.hour()), "a gate knows what no store has counted");
             if (!gate.refuses(series)) continue;
             ++seen["remembered refusals"];
             require(refusals_[number].has(gate, series, true), "a refusal is remembered that the store did not give");
         }
+        check_places_of_untold(gate, now);
+    }
+
+    void check_places_of_untold(const simulated_gate& gate, time_point now) {
+        const simulated_store& store = gate.server->store;
+        if (!gate.is_aware() || !watch(*gate.server).is_unharmed()) return;
+        gate.each_untold([&](std::uint64_t, std::int64_t hour) {
+            if (hour != store.hour_number()) return;
+            require(now < grace_end_of(hour) || store.hour().telling.contains(gate.run_name),
+                    "a series is untold, and its place is not kept");
+        });
     }
 };
 

@@ -10,12 +10,9 @@ using namespace seriesgate::testing;
 
 namespace {
 
-constexpr std::uint64_t seeds = 20;
-
-/// Of all seeds together.
-std::uint64_t steps_wanted() {
-    const char* const wanted = std::getenv("SERIESGATE_SIMULATED_STEPS");
-    return wanted == nullptr ? 100'000 : std::strtoull(wanted, nullptr, 10);
+std::uint64_t wanted(const char* variable, std::uint64_t otherwise) {
+    const char* const set = std::getenv(variable);
+    return set == nullptr ? otherwise : std::strtoull(set, nullptr, 10);
 }
 
 /// @return what did not hold, and where; empty if all did.
@@ -34,12 +31,35 @@ std::string failure_of(std::uint64_t seed, std::uint64_t steps, const mutants& w
 
 TEST_CASE("whatever happens between gates and their store, no limit is exceeded and they agree in the end") {
     happenings seen;
-    const std::uint64_t steps = steps_wanted() / seeds;
+    const std::uint64_t seeds = wanted("SERIESGATE_SIMULATED_SEEDS", 40);
+    const std::uint64_t steps = wanted("SERIESGATE_SIMULATED_STEPS", 200'000) / seeds;  // of each
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) CHECK(failure_of(seed, steps, {}, seen) == "");
     for (const auto& [what, count] : seen) UNSCOPED_INFO(what << ": " << count);
-    for (const char* const what :
-         {"hours", "closed", "moved", "known", "taken", "refused", "unknown", "by the day", "returned", "awaited",
-          "all awaited", "shares", "let pass", "withheld", "remembered refusals", "incumbents refused"}) {
+    for (const char* const what : {"hours",
+                                   "closed",
+                                   "moved",
+                                   "known",
+                                   "taken",
+                                   "refused",
+                                   "unknown",
+                                   "by the day",
+                                   "returned",
+                                   "awaited",
+                                   "all awaited",
+                                   "shares",
+                                   "let pass",
+                                   "withheld",
+                                   "remembered refusals",
+                                   "incumbents refused",
+                                   "accepted at once",
+                                   "told and taken",
+                                   "told too late",
+                                   "lost",
+                                   "losses",
+                                   "splits",
+                                   "held",
+                                   "recoveries",
+                                   "recoveries of all"}) {
         CAPTURE(what);
         CHECK(seen.contains(what));
     }
@@ -62,6 +82,18 @@ TEST_CASE("whoever breaks the store or a gate is found out") {
         {"late answers are inserted", &mutants::late_answers_inserted},
         {"the clock runs on", &mutants::clock_runs_on},
         {"own counts decide", &mutants::own_counts_decide},
+        {"places lapse by the timer alone", &mutants::lapse_by_timer},
+        {"who tells later has no place kept", &mutants::place_not_kept},
+        {"an epoch key alone shows a loss", &mutants::any_server},
+        {"a recovery waits for nobody", &mutants::recovery_waits_for_nobody},
+        {"the untold do not come first after a loss", &mutants::held_for_nobody},
+        {"the untold are not told", &mutants::untold_forgotten},
+        {"incumbents are accepted though they must wait", &mutants::accepts_though_it_must_wait},
+        {"incumbents are accepted at once after other rules", &mutants::at_once_after_other_rules},
+        {"incumbents are accepted at once when a day begins", &mutants::at_once_in_days_first_hour},
+        {"the list is left with untold ones", &mutants::leaves_with_untold},
+        {"nothing is offered after a loss", &mutants::nothing_offered},
+        {"the untold are not announced after a loss", &mutants::untold_not_announced},
     };
     for (const mutant& each : all) {
         mutants wrong;

@@ -47,8 +47,12 @@ def at_the_edge(timed, clocks):
     return start
 
 
-@pytest.mark.parametrize("text", LIMITS.values(), ids=LIMITS)
-@pytest.mark.parametrize("before, begun", [edge[:2] for edge in EDGES.values()], ids=EDGES)
+LIMITED_DAY = LIMITS["all, and the day"]
+
+
+@pytest.mark.parametrize("text, before, begun", [
+    pytest.param(text, *edge[:2], id=f"{which} edge, {what}") for which, edge in EDGES.items() for what, text in LIMITS.items()
+    if which == "an hour's" or text != LIMITED_DAY])
 def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_back(at_the_edge, text, before, begun):
     fleet, store = at_the_edge(text, before, begun)
     store.stand_still()
@@ -75,6 +79,20 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     struck = sum(gate.metric("seriesgate_shared_struck_series_total") for gate in fleet.gates)  # another gate has told of them
     # One that another gate tells of while a claim of it is under way is both told and struck.
     assert told[0] <= 8 and told[0] + told[1] + struck >= 8 * GATES and struck <= 8 * (GATES - 1) and told[2:] == [0, 0]
+
+
+def test_when_a_limited_day_begins_incumbents_wait_for_the_store(timed, clocks):
+    before, begun, _ = EDGES["a day's"]
+    set_all(clocks, before)
+    fleet = timed(LIMITED_DAY)
+    eventually(lambda: fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES, "all gates know all")
+    set_all(clocks, begun)
+    comes_to(fleet, begun)
+    eventually(lambda: fleet.offer(0, FIRST) == FIRST, "the hour is open")
+    assert fleet.offer(1, NEWCOMERS + INCUMBENTS) == NEWCOMERS[:1] + INCUMBENTS  # their places are kept
+    assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
+    for outcome in ("taken", "known", "refused", "too_late"):
+        assert [gate.metric("seriesgate_shared_told_series_total", outcome=outcome) for gate in fleet.gates] == [0] * GATES
 
 
 def test_what_is_untold_when_the_store_loses_counts_comes_before_all_others(at_the_edge):

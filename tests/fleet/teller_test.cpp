@@ -110,6 +110,16 @@ TEST_CASE("what is of an hour that is over is told to nobody") {
     CHECK(gate.told(claim_outcome::taken) == 0);
 }
 
+TEST_CASE("when the time goes back over an hour's edge, what is of the new hour is kept") {
+    const store_process store;
+    telling gate{store};
+    gate.shared.set_state(fleet_state::away);
+    gate.under_test.take(gate.accepted(3, gate.shared.now() + 1h));
+    gate.io.poll();
+    CHECK(gate.shared.untold.size() == 3);
+    CHECK(gate.metrics.told_too_late.value() == 0);
+}
+
 TEST_CASE("with much in the queue no more is accepted at once") {
     const store_process store;
     telling gate{store};

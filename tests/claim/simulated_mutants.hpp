@@ -1,0 +1,35 @@
+/// Ways to break a simulated fleet: the simulation has to find each of them.
+#pragma once
+
+namespace seriesgate::testing {
+
+/// What a gate or the store gets wrong, on purpose.
+struct mutants {
+    // the store
+    bool claims_after_closing = false;   ///< decides claims for the hour before the one that is open
+    bool hour_before_not_asked = false;  ///< incumbents are newcomers
+    bool repeats_counted = false;        ///< what is known is counted once more
+    bool refusals_counted = false;       ///< what is refused is counted in the first of its budgets
+    bool lapse_by_timer = false;         ///< the room that is kept lapses with the grace, whoever has yet to tell
+    bool place_not_kept = false;         ///< gates may tell later, and no place is kept for that
+    bool any_server = false;             ///< a server with a head is one whose counts are whole
+    bool recovery_waits_for_nobody = false;
+    bool held_for_nobody = false;  ///< after a loss others are decided about before what is untold
+    // a gate
+    bool rules_that_changed_ignored = false;
+    bool grace_cut_short = false;        ///< room that is kept lapses before its time
+    bool groups_opened_locally = false;  ///< a gate gives places of their own to the groups that it sees first
+    bool timeouts_remembered = false;    ///< no answer is taken for a refusal
+    bool late_answers_inserted = false;  ///< into the hour that it is by then
+    bool clock_runs_on = false;          ///< when the store cannot be heard, too
+    bool own_counts_decide = false;      ///< of a gate that is not answered
+    bool untold_forgotten = false;       ///< what was accepted at once is never told of
+    bool accepts_though_it_must_wait = false;
+    bool at_once_after_other_rules = false;   ///< though it has what those did not limit
+    bool at_once_in_days_first_hour = false;  ///< though the day keeps no place for what is never told
+    bool leaves_with_untold = false;          ///< the list of those that tell later
+    bool nothing_offered = false;             ///< of what it has heard, after a loss
+    bool untold_not_announced = false;        ///< the store is not told to wait for them, after a loss
+};
+
+}  // namespace seriesgate::testing
