@@ -48,7 +48,7 @@ local HEAD_KEPT = 172800         -- how long a namespace without gates is rememb
 local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 512 a set is no intset any more
 local BUCKETS_MAX = 1048576
 local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
-local FEED_ENTRIES = 20000       -- at least: of full claims some 32 MB
+local FEED_ENTRIES = 12000       -- at least: of full claims some 32 MB
 local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobody reads it in another
 
 -- Being longer than 64 bytes it keeps a record from the form that small hashes have, in which each field is searched for.

@@ -50,10 +50,22 @@ void heard_counts::hear_fed(std::int64_t hour, std::span<const fed_count> hourly
     if (hour < fed_hour_) return;
     if (hour > fed_hour_) fed_.clear();
     fed_hour_ = hour;
-    for (const fed_count& each : hourly)
+    for (const fed_count& each : hourly) {
         if (known_count* const of = fed_of(each.id)) of->hourly = std::max(of->hourly, each.series);
-    for (const fed_count& each : daily)
+        raise(hour, {.id = each.id, .hourly = each.series});
+    }
+    for (const fed_count& each : daily) {
         if (known_count* const of = fed_of(each.id)) of->daily = std::max(of->daily, each.series);
+        raise(hour, {.id = each.id, .daily = each.series});
+    }
+}
+
+/// What an answer has said more of before.
+void heard_counts::raise(std::int64_t hour, offered_budget counts) {
+    const auto known = hour == hour_ ? budgets_.find(counts.id) : budgets_.end();
+    if (known == budgets_.end()) return;
+    counts.shelf = known->second.counts.shelf;
+    take(counts);
 }
 
 known_count* heard_counts::fed_of(std::uint64_t id) {

@@ -44,8 +44,8 @@ class heard_counts {
     /// @param said the answer to `asked`, a decided one.
     void hear(const claim& asked, const claim_terms& terms, const claim_answer& said);
 
-    /// What the feed of that hour says. It is not offered to a store that has lost counts: the feed does not say on
-    /// which shelf a budget has its place.
+    /// What the feed of that hour says. Offered to a store that has lost counts is of that what an answer has been
+    /// about, too: the feed does not say on which shelf a budget has its place.
     void hear_fed(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily);
 
     /// @return what the feed has said of a budget in that hour and its day.
@@ -58,6 +58,7 @@ class heard_counts {
     void begin_hour(std::int64_t hour);
     void take(const offered_budget& counts);
     known_count* fed_of(std::uint64_t id);
+    void raise(std::int64_t hour, offered_budget counts);
 };
 
 }  // namespace seriesgate

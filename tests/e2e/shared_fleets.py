@@ -186,6 +186,16 @@ class SharedFleet:
         except AssertionError:
             raise AssertionError(f"shown: {shown()}, expected of each: {expected}") from None
 
+    def most_show(self, figure, expected):
+        """As all_show(), of the gate that shows the most: one that has nothing to ask about a budget has heard less of it."""
+        def shown():
+            return [figure(gate.stats) for gate in self.gates]
+
+        try:
+            eventually(lambda: max(shown()) == expected, "", 5, every=0.05)
+        except AssertionError:
+            raise AssertionError(f"shown: {shown()}, expected at most, and of one: {expected}") from None
+
     def accounts_for_all(self):
         """What the gates have counted is what senders were told, and what came upstream; none of them has been restarted."""
         counted = [gate.stats["samples"] for gate in self.gates]

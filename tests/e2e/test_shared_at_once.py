@@ -71,9 +71,9 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     assert len(fleet.admitted()) == 10
     assert fleet.offer_to_all(FIRST) == [FIRST] * GATES
     if text.startswith("maxHourlySeries"):
-        fleet.all_show(current(), 10)
+        fleet.most_show(current(), 10)
     else:  # of all series together a gate counts those that came through it first
-        fleet.all_show(currents("hourly"), [10])
+        fleet.most_show(currents("hourly"), [10])
     told = [sum(gate.metric("seriesgate_shared_told_series_total", outcome=outcome) for gate in fleet.gates)
             for outcome in ("taken", "known", "refused", "too_late")]
     struck = sum(gate.metric("seriesgate_shared_struck_series_total") for gate in fleet.gates)  # another gate has told of them
@@ -108,7 +108,7 @@ def test_what_is_untold_when_the_store_loses_counts_comes_before_all_others(at_t
     assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
     fleet.offer_to_all(NEWCOMERS)
     assert len(fleet.admitted()) == 10
-    fleet.all_show(current(), 10)
+    fleet.most_show(current(), 10)
     for gate in fleet.gates:
         assert gate.metric("seriesgate_shared_recoveries_total") == 1
         assert gate.metric("seriesgate_shared_told_series_total", outcome="refused") == 0
@@ -147,4 +147,4 @@ def test_when_all_has_been_told_what_has_not_come_back_gives_up_its_places_after
     accept_at_once(fleet.gates, 0)
     assert fleet.offer(1, NEWCOMERS) == NEWCOMERS[:6]
     assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS[:3]] * GATES
-    fleet.all_show(current(), 10)
+    fleet.most_show(current(), 10)

@@ -96,9 +96,9 @@ def test_an_explosion_at_the_edge_takes_no_incumbents_place(timed, clocks, text,
     for ordinal in range(GATES):  # who has not come back by now is a newcomer like others
         assert fleet.offer(ordinal, INCUMBENTS) == INCUMBENTS[:5]
     if text.startswith("maxHourlySeries"):
-        fleet.all_show(current(), 10)
+        fleet.most_show(current(), 10)
     else:  # of all series together a gate counts those that it has seen
-        fleet.all_show(currents("hourly"), [10])
+        fleet.most_show(currents("hourly"), [10])
 
 
 def test_incumbents_come_back_wherever_they_like(timed, clocks):
@@ -108,7 +108,7 @@ def test_incumbents_come_back_wherever_they_like(timed, clocks):
     comes_to(fleet, "2026-03-10 13:00:00")
     assert fleet.offer(1, NEWCOMERS + INCUMBENTS) == NEWCOMERS[:2] + INCUMBENTS
     assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
-    fleet.all_show(current(), 10)
+    fleet.most_show(current(), 10)
 
 
 def test_in_the_hour_after_the_next_they_are_newcomers(timed, clocks):
@@ -132,4 +132,4 @@ def test_a_gate_with_another_time_counts_in_the_stores_hour(timed, clocks, its_o
     assert len(fleet.admitted()) == 2
     assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
     assert len(fleet.admitted() | {identity(labels) for labels in INCUMBENTS}) == 10
-    fleet.all_show(current(), 10)
+    fleet.most_show(current(), 10)

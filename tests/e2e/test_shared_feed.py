@@ -103,7 +103,7 @@ def test_a_feed_that_was_cut_is_noticed_and_nothing_is_over_its_limit(share, sta
     fleet.explode({None: numbered(200, start=1000)}, senders=3, batch=20)
     assert len(fleet.admitted()) == 40
     assert fleet.offer_to_all(numbered(10, start=100)) == [numbered(10, start=100)] * GATES
-    fleet.all_show(current(), 40)
+    fleet.most_show(current(), 40)
 
 
 @needs_faked_clocks

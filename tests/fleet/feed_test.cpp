@@ -75,6 +75,19 @@ TEST_CASE("what other gates have taken is known, and how full their budgets are"
     CHECK(gate.shared.heard.grown_since(0).budgets.empty());  // the feed does not say on which shelf it is
 }
 
+TEST_CASE("fed counts are offered of budgets that the gate has asked about, on their shelf") {
+    reader gate;
+    const claim asked{.budgets = {{.id = budget, .maxima = {.hourly = 10}, .shelf = 3, .places_max = 9}}};
+    claim_answer said{.windows = {.hour = gate.number}, .budgets = {{.hourly = 1, .daily = 200}}};
+    gate.shared.heard.hear(asked, {.rules = 1}, said);
+    fed_claim other = gate.claim_of(0, 4);
+    other.hourly.push_back({.id = budget + 1, .series = 9});
+    REQUIRE(gate.take({other}, 4));
+    CHECK(gate.shared.heard.grown_since(0).budgets ==
+          std::vector<offered_budget>{{.id = budget, .hourly = 4, .daily = 200, .shelf = 3}});
+    CHECK(gate.shared.heard.fed(gate.number, budget + 1).hourly == 9);
+}
+
 TEST_CASE("a feed is fresh for a second after all was read, of the hour that was read") {
     reader gate;
     REQUIRE(gate.take({gate.claim_of(0, 2)}, 3));  // more has been taken than is said
