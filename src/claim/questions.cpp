@@ -125,7 +125,8 @@ claim& questions::claim_with_room(std::span<const request_budgets::applying> bud
     return into;
 }
 
-told questions::tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered) {
+told questions::tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered,
+                     const second_opinion& besides) {
     assert(answers.size() == claims_.size());
     told all{.hour = hour_,
              .pending = std::vector<told_series>(pending_count_),
@@ -147,6 +148,7 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
             const auto series = answer == nullptr ? std::span<const series_answer>{}
                                                   : std::span{answer->series}.subspan(first, as.series);
             tell_run(runs_[i][run], as, series, answer, unanswered, all);
+            if (besides && !as.look) ask_besides(runs_[i][run], claims_[i], as, first, besides, answer != nullptr, all);
             first += as.series;
         }
     }
@@ -187,6 +189,17 @@ void questions::tell_run(const asked_run& run, const claim_run& as, std::span<co
         const auto by = std::ranges::find(as.budgets, series[i].budget);
         assert(by != as.budgets.end());  // who reads replies has seen to it
         one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
+    }
+}
+
+void questions::ask_besides(const asked_run& run, const claim& of, const claim_run& as, std::size_t first,
+                            const second_opinion& besides, bool is_answered, told& into) const {
+    std::vector<const claimed_budget*> budgets;
+    for (const std::uint8_t place : as.budgets) budgets.push_back(&of.budgets[place]);
+    for (std::uint32_t i = 0; i < as.series; ++i) {
+        told_series& one = into.pending[run.of->series[run.first + i]];
+        if (is_answered && one.outcome != told_outcome::refused) continue;
+        if (const auto said = besides(of.fingerprints[first + i], budgets, is_answered)) one.outcome = *said;
     }
 }
 

@@ -72,10 +72,17 @@ class questions {
     /// By which they are to be answered: the hour is that of the lookups, the buckets are not known here.
     [[nodiscard]] const claim_terms& terms() const noexcept { return terms_; }
 
+    /// What becomes of a series that nobody has answered about, or that was refused: nothing if the answer stands.
+    /// @param budgets all that it counts in.
+    using second_opinion = std::function<std::optional<told_outcome>(
+        std::uint64_t fingerprint, std::span<const claimed_budget* const> budgets, bool is_answered)>;
+
     /// @param answers as claims(), decided ones; nothing for one without an answer.
     /// @param unanswered what becomes of the series of those: withheld or let_pass.
+    /// @param besides is asked about those, and about series that are refused. May be empty.
     /// @return valid until the next ask().
-    [[nodiscard]] told tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered);
+    [[nodiscard]] told tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered,
+                            const second_opinion& besides = {});
 
     /// As tell() when no claim is answered.
     [[nodiscard]] told tell_nothing(told_outcome unanswered);
@@ -89,6 +96,8 @@ class questions {
     claim& claim_with_room(std::span<const request_budgets::applying> budgets, std::vector<std::uint8_t>& places);
     void tell_run(const asked_run& run, const claim_run& as, std::span<const series_answer> series,
                   const claim_answer* answer, told_outcome unanswered, told& into);
+    void ask_besides(const asked_run& run, const claim& of, const claim_run& as, std::size_t first,
+                     const second_opinion& besides, bool is_answered, told& into) const;
 };
 
 }  // namespace seriesgate

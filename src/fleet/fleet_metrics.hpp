@@ -19,6 +19,9 @@ struct fleet_metrics {
     counter closed;                                 ///< claims for an hour that was over, made anew
     counter_by<claim_outcome> told;                 ///< series that were accepted at once, by what the store said
     counter told_too_late;                          ///< the same, of an hour that was over before the store answered
+    counter shared_out;                             ///< newcomers let pass out of a share
+    counter_by<claim_outcome> owed;                 ///< those of them that the store was told of, by what it said
+    counter owed_too_late;                          ///< the same, of an hour that was over before the store answered
     gauge waiting;                                  ///< claims that wait for their turn
     alignas(64) duration_histogram claim_duration;  ///< of those answered
 };

@@ -1,6 +1,7 @@
 #include "fleet/fleet_shared.hpp"
 
 #include "fleet/claim_script.hpp"
+#include "fleet/shares_script.hpp"
 #include "fleet/telling_script.hpp"
 
 namespace seriesgate {
@@ -8,6 +9,8 @@ namespace {
 
 /// Of all workers together: some 100 MB, with what it takes to tell of them.
 constexpr std::size_t untold_series_max = 512 * 1024;
+/// The same of those that were let pass out of a share: twice as many, for an outage may last an hour.
+constexpr std::size_t owed_series_max = 1024 * 1024;
 
 }  // namespace
 
@@ -17,7 +20,9 @@ fleet_shared::fleet_shared(const shared_config& shared, fleet_metrics& counted)
       store(shared.store),
       claims(std::string{claim_script}),
       tellings(std::string{telling_script}),
+      share_askings(std::string{shares_script}),
       keys(shared.name_space),
-      untold(untold_series_max) {}
+      untold(untold_series_max),
+      own_shares(shared.left_to_shares(), owed_series_max) {}
 
 }  // namespace seriesgate

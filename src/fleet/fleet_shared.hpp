@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "claim/claim.hpp"
+#include "claim/shares.hpp"
 #include "config/shared_config.hpp"
 #include "fleet/fleet_clock.hpp"
 #include "fleet/fleet_member.hpp"
@@ -62,11 +63,13 @@ class fleet_shared {
     redis_shared store;
     const redis_script claims;
     const redis_script tellings;
+    const redis_script share_askings;
     const store_keys keys;
     fleet_clock clock;
     known_buckets buckets;
     heard_counts heard;
     untold_series untold;
+    shares own_shares;
     /// The store keeps the places of incumbents for this gate, which accepts them at once.
     std::atomic<bool> keeps_places{false};
 

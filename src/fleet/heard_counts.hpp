@@ -29,6 +29,10 @@ class heard_counts {
     /// @param said the answer to `asked`, a decided one.
     void hear(const claim& asked, const claim_terms& terms, const claim_answer& said);
 
+    /// Whether a budget has a place of its own on its shelf in that hour, so that it does not share: that lasts until
+    /// the hour ends.
+    [[nodiscard]] bool has_place(std::uint64_t id, std::int64_t hour) const;
+
     /// @return what has grown since that revision; 0: all.
     [[nodiscard]] count_offer grown_since(std::uint64_t revision) const;
 

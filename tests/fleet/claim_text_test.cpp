@@ -77,6 +77,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                       .grace = 600,
                       .with_day = true,
                       .accepted = true,
+                      .reserve = 500,
                       .room = 100,
                       .day_room = 200,
                       .buckets = {.hour = 4, .day = 8, .before = 2},
@@ -99,6 +100,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "\1\2\3"s,  // numbers, kinds of budgets
                           "13",       // all rules
                           "1",        // accepted at once
+                          "500",      // left to shares
                           "3",
                           "-9223372036854775799",  // series
                           "18446744073709551615",

@@ -54,6 +54,12 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
     at.metrics.told_too_late.add(18);
     at.metrics.lost.add(19);
     at.metrics.recoveries.add(20);
+    at.metrics.shared_out.add(21);
+    at.metrics.owed[claim_outcome::known].add(22);
+    at.metrics.owed[claim_outcome::taken].add(23);
+    at.metrics.owed[claim_outcome::refused].add(24);
+    at.metrics.owed_too_late.add(25);
+    at.fleet.own_shares.grant(hour_number(at.fleet.now()), share_state::of_hour);
     at.metrics.waiting.add(11);
     at.metrics.claim_duration.observe(250ms);
     at.metrics.claim_duration.observe(500ms);
@@ -88,6 +94,13 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
           "seriesgate_shared_told_series_total{outcome=\"taken\"} 16\n"
           "seriesgate_shared_told_series_total{outcome=\"refused\"} 17\n"
           "seriesgate_shared_told_series_total{outcome=\"too_late\"} 18\n"
+          "seriesgate_shared_has_share 1\n"
+          "seriesgate_shared_share_series_total 21\n"
+          "seriesgate_shared_owed_series 0\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"known\"} 22\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"taken\"} 23\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"refused\"} 24\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"too_late\"} 25\n"
           "seriesgate_shared_claims_waiting 11\n"
           "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
           "seriesgate_shared_claim_duration_seconds_count 2\n"
@@ -119,7 +132,7 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
         if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 17);
+    CHECK(helped.size() == 21);
 }
 
 }  // namespace
