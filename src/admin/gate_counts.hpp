@@ -85,6 +85,7 @@ struct shared_counts {
     std::uint64_t refused = 0;          ///< series that a limit had no room for
     std::uint64_t unanswered = 0;       ///< series that got what shared.onUnavailable says
     std::uint64_t untold = 0;           ///< incumbents accepted at once, of which the store has yet to be told
+    std::uint64_t owed = 0;             ///< newcomers let pass out of a share, of which the store has yet to be told
     std::int64_t waiting = 0;           ///< requests that wait for their turn to ask
     double clock_offset_seconds = 0.0;  ///< the store's clock less this gate's
     double latency_seconds = 0.0;       ///< of an answered claim, on average; 0 without any

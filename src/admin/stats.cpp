@@ -153,6 +153,7 @@ json::object to_json(const shared_counts& shared) {
             {"refused", shared.refused},
             {"unanswered", shared.unanswered},
             {"untold", shared.untold},
+            {"owed", shared.owed},
             {"waiting", shared.waiting},
             {"clockOffsetSeconds", shared.clock_offset_seconds},
             {"latencySeconds", shared.latency_seconds}};

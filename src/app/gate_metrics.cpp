@@ -118,6 +118,7 @@ shared_counts counts_of(const fleet_shared& fleet) {
                        .refused = metrics.series[claim_outcome::refused].value(),
                        .unanswered = metrics.unanswered_series.value(),
                        .untold = fleet.untold.size(),
+                       .owed = fleet.own_shares.owed(),
                        .waiting = metrics.waiting.value(),
                        .clock_offset_seconds = std::chrono::duration<double>(fleet.clock_offset()).count(),
                        .latency_seconds = durations.count == 0

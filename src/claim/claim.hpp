@@ -67,6 +67,8 @@ struct claim_terms {
     std::uint32_t grace = 0;      ///< seconds of an hour in which room is kept for incumbents
     bool with_day = false;        ///< some enforced budget limits the day
     bool accepted = false;        ///< they are told of after the fact: see fleet/teller.hpp
+    bool owed = false;            ///< so they are, and were let pass out of a share: see shares.hpp
+    std::uint32_t reserve = 0;    ///< what of each maximum is left to shares, see reserve.hpp
     std::uint64_t room = 0;      ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
     std::uint64_t day_room = 0;  ///< the same for the day
     bucket_counts buckets{};     ///< as the gate has been told

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "claim/reserve.hpp"
+
 namespace seriesgate {
 
 /// Series that are known to be counted in a shared budget; there may be more by now. 0: nothing is known.
@@ -12,8 +14,12 @@ struct known_count {
     std::uint64_t daily = 0;
 };
 
-/// What is known of a budget, by its id, in an hour (since the epoch) and its day: whoever knows that so many are
-/// counted knows all of these series, too. Counts only grow.
-using known_counts = std::function<known_count(std::int64_t hour, std::uint64_t budget)>;
+/// Of all budgets.
+struct known_counts {
+    /// What is known of one, by its id, in an hour (since the epoch) and its day: whoever knows that so many are
+    /// counted knows all of these series, too. Counts only grow. Null: nothing is known of any.
+    std::function<known_count(std::int64_t hour, std::uint64_t budget)> of{};
+    reserve_parts reserve = 0;  ///< that claims leave to shares
+};
 
 }  // namespace seriesgate

@@ -51,7 +51,7 @@ void questions::ask(std::span<const offered_series> offered, const undecided& op
         if (!knows(offered[open.followers[at]].fingerprint)) followers_.push_back(at);
     group_by_budgets(open, tenant);
     unasked_count_ = 0;
-    if (counted) find_spent(counted);
+    if (counted.of) find_spent(offered, open, counted);
     make_claims(offered, open);
 }
 
@@ -78,16 +78,20 @@ void questions::group_by_budgets(const undecided& open, std::string_view tenant)
     }
 }
 
-void questions::find_spent(const known_counts& counted) {
+void questions::find_spent(std::span<const offered_series> offered, const undecided& open,
+                           const known_counts& counted) {
     for (group& each : groups_) {
         for (const request_budgets::applying& one : each.budgets) {
             const claimed_budget& budget = budgets_.all()[one.budget];
-            const known_count is = counted(terms_.hour, budget.id);
+            const known_count is = counted.of(terms_.hour, budget.id);
             each.known.push_back({.place = one.place, .hourly = is.hourly, .daily = is.daily, .unasked = true});
-            const bool is_spent = budget.maxima.hourly != 0 && is.hourly >= budget.maxima.hourly;
+            const std::uint64_t maximum = claimed_max(budget.maxima.hourly, counted.reserve);
+            const bool is_spent = maximum != 0 && is.hourly >= maximum;
             if (is_spent && !each.spent_place) each.spent_place = one.place;
         }
-        if (each.spent_place) unasked_count_ += each.series.size();
+        if (!each.spent_place) continue;
+        unasked_count_ += each.series.size();
+        for (const std::uint32_t at : each.series) each.unasked.push_back(offered[open.pending[at]].fingerprint);
     }
 }
 
@@ -143,7 +147,8 @@ claim& questions::claim_with_room(std::span<const request_budgets::applying> bud
     return into;
 }
 
-told questions::tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered) {
+told questions::tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered,
+                     const second_opinion& besides) {
     assert(answers.size() == claims_.size());
     told all{.hour = hour_,
              .pending = std::vector<told_series>(pending_count_),
@@ -165,11 +170,12 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
             const auto series = answer == nullptr ? std::span<const series_answer>{}
                                                   : std::span{answer->series}.subspan(first, as.series);
             tell_run(runs_[i][run], as, series, answer, unanswered, all);
+            if (besides && !as.look) ask_besides(runs_[i][run], claims_[i], as, first, besides, answer != nullptr, all);
             first += as.series;
         }
     }
     for (const group& each : groups_)
-        if (each.spent_place) tell_spent(each, all);
+        if (each.spent_place) tell_spent(each, besides, all);
     return all;
 }
 
@@ -210,12 +216,27 @@ void questions::tell_run(const asked_run& run, const claim_run& as, std::span<co
     }
 }
 
-void questions::tell_spent(const group& of, told& into) {
-    for (const std::uint32_t at : of.series)
-        into.pending[at] = {.outcome = told_outcome::refused,
-                            .window = refusing_window::hourly,
-                            .place = *of.spent_place,
-                            .heard = of.known};
+void questions::tell_spent(const group& of, const second_opinion& besides, told& into) {
+    for (std::size_t i = 0; i < of.series.size(); ++i) {
+        told_series& one = into.pending[of.series[i]];
+        one = {.outcome = told_outcome::refused,
+               .window = refusing_window::hourly,
+               .place = *of.spent_place,
+               .heard = of.known};
+        if (!besides) continue;
+        if (const auto said = besides(of.unasked[i], {}, true)) one.outcome = *said;
+    }
+}
+
+void questions::ask_besides(const asked_run& run, const claim& of, const claim_run& as, std::size_t first,
+                            const second_opinion& besides, bool is_answered, told& into) const {
+    std::vector<const claimed_budget*> budgets;
+    for (const std::uint8_t place : as.budgets) budgets.push_back(&of.budgets[place]);
+    for (std::uint32_t i = 0; i < as.series; ++i) {
+        told_series& one = into.pending[run.of->series[run.first + i]];
+        if (is_answered && one.outcome != told_outcome::refused) continue;
+        if (const auto said = besides(of.fingerprints[first + i], budgets, is_answered)) one.outcome = *said;
+    }
 }
 
 void questions::shrink() {

@@ -30,7 +30,8 @@ class questions {
         std::vector<std::uint32_t> series;  ///< places in undecided::pending
         /// Its first budget that is known to be spent: nobody is asked.
         std::optional<std::uint32_t> spent_place = std::nullopt;
-        std::vector<heard_budget> known{};  ///< what is known of its budgets then
+        std::vector<heard_budget> known{};     ///< what is known of its budgets then
+        std::vector<std::uint64_t> unasked{};  ///< the fingerprints of its series then
     };
     /// A run of a claim.
     struct asked_run {
@@ -69,9 +70,9 @@ class questions {
     void start() noexcept;
     /// @param open looked up and selected.
     /// @param knows whether this gate knows a marker's series.
-    /// @param counted empty, or for series with a budget that is known to be spent in the hour: nobody is asked about
-    /// them. claim.lua would refuse them too, incumbents or not, for all series that fill the budget are known here. A
-    /// budget that may have to share another one has a count of its own only when it has not.
+    /// @param counted of no budget, or for series with a budget that is known to be spent in the hour: nobody is asked
+    /// about them. claim.lua would refuse them too, incumbents or not, for all series that fill the budget are known
+    /// here. A budget that may have to share another one has a count of its own only when it has not.
     void ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
              const std::function<bool(std::uint64_t)>& knows, const known_counts& counted = {});
 
@@ -82,10 +83,17 @@ class questions {
     /// By which they are to be answered: the hour is that of the lookups, the buckets are not known here.
     [[nodiscard]] const claim_terms& terms() const noexcept { return terms_; }
 
+    /// What becomes of a series that nobody has answered about, or that was refused: nothing if the answer stands.
+    /// @param budgets all that it counts in; none if it is refused without having been asked about.
+    using second_opinion = std::function<std::optional<told_outcome>(
+        std::uint64_t fingerprint, std::span<const claimed_budget* const> budgets, bool is_answered)>;
+
     /// @param answers as claims(), decided ones; nothing for one without an answer.
     /// @param unanswered what becomes of the series of those: withheld or let_pass.
+    /// @param besides is asked about those, and about series that are refused. May be empty.
     /// @return valid until the next ask().
-    [[nodiscard]] told tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered);
+    [[nodiscard]] told tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered,
+                            const second_opinion& besides = {});
 
     /// As tell() when no claim is answered.
     [[nodiscard]] told tell_nothing(told_outcome unanswered);
@@ -95,12 +103,14 @@ class questions {
 
   private:
     void group_by_budgets(const undecided& open, std::string_view tenant);
-    void find_spent(const known_counts& counted);
+    void find_spent(std::span<const offered_series> offered, const undecided& open, const known_counts& counted);
     void make_claims(std::span<const offered_series> offered, const undecided& open);
     claim& claim_with_room(std::span<const request_budgets::applying> budgets, std::vector<std::uint8_t>& places);
     void tell_run(const asked_run& run, const claim_run& as, std::span<const series_answer> series,
                   const claim_answer* answer, told_outcome unanswered, told& into);
-    void tell_spent(const group& of, told& into);
+    void tell_spent(const group& of, const second_opinion& besides, told& into);
+    void ask_besides(const asked_run& run, const claim& of, const claim_run& as, std::size_t first,
+                     const second_opinion& besides, bool is_answered, told& into) const;
 };
 
 }  // namespace seriesgate

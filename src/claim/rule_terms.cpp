@@ -96,6 +96,16 @@ claim_terms terms_of(const compiled_rules& rules) {
             .day_room = room.daily};
 }
 
+claim_terms with_reserve(claim_terms terms, reserve_parts reserve) {
+    terms.reserve = reserve;
+    if (reserve == 0) return terms;
+    identity all{true};
+    all.add(terms.all_rules);
+    all.add(std::uint64_t{reserve});
+    terms.all_rules = all.value();
+    return terms;
+}
+
 std::uint64_t rules_identity(const compiled_rules& rules) {
     return identity_of(rules, false);
 }

@@ -2,12 +2,17 @@
 #pragma once
 
 #include "claim/claim.hpp"
+#include "claim/reserve.hpp"
 #include "limit/compiled_rules.hpp"
 
 namespace seriesgate {
 
 /// The terms that depend on the rules alone: claim_terms::hour and buckets are left open.
 claim_terms terms_of(const compiled_rules& rules);
+
+/// The same of a gate whose claims leave shares alone (reserve.hpp): what others count by other reserves differs, as it
+/// does by other maxima.
+claim_terms with_reserve(claim_terms terms, reserve_parts reserve);
 
 /// Differs when other series would be counted in other budgets. Maxima do not matter, but whether there are any: what
 /// does not limit is not counted in the store.

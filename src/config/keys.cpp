@@ -219,6 +219,7 @@ constexpr config_key keys[]{
     {"shared.timeout", at_restart,
      within<assign_duration, claim_timeouts, shared, shared_store, &redis_config::timeout>},
     {"shared.onUnavailable", at_restart, one<assign_unavailable, shared, &shared_config::on_unavailable>},
+    {"shared.reserve", at_restart, one<assign_reserve, shared, &shared_config::reserve>},
     {"state.dir", at_restart, one<assign_path, state, &state_config::dir>},
     {"state.interval", at_restart, within<assign_duration, snapshot_intervals, state, &state_config::interval>},
     {"log.format", at_reload, one<assign_log_format, logging, &log_config::format>},

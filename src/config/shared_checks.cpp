@@ -70,6 +70,7 @@ std::vector<std::string_view> keys_in_vain(const shared_config& read) {
     add_if(read.store.tls_files != none.store.tls_files, tls_key);
     add_if(read.store.timeout != none.store.timeout, "shared.timeout");
     add_if(read.on_unavailable != none.on_unavailable, "shared.onUnavailable");
+    add_if(read.reserve != none.reserve, "shared.reserve");
     return keys;
 }
 
@@ -104,6 +105,9 @@ std::vector<key_remark> doubtful_in_shared(const config& read) {
     const redis_config& store = read.shared.store;
     found.add_if(!store.tls && store.tls_files != store_tls_config{}, {tls_key},
                  "is not used: shared.url does not begin with rediss://");
+    found.add_if(
+        read.shared.on_unavailable != unavailable_answer::local && read.shared.reserve != shared_config{}.reserve,
+        {"shared.reserve"}, "is not used: only with shared.onUnavailable: local is anything held back");
     found.add_if(!enforces_any(read.rules), {url_key, master_key},
                  "no limit is enforced, so there is nothing to share");
     return found.take();

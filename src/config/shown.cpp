@@ -68,7 +68,23 @@ std::string shown(const host_port& value) {
 }
 
 std::string shown(unavailable_answer value) {
-    return value == unavailable_answer::admit ? "admit" : "refuse";
+    switch (value) {
+        case unavailable_answer::refuse:
+            return "refuse";
+        case unavailable_answer::admit:
+            return "admit";
+        case unavailable_answer::local:
+            break;
+    }
+    return "local";
+}
+
+std::string shown(percentage value) {
+    std::string text = std::to_string(value.hundredths / 100);
+    std::string fraction = std::to_string(100 + value.hundredths % 100).substr(1);
+    while (fraction.ends_with('0')) fraction.pop_back();
+    if (!fraction.empty()) text += "." + fraction;
+    return text + "%";
 }
 
 std::string shown(const std::optional<listen_address>& value) {

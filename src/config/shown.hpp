@@ -26,6 +26,7 @@ std::string shown(log::level value);
 std::string shown(const listen_address& value);
 std::string shown(const host_port& value);
 std::string shown(unavailable_answer value);
+std::string shown(percentage value);
 std::string shown(const std::optional<listen_address>& value);
 /// Without its secrets: this one is not read again.
 std::string shown(const secret_text& value);

@@ -6,8 +6,10 @@
 --       before.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
 --       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
---       16 the budgets' kinds as bytes, 17 all rules, 18 whether they have been accepted at once (1, 0), 19 a number
---       for this run of the gate, 20 all fingerprints, 8 bytes each; then of each
+--       16 the budgets' kinds as bytes, 17 all rules, 18 whether they have passed: 0 they wait for this, 1 they were
+--       accepted at once, 2 they were let pass out of a share, 19 a number for this run of the gate, 20 all fingerprints,
+--       8 bytes each, 21 the part of each maximum that claims leave to shares (reserve.hpp), in ten-thousandths; then of
+--       each
 --         series   fingerprint
 --         budget   id, then those of the overflow budgets
 --         run      bytes: series - 1, + 128 if they only look; places of its budgets
@@ -20,13 +22,15 @@
 --         four numbers a budget: whether it shares, series in hour and day, series awaited (-1: all of its room).
 --
 -- Fields of the head: server, the run_id of the one whose counts are whole, since when, whole_from and held (recover.lua
--- writes these four); hour, buckets, members, telling (gates that have yet to tell what they accepted in the hour, see
--- telling.lua), before (if the hour before was open until now), before_buckets, day, day_buckets, day_members. Of a
--- record: buckets, rules, mixed (claims by other rules were made), all_rules and all_mixed (the same of rules with their
--- maxima), shared (a series was counted in an overflow budget), members; ID series counted, IDr incumbents returned,
--- IDm of those counted the ones that are in no set, for a server has lost them (and missing, if there is any), pSHELF
--- budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of Lua lose
--- bits above 2^53.
+-- writes these four); all_rules of the last hour, and same_from, the hour from which on there may be shares of them (shares.lua); owed_day, the
+-- last one in which something was told of that had been let pass out of a share; hour, buckets, members, telling (gates
+-- that have yet to tell what they accepted in the hour, see telling.lua), before (if the hour before was open until now),
+-- before_buckets, day, day_buckets, day_members. Of a record: buckets, rules, mixed (claims by other rules were made),
+-- all_rules and all_mixed (the same of rules with their maxima), shared (a series was counted in an overflow budget), owed
+-- (one has been told of that was let pass out of a share), owed_day (the same, in an hour of its day before this one),
+-- members; ID series counted, IDr incumbents returned, IDm of those counted the ones that are in no set, for a server has
+-- lost them (and missing, if there is any), pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and
+-- fingerprints stay strings: numbers of Lua lose bits above 2^53.
 --
 -- The feed is a stream of what was taken in the hour, see feed.lua: an entry a claim that has taken something, under the
 -- number of series that the hour has by then. Whoever reads it sees by that number whether anything is missing.
@@ -64,7 +68,7 @@ local now = tonumber(time[1])
 -- The windows --------------------------------------------------------------------------------------------------------
 
 local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members',
-                  'telling', 'server', 'held')
+                  'telling', 'server', 'held', 'all_rules', 'owed_day')
 local open, buckets = tonumber(head[1] or -1), tonumber(head[2] or 0)
 local has_before, before_buckets = head[3] ~= false, tonumber(head[4] or 0)
 local open_day, day_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0)
@@ -96,6 +100,8 @@ if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_
     before_buckets = has_before and buckets or 0
     open, buckets = hour, buckets_for(head[7], tonumber(ARGV[5]))
     telling = 0
+    -- Where nobody has ever counted, all was counted by these rules. Else it takes an hour to see that nobody has others.
+    if head[12] ~= all_rules then call('HSET', HEAD, 'all_rules', all_rules, 'same_from', head[1] and hour + 1 or 0) end
     call('HSET', HEAD, 'hour', open, 'buckets', buckets, 'members', 0, 'telling', 0)
     if has_before then
         call('HSET', HEAD, 'before', hour - 1, 'before_buckets', before_buckets)
@@ -104,6 +110,7 @@ if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_
     end
     call('EXPIREAT', HEAD, hour_start + HOUR_SECONDS + HEAD_KEPT)
     create_record(HOUR, hour_start + HOUR_SECONDS, buckets)
+    if tonumber(head[13] or -1) == day then call('HSET', HOUR, 'owed_day', 1) end
 end
 if hour ~= open then return answer(CLOSED) end
 
@@ -129,13 +136,22 @@ local series_count, run_count, shelf_count = tonumber(ARGV[10]), tonumber(ARGV[1
 local kind_count, budget_count = tonumber(ARGV[13]), tonumber(ARGV[14])
 local id_count = budget_count + tonumber(ARGV[15])
 local kind_of = ARGV[16]
-local before_series = 20
+local owed, reserve = ARGV[18] == '2', ARGV[18] == '0' and tonumber(ARGV[21]) or 0
+local before_series = 21
 local before_ids = before_series + series_count
 local before_runs = before_ids + id_count
 local before_kinds = before_runs + run_count
 local before_shelves = before_kinds + 3 * kind_count
 
 local ids = {unpack(ARGV, before_ids + 1, before_runs)}  -- of budgets, and of overflow budgets behind them
+
+-- What has not passed yet leaves sixteen shares of a maximum alone. What has passed has its place: among the incumbents
+-- of the hour before, which are no more than claims could take, or in a share.
+local SHARES, WHOLE = 16, 160000
+local function claimed_max(maximum)
+    if reserve == 0 then return maximum end
+    return maximum - SHARES * (floor(maximum / WHOLE) * reserve + floor(maximum % WHOLE * reserve / WHOLE))
+end
 
 local shelves, opened_of, place_fields = {}, {}, {}
 for i = 1, shelf_count do
@@ -145,12 +161,13 @@ for i = 1, shelf_count do
     place_fields[i] = field
     shelves[i] = {field = field, opened = opened_of[field], places = tonumber(ARGV[at + 2]),
                   overflow = budget_count + tonumber(ARGV[at + 3]),
-                  hourly = tonumber(ARGV[at + 4]), daily = tonumber(ARGV[at + 5])}
+                  hourly = claimed_max(tonumber(ARGV[at + 4])), daily = claimed_max(tonumber(ARGV[at + 5]))}
 end
 local kinds = {}
 for i = 1, kind_count do
     local at = before_kinds + 3 * (i - 1)
-    kinds[i] = {hourly = tonumber(ARGV[at + 1]), daily = tonumber(ARGV[at + 2]), shelf = shelves[tonumber(ARGV[at + 3])]}
+    kinds[i] = {hourly = claimed_max(tonumber(ARGV[at + 1])), daily = claimed_max(tonumber(ARGV[at + 2])),
+                shelf = shelves[tonumber(ARGV[at + 3])]}
 end
 
 -- What the records say of it -----------------------------------------------------------------------------------------
@@ -414,7 +431,10 @@ end
 
 local members_then = members
 if other_rules and not mixed then call('HSET', HOUR, 'mixed', 1) end
-if others_rules and not all_mixed then call('HSET', HOUR, 'all_mixed', 1) end
+if others_rules and not all_mixed then
+    call('HSET', HOUR, 'all_mixed', 1)
+    call('HSET', HEAD, 'same_from', hour + 2)
+end
 local first, failed = 1, nil
 for r = before_runs + 1, before_kinds do
     local count = byte(ARGV[r]) + 1
@@ -486,6 +506,10 @@ if members ~= members_then then
         if opened.grew then opened_fields[n + 1], opened_fields[n + 2] = shelves[i].field, opened.count end
     end
     call('HSET', HOUR, unpack(hour_fields))
+    if owed then
+        call('HSET', HOUR, 'owed', 1)
+        call('HSET', HEAD, 'owed_day', day)
+    end
     if with_day then
         call('HSET', DAY, unpack(day_fields))
         call('HSET', HEAD, 'members', members, 'day_members', members_day)

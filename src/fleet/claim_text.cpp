@@ -111,8 +111,9 @@ void write_claim(claim_writer& to, const claim& asked, const claim_terms& terms)
     to.numbers(asked.fingerprints.size(), runs, said.shelves.in_order().size(), said.kinds.in_order().size(),
                asked.budgets.size(), said.overflow_ids.in_order().size());
     to.word(said.of_budgets);
-    to.numbers(terms.all_rules, terms.accepted ? 1 : 0, static_cast<std::int64_t>(terms.gate));
+    to.numbers(terms.all_rules, terms.owed ? 2 : terms.accepted ? 1 : 0, static_cast<std::int64_t>(terms.gate));
     to.word(fingerprint_bytes(asked.fingerprints));
+    to.numbers(terms.reserve);
     for (const std::uint64_t fingerprint : asked.fingerprints) to.word(member_text(fingerprint));
     for (const claimed_budget& budget : asked.budgets) to.numbers(budget.id);
     for (const std::uint64_t id : said.overflow_ids.in_order()) to.numbers(id);
@@ -215,7 +216,7 @@ bool read_budgets(const redisReply& part, const claim& asked, claim_answer& to) 
 
 std::vector<std::string> claim_words(const claim& asked, const claim_terms& terms, const store_keys& keys) {
     assert(asked.fingerprints.size() <= claimed_series_max && asked.budgets.size() <= claimed_budgets_max);
-    claim_writer writer{69 + 4 * asked.fingerprints.size() + asked.runs.size() + 2 * asked.budgets.size()};
+    claim_writer writer{70 + 4 * asked.fingerprints.size() + asked.runs.size() + 2 * asked.budgets.size()};
     write_keys(writer, asked, terms, keys);
     write_terms(writer, terms);
     write_claim(writer, asked, terms);

@@ -1,8 +1,10 @@
 #include "fleet/claimer.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "claim/rule_terms.hpp"
 #include "fleet/claim_text.hpp"
 
 namespace seriesgate {
@@ -29,23 +31,66 @@ void claimer::maintain() {
     client_.maintain();
 }
 
-net::awaitable<std::optional<told>> claimer::ask(questions& of, std::string_view tenant) {
+net::awaitable<std::optional<told>> claimer::ask(questions& of, std::string_view tenant, bool may_owe) {
     std::vector<std::optional<claim_answer>> answers(of.claims().size());
+    const claim_terms terms = terms_of(of);
     const auto limit = clock::now() + shared_.settings.store.timeout;
     for (std::size_t i = 0; i < answers.size() && shared_.state() == fleet_state::joined; ++i) {
-        const end came_of_it = co_await ask_one(of.claims()[i], of.terms(), tenant, limit, answers[i]);
+        const end came_of_it = co_await ask_one(of.claims()[i], terms, tenant, limit, answers[i]);
         if (came_of_it == end::closed) co_return std::nullopt;
         if (came_of_it == end::unanswered) break;  // nor would the others be
     }
     count(of, answers);
     shared_.metrics.unasked_series.add(of.unasked_count());
-    co_return of.tell(answers, without_answer());
+    co_return tell(of, answers, may_owe);
 }
 
-net::awaitable<claimer::end> claimer::ask_patiently(const questions& of, std::string_view tenant,
+claim_terms claimer::terms_of(const questions& of) const {
+    return with_reserve(of.terms(), shared_.settings.left_to_shares());
+}
+
+told claimer::tell(questions& of, const std::vector<std::optional<claim_answer>>& answers, bool may_owe) {
+    const bool all_answered = std::ranges::all_of(answers, [](const auto& each) { return each.has_value(); });
+    const bool is_moot = all_answered && shared_.own_shares.owed() == 0;
+    if (is_moot || shared_.settings.left_to_shares() == 0) return of.tell(answers, without_answer());
+    const std::int64_t hour = of.terms().hour;
+    const auto besides = [&](std::uint64_t fingerprint, std::span<const claimed_budget* const> budgets,
+                             bool is_answered) {
+        return out_of_share(fingerprint, budgets, hour, may_owe && !is_answered);
+    };
+    return of.tell(answers, without_answer(), besides);
+}
+
+/// What is owed passes until the store has been told of it, whatever it says of it as a newcomer meanwhile.
+std::optional<told_outcome> claimer::out_of_share(std::uint64_t fingerprint,
+                                                  std::span<const claimed_budget* const> budgets, std::int64_t hour,
+                                                  bool may_be_added) {
+    if (shared_.own_shares.owes(fingerprint, hour)) return told_outcome::let_pass;
+    if (!may_be_added) return std::nullopt;
+    charges_.clear();
+    for (const claimed_budget* const each : budgets) {
+        charges_.push_back({.id = each->id, .maxima = each->maxima});
+        // As long as it is not known in which of the two the store would count it, both must have room.
+        if (each->shelf != 0 && !shared_.heard.has_place(each->id, hour))
+            charges_.push_back({.id = each->overflow_id, .maxima = each->overflow_maxima});
+    }
+    switch (shared_.own_shares.take(fingerprint, charges_, hour)) {
+        case shares::entry::added:
+            shared_.metrics.shared_out.add();
+            return told_outcome::owed;
+        case shares::entry::there:
+            return told_outcome::let_pass;
+        case shares::entry::refused:
+            break;
+    }
+    return std::nullopt;
+}
+
+net::awaitable<claimer::end> claimer::ask_patiently(const questions& of, std::string_view tenant, bool owed,
                                                     std::vector<std::optional<claim_answer>>& answers) {
-    claim_terms terms = of.terms();
-    terms.accepted = true;
+    claim_terms terms = terms_of(of);
+    terms.accepted = !owed;
+    terms.owed = owed;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (shared_.state() != fleet_state::joined) co_return end::unanswered;
         const auto limit = clock::now() + shared_.settings.store.timeout;

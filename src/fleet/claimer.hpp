@@ -21,6 +21,7 @@ class claimer {
     fleet_shared& shared_;
     redis_client client_;
     turns turns_;
+    std::vector<share_charge> charges_;  // of the series that is looked at
 
   public:
     using clock = std::chrono::steady_clock;
@@ -33,24 +34,31 @@ class claimer {
     /// @param of what the request asks; it may ask nothing.
     /// @return what the limiter is to be told. Nothing if the hour was over for the store: then all is to be looked up
     /// and asked anew, by fleet_shared::now().
-    net::awaitable<std::optional<told>> ask(questions& of, std::string_view tenant);
+    /// @param may_owe whether what a share lets pass can be told afterwards.
+    net::awaitable<std::optional<told>> ask(questions& of, std::string_view tenant, bool may_owe);
 
     /// What became of a claim, or of all of some questions.
     enum class end : std::uint8_t { decided, closed, unanswered };
 
     /// As ask(), for what nobody waits for: each claim has shared.timeout for itself.
+    /// @param owed they were let pass out of a share; else they were accepted at once.
     /// @param answers as many as there are claims; gets those of them, up to the first that is not decided.
-    net::awaitable<end> ask_patiently(const questions& of, std::string_view tenant,
+    net::awaitable<end> ask_patiently(const questions& of, std::string_view tenant, bool owed,
                                       std::vector<std::optional<claim_answer>>& answers);
 
-    /// What becomes of series that nobody has answered about.
+    /// What becomes of series that nobody has answered about, but for those that a share lets pass.
     [[nodiscard]] told_outcome without_answer() const noexcept;
 
   private:
+    [[nodiscard]] std::optional<told_outcome> out_of_share(std::uint64_t fingerprint,
+                                                           std::span<const claimed_budget* const> budgets,
+                                                           std::int64_t hour, bool may_be_added);
+    [[nodiscard]] claim_terms terms_of(const questions& of) const;
     net::awaitable<end> ask_one(const claim& one, claim_terms terms, std::string_view tenant, clock::time_point limit,
                                 std::optional<claim_answer>& answer);
     net::awaitable<std::optional<claim_answer>> send(const claim& one, const claim_terms& terms,
                                                      std::string_view tenant, clock::time_point limit);
+    told tell(questions& of, const std::vector<std::optional<claim_answer>>& answers, bool may_owe);
     void count(const questions& of, const std::vector<std::optional<claim_answer>>& answers);
 };
 

@@ -1,9 +1,6 @@
 #include "fleet/enrolment.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -23,19 +20,9 @@ constexpr int asked_again_part = 10;
 /// While others wait for what is untold.
 constexpr auto awaited_interval = 50ms;
 
-/// One that was killed may have left something untold: another run of the gate must not leave in its name.
-std::string name_of_run(const std::string& gate) {
-    std::random_device random;
-    return fmt::format("{}/{:08x}{:08x}", gate, random(), random());
-}
-
-std::int64_t hour_number(time_point now) {
-    return std::chrono::floor<std::chrono::hours>(now).time_since_epoch().count();
-}
-
 }  // namespace
 
-enrolment::enrolment(fleet_shared& shared, const std::string& gate) : shared_(shared), name_(name_of_run(gate)) {}
+enrolment::enrolment(fleet_shared& shared, std::string name) : shared_(shared), name_(std::move(name)) {}
 
 net::awaitable<void> enrolment::keep(redis_client& client, std::shared_ptr<const compiled_rules> rules) {
     const time_point now = shared_.now();
@@ -90,7 +77,7 @@ void enrolment::begin(std::int64_t hour, std::shared_ptr<const compiled_rules> r
         shared_.keeps_places = false;
     }
     if (rules_ && rules != rules_) changed_in_ = hour;
-    terms_ = terms_of(*rules);
+    terms_ = with_reserve(terms_of(*rules), shared_.settings.left_to_shares());
     terms_->hour = hour;
     rules_ = std::move(rules);
     is_answered_ = false;

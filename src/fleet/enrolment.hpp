@@ -33,8 +33,9 @@ class enrolment {
     bool is_awaited_ = false;                      // nor does anybody else's newcomer, until it has left
 
   public:
-    /// @param gate its name in the fleet.
-    enrolment(fleet_shared& shared, const std::string& gate);
+    /// @param name of the gate, of this run of it: one that was killed may have left something untold, and another must
+    /// not leave in its name.
+    enrolment(fleet_shared& shared, std::string name);
 
     /// Enters and leaves as the time and the rules want it. Call it after every sign of life that was answered; while
     /// the store is away, the gate goes on as it was.

@@ -108,6 +108,24 @@ void write(exposition& out, fleet_shared& of) {
     write_counter(out, "seriesgate_shared_unasked_series_total",
                   "Series that were refused without a claim: a budget of theirs was known to be spent.",
                   metrics.unasked_series);
+    out.family(
+        "seriesgate_shared_has_share",
+        "Whether this gate has a share of the hour's limits, for newcomers that the shared store does not answer.",
+        metric_type::gauge);
+    out.sample({}, of.own_shares.has_share(hour_number(of.now())) ? 1 : 0);
+    write_counter(out, "seriesgate_shared_share_series_total",
+                  "Newcomers that were let pass out of this gate's share, without an answer of the shared store.",
+                  metrics.shared_out);
+    out.family("seriesgate_shared_owed_series",
+               "Newcomers that were let pass out of a share, and of which the shared store has yet to be told.",
+               metric_type::gauge);
+    out.sample({}, of.own_shares.owed());
+    out.family("seriesgate_shared_owed_told_series_total",
+               "Newcomers that were let pass out of a share, by what the shared store said when it was told of them.",
+               metric_type::counter);
+    for (const claim_outcome outcome : {claim_outcome::known, claim_outcome::taken, claim_outcome::refused})
+        out.sample({{"outcome", outcome_name(outcome)}}, metrics.owed[outcome].value());
+    out.sample({{"outcome", "too_late"}}, metrics.owed_too_late.value());
     write_gauge(out, "seriesgate_shared_claims_waiting", "Claims that wait for their turn.", metrics.waiting);
     write_histogram(out, "seriesgate_shared_claim_duration_seconds",
                     "Time from sending a claim to having read its answer.", metrics.claim_duration);

@@ -4,6 +4,7 @@
 
 #include "fleet/claim_script.hpp"
 #include "fleet/feed_script.hpp"
+#include "fleet/shares_script.hpp"
 #include "fleet/telling_script.hpp"
 
 namespace seriesgate {
@@ -11,6 +12,8 @@ namespace {
 
 /// Of all workers together: some 100 MB, with what it takes to tell of them.
 constexpr std::size_t untold_series_max = 512 * 1024;
+/// The same of those that were let pass out of a share: twice as many, for an outage may last an hour.
+constexpr std::size_t owed_series_max = 1024 * 1024;
 
 std::uint64_t random_number() {
     std::random_device random;
@@ -26,17 +29,20 @@ fleet_shared::fleet_shared(const shared_config& shared, fleet_metrics& counted)
       claims(std::string{claim_script}),
       tellings(std::string{telling_script}),
       feeds(std::string{feed_script}),
+      share_askings(std::string{shares_script}),
       keys(shared.name_space),
       gate(random_number()),
-      untold(untold_series_max) {}
+      untold(untold_series_max),
+      own_shares(shared.left_to_shares(), owed_series_max) {}
 
 known_counts fleet_shared::counted() const {
     if (state() != fleet_state::joined) return {};
     const auto fresh = feed.fresh_hour(std::chrono::steady_clock::now());
     if (!fresh) return {};
-    return [this, open = *fresh](std::int64_t hour, std::uint64_t budget) {
-        return hour == open ? heard.fed(hour, budget) : known_count{};
-    };
+    return {.of = [this, open = *fresh](
+                      std::int64_t hour,
+                      std::uint64_t budget) { return hour == open ? heard.fed(hour, budget) : known_count{}; },
+            .reserve = settings.left_to_shares()};
 }
 
 }  // namespace seriesgate

@@ -11,6 +11,7 @@
 
 #include "claim/claim.hpp"
 #include "claim/known_counts.hpp"
+#include "claim/shares.hpp"
 #include "config/shared_config.hpp"
 #include "fleet/feed_progress.hpp"
 #include "fleet/fleet_clock.hpp"
@@ -65,6 +66,7 @@ class fleet_shared {
     const redis_script claims;
     const redis_script tellings;
     const redis_script feeds;
+    const redis_script share_askings;
     const store_keys keys;
     const std::uint64_t gate;  ///< tells this run of this gate from all others
     fleet_clock clock;
@@ -72,6 +74,7 @@ class fleet_shared {
     heard_counts heard;
     untold_series untold;
     feed_progress feed;
+    shares own_shares;
     /// The store keeps the places of incumbents for this gate, which accepts them at once.
     std::atomic<bool> keeps_places{false};
     /// The series that the fleet has admitted have yet to be read for the first time, see download.hpp.
@@ -101,7 +104,7 @@ class fleet_shared {
 
     /// Whether what senders send now would mostly have to be asked about, and soon not any more.
     [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && state() == fleet_state::joined; }
-    /// For questions::ask. Empty unless this gate has read, a moment ago, all that was taken in the hour.
+    /// For questions::ask. Of no budget unless this gate has read, a moment ago, all that was taken in the hour.
     [[nodiscard]] known_counts counted() const;
 
     /// All that were heard of in the last hours, this one too.

@@ -79,6 +79,11 @@ known_count heard_counts::fed(std::int64_t hour, std::uint64_t id) const {
     return known == fed_.end() ? known_count{} : known->second;
 }
 
+bool heard_counts::has_place(std::uint64_t id, std::int64_t hour) const {
+    const std::scoped_lock held{lock_};
+    return hour == hour_ && budgets_.contains(id);
+}
+
 count_offer heard_counts::grown_since(std::uint64_t revision) const {
     const std::scoped_lock held{lock_};
     count_offer made{.hour = hour_, .rules = rules_, .buckets = buckets_, .budgets = {}, .revision = revision_};

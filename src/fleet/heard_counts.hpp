@@ -50,6 +50,9 @@ class heard_counts {
 
     /// @return what the feed has said of a budget in that hour and its day.
     [[nodiscard]] known_count fed(std::int64_t hour, std::uint64_t id) const;
+    /// Whether a budget has a place of its own on its shelf in that hour, so that it does not share: that lasts until
+    /// the hour ends.
+    [[nodiscard]] bool has_place(std::uint64_t id, std::int64_t hour) const;
 
     /// @return what has grown since that revision; 0: all.
     [[nodiscard]] count_offer grown_since(std::uint64_t revision) const;

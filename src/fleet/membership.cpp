@@ -1,7 +1,10 @@
 #include "fleet/membership.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -34,13 +37,20 @@ constexpr const char* foreign =
     "the same at all of them, or shared.namespace another one";
 constexpr const char* nameless = "INFO server has no run_id: without it nobody notices that a server has lost counts";
 
+std::string name_of_run(const std::string& gate) {
+    std::random_device random;
+    return fmt::format("{}/{:08x}{:08x}", gate, random(), random());
+}
+
 }  // namespace
 
 membership::membership(net::io_context& io, fleet_shared& shared, gate_identity who)
     : shared_(shared),
       who_(std::move(who)),
+      run_(name_of_run(who_.name)),
       client_(io, shared.settings.store, shared.store),
-      enrolment_(shared, who_.name),
+      enrolment_(shared, run_),
+      shares_(shared, run_),
       recovery_(shared, who_.name) {}
 
 net::awaitable<std::string> membership::join() {
@@ -65,7 +75,9 @@ net::awaitable<void> membership::keep(const series_limiter& limiter) {
         client_.maintain();
         const auto in_the_way = co_await beat();
         stand(in_the_way);
-        if (!in_the_way) co_await enrolment_.keep(client_, limiter.rules());
+        if (in_the_way) continue;
+        co_await enrolment_.keep(client_, limiter.rules());
+        co_await shares_.keep(client_, limiter.rules());
     }
 }
 
@@ -197,7 +209,8 @@ void membership::parted(const obstacle& by) {
 
 /// What becomes of them, as the log has it.
 const char* membership::new_series() const noexcept {
-    return shared_.settings.on_unavailable == unavailable_answer::admit ? "admitted" : "refused";
+    if (shared_.settings.on_unavailable == unavailable_answer::admit) return "admitted";
+    return shared_.own_shares.has_share(hour_number(shared_.now())) ? "a share" : "refused";
 }
 
 }  // namespace seriesgate

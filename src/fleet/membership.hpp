@@ -11,6 +11,7 @@
 #include "fleet/enrolment.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/recovery.hpp"
+#include "fleet/share_asking.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
 
@@ -24,8 +25,10 @@ class membership {
 
     fleet_shared& shared_;
     const gate_identity who_;
+    const std::string run_;  // another one each time that the gate is started
     redis_client client_;
     enrolment enrolment_;
+    share_asking shares_;
     recovery recovery_;
     std::string server_;               // what it calls itself
     std::vector<std::string> others_;  // gates that were alive when the counts were last whole

@@ -30,6 +30,10 @@ std::string store_keys::untold(std::int64_t hour) const {
     return prefix_ + "untold:" + std::to_string(hour);
 }
 
+std::string store_keys::shares(std::int64_t day) const {
+    return prefix_ + "shares:" + std::to_string(day);
+}
+
 std::string store_keys::hour(std::int64_t hour) const {
     return prefix_ + "h:" + std::to_string(hour);
 }

@@ -30,6 +30,8 @@ class store_keys {
     [[nodiscard]] std::string recovery() const;
     /// Gates that have yet to tell what they accepted at once in an hour in which counts were lost.
     [[nodiscard]] std::string untold(std::int64_t hour) const;
+    /// Gates that have a share of the day's budgets, see shares.lua.
+    [[nodiscard]] std::string shares(std::int64_t day) const;
     /// @param hour since the epoch.
     [[nodiscard]] std::string hour(std::int64_t hour) const;
     /// A stream of what was taken in that hour.

@@ -25,7 +25,11 @@ teller::teller(net::io_context& io, fleet_shared& shared, claimer& by, series_li
     : shared_(shared), claimer_(by), limiter_(limiter), key_(key), wakes_(io, net::steady_timer::time_point::max()) {}
 
 untold_series* teller::at_once() noexcept {
-    return queue_bytes_ < bytes_max ? &shared_.untold : nullptr;
+    return has_room() ? &shared_.untold : nullptr;
+}
+
+bool teller::has_room() const noexcept {
+    return queue_bytes_ < bytes_max;
 }
 
 void teller::take(untold one) {
@@ -68,12 +72,12 @@ net::awaitable<teller::end> teller::tell(untold& one, questions& asked) {
         drop(one);
         co_return end::done;
     }
-    shared_.untold.keep_untold(one);
+    if (!one.owed) shared_.untold.keep_untold(one);
     if (one.open.pending.empty()) co_return end::done;
     asked.start();
     asked.ask(one.series, one.open, one.tenant, [](std::uint64_t) { return true; });
     std::vector<std::optional<claim_answer>> answers(asked.claims().size());
-    const claimer::end came_of_it = co_await claimer_.ask_patiently(asked, one.tenant, answers);
+    const claimer::end came_of_it = co_await claimer_.ask_patiently(asked, one.tenant, one.owed, answers);
     if (came_of_it == claimer::end::closed) {
         drop(one);
         co_return end::done;
@@ -83,10 +87,17 @@ net::awaitable<teller::end> teller::tell(untold& one, questions& asked) {
     co_return settle(one, said) ? end::done : end::again;
 }
 
-/// Its hour is over. It has counted for nobody; the reservation was its room.
+/// Its hour is over. It has counted for nobody; the reservation was its room, or the share.
 void teller::drop(const untold& one) {
-    shared_.metrics.told_too_late.add(one.series.size());
-    shared_.untold.remove(one.open.hour, one.series);
+    (one.owed ? shared_.metrics.owed_too_late : shared_.metrics.told_too_late).add(one.series.size());
+    forget(one);
+}
+
+void teller::forget(const untold& one) {
+    if (one.owed)
+        shared_.own_shares.settle(hour_number(one.open.hour.start), one.series);
+    else
+        shared_.untold.remove(one.open.hour, one.series);
 }
 
 /// @return false if there is no memory for it now.
@@ -99,13 +110,18 @@ bool teller::settle(untold& one, const told& said) {
     } catch (const std::bad_alloc&) {
         return false;
     }
-    for (const told_series& each : said.pending) {
-        if (each.outcome == told_outcome::known) shared_.metrics.told[claim_outcome::known].add();
-        if (each.outcome == told_outcome::taken) shared_.metrics.told[claim_outcome::taken].add();
-        if (each.outcome == told_outcome::refused) shared_.metrics.told[claim_outcome::refused].add();
-    }
-    shared_.untold.remove(one.open.hour, one.series);
+    count(one, said);
+    forget(one);
     return true;
+}
+
+void teller::count(const untold& one, const told& said) {
+    auto& counted = one.owed ? shared_.metrics.owed : shared_.metrics.told;
+    for (const told_series& each : said.pending) {
+        if (each.outcome == told_outcome::known) counted[claim_outcome::known].add();
+        if (each.outcome == told_outcome::taken) counted[claim_outcome::taken].add();
+        if (each.outcome == told_outcome::refused) counted[claim_outcome::refused].add();
+    }
 }
 
 }  // namespace seriesgate

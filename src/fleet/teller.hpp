@@ -1,4 +1,4 @@
-/// Tells the shared store of incumbents that were accepted at once.
+/// Tells the shared store of incumbents that were accepted at once, and of newcomers that were let pass out of a share.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -35,6 +35,8 @@ class teller {
     /// By which a request's incumbents may be accepted: see series_limiter::set_aside. Null while the queue is too
     /// large.
     [[nodiscard]] untold_series* at_once() noexcept;
+    /// Whether newcomers may be let pass out of a share: they are to be told of, too.
+    [[nodiscard]] bool has_room() const noexcept;
     /// @param one not empty.
     void take(untold one);
 
@@ -46,6 +48,8 @@ class teller {
     net::awaitable<end> tell(untold& one, questions& asked);
     void drop(const untold& one);
     [[nodiscard]] bool settle(untold& one, const told& said);
+    void count(const untold& one, const told& said);
+    void forget(const untold& one);
 };
 
 }  // namespace seriesgate

@@ -8,8 +8,8 @@
 --         2 its incumbents have to wait, 3 it has left.
 --
 -- The store has a place for each of its incumbents if all that was counted in the hour before was counted by the very
--- rules that the gate has, and in a budget of its own, and none of it has been lost. Once an hour is open, nothing of
--- that changes for the hour before, but for a loss.
+-- rules that the gate has, and in a budget of its own, and none of it has been lost, and nothing came out of a share.
+-- Once an hour is open, nothing of that changes for the hour before, but for a loss.
 
 local NOT_OPEN, LISTED, MUST_WAIT, LEFT = 0, 1, 2, 3
 local HOUR_SECONDS = 3600
@@ -34,8 +34,10 @@ end
 if not is_open or head[3] ~= ARGV[6] then return answer(NOT_OPEN) end
 if not head[2] or now >= hour * HOUR_SECONDS + tonumber(ARGV[3]) then return answer(MUST_WAIT) end
 if hour < tonumber(head[4] or 0) then return answer(MUST_WAIT) end
-local before = redis.call('HMGET', BEFORE, 'all_rules', 'all_mixed', 'shared')
+local before = redis.call('HMGET', BEFORE, 'all_rules', 'all_mixed', 'shared', 'owed', 'owed_day')
 if before[1] ~= all_rules or before[2] or before[3] then return answer(MUST_WAIT) end
+-- What was let pass out of shares, and told of, may have made more incumbents than claims can take.
+if before[4] or (before[5] and hour % 24 == 0) then return answer(MUST_WAIT) end
 if redis.call('HEXISTS', HOUR, field) == 0 then
     redis.call('HINCRBY', HEAD, 'telling', 1)  -- first: should the other one fail, places are kept for too long
     redis.call('HSET', HOUR, field, 1)

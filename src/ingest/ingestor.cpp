@@ -13,6 +13,7 @@
 #include "ingest/tell_rest.hpp"
 #include "ingest/texts.hpp"
 #include "limit/group_key.hpp"
+#include "limit/untold.hpp"
 #include "log/log.hpp"
 #include "net/wall_clock.hpp"
 #include "upstream/via.hpp"
@@ -151,8 +152,14 @@ net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_v
                                                    teller_->at_once(), aside, shared_.fleet->counted());
         if (!aside.series.empty()) teller_->take(std::move(aside));
         if (wrong.code != wire_errc::none) co_return wrong;
-        const auto said = co_await claimer_->ask(work.asked, tenant);
-        if (said) co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, *said);
+        const auto said = co_await claimer_->ask(work.asked, tenant, teller_->has_room());
+        if (!said) continue;
+        if (owes_any(*said)) {
+            untold owed{.tenant = std::string{tenant}};
+            work.planning.owe(*said, owed);
+            teller_->take(std::move(owed));
+        }
+        co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, *said);
     }
     const told nothing = work.asked.tell_nothing(claimer_->without_answer());
     co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, nothing);

@@ -156,7 +156,9 @@ bool admission::may_be_taken_back(const newcomer& of) const {
 
 /// Whether the store would have to say, and has not.
 bool admission::is_unanswered(const told_series& said, const rule_selections::one& selection) const {
-    if (said.outcome == told_outcome::withheld || said.outcome == told_outcome::let_pass) return true;
+    if (said.outcome == told_outcome::withheld || said.outcome == told_outcome::let_pass ||
+        said.outcome == told_outcome::owed)
+        return true;
     if (!state_.is_shared() || said.outcome != told_outcome::unasked) return false;
     return is_limited(*held_.book.rules(), tenant_.name, selection);
 }
@@ -171,6 +173,7 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
             return {.how = verdict::known};
         case told_outcome::taken:
         case told_outcome::let_pass:
+        case told_outcome::owed:
             return {.how = verdict::admitted};
         case told_outcome::refused:
             state.samples.add(said.window, series.samples);

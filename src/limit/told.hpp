@@ -24,6 +24,7 @@ enum class told_outcome : std::uint8_t {
     refused,   ///< by the budget in `place`
     withheld,  ///< nobody has answered: refused, and not remembered
     let_pass,  ///< nobody has answered: accepted, and not remembered
+    owed,      ///< the same, and the store is to be told of it: see set_aside_owed
 };
 
 /// A budget as all gates together have filled it.

@@ -1,5 +1,7 @@
 #include "limit/untold.hpp"
 
+#include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "core/kept_memory.hpp"
@@ -9,6 +11,25 @@ namespace seriesgate {
 std::size_t untold::bytes() const noexcept {
     return sizeof *this + tenant.capacity() + held_bytes(series) + held_bytes(open.pending) +
            held_bytes(open.refused_by) + open.selections.bytes();
+}
+
+bool owes_any(const told& said) noexcept {
+    return std::ranges::any_of(said.pending,
+                               [](const told_series& each) { return each.outcome == told_outcome::owed; });
+}
+
+void set_aside_owed(std::span<const offered_series> offered, const undecided& open, const told& said, untold& aside) {
+    assert(said.pending.size() == open.pending.size());
+    for (std::size_t at = 0; at < open.pending.size(); ++at) {
+        if (said.pending[at].outcome != told_outcome::owed) continue;
+        aside.open.pending.push_back(static_cast<std::uint32_t>(aside.series.size()));
+        aside.series.push_back({.fingerprint = offered[open.pending[at]].fingerprint, .samples = 0, .admits = true});
+        aside.open.selections.append(open.selections[at]);
+    }
+    aside.open.hour = open.hour;
+    aside.open.rules = open.rules;
+    aside.open.refused_by.resize(aside.series.size());
+    aside.owed = true;
 }
 
 void untold_series::accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules) {

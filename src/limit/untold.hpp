@@ -13,6 +13,7 @@
 
 #include "core/guarded.hpp"
 #include "limit/offered.hpp"
+#include "limit/told.hpp"
 #include "limit/undecided.hpp"
 #include "limit/window.hpp"
 
@@ -25,10 +26,19 @@ struct untold {
     std::string tenant{};
     std::vector<offered_series> series{};  ///< without samples: these have been decided about
     undecided open{};                      ///< all of them are pending
+    bool owed = false;                     ///< no place is kept for them: they were let pass out of a share
 
     /// What is held for it.
     [[nodiscard]] std::size_t bytes() const noexcept;
 };
+
+/// Whether the store is to be told of any of them.
+[[nodiscard]] bool owes_any(const told& said) noexcept;
+
+/// What a request's newcomers owe that were let pass although nobody has answered: told_outcome::owed.
+/// @param open what was selected, `said` is about; both are left as they are.
+/// @param aside gets them; its tenant is the request's.
+void set_aside_owed(std::span<const offered_series> offered, const undecided& open, const told& said, untold& aside);
 
 /// Those of all requests, by fingerprint: each is told once, however often it comes meanwhile. Bounded; of one hour, in
 /// which the store keeps a place for each of them.

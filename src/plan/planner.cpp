@@ -77,6 +77,10 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
     return {};
 }
 
+void planner::owe(const told& said, untold& aside) const {
+    set_aside_owed(offered_, scratch_, said, aside);
+}
+
 result<plan, wire_error> planner::hear(series_limiter& limiter, time_point now, std::string_view tenant,
                                        const told& said) {
     assert(is_read_ && verdicts_.size() == offered_.size());

@@ -96,6 +96,8 @@ class planner : label_source {
     /// @return what asks too much of the rules; its code is wire_errc::none if nothing does.
     wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
                    untold_series* at_once, untold& aside, const known_counts& counted = {});
+    /// In a fleet, behind ask(): which series the shared store is to be told of that `said` lets pass out of a share.
+    void owe(const told& said, untold& aside) const;
     /// In a fleet, in place of decide(): decides by what the store has told about all that ask() has asked.
     result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
     /// The second half: decides about what has been read.

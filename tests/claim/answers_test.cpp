@@ -1,7 +1,13 @@
 // What a gate makes of its store's answers, and what it asks about markers.
 #include "claim/questions.hpp"
 
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "claim/asking.hpp"
+#include "limit/untold.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -135,6 +141,45 @@ TEST_CASE("series of a claim without an answer are what the gate says of those")
     CHECK(said.pending[129].heard.empty());
     const told nothing = gate.asked.tell_nothing(unanswered);
     for (const told_series& each : nothing.pending) CHECK(each.outcome == unanswered);
+}
+
+TEST_CASE("a share is asked about what nobody has answered and about what was refused, and told of afterwards") {
+    asking gate{three_limits()};
+    gate.add({}, 0, 130);
+    REQUIRE(gate.ask().size() == 2);
+    std::vector<std::optional<claim_answer>> answers(2);
+    answers[0] = answering(gate.asked.claims()[0], {.outcome = claim_outcome::taken});
+    answers[0]->series[5].outcome = answers[0]->series[7].outcome = claim_outcome::refused;
+    std::vector<std::pair<std::uint64_t, bool>> seen;
+    const auto besides = [&](std::uint64_t fingerprint, std::span<const claimed_budget* const> budgets,
+                             bool is_answered) -> std::optional<told_outcome> {
+        CHECK(budgets.size() == 3);
+        seen.emplace_back(fingerprint, is_answered);
+        if (fingerprint == fingerprint_of(7)) return told_outcome::let_pass;
+        if (fingerprint == fingerprint_of(129)) return told_outcome::owed;
+        return std::nullopt;
+    };
+    const told said = gate.asked.tell(answers, told_outcome::withheld, besides);
+    CHECK(seen == std::vector<std::pair<std::uint64_t, bool>>{{fingerprint_of(5), true},
+                                                              {fingerprint_of(7), true},
+                                                              {fingerprint_of(128), false},
+                                                              {fingerprint_of(129), false}});
+    CHECK(said.pending[5].outcome == told_outcome::refused);
+    CHECK(said.pending[7].outcome == told_outcome::let_pass);
+    CHECK(said.pending[128].outcome == told_outcome::withheld);
+    CHECK(said.pending[129].outcome == told_outcome::owed);
+    CHECK(owes_any(said));
+    CHECK_FALSE(owes_any(gate.asked.tell(answers, told_outcome::withheld)));
+
+    untold aside{.tenant = "shop"};
+    set_aside_owed(gate.offered, gate.open, said, aside);
+    REQUIRE(aside.series.size() == 1);
+    CHECK(aside.series[0].fingerprint == fingerprint_of(129));
+    CHECK(aside.open.pending == std::vector<std::uint32_t>{0});
+    CHECK(aside.open.selections.size() == 1);
+    CHECK(aside.open.hour == gate.open.hour);
+    CHECK(aside.open.rules == gate.open.rules);
+    CHECK(aside.owed);
 }
 
 TEST_CASE("what is told says whether any of it was decided in the grace") {

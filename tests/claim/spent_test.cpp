@@ -15,11 +15,11 @@ struct counts {
     std::map<std::uint64_t, known_count> of{};
 
     [[nodiscard]] known_counts known() const {
-        return [this](std::int64_t hour, std::uint64_t id) {
+        return {.of = [this](std::int64_t hour, std::uint64_t id) {
             const auto found = of.find(id);
             const bool is_there = hour == at(10).time_since_epoch() / std::chrono::hours{1} && found != of.end();
             return is_there ? found->second : known_count{};
-        };
+        }};
     }
 };
 
@@ -97,4 +97,23 @@ TEST_CASE("the maximum is this gate's, and the hour that of the lookups") {
     settings.global.hourly = 0;
     gate.limiter.reconfigure(settings);
     CHECK(gate.ask().size() == 1);
+}
+
+TEST_CASE("what is left to shares is spent for those who claim, but what is owed passes") {
+    asking gate{{.global = {.hourly = 3'200}}};
+    gate.add({}, 0, 2);
+    REQUIRE(gate.ask().size() == 1);
+    counts is;
+    is.of[gate.asked.claims()[0].budgets[0].id] = {.hourly = 3'040, .daily = 3'040};
+    gate.counted = is.known();
+    CHECK(gate.ask().size() == 1);
+    gate.counted.reserve = 500;
+    CHECK(gate.ask().empty());
+    const auto owed = [](std::uint64_t series, std::span<const claimed_budget* const>, bool is_answered) {
+        REQUIRE(is_answered);
+        return series == fingerprint_of(1) ? std::optional{told_outcome::let_pass} : std::nullopt;
+    };
+    const told said = gate.asked.tell({}, told_outcome::withheld, owed);
+    CHECK(said.pending[0].outcome == told_outcome::refused);
+    CHECK(said.pending[1].outcome == told_outcome::let_pass);
 }

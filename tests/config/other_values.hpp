@@ -55,6 +55,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"shared.tls", "{caFile: /ca.pem}"},
     {"shared.timeout", "1s"},
     {"shared.onUnavailable", "admit"},
+    {"shared.reserve", "2.5%"},
     {"state.dir", "/state"},
     {"state.interval", "1s"},
     {"log.format", "json"},

@@ -130,7 +130,11 @@ class random_config {
         store.cluster = store.sentinel_master.empty() && store.database == 0 && chance();
         if (store.unix_path.empty()) store.tls_files.ca_file = path();
         store.timeout = milliseconds(1, 10'000);
-        made.on_unavailable = random_.one_in(2) ? unavailable_answer::admit : unavailable_answer::refuse;
+        made.on_unavailable = random_.one_in(2)   ? unavailable_answer::local
+                              : random_.one_in(2) ? unavailable_answer::admit
+                                                  : unavailable_answer::refuse;
+        if (made.on_unavailable == unavailable_answer::local)
+            made.reserve.hundredths = static_cast<std::uint32_t>(below(5'001));
         with.secret_file = "/" + text();
         with.rules.whole_histograms = false;
     }

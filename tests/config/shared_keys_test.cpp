@@ -52,7 +52,8 @@ TEST_CASE("without a URL or a sentinel a gate counts alone") {
     CHECK_FALSE(alone.has_store());
     CHECK(alone.name_space == "default");
     CHECK(alone.store.timeout == 200ms);
-    CHECK(alone.on_unavailable == unavailable_answer::refuse);
+    CHECK(alone.on_unavailable == unavailable_answer::local);
+    CHECK(alone.left_to_shares() == 500);
     CHECK_FALSE(shared_of("url: ''").has_store());
     CHECK(shared_of("url: redis://valkey").has_store());
     CHECK(shared_of("sentinel: {master: main, addresses: [a]}").has_store());
@@ -79,6 +80,32 @@ TEST_CASE("every key of a fleet says what it says") {
     CHECK(shared_of(url + "cluster: true").store.cluster);
     CHECK(shared_of(url + "timeout: 10s").store.timeout == 10s);
     CHECK(shared_of(url + "onUnavailable: refuse").on_unavailable == unavailable_answer::refuse);
+    CHECK(shared_of(url + "onUnavailable: local").on_unavailable == unavailable_answer::local);
+}
+
+TEST_CASE("what is held back is a percentage, and nothing where newcomers get no share") {
+    const auto left = [](const std::string& keys) { return shared_of(url + keys).left_to_shares(); };
+    CHECK(left("reserve: 0%") == 0);
+    CHECK(left("reserve: 2.5%") == 250);
+    CHECK(left("reserve: 0.01%") == 1);
+    CHECK(left("reserve: 50%, onUnavailable: local") == 5'000);
+    CHECK(left("reserve: 50%, onUnavailable: refuse") == 0);
+    CHECK(left("reserve: 50%, onUnavailable: admit") == 0);
+    const auto told = [](const std::string& reserve) {
+        return shared_errors(url + "reserve: '" + reserve + "'").at(0);
+    };
+    CHECK(told("5") == "shared.reserve: '5' has no %, expected a percentage such as 5%");
+    CHECK(told("x%") ==
+          "shared.reserve: 'x%' is no number of percent with at most two digits behind the point, expected "
+          "a percentage such as 5%");
+    CHECK(told("0.001%") ==
+          "shared.reserve: '0.001%' is no number of percent with at most two digits behind the point, "
+          "expected a percentage such as 5%");
+    CHECK(told("-1%").starts_with("shared.reserve: '-1%' is no number of percent"));
+    CHECK(told("%").starts_with("shared.reserve: '%' is no number of percent"));
+    CHECK(told("50.01%") == "shared.reserve: '50.01%' is too much, at most 50% can be held back");
+    CHECK(told("99999999999999999999%") ==
+          "shared.reserve: '99999999999999999999%' is too much, at most 50% can be held back");
 }
 
 TEST_CASE("sentinels are asked in the order of the file, each once") {
@@ -113,13 +140,11 @@ TEST_CASE("values that cannot be are told") {
           lines{"shared.sentinel.master: must not hold spaces or control characters"});
     CHECK(told("timeout: 0ms") == lines{"shared.timeout: '0ms' is too short, at least 1ms"});
     CHECK(told("timeout: 11s") == lines{"shared.timeout: '11s' is too long, at most 10s"});
-    CHECK(told("onUnavailable: drop") == lines{"shared.onUnavailable: 'drop' is neither refuse nor admit"});
-    CHECK(told("onUnavailable: local") ==
-          lines{"shared.onUnavailable: 'local' does not exist in this version yet, only refuse and admit do"});
+    CHECK(told("onUnavailable: drop") == lines{"shared.onUnavailable: 'drop' is none of local, refuse and admit"});
     CHECK(told("cluster: maybe") == lines{"shared.cluster: 'maybe' is neither true nor false"});
     CHECK(shared_errors("url: 'rediss://a', tls: {certFile: /c}") ==
           lines{"shared.tls.keyFile: is required beside certFile"});
-    CHECK(told("reserve: 5%") == lines{"shared.reserve: unknown key, did you mean 'server'?"});
+    CHECK(told("reserves: 5%") == lines{"shared.reserves: unknown key, did you mean 'shared.reserve'?"});
 }
 
 TEST_CASE("a password in the store's URL is an error that does not repeat it") {
@@ -194,12 +219,18 @@ TEST_CASE("keys of a fleet without a fleet are doubtful") {
     told("tls", "{caFile: /a}");
     told("timeout", "1s");
     told("onUnavailable", "admit");
+    told("reserve", "1%");
     CHECK(warnings_of("shared: {namespace: default, cluster: false, tls: {}, timeout: 200ms}\n").empty());
 }
 
 TEST_CASE("what a fleet has no use for is doubtful") {
     CHECK(warnings_of(in_section(url + "tls: {caFile: /ca}")) ==
           lines{"c.yaml:3: warning: shared.tls: is not used: shared.url does not begin with rediss://"});
+    for (const std::string answer : {"refuse", "admit"})
+        CHECK(warnings_of(in_section(url + "onUnavailable: " + answer + ", reserve: 1%")) ==
+              lines{"c.yaml:3: warning: shared.reserve: is not used: only with shared.onUnavailable: local is anything "
+                    "held back"});
+    CHECK(warnings_of(in_section(url + "onUnavailable: local, reserve: 1%")).empty());
 }
 
 TEST_CASE("a fleet that enforces nothing is doubtful") {
@@ -228,7 +259,8 @@ TEST_CASE("a change of a fleet takes a restart, and is told in the words of the 
         return changes(before, loaded(in_section(url + keys)), key_effect::at_restart);
     };
     CHECK(told("namespace: a, timeout: 1s, onUnavailable: admit") ==
-          lines{"shared.namespace default -> a", "shared.timeout 200ms -> 1s", "shared.onUnavailable refuse -> admit"});
+          lines{"shared.namespace default -> a", "shared.timeout 200ms -> 1s", "shared.onUnavailable local -> admit"});
+    CHECK(told("reserve: 2.50%") == lines{"shared.reserve 5% -> 2.5%"});
     CHECK(told("sentinel: {master: main, addresses: [a, '[::1]:2']}") ==
           lines{"shared.sentinel.master '' -> main", "shared.sentinel.addresses: a:26379 added",
                 "shared.sentinel.addresses: '[::1]:2' added"});

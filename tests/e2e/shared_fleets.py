@@ -38,13 +38,13 @@ class SharedFleet:
     `shared`: further keys of that section. `environments`: of the gates, besides the test's own.
 
     A gate waits long for the store, unless the test says otherwise: what is counted here does not depend on how busy the
-    machine is.
+    machine is. And it refuses newcomers while the store is away: no limit holds anything back.
     """
 
     def __init__(self, start_gate, folder, store, limits, gates=GATES, environments=(), **shared):
         self.store, self.limits = store, limits
         self._start_gate, self._folder, self._environments = start_gate, folder, environments
-        self._shared = {"timeout": "10s", **shared}
+        self._shared = {"timeout": "10s", "onUnavailable": "refuse", **shared}
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self.offered = self.refused = 0  # samples in requests that were answered

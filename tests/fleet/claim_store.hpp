@@ -14,6 +14,8 @@
 #include "fleet/claim_text.hpp"
 #include "fleet/recover_script.hpp"
 #include "fleet/recovery.hpp"
+#include "fleet/share_text.hpp"
+#include "fleet/shares_script.hpp"
 #include "fleet/store_keys.hpp"
 #include "fleet/store_process.hpp"
 #include "fleet/telling_script.hpp"
@@ -30,7 +32,7 @@ inline store_process& the_store() {
 class claim_store {
     store_connection connection_{the_store()};
     store_keys keys_{"t"};
-    std::string claims_, tellings_, recovers_;  // digests
+    std::string claims_, tellings_, recovers_, shares_;  // digests
 
   public:
     /// Its counts are whole to those who name no server.
@@ -39,6 +41,7 @@ class claim_store {
         claims_ = load(claim_script);
         tellings_ = load(telling_script);
         recovers_ = load(recover_script);
+        shares_ = load(shares_script);
         connection_.ask({"HSET", keys_.head(), "server", ""});
     }
 
@@ -86,6 +89,16 @@ class claim_store {
     }
     telling_state leave(const std::string& gate, const claim_terms& terms) {
         return run_telling(leave_words(terms, gate, keys_));
+    }
+
+    share_answer share(const std::string& gate, const claim_terms& terms, time_point now) {
+        set_clock(now);
+        std::vector<std::string> words{"EVALSHA", shares_};
+        for (std::string& word : share_words(terms, gate, keys_)) words.push_back(std::move(word));
+        const auto reply = connection_.ask(words);
+        const auto answer = read_share_answer(*reply);
+        if (!answer) throw std::runtime_error{answer.error() + ": " + std::string{text_of(*reply)}};
+        return *answer;
     }
 
     [[nodiscard]] const store_keys& keys() const { return keys_; }

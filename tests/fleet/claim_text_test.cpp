@@ -77,6 +77,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                       .grace = 600,
                       .with_day = true,
                       .accepted = true,
+                      .reserve = 500,
                       .room = 100,
                       .day_room = 200,
                       .buckets = {.hour = 4, .day = 8, .before = 2},
@@ -102,6 +103,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "1",        // accepted at once
                           "-2",       // the gate
                           "\3\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\x80"s,
+                          "500",  // left to shares
                           "3",
                           "-9223372036854775799",  // series
                           "18446744073709551615",

@@ -63,6 +63,12 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
     at.metrics.struck_series.add(27);
     at.metrics.feed_gaps.add(28);
     at.fleet.feed.note(1, std::chrono::steady_clock::now() + 60s);
+    at.metrics.shared_out.add(31);
+    at.metrics.owed[claim_outcome::known].add(32);
+    at.metrics.owed[claim_outcome::taken].add(33);
+    at.metrics.owed[claim_outcome::refused].add(34);
+    at.metrics.owed_too_late.add(35);
+    at.fleet.own_shares.grant(hour_number(at.fleet.now()), share_state::of_hour);
     at.metrics.waiting.add(11);
     at.metrics.claim_duration.observe(250ms);
     at.metrics.claim_duration.observe(500ms);
@@ -106,6 +112,13 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
           "seriesgate_shared_struck_series_total 27\n"
           "seriesgate_shared_feed_gaps_total 28\n"
           "seriesgate_shared_unasked_series_total 25\n"
+          "seriesgate_shared_has_share 1\n"
+          "seriesgate_shared_share_series_total 31\n"
+          "seriesgate_shared_owed_series 0\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"known\"} 32\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"taken\"} 33\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"refused\"} 34\n"
+          "seriesgate_shared_owed_told_series_total{outcome=\"too_late\"} 35\n"
           "seriesgate_shared_claims_waiting 11\n"
           "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
           "seriesgate_shared_claim_duration_seconds_count 2\n"
@@ -137,7 +150,7 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
         if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 24);
+    CHECK(helped.size() == 28);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct scene {
     bool with_day = true;
     bool steady = true;           ///< maxima and rules never change, so that no room is ever promised twice
     bool places_for_all = false;  ///< no budget of a shelf has to share
+    std::uint32_t reserve = 0;    ///< what of each maximum is left to shares, see claim/reserve.hpp
 };
 
 /// A fleet of made-up gates: few series, small budgets, so that everything happens often.
@@ -55,10 +56,16 @@ class random_gates {
                           .all_rules = scene_.steady || !random_.one_in(40) ? 3u : 4u,
                           .grace = 600,
                           .with_day = scene_.with_day,
+                          .reserve = scene_.reserve,
                           .room = random_.below(3) * 300,
                           .day_room = random_.below(3) * 700,
                           .buckets = told.buckets,
                           .gate = random_.below(3)};
+        if (scene_.reserve != 0 && !scene_.steady) {
+            terms.owed = random_.one_in(6);
+            terms.accepted = !terms.owed && random_.one_in(6);
+            if (random_.one_in(20)) terms.reserve = static_cast<std::uint32_t>(random_.below(reserve_max + 1));
+        }
         if (in_hour_ >= std::chrono::seconds{3590}) terms.hour += random_.below(2);
         if (random_.one_in(25)) terms.hour += static_cast<std::int64_t>(random_.below(4)) - 2;
         if (!scene_.steady && random_.one_in(10)) terms.with_day = !terms.with_day;
@@ -76,6 +83,12 @@ class random_gates {
     std::optional<telling> next_telling() {
         if (!random_.one_in(8)) return std::nullopt;
         return telling{.gate = std::string(1, static_cast<char>('a' + random_.below(3))), .enters = random_.one_in(2)};
+    }
+
+    /// A gate that asks for its shares, of more than there are.
+    std::optional<std::string> next_sharing() {
+        if (scene_.reserve == 0 || !random_.one_in(8)) return std::nullopt;
+        return "g" + std::to_string(random_.below(20));
     }
 
     claim next_claim() {
@@ -101,6 +114,8 @@ class random_gates {
     static constexpr std::uint64_t tenants = 3, groups = 11;
 
     std::uint64_t limit(std::uint64_t maximum) {
+        // Shares need maxima of some size: half of 32 and a few more leaves one series to each.
+        if (scene_.reserve != 0 && maximum != 0) maximum += 31;
         return scene_.steady || !random_.one_in(20) ? maximum : random_.below(maximum + 2);
     }
 

@@ -50,6 +50,11 @@ struct happened {
         ++counts[states[static_cast<int>(answer)]];
     }
 
+    void add(share_state answer) {
+        static const char* const states[] = {"no share now", "none left", "of the hour", "of the day"};
+        ++counts[states[static_cast<int>(answer)]];
+    }
+
     void add(const claim_answer& answer) {
         static const char* const outcomes[] = {"known", "taken", "refused", "unknown"};
         static const char* const statuses[] = {"decided", "closed", "moved", "lost"};
@@ -80,6 +85,7 @@ happened run_scene(scene of, int steps) {
         const claim_terms terms = gates.next_terms(both.told());
         if (const auto telling = gates.next_telling())
             seen.add(telling->enters ? both.enter(telling->gate, terms, now) : both.leave(telling->gate, terms));
+        if (const auto sharing = gates.next_sharing()) seen.add(both.share(*sharing, terms, now).first);
         const claim asked = gates.next_claim();
         const claim_answer answer = both.decide(asked, terms, now);
         seen.add(answer);
@@ -119,4 +125,16 @@ TEST_CASE("the script decides as the model does, while gates change their limits
     const happened seen = run_scene({.seed = seed, .with_day = with_day, .steady = false}, 1500);
     CHECK(seen.counts.at("all awaited") > 0);
     CHECK(seen.counts.at("taken") > 0);
+}
+
+TEST_CASE("the script leaves shares alone as the model does, and gives them to the same gates") {
+    const bool with_day = GENERATE(true, false);
+    const bool steady = GENERATE(true, false);
+    const std::uint64_t seed = GENERATE(11u, 12u);
+    const happened seen = run_scene({.seed = seed, .with_day = with_day, .steady = steady, .reserve = 5000}, 1500);
+    CHECK(seen.counts.at("taken") > 0);
+    CHECK(seen.counts.at("no share now") > 0);
+    // Where rules change all the time, hardly any hour has claims of one kind alone.
+    if (steady) CHECK(seen.counts.at("of the day") > 0);
+    if (steady) CHECK(seen.counts.at("none left") > 0);
 }

@@ -68,6 +68,14 @@ class store_and_model {
         return got;
     }
 
+    std::pair<share_state, std::uint64_t> share(const std::string& gate, const claim_terms& terms, time_point now) {
+        const share_answer got = store_.share(gate, terms, now);
+        const auto wanted = model_.share(gate, terms);
+        REQUIRE(got.state == wanted.first);
+        REQUIRE(got.number == wanted.second);
+        return wanted;
+    }
+
     recovery_answer recover(const recovery_words& said, const count_offer& offer,
                             std::span<const offered_budget> budgets, const std::string& server, time_point now) {
         const recovery_answer wanted = model_.recover(said, offer, budgets, server, now);
@@ -111,6 +119,8 @@ class store_and_model {
         fields["all_rules"] = std::to_string(window.all_rules);
         if (window.all_mixed) fields["all_mixed"] = "1";
         if (window.shared) fields["shared"] = "1";
+        if (window.owed) fields["owed"] = "1";
+        if (window.owed_day) fields["owed_day"] = "1";
         for (const std::string& gate : window.telling) fields.emplace("u" + gate, "1");
         if (!window.series.empty()) fields["members"] = std::to_string(window.series.size());
         for (const auto& [id, count] : window.counted) fields[std::to_string(id)] = std::to_string(count);

@@ -1,5 +1,5 @@
-/// What claim.lua, telling.lua and recover.lua do, with sets and maps where that has keys: the specification of the
-/// scripts, short and slow.
+/// What claim.lua, telling.lua, recover.lua and shares.lua do, with sets and maps where that has keys: the
+/// specification of the scripts, short and slow.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,13 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "claim/claim.hpp"
 #include "claim/count_offer.hpp"
+#include "claim/reserve.hpp"
+#include "claim/shares.hpp"
 
 namespace seriesgate::testing {
 
@@ -44,6 +47,8 @@ class store_model {
         std::uint64_t all_rules = 0;
         bool all_mixed = false;           ///< the same of rules with their maxima
         bool shared = false;              ///< a series was counted in the overflow budget of a shelf
+        bool owed = false;                ///< a series was taken that had been let pass out of a share
+        bool owed_day = false;            ///< the same, in an hour before of its day
         std::set<std::string> telling{};  ///< gates that accept incumbents at once
         std::set<std::uint64_t> series{};
         std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
@@ -70,7 +75,7 @@ class store_model {
         claim_answer answer{.windows = {.now = now, .hour = hour_number_, .buckets = bucket_counts_now()}};
         if (terms.hour != hour_number_)
             answer.status = claim_status::closed;
-        else if (is_held() && !terms.accepted)
+        else if (is_held() && (!terms.accepted || terms.owed))
             answer.status = claim_status::lost;
         else if (!knows_buckets(terms, now))
             answer.status = claim_status::moved;
@@ -86,6 +91,7 @@ class store_model {
         if (!before_ || !in_time || terms.hour < whole_from_) return telling_state::must_wait;
         if (before_->all_rules != terms.all_rules || before_->all_mixed || before_->shared)
             return telling_state::must_wait;
+        if (before_->owed || (before_->owed_day && terms.hour % 24 == 0)) return telling_state::must_wait;
         hour_.telling.insert(gate);
         return telling_state::listed;
     }
@@ -95,6 +101,20 @@ class store_model {
         untold_[terms.hour].erase(gate);
         if (held_hour_ == terms.hour && untold_[terms.hour].empty()) held_hour_.reset();
         return telling_state::left;
+    }
+
+    /// A gate asks for its shares. @return what it has, and its number of that day
+    std::pair<share_state, std::uint64_t> share(const std::string& gate, const claim_terms& terms) {
+        if (terms.hour != hour_number_ || !is_whole(terms.server)) return {share_state::not_now, 0};
+        const std::int64_t from = std::max(whole_from_ - 1, same_from_);
+        if (last_rules_ != terms.all_rules || terms.hour < from) return {share_state::not_now, 0};
+        const std::int64_t day = terms.hour / 24;
+        auto& numbers = share_numbers_[day];
+        if (!numbers.contains(gate)) {
+            if (numbers.size() >= shares_max) return {share_state::none_left, 0};
+            numbers.emplace(gate, numbers.size() + 1);
+        }
+        return {day * 24 >= from ? share_state::of_day : share_state::of_hour, numbers.at(gate)};
     }
 
     /// @param server run_id of the one that it goes to
@@ -154,6 +174,11 @@ class store_model {
     std::int64_t whole_from_ = 0;                           // hours in which incumbents may be accepted at once
     std::map<std::int64_t, std::set<std::string>> untold_;  // by hour: gates that are waited for
     std::optional<std::int64_t> held_hour_;                 // in which nobody else is answered
+
+    std::optional<std::uint64_t> last_rules_;  // of the hour that claims opened last
+    std::int64_t same_from_ = 0;               // from which hour on there may be shares
+    std::int64_t owed_day_ = -1;               // the last with something owed
+    std::map<std::int64_t, std::map<std::string, std::uint64_t>> share_numbers_;  // by day and gate
 
     std::int64_t hour_number_ = -1;  // that is open
     window hour_;
@@ -250,7 +275,12 @@ class store_model {
             clock >= start_of(terms.hour) - std::chrono::seconds{5} && clock < start_of(terms.hour + 1);
         if (terms.hour > hour_number_ && in_time) {
             const std::uint32_t buckets = buckets_for(hour_.series.size(), terms.room);
-            begin_hour(terms.hour, {.buckets = buckets, .rules = terms.rules, .all_rules = terms.all_rules});
+            if (last_rules_ != terms.all_rules) same_from_ = hour_number_ < 0 ? 0 : terms.hour + 1;
+            last_rules_ = terms.all_rules;
+            begin_hour(terms.hour, {.buckets = buckets,
+                                    .rules = terms.rules,
+                                    .all_rules = terms.all_rules,
+                                    .owed_day = owed_day_ == terms.hour / 24});
         }
         if (terms.hour == hour_number_ && terms.with_day && !day_)
             day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room),
@@ -281,7 +311,7 @@ class store_model {
 
     void decide_series(const claim& asked, const claim_terms& terms, claim_answer& answer) {
         if (terms.rules != hour_.rules) hour_.mixed = true;
-        if (terms.all_rules != hour_.all_rules) hour_.all_mixed = true;
+        if (terms.all_rules != hour_.all_rules && !std::exchange(hour_.all_mixed, true)) same_from_ = terms.hour + 2;
         resolved_.clear();
         const auto hourly_then = hour_.counted;
         const auto daily_then = day_ ? day_->counted : hourly_then;
@@ -360,6 +390,10 @@ class store_model {
 
     void take(std::uint64_t series, const claim_run& run, how_taken how, const claim_terms& terms) {
         hour_.series.insert(series);
+        if (terms.owed) {
+            hour_.owed = true;
+            owed_day_ = terms.hour / 24;
+        }
         if (how.day_counts) day_->series.insert(series);
         for (const std::uint8_t place : run.budgets) {
             asked_budget& budget = resolved_.at(place);
@@ -384,19 +418,25 @@ class store_model {
         if (!is_new) return at->second;
         const claimed_budget& budget = asked.budgets[place];
         asked_budget& as = at->second;
-        as = {.id = budget.id, .maxima = budget.maxima};
+        as = {.id = budget.id, .maxima = claimed(budget.maxima, terms)};
         shelf_of_[place] = budget.shelf;
         if (budget.shelf == 0) return as;
         const bool had_place = before_ && before_->count(budget.id) != 0;
         if (!had_place && hour_.count(budget.id) == 0 && !(terms.with_day && day_->count(budget.id) != 0)) {
             if (window::found(shelves(terms), budget.shelf) >= budget.places_max) {
-                as = {.id = budget.overflow_id, .maxima = budget.overflow_maxima, .shares = true};
+                as = {.id = budget.overflow_id, .maxima = claimed(budget.overflow_maxima, terms), .shares = true};
                 return as;
             }
             as.opens = true;
         }
         as.unknown_past = !had_place && before_ && before_->count(budget.overflow_id) != 0;
         return as;
+    }
+
+    /// Where claims stop: what has passed already has its place.
+    static series_maxima claimed(const series_maxima& whole, const claim_terms& terms) {
+        if (terms.accepted || terms.owed) return whole;
+        return {.hourly = claimed_max(whole.hourly, terms.reserve), .daily = claimed_max(whole.daily, terms.reserve)};
     }
 
     /// Incumbents that are yet to return: room is kept for them.
