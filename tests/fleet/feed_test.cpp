@@ -100,9 +100,9 @@ TEST_CASE("a feed is fresh for a second after all was read, of the hour that was
     CHECK(gate.is_fresh());
     CHECK(gate.is_fresh(999ms));
     CHECK_FALSE(gate.is_fresh(1s));
-    CHECK(gate.shared.counted());
+    CHECK(gate.shared.counted().of);
     gate.shared.set_state(fleet_state::recovering);
-    CHECK_FALSE(gate.shared.counted());
+    CHECK_FALSE(gate.shared.counted().of);
     gate.under_test.begin(gate.number + 1);
     CHECK_FALSE(gate.is_fresh());
 }
@@ -237,15 +237,15 @@ TEST_CASE("what a real store has is read, and what is missing is downloaded once
         return holds();
     };
     REQUIRE(take(0, 12) == claim_outcome::refused);
-    REQUIRE(runs_until([&] { return limiter.knows(fingerprint_of(9)) && shared.counted(); }));
+    REQUIRE(runs_until([&] { return limiter.knows(fingerprint_of(9)) && shared.counted().of; }));
     CHECK_FALSE(limiter.knows(fingerprint_of(10)));
-    CHECK(shared.counted()(terms.hour, budget).hourly == 10);
+    CHECK(shared.counted().of(terms.hour, budget).hourly == 10);
     CHECK(downloads == 0);
 
     store.connection().ask({"DEL", store.keys().feed(terms.hour)});
     store.connection().ask({"HINCRBY", store.keys().hour(terms.hour), "members", "1"});
     REQUIRE(runs_until([&] { return downloads == 1; }));
-    REQUIRE(runs_until([&] { return shared.counted() != nullptr; }));
+    REQUIRE(runs_until([&] { return shared.counted().of != nullptr; }));
     CHECK(metrics.feed_gaps.value() == 1);
     CHECK(downloads == 1);
 }
