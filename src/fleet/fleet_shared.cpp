@@ -10,9 +10,9 @@
 namespace seriesgate {
 namespace {
 
-/// Of all workers together: some 100 MB, with what it takes to tell of them.
-constexpr std::size_t untold_series_max = 512 * 1024;
-/// The same of those that were let pass out of a share: twice as many, for an outage may last an hour.
+/// Of all workers together; what it takes to tell of them is bounded by teller.cpp.
+constexpr std::size_t untold_series_max = 2 * 1024 * 1024;
+/// The same of those that were let pass out of a share.
 constexpr std::size_t owed_series_max = 1024 * 1024;
 
 std::uint64_t random_number() {

@@ -33,7 +33,7 @@ void set_aside_owed(std::span<const offered_series> offered, const undecided& op
 }
 
 void untold_series::accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules) {
-    std::unordered_set<std::uint64_t> gone;  // freed without the lock
+    series_set gone;  // freed without the lock
     const auto all = all_.lock();
     if (all->hour != hour.start) all->series.swap(gone);
     all->hour = hour.start;

@@ -1,6 +1,7 @@
 /// Incumbents that a gate of a fleet has accepted without waiting, and of which it has yet to tell the shared store.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "core/guarded.hpp"
@@ -44,11 +44,13 @@ void set_aside_owed(std::span<const offered_series> offered, const undecided& op
 /// which the store keeps a place for each of them.
 /// Threads: any.
 class untold_series {
+    /// Of fingerprints, in 9 to 18 bytes each.
+    using series_set = boost::unordered_flat_set<std::uint64_t>;
     struct listed {
         std::chrono::sys_seconds hour{};
         std::shared_ptr<const compiled_rules> rules{};
         bool accepts = false;
-        std::unordered_set<std::uint64_t> series{};
+        series_set series{};
     };
 
     mutable guarded<listed, std::mutex> all_;
