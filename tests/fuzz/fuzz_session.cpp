@@ -50,7 +50,7 @@ struct gate {
     gate_metrics metrics;
     connection_registry connections{{.total = 4}, metrics.http};
     access_control access{settings.web};
-    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access};
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, nullptr};
     serving_thread thread{shared, serving_thread::role::worker};
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
