@@ -3,12 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <optional>
-#include <vector>
 
-#include "fleet/feed_text.hpp"
+#include "fleet/feed_reading.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
@@ -33,27 +30,12 @@ class feed {
     using download = std::function<net::awaitable<bool>(const window_span& hour)>;
 
   private:
-    /// How far it has come in an hour.
-    struct place {
-        std::int64_t hour = 0;
-        std::uint64_t read = 0;        // series, as the store numbers them
-        bool knows_all = true;         // of those
-        clock::time_point retry_at{};  // of the download of what it does not know
-    };
-    /// Something that this gate has taken itself, and may hear the answer to in this moment. Or counts that have come
-    /// behind that: by them it is to know all that is counted.
-    struct late {
-        clock::time_point at{};
-        std::int64_t hour = 0;
-        fed_claim said{};
-    };
     enum class end : std::uint8_t { more, all, nothing };
 
     fleet_shared& shared_;
     redis_client client_;
     download download_;
-    std::optional<place> at_;
-    std::deque<late> late_;
+    feed_reading reading_;
 
   public:
     /// @param shared outlives it.
@@ -64,20 +46,14 @@ class feed {
     /// @param limiter of the scope fleet.
     net::awaitable<void> follow(series_limiter& limiter);
 
-    /// Begins an hour, if it is another one: since the epoch.
-    void begin(std::int64_t hour);
-    /// Takes over what one answer says about the hour that was begun last.
-    /// @param sent when it was asked for.
-    /// @return false if what is left of it has to be read once more.
+    /// See feed_reading. What comes of an answer is counted.
+    void begin(std::int64_t hour) { reading_.begin(hour); }
     bool take(const feed_answer& said, clock::time_point sent, series_limiter& limiter);
-    /// Takes over what could not be taken at once. Call it now and then.
-    void take_late(clock::time_point now, series_limiter& limiter);
+    void take_late(clock::time_point now, series_limiter& limiter) { reading_.take_late(now, limiter); }
 
   private:
     net::awaitable<end> read_next(series_limiter& limiter);
     net::awaitable<void> fill_gap();
-    void lose_until(std::uint64_t series);
-    bool take_claim(const fed_claim& one, clock::time_point now, series_limiter& limiter);
 };
 
 }  // namespace seriesgate

@@ -9,31 +9,10 @@
 #include <vector>
 
 #include "core/result.hpp"
-#include "fleet/heard_counts.hpp"
+#include "fleet/fed_claim.hpp"
 #include "fleet/store_keys.hpp"
 
 namespace seriesgate {
-
-/// Claims in one reply, at most: some 200 KB.
-inline constexpr std::size_t fed_claims_max = 128;
-
-/// What one claim has taken.
-struct fed_claim {
-    std::uint64_t upto = 0;  ///< series of the hour with these
-    std::uint64_t gate = 0;  ///< whose claim it was, see claim_terms
-    std::vector<std::uint64_t> fingerprints{};
-    std::vector<fed_count> hourly{};  ///< of the budgets that have grown
-    std::vector<fed_count> daily{};   ///< the same
-
-    friend bool operator==(const fed_claim&, const fed_claim&) = default;
-};
-
-/// The next of them.
-struct feed_answer {
-    bool is_whole = false;     ///< the server has lost no counts; else nothing is said
-    std::uint64_t series = 0;  ///< that the hour has
-    std::vector<fed_claim> claims{};
-};
 
 /// 8 bytes each, the lowest first: so they stand in the feed.
 std::string fingerprint_bytes(std::span<const std::uint64_t> fingerprints);
