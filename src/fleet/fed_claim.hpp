@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "fleet/heard_counts.hpp"
@@ -26,6 +27,7 @@ struct fed_claim {
 /// The next of them.
 struct feed_answer {
     bool is_whole = false;     ///< the server has lost no counts; else nothing is said
+    std::string since{};       ///< the recovery that made them whole, see recovery_answer
     std::uint64_t series = 0;  ///< that the hour has
     std::vector<fed_claim> claims{};
 };

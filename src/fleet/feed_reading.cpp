@@ -28,12 +28,15 @@ void feed_reading::begin(std::int64_t hour) {
 }
 
 bool feed_reading::take(const feed_answer& said, steady_point sent, series_limiter& limiter, news& into) {
-    if (!said.is_whole || said.series < at_->read) {  // what it had after that may not be what it has by then
+    // What a store has counted after a loss may be other series under the same numbers.
+    const bool is_another = at_->read != 0 && said.since != at_->since;
+    if (!said.is_whole || is_another || said.series < at_->read) {
         const std::int64_t hour = at_->hour;
         at_.reset();
         begin(hour);
         return false;
     }
+    at_->since = said.since;
     for (const fed_claim& one : said.claims)
         if (!take_claim(one, sent, limiter, into)) return false;
     if (said.claims.size() < of_.claims_max && at_->read != said.series) lose_until(said.series, into);

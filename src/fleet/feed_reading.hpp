@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "fleet/fed_claim.hpp"
 #include "fleet/feed_progress.hpp"
@@ -42,6 +43,7 @@ class feed_reading {
     struct place {
         std::int64_t hour = 0;
         std::uint64_t read = 0;   // series, as the store numbers them
+        std::string since{};      // the recovery that made its counts whole
         bool knows_all = true;    // of those
         steady_point retry_at{};  // of the download of what it does not know
     };

@@ -1,5 +1,6 @@
 #include "fleet/feed_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,8 @@ constexpr std::string_view id_begin = "0-";
 constexpr std::size_t fingerprint_size = 8;
 /// claim.lua's: names and values of an entry, in turn.
 constexpr std::size_t field_words = 8;
+/// feed.lua's, of a server that is whole.
+constexpr std::size_t words_of_answer = 4;
 /// Counts go through numbers of Lua.
 constexpr std::uint64_t series_max = std::uint64_t{1} << 53;
 
@@ -98,10 +101,14 @@ result<feed_answer, std::string> read_feed_answer(const redisReply& reply) {
     const auto parts = parts_of(&reply);
     if (parts.empty() || parts[0] == nullptr || parts[0]->type != REDIS_REPLY_INTEGER) return unexpected;
     if (parts[0]->integer == 0 && parts.size() == 1) return feed_answer{};
-    if (parts[0]->integer != 1 || parts.size() != 3 || parts[1] == nullptr || parts[2] == nullptr) return unexpected;
-    if (parts[1]->type != REDIS_REPLY_INTEGER || parts[1]->integer < 0 || parts[2]->type != REDIS_REPLY_ARRAY)
+    const bool is_missing = std::ranges::find(parts, nullptr) != parts.end();
+    if (parts[0]->integer != 1 || parts.size() != words_of_answer || is_missing) return unexpected;
+    if (parts[1]->type != REDIS_REPLY_INTEGER || parts[1]->integer < 0 || parts[2]->type != REDIS_REPLY_ARRAY ||
+        parts[3]->type != REDIS_REPLY_STRING)
         return unexpected;
-    feed_answer answer{.is_whole = true, .series = static_cast<std::uint64_t>(parts[1]->integer)};
+    feed_answer answer{.is_whole = true,
+                       .since = std::string{text_of(*parts[3])},
+                       .series = static_cast<std::uint64_t>(parts[1]->integer)};
     const auto entries = parts_of(parts[2]);
     if (entries.size() > fed_claims_max || answer.series > series_max) return unexpected;
     answer.claims.reserve(entries.size());

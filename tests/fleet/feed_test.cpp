@@ -151,6 +151,23 @@ TEST_CASE("a store that has lost something is read from the beginning") {
     CHECK(gate.metrics.feed_gaps.value() == 0);
 }
 
+TEST_CASE("a store that was whole again unseen is read from the beginning, whatever its numbers") {
+    reader gate;
+    const auto take = [&](const char* since, std::vector<fed_claim> claims, std::uint64_t series) {
+        return gate.under_test.take({.is_whole = true, .since = since, .series = series, .claims = std::move(claims)},
+                                    gate.sent, gate.limiter);
+    };
+    REQUIRE(take("1.5", {gate.claim_of(0, 5)}, 5));
+    REQUIRE(take("1.5", {gate.claim_of(5, 6)}, 6));
+    CHECK_FALSE(take("2.5", {}, 6));  // it has lost the last two, and has others in their place
+    CHECK_FALSE(gate.is_fresh());
+    fed_claim others = gate.claim_of(4, 6);
+    others.fingerprints = fingerprints(14, 2);
+    REQUIRE(take("2.5", {gate.claim_of(0, 4), others}, 6));
+    CHECK(gate.is_fresh());
+    CHECK(gate.knows(15));
+}
+
 TEST_CASE("what others have told of does not have to be told") {
     reader gate;
     const auto rules = gate.limiter.rules();

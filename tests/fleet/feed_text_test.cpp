@@ -44,9 +44,9 @@ struct entry {
 
 std::string answer_of(std::vector<entry> entries, std::string_view series = "2") {
     std::string text =
-        std::string{"*3\r\n:1\r\n:"} + std::string{series} + "\r\n*" + std::to_string(entries.size()) + "\r\n";
+        std::string{"*4\r\n:1\r\n:"} + std::string{series} + "\r\n*" + std::to_string(entries.size()) + "\r\n";
     for (const entry& each : entries) text += each.text();
-    return text;
+    return text + bulk("12.5");
 }
 
 bool is_read(const std::string& text) {
@@ -71,6 +71,7 @@ TEST_CASE("what claims have taken is read") {
         answer_of({{}, {.id = "0-3", .gate = "5", .series = "\7\0\0\0\0\0\0\0"s, .hourly = "", .daily = ""}}, "4")));
     REQUIRE(answer.has_value());
     CHECK(answer->is_whole);
+    CHECK(answer->since == "12.5");
     CHECK(answer->series == 4);
     CHECK(answer->claims == std::vector<fed_claim>{{.upto = 2,
                                                     .gate = 0xffff'ffff'ffff'fffe,
@@ -90,10 +91,12 @@ TEST_CASE("what no feed says is no feed") {
     REQUIRE(is_read(answer_of({entry{}})));
     for (const std::string text :
          {"*0\r\n", ":1\r\n", "$-1\r\n", "*-1\r\n", "-ERR no\r\n", "*1\r\n:1\r\n", "*1\r\n$-1\r\n",
-          "*2\r\n:1\r\n:2\r\n", "*3\r\n:0\r\n:2\r\n*0\r\n", "*3\r\n:1\r\n:-1\r\n*0\r\n",
-          "*3\r\n:1\r\n$1\r\n2\r\n*0\r\n", "*3\r\n:1\r\n:2\r\n$-1\r\n", "*3\r\n:1\r\n:2\r\n*1\r\n:2\r\n",
-          "*3\r\n:1\r\n:2\r\n*1\r\n$-1\r\n", "*3\r\n:1\r\n:2\r\n*1\r\n*2\r\n$-1\r\n$-1\r\n",
-          "*3\r\n:1\r\n:9223372036854775807\r\n*0\r\n"}) {
+          "*2\r\n:1\r\n:2\r\n", "*3\r\n:1\r\n:2\r\n*0\r\n", "*4\r\n:0\r\n:2\r\n*0\r\n$1\r\n1\r\n",
+          "*4\r\n:1\r\n:-1\r\n*0\r\n$1\r\n1\r\n", "*4\r\n:1\r\n$1\r\n2\r\n*0\r\n$1\r\n1\r\n",
+          "*4\r\n:1\r\n:2\r\n$-1\r\n$1\r\n1\r\n", "*4\r\n:1\r\n:2\r\n*1\r\n:2\r\n$1\r\n1\r\n",
+          "*4\r\n:1\r\n:2\r\n*1\r\n$-1\r\n$1\r\n1\r\n", "*4\r\n:1\r\n:2\r\n*1\r\n*2\r\n$-1\r\n$-1\r\n$1\r\n1\r\n",
+          "*4\r\n:1\r\n:9223372036854775807\r\n*0\r\n$1\r\n1\r\n", "*4\r\n:1\r\n:2\r\n*0\r\n:1\r\n",
+          "*4\r\n:1\r\n:2\r\n*0\r\n$-1\r\n"}) {
         CAPTURE(text);
         CHECK_FALSE(is_read(text));
     }
