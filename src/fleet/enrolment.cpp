@@ -79,6 +79,7 @@ void enrolment::begin(std::int64_t hour, std::shared_ptr<const compiled_rules> r
     if (rules_ && rules != rules_) changed_in_ = hour;
     terms_ = with_reserve(terms_of(*rules), shared_.settings.left_to_shares());
     terms_->hour = hour;
+    shared_.heard.count_by(terms_->rules);
     rules_ = std::move(rules);
     is_answered_ = false;
 }

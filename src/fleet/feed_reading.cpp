@@ -52,6 +52,7 @@ bool feed_reading::take_claim(const fed_claim& one, steady_point now, series_lim
         into.struck += of_.untold.strike(hour, one.fingerprints);
         into.fed += one.fingerprints.size();
     }
+    of_.heard.hear_counted(at_->hour, one.hourly, one.daily);
     if (is_own || !late_.empty()) {
         const auto at = is_own ? now + of_.answers_within + settled_within : late_.back().at;
         late_.push_back({.at = at, .hour = at_->hour, .said = one});

@@ -7,6 +7,12 @@
 #include "fleet/store_keys.hpp"
 
 namespace seriesgate {
+namespace {
+
+/// Of a window that a gate has only read of: should the store have to open it anew. For 65,536 series, as in claim.lua.
+constexpr std::uint32_t buckets_unknown = 256;
+
+}  // namespace
 
 void heard_counts::hear(const claim& asked, const claim_terms& terms, const claim_answer& said) {
     const std::scoped_lock held{lock_};
@@ -45,27 +51,38 @@ void heard_counts::take(const offered_budget& counts) {
              .changed = ++revision_};
 }
 
+void heard_counts::count_by(std::uint64_t rules) {
+    const std::scoped_lock held{lock_};
+    rules_ = rules;
+}
+
+void heard_counts::hear_counted(std::int64_t hour, std::span<const fed_count> hourly,
+                                std::span<const fed_count> daily) {
+    const std::scoped_lock held{lock_};
+    if (hour < hour_) return;
+    if (hour > hour_) begin_hour(hour);
+    if (buckets_.hour == 0) buckets_.hour = buckets_unknown;
+    if (buckets_.day == 0 && !daily.empty()) buckets_.day = buckets_unknown;
+    for (const fed_count& each : hourly) raise({.id = each.id, .hourly = each.series});
+    for (const fed_count& each : daily) raise({.id = each.id, .daily = each.series});
+}
+
+void heard_counts::raise(offered_budget counts) {
+    const auto known = budgets_.find(counts.id);
+    if (known == budgets_.end() && budgets_.size() >= fed_max) return;
+    if (known != budgets_.end()) counts.shelf = known->second.counts.shelf;
+    take(counts);
+}
+
 void heard_counts::hear_fed(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily) {
     const std::scoped_lock held{lock_};
     if (hour < fed_hour_) return;
     if (hour > fed_hour_) fed_.clear();
     fed_hour_ = hour;
-    for (const fed_count& each : hourly) {
+    for (const fed_count& each : hourly)
         if (known_count* const of = fed_of(each.id)) of->hourly = std::max(of->hourly, each.series);
-        raise(hour, {.id = each.id, .hourly = each.series});
-    }
-    for (const fed_count& each : daily) {
+    for (const fed_count& each : daily)
         if (known_count* const of = fed_of(each.id)) of->daily = std::max(of->daily, each.series);
-        raise(hour, {.id = each.id, .daily = each.series});
-    }
-}
-
-/// What an answer has said more of before.
-void heard_counts::raise(std::int64_t hour, offered_budget counts) {
-    const auto known = hour == hour_ ? budgets_.find(counts.id) : budgets_.end();
-    if (known == budgets_.end()) return;
-    counts.shelf = known->second.counts.shelf;
-    take(counts);
 }
 
 known_count* heard_counts::fed_of(std::uint64_t id) {

@@ -20,8 +20,8 @@ struct fed_count {
     friend bool operator==(const fed_count&, const fed_count&) = default;
 };
 
-/// The largest counts of every budget that an answer has had. Bounded: it has the budgets that the store has counted
-/// something in, whose number the rules bound. Threads: any.
+/// The largest counts of every budget that an answer, or the feed, has had. Bounded: it has the budgets that the store
+/// has counted something in, whose number the rules bound. Threads: any.
 class heard_counts {
     struct entry {
         offered_budget counts;
@@ -38,14 +38,20 @@ class heard_counts {
     std::unordered_map<std::uint64_t, known_count> fed_;  // of that hour and its day, by id
 
   public:
-    /// Budgets of which fed counts are kept, at most: of others is known what answers said.
+    /// Budgets of which fed counts are kept, at most, and such that only the feed has had.
     static constexpr std::size_t fed_max = 256 * 1024;
 
     /// @param said the answer to `asked`, a decided one.
     void hear(const claim& asked, const claim_terms& terms, const claim_answer& said);
 
-    /// What the feed of that hour says. Offered to a store that has lost counts is of that what an answer has been
-    /// about, too: the feed does not say on which shelf a budget has its place.
+    /// By which rules this gate counts, before any answer has been heard.
+    void count_by(std::uint64_t rules);
+
+    /// What the feed of that hour says is counted: series that the gate knows by it flow on, so a store that has lost
+    /// counts is offered these, too. On which shelf a budget has its place it does not say.
+    void hear_counted(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily);
+
+    /// The same, of budgets whose series are all known to this gate: see fed().
     void hear_fed(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily);
 
     /// @return what the feed has said of a budget in that hour and its day.
@@ -61,7 +67,7 @@ class heard_counts {
     void begin_hour(std::int64_t hour);
     void take(const offered_budget& counts);
     known_count* fed_of(std::uint64_t id);
-    void raise(std::int64_t hour, offered_budget counts);
+    void raise(offered_budget counts);
 };
 
 }  // namespace seriesgate

@@ -72,19 +72,29 @@ TEST_CASE("what other gates have taken is known, and how full their budgets are"
     CHECK(gate.shared.heard.fed(gate.number - 1, budget).hourly == 0);
     CHECK(gate.metrics.fed_series.value() == 5);
     CHECK(gate.metrics.feed_gaps.value() == 0);
-    CHECK(gate.shared.heard.grown_since(0).budgets.empty());  // the feed does not say on which shelf it is
+    // Its series flow on, so a store that has lost counts is to have them again. The feed does not say on which shelf.
+    const count_offer offered = gate.shared.heard.grown_since(0);
+    CHECK(offered.hour == gate.number);
+    CHECK(offered.buckets == bucket_counts{.hour = 256, .day = 256});
+    CHECK(offered.budgets == std::vector<offered_budget>{{.id = budget, .hourly = 5, .daily = 105}});
 }
 
-TEST_CASE("fed counts are offered of budgets that the gate has asked about, on their shelf") {
+TEST_CASE("fed counts are offered, of budgets that the gate has asked about on their shelf") {
     reader gate;
     const claim asked{.budgets = {{.id = budget, .maxima = {.hourly = 10}, .shelf = 3, .places_max = 9}}};
     claim_answer said{.windows = {.hour = gate.number}, .budgets = {{.hourly = 1, .daily = 200}}};
     gate.shared.heard.hear(asked, {.rules = 1}, said);
     fed_claim other = gate.claim_of(0, 4);
-    other.hourly.push_back({.id = budget + 1, .series = 9});
     REQUIRE(gate.take({other}, 4));
     CHECK(gate.shared.heard.grown_since(0).budgets ==
           std::vector<offered_budget>{{.id = budget, .hourly = 4, .daily = 200, .shelf = 3}});
+    CHECK(gate.shared.heard.grown_since(0).rules == 1);
+    other = gate.claim_of(4, 5);
+    other.hourly = {{.id = budget + 1, .series = 9}};
+    other.daily.clear();
+    const std::uint64_t then = gate.shared.heard.grown_since(0).revision;
+    REQUIRE(gate.take({other}, 5));
+    CHECK(gate.shared.heard.grown_since(then).budgets == std::vector<offered_budget>{{.id = budget + 1, .hourly = 9}});
     CHECK(gate.shared.heard.fed(gate.number, budget + 1).hourly == 9);
 }
 
@@ -149,6 +159,15 @@ TEST_CASE("a store that has lost something is read from the beginning") {
     REQUIRE(gate.take({gate.claim_of(0, 3)}, 3));
     CHECK(gate.is_fresh());
     CHECK(gate.metrics.feed_gaps.value() == 0);
+}
+
+TEST_CASE("a gate that has only read is offered from by its own rules") {
+    reader gate;
+    gate.shared.heard.count_by(7);
+    REQUIRE(gate.take({gate.claim_of(0, 2, gate.shared.gate)}, 2));  // an answer that was lost
+    CHECK(gate.shared.heard.grown_since(0).rules == 7);
+    CHECK(gate.shared.heard.grown_since(0).budgets ==
+          std::vector<offered_budget>{{.id = budget, .hourly = 2, .daily = 102}});
 }
 
 TEST_CASE("a store that was whole again unseen is read from the beginning, whatever its numbers") {
