@@ -24,6 +24,11 @@ constexpr auto awaited_interval = 50ms;
 
 enrolment::enrolment(fleet_shared& shared, std::string name) : shared_(shared), name_(std::move(name)) {}
 
+void enrolment::begin_by(std::shared_ptr<const compiled_rules> rules) {
+    shared_.heard.count_by(rules_identity(*rules));
+    rules_ = std::move(rules);
+}
+
 net::awaitable<void> enrolment::keep(redis_client& client, std::shared_ptr<const compiled_rules> rules) {
     const time_point now = shared_.now();
     const std::int64_t hour = hour_number(now);
@@ -76,7 +81,8 @@ void enrolment::begin(std::int64_t hour, std::shared_ptr<const compiled_rules> r
         is_awaited_ = false;
         shared_.keeps_places = false;
     }
-    if (rules_ && rules != rules_) changed_in_ = hour;
+    // Before the store was heard the first time, the gate's own clock may have been in the next hour.
+    if (rules_ && rules != rules_) changed_in_ = terms_ ? hour : hour + 1;
     terms_ = with_reserve(terms_of(*rules), shared_.settings.left_to_shares());
     terms_->hour = hour;
     shared_.heard.count_by(terms_->rules);

@@ -37,6 +37,11 @@ class enrolment {
     /// not leave in its name.
     enrolment(fleet_shared& shared, std::string name);
 
+    /// What the gate counts by from the first: it may have to wait long for the first sign of life, and serves
+    /// meanwhile.
+    /// @param rules in force when it begins.
+    void begin_by(std::shared_ptr<const compiled_rules> rules);
+
     /// Enters and leaves as the time and the rules want it. Call it after every sign of life that was answered; while
     /// the store is away, the gate goes on as it was.
     /// @param rules in force.

@@ -67,6 +67,7 @@ net::awaitable<std::string> membership::join() {
 }
 
 net::awaitable<void> membership::keep(const series_limiter& limiter) {
+    enrolment_.begin_by(limiter.rules());
     net::steady_timer timer{co_await net::this_coro::executor};
     for (;;) {
         timer.expires_after(until_next());
