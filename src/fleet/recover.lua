@@ -128,7 +128,11 @@ if budget_count > 0 then restore() end
 
 local function answer(is_whole, since) return {tonumber(time[1]), tonumber(time[2]), is_whole, since} end
 
-if head[1] == server then return answer(1, head[2] or '') end
+if head[1] == server then
+    -- It comes from another server, or from before this one's loss: its sets may have what these have not.
+    if budget_count > 0 and ARGV[9] ~= (head[2] or '') then is_not_whole() end
+    return answer(1, head[2] or '')
+end
 
 local recovery = call('HMGET', RECOVERY, 'server', 'since')
 local since = recovery[2]

@@ -147,6 +147,32 @@ TEST_CASE("what one gate alone has heard comes back with it, also when the count
     CHECK(one.claim_from(store, "s", {12, 13}, at(24min)) == 1);
 }
 
+TEST_CASE(
+    "a gate that comes late to whole counts may have series that the sets have not, and nobody passes at once by "
+    "them") {
+    store_model store;
+    test_gate late{.name = "late"}, one{.name = "one"};
+    CHECK(late.claim_from(store, "", {1, 2}, at(20min)) == 2);
+    store = store_model::emptied();
+    one.offer_to(store, "s", at(21min));
+    REQUIRE(one.offer_to(store, "s", at(21min + 2s)).is_whole);  // it has lost nothing that anybody knows of
+    CHECK(one.claim_from(store, "s", {11, 12, 13}, at(22min)) == 3);
+    const auto enters_in = [&](std::int64_t in) {
+        CHECK(one.claim_from(store, "s", {11}, at(1min, in)) == 1);
+        return store.enter("one/1", {.hour = in, .rules = 1, .grace = 600, .server = "s"}, at(2min, in));
+    };
+    SECTION("it comes") {
+        CHECK(late.offer_to(store, "s", at(23min)).is_whole);
+        CHECK(store.hour().count(budget) == 3);  // as many as it has heard of, and more
+        CHECK(late.offer_to(store, "s", at(24min)).is_whole);
+        CHECK(enters_in(hour + 1) == telling_state::must_wait);
+        CHECK(enters_in(hour + 2) == telling_state::listed);
+    }
+    SECTION("it does not") {
+        CHECK(enters_in(hour + 1) == telling_state::listed);
+    }
+}
+
 TEST_CASE("in the hour after a loss room is kept for those that the store can tell from newcomers") {
     store_model store;
     test_gate one{.name = "one"};

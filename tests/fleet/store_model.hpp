@@ -123,7 +123,10 @@ class store_model {
         if (!budgets.empty()) open_offered(offer);
         if (!said.untold.name.empty()) wait_for(said.untold);
         if (!budgets.empty()) restore(offer, budgets, now);
-        if (is_whole(server)) return {.is_whole = true, .since = since_};
+        if (is_whole(server)) {
+            if (!budgets.empty() && said.in != since_) is_not_whole(now);
+            return {.is_whole = true, .since = since_};
+        }
         auto waited = said.waited;
         if (!recovery_ || recovery_->server != server) {
             recovery_ = {.server = server, .since = token_of(now), .offered = {}};
