@@ -34,8 +34,15 @@ class given_refusals {
     std::map<std::uint64_t, std::set<given>> by_series_;
 
   public:
-    /// Of a request, or of what has been told of afterwards.
-    void note(const simulated_claims& request) {
+    /// Of a request: what was refused unasked is so for all of the hour.
+    void note(const simulated_request& request) {
+        for (const std::uint64_t series : request.unasked)
+            by_series_[series].insert(
+                {.hour = request.asked.terms().hour, .reloads = request.reloads, .in_grace = false});
+        note_answers(request);
+    }
+    /// Of what has been told of afterwards.
+    void note_answers(const simulated_claims& request) {
         for (std::size_t i = 0; i < request.answers.size(); ++i) {
             const auto& answer = request.answers[i];
             if (!answer) continue;

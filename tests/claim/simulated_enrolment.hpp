@@ -25,7 +25,10 @@ class simulated_enrolment {
     bool is_awaited_ = false;
 
   public:
-    simulated_enrolment(simulated_gate& gate, const mutants& wrong) : gate_(gate), wrong_(wrong) {}
+    simulated_enrolment(simulated_gate& gate, const mutants& wrong)
+        : gate_(gate), wrong_(wrong), rules_(gate.limiter->rules()) {
+        gate_.heard.count_by(rules_identity(*rules_));
+    }
 
     enum class call : std::uint8_t { none, enter, leave };
 
@@ -88,9 +91,10 @@ class simulated_enrolment {
     void begin(std::int64_t hour, std::shared_ptr<const compiled_rules> rules) {
         gate_.untold.stop();
         if (!terms_ || terms_->hour != hour) may_be_listed_ = leaves_ = is_awaited_ = false;
-        if (rules_ && rules != rules_) changed_in_ = hour;
-        terms_ = terms_of(*rules);
+        if (rules_ && rules != rules_) changed_in_ = terms_ ? hour : hour + 1;
+        terms_ = with_reserve(terms_of(*rules), gate_.reserve);
         terms_->hour = hour;
+        gate_.heard.count_by(terms_->rules);
         rules_ = std::move(rules);
         is_answered_ = false;
     }

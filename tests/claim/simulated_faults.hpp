@@ -20,6 +20,7 @@ class simulated_faults {
   public:
     explicit simulated_faults(simulated_fleet& fleet)
         : fleet_(fleet), losses_(fleet.random.one_in(2) ? 0 : 5 + fleet.random.below(30)) {
+        fleet_.servers.may_be_lost = losses_ != 0;
         recovery_begins();
     }
 
@@ -43,7 +44,7 @@ class simulated_faults {
     }
 
     void go_wrong() {
-        if (losses_ != 0 && random().one_in(is_any_untold() ? 5 : losses_)) return lose();
+        if (losses_ != 0 && random().one_in(is_any_untold() ? 2 : losses_)) return lose();
         const std::size_t number = random().below(fleet_.gates.size());
         simulated_gate& gate = *fleet_.gates[number];
         const std::uint64_t what = random().below(fleet_.world.rules.size() > 1 ? 14 : 10);
@@ -53,11 +54,12 @@ class simulated_faults {
         } else if (what < 8) {
             gate.reachable = true;
         } else if (what == 8) {
-            gate.without_answer = random().one_in(2) ? told_outcome::let_pass : told_outcome::withheld;
+            const bool admits = fleet_.world.reserve == 0 && random().one_in(2);
+            gate.without_answer = admits ? told_outcome::let_pass : told_outcome::withheld;
         } else if (what == 9) {
             if (random().one_in(3)) fleet_.start_gate(number);
         } else if (random().one_in(2)) {
-            if (random().one_in(3)) {
+            if (random().one_in(2)) {
                 gate.reload(random().below(fleet_.world.rules.size()));
             } else {
                 reload_all();
@@ -69,7 +71,7 @@ class simulated_faults {
     void end_split() {
         fleet_.servers.end_split(random().one_in(2), fleet_.now);
         const auto& left = fleet_.servers.all().front();
-        fleet_.checks.end_split(*left, fleet_.now);
+        fleet_.checks.losses.end_split(*left, fleet_.now);
         const bool is_whole = left->store.is_whole_at(left->run_id);
         recovery_begins();
         for (const auto& gate : fleet_.gates) {
@@ -92,6 +94,7 @@ class simulated_faults {
             if (next > its.next_beat + std::chrono::milliseconds{500}) gate.is_troubled = true;
             if (!its.is_under_way() && its.next_beat <= next) its.start_beat();
             if (gate.reachable && its.is_under_way() && random().below(of) < beats) fleet_.beat(i);
+            if (gate.reachable && random().below(of) < beats) fleet_.read_feed(i);
             if (random().one_in(3)) gate.limiter->maintain(gate.clock(fleet_.now));
         }
     }
@@ -141,14 +144,14 @@ class simulated_faults {
         }
         const server_ptr& now = fleet_.servers.all().front();
         for (const auto& gate : fleet_.gates) gate->server = now;
-        fleet_.checks.lost(*now, fleet_.now);
+        fleet_.checks.losses.lost(*now, fleet_.now);
         recovery_begins();
     }
 
     void split(std::size_t writes) {
         fleet_.servers.split(writes);
         const server_ptr& copy = fleet_.servers.all().back();
-        fleet_.checks.split(*copy, fleet_.now);
+        fleet_.checks.losses.split(*copy, fleet_.now);
         for (const auto& gate : fleet_.gates)
             if (random().one_in(2)) gate->server = copy;
         recovery_begins();

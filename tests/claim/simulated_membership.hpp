@@ -9,14 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "claim/share_watch.hpp"
 #include "claim/simulated_enrolment.hpp"
 #include "claim/simulated_gate.hpp"
+#include "claim/simulated_sharing.hpp"
 
 namespace seriesgate::testing {
 
 /// A call goes out, is executed, and is answered: three steps, between which anything may happen. Refers to the gate.
 class simulated_membership {
-    enum class call : std::uint8_t { none, beat, offer, enter, leave };
+    enum class call : std::uint8_t { none, beat, offer, enter, leave, share };
 
     static constexpr std::size_t budgets_per_offer = 3;  // few, so that an offer takes several
     static constexpr int beginnings_max = 3;
@@ -24,6 +26,7 @@ class simulated_membership {
     simulated_gate& gate_;
     mutants wrong_;
     simulated_enrolment enrolment_;
+    simulated_sharing sharing_;
     std::vector<std::string> others_{};
     bool is_recovering_ = false;
     std::optional<time_point> entered_{};  // the recovery that it has offered in
@@ -35,6 +38,7 @@ class simulated_membership {
     simulated_store::beat_said beat_said_{};
     recovery_answer offer_said_{};
     telling_state telling_said_{};
+    simulated_sharing::answer share_said_{};
 
     // An offer of several calls.
     recovery_words words_{};
@@ -47,10 +51,19 @@ class simulated_membership {
     time_point next_beat;  ///< when it is due; or when the one that is under way was
 
     simulated_membership(simulated_gate& gate, const mutants& wrong, time_point now)
-        : gate_(gate), wrong_(wrong), enrolment_(gate, wrong), next_beat(now) {}
+        : gate_(gate), wrong_(wrong), enrolment_(gate, wrong), sharing_(gate, wrong), next_beat(now) {}
 
     [[nodiscard]] bool is_under_way() const { return under_way_ != call::none; }
+    [[nodiscard]] bool is_beat() const { return under_way_ == call::beat; }
     [[nodiscard]] const simulated_server* executed_by() const { return executed_by_.get(); }
+
+    /// What the store has just said about the gate's shares, if that was asked.
+    [[nodiscard]] std::optional<share_watch::grant> share_said() const {
+        if (under_way_ != call::share || executed_by_ == nullptr) return std::nullopt;
+        return share_watch::grant{
+            .hour = sharing_.terms().hour, .state = share_said_.first, .number = share_said_.second};
+    }
+    [[nodiscard]] const simulated_sharing& sharing() const { return sharing_; }
 
     [[nodiscard]] const std::shared_ptr<simulated_server>& heard_from() const { return heard_from_; }
 
@@ -65,6 +78,11 @@ class simulated_membership {
         if (under_way_ == call::enter || under_way_ == call::leave) {
             terms = enrolment_.terms();
             terms.server = at.run_id;
+        }
+        if (under_way_ == call::share) {
+            terms = sharing_.terms();
+            terms.server = at.run_id;
+            share_said_ = at.store.share(sharing_.name(), terms);
         }
         if (under_way_ == call::beat) beat_said_ = at.store.beat(gate_.name, at.run_id, now);
         if (under_way_ == call::offer) offer_said_ = at.store.recover(words_, all_, piece(), at.run_id, now);
@@ -91,9 +109,12 @@ class simulated_membership {
                 return hear_offer(now);
             case call::enter:
                 enrolment_.entered(telling_said_, now);
-                return end(now);
+                return ask_for_share(now);
             case call::leave:
                 enrolment_.left();
+                return ask_for_share(now);
+            case call::share:
+                sharing_.answered(share_said_);
                 return end(now);
             case call::none:
                 break;
@@ -164,9 +185,11 @@ class simulated_membership {
         is_recovering_ = false;
         gate_.state = simulated_state::joined;
         const simulated_enrolment::call wanted = enrolment_.keep(now);
-        if (wanted == simulated_enrolment::call::none) return end(now);
+        if (wanted == simulated_enrolment::call::none) return ask_for_share(now);
         go(wanted == simulated_enrolment::call::enter ? call::enter : call::leave);
     }
+
+    void ask_for_share(time_point now) { sharing_.is_wanted(now) ? go(call::share) : end(now); }
 
     void go(call next) {
         under_way_ = next;

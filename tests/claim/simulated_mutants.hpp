@@ -14,7 +14,9 @@ struct mutants {
     bool place_not_kept = false;         ///< gates may tell later, and no place is kept for that
     bool any_server = false;             ///< a server with a head is one whose counts are whole
     bool recovery_waits_for_nobody = false;
-    bool held_for_nobody = false;  ///< after a loss others are decided about before what is untold
+    bool shares_of_other_rules = false;  ///< are given, too
+    bool owed_as_newcomers = false;      ///< what has passed out of shares has to find room among claims
+    bool held_for_nobody = false;        ///< after a loss others are decided about before what is untold
     // a gate
     bool rules_that_changed_ignored = false;
     bool grace_cut_short = false;        ///< room that is kept lapses before its time
@@ -30,6 +32,12 @@ struct mutants {
     bool leaves_with_untold = false;          ///< the list of those that tell later
     bool nothing_offered = false;             ///< of what it has heard, after a loss
     bool untold_not_announced = false;        ///< the store is not told to wait for them, after a loss
+    bool reserve_ignored = false;             ///< by its claims
+    bool shares_of_heard_counts = false;      ///< it takes what is left by what it has heard
+    bool share_of_name = false;               ///< it has the share of the run before, which may have used it up
+    bool share_outlives_hour = false;         ///< and its day, when the store cannot be heard
+    bool stale_feed_decides = false;          ///< by what it has read some time ago
+    bool feed_gaps_unnoticed = false;
 };
 
 }  // namespace seriesgate::testing

@@ -14,10 +14,16 @@
 
 namespace seriesgate::testing {
 
+/// Differs where the store is told of other rules, or other maxima: see with_reserve.
+inline std::size_t all_rules_of(std::size_t rule, reserve_parts reserve) {
+    return 2 * rule + (reserve == 0 ? 0 : 1);
+}
+
 /// Some questions and how far they have come: what claimer.cpp keeps in its coroutines.
 struct simulated_claims {
     questions asked{hash_key::known_to_all()};
     std::size_t rule = 0;       ///< which rules the series were selected by
+    reserve_parts reserve = 0;  ///< that the gate leaves
     std::uint64_t reloads = 0;  ///< of the gate until then
     int moves = 0;              ///< of the claim that is under way
     claim_terms terms{};        ///< the same
@@ -29,6 +35,7 @@ struct simulated_claims {
     std::uint64_t late_until = 0;  ///< nothing happens to it before this step
 
     [[nodiscard]] const claim& current() const { return asked.claims()[next]; }
+    [[nodiscard]] std::size_t all_rules() const { return all_rules_of(rule, reserve); }
 };
 
 /// A request on its way through a gate.
@@ -43,13 +50,15 @@ struct simulated_request : simulated_claims {
     std::vector<std::uint64_t> aside{};         ///< those of them that have to be told of
     std::vector<std::uint32_t> pending{};       ///< as undecided::pending, which is used up
     std::vector<told_outcome> told_outcomes{};  ///< of pending, when it has been settled
+    std::vector<std::uint64_t> unasked{};       ///< refused because a budget of theirs is known to be spent
     window_span told_hour{};                    ///< in which it was decided
 };
 
-/// Series of a request that were accepted at once, on their way to the store. `asked` is empty until they are told.
+/// Series of a request that were accepted at once, or let pass out of a share, on their way to the store. `asked` is
+/// empty until they are told.
 struct simulated_telling : simulated_claims {
     untold one;
-    std::vector<told_outcome> told_outcomes{};  ///< of its series, when they have been told
+    std::vector<told_outcome> told_outcomes{};  ///< of its series, when they have been told; unasked: others have told
 };
 
 }  // namespace seriesgate::testing

@@ -26,33 +26,38 @@ class simulated_servers {
     static constexpr std::size_t copies_max = 30;
 
     mutants wrong_;
-    std::vector<server_ptr> all_;
+    feed_flaws flaws_;
+    std::vector<server_ptr> all_{};
     std::deque<simulated_store> copies_{};  // of the first, before each of its last writes
     int started_ = 0;
 
   public:
-    explicit simulated_servers(const mutants& wrong) : wrong_(wrong) { all_.push_back(start(simulated_store{wrong})); }
+    simulated_servers(const mutants& wrong, const feed_flaws& flaws) : wrong_(wrong), flaws_(flaws) {
+        all_.push_back(start(emptied()));
+    }
+
+    bool may_be_lost = true;  ///< else nothing is kept to go back to
 
     [[nodiscard]] const std::vector<server_ptr>& all() const { return all_; }
     [[nodiscard]] bool is_split() const { return all_.size() > 1; }
 
     /// Before anything is written to the server.
     void remember(const simulated_server& server) {
-        if (&server != all_.front().get()) return;
+        if (&server != all_.front().get() || !may_be_lost) return;
         copies_.push_back(server.store);
         if (copies_.size() > copies_max) copies_.pop_front();
     }
 
     /// FLUSHALL: it is the same server.
     void flush(time_point now) {
-        all_.front()->store = simulated_store{wrong_};
+        all_.front()->store = emptied();
         all_.front()->lost_at = now;
         copies_.clear();
     }
 
     /// Another server in its place: one without data, or with the data of so many writes ago. Without the last 0 writes
     /// it has lost nothing.
-    void replace_by_empty(time_point now) { replace(simulated_store{wrong_}, now); }
+    void replace_by_empty(time_point now) { replace(emptied(), now); }
     void replace_by_copy(std::size_t writes, time_point now) { replace(copy_of(writes), now); }
 
     /// A replica takes itself for the master.
@@ -69,6 +74,8 @@ class simulated_servers {
     }
 
   private:
+    [[nodiscard]] simulated_store emptied() const { return {wrong_, flaws_}; }
+
     server_ptr start(simulated_store store) {
         return std::make_shared<simulated_server>(
             simulated_server{.run_id = "server-" + std::to_string(++started_), .store = std::move(store)});

@@ -11,20 +11,30 @@
 #include <vector>
 
 #include "claim/simulated_mutants.hpp"
+#include "fleet/fed_claim.hpp"
 #include "fleet/store_model.hpp"
+#include "support/fingerprints.hpp"
 
 namespace seriesgate::testing {
+
+/// What a feed lacks.
+struct feed_flaws {
+    std::size_t kept = 0;  ///< claims of the hour at most, the last ones
+    bool skips = false;    ///< some of them are missing
+};
 
 /// The model, and what beat.cpp files besides. It begins as one that has been emptied.
 class simulated_store : public store_model {
     mutants wrong_;
+    feed_flaws flaws_;
     std::map<std::string, time_point> seen_;  // gates, by name
 
   public:
-    explicit simulated_store(const mutants& wrong)
+    simulated_store(const mutants& wrong, const feed_flaws& flaws)
         : store_model(
               store_mutants{.any_server = wrong.any_server, .waits_for_nobody = wrong.recovery_waits_for_nobody}),
-          wrong_(wrong) {
+          wrong_(wrong),
+          flaws_(flaws) {
         server_.reset();
     }
 
@@ -32,6 +42,7 @@ class simulated_store : public store_model {
         if (wrong_.claims_after_closing && terms.hour == hour_number_ - 1 && before_)
             return decide_closed(asked, terms, now);
         if (wrong_.held_for_nobody) terms.accepted = true;
+        if (wrong_.owed_as_newcomers) terms.owed = false;
         std::set<std::uint64_t> forgotten;
         std::set<std::string> telling;
         const std::int64_t open = hour_number_;
@@ -41,6 +52,7 @@ class simulated_store : public store_model {
         if (!forgotten.empty() && before_) before_->series.swap(forgotten);
         if (!telling.empty() && open == hour_number_) hour_.telling.swap(telling);
         if (answer.status == claim_status::decided) count_wrongly(asked, answer);
+        if (hour_.feed.size() > flaws_.kept) hour_.feed.erase(hour_.feed.begin());
         return answer;
     }
 
@@ -48,6 +60,41 @@ class simulated_store : public store_model {
         const telling_state came_of_it = store_model::enter(gate, terms, now);
         if (wrong_.place_not_kept) hour_.telling.erase(gate);
         return came_of_it;
+    }
+
+    std::pair<share_state, std::uint64_t> share(const std::string& gate, const claim_terms& terms) {
+        if (!wrong_.shares_of_other_rules) return store_model::share(gate, terms);
+        const auto rules = std::exchange(last_rules_, terms.all_rules);
+        const std::int64_t from = std::exchange(same_from_, 0);
+        const auto said = store_model::share(gate, terms);
+        last_rules_ = rules;
+        same_from_ = from;
+        return said;
+    }
+
+    /// feed.lua, of a stream that may lack what it had.
+    [[nodiscard]] feed_answer read_feed(std::int64_t hour, std::uint64_t read, std::size_t claims_max,
+                                        const std::string& server) const {
+        if (!is_whole(server)) return {};
+        const window* const of = window_of(hour);
+        feed_answer said{.is_whole = true, .since = since_, .series = of == nullptr ? 0 : of->series.size()};
+        if (said.series == read) return said;
+        for (std::size_t i = 0; of != nullptr && i < of->feed.size() && said.claims.size() < claims_max; ++i) {
+            const fed& each = of->feed[i];
+            if (each.upto <= read || (flaws_.skips && fingerprint_of(each.upto) % 16 == 0)) continue;
+            said.claims.push_back({.upto = each.upto,
+                                   .gate = each.gate,
+                                   .fingerprints = each.series,
+                                   .hourly = counts_of(each.hourly),
+                                   .daily = counts_of(each.daily)});
+        }
+        return said;
+    }
+
+    /// What a gate may download: null if the server does not know the hour any more, or may have lost counts.
+    [[nodiscard]] const std::set<std::uint64_t>* series_of(std::int64_t hour, const std::string& server) const {
+        const window* const of = is_whole(server) ? window_of(hour) : nullptr;
+        return of == nullptr ? nullptr : &of->series;
     }
 
     /// What a sign of life is answered.
@@ -76,6 +123,17 @@ class simulated_store : public store_model {
     }
 
   private:
+    [[nodiscard]] const window* window_of(std::int64_t hour) const {
+        if (hour == hour_number_) return &hour_;
+        return before_ && hour == hour_number_ - 1 ? &*before_ : nullptr;
+    }
+
+    static std::vector<fed_count> counts_of(const std::map<std::uint64_t, std::uint64_t>& from) {
+        std::vector<fed_count> all;
+        for (const auto& [id, series] : from) all.push_back({.id = id, .series = series});
+        return all;
+    }
+
     claim_answer decide_closed(const claim& asked, const claim_terms& terms, time_point now) {
         window open = std::exchange(hour_, *before_);
         before_.reset();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "claim/request_budgets.hpp"
+#include "claim/reserve.hpp"
 #include "claim/rule_terms.hpp"
 #include "limit/labelled.hpp"
 
@@ -37,23 +38,39 @@ class simulated_world {
     };
 
     rule_changes changes;
+    reserve_parts reserve;  ///< that claims leave to shares; half, for budgets are small; 0: there are none
+    bool mixes_reserves;    ///< some gates leave none
+    std::size_t feed_kept;  ///< of an hour: claims that its feed has at most
+    bool feed_skips;        ///< and some are missing in it
     std::vector<std::string> tenants{"red", "green", "blue"};
     std::vector<simulated_series> series{};
     std::vector<limit_rules> rules{};
     std::map<std::uint64_t, known_budget> budgets{};  ///< by id
     std::set<std::uint64_t> never_shared{};           ///< series that some rules do not ask about
 
-    explicit simulated_world(random_numbers& random) : changes(static_cast<rule_changes>(random.below(3))) {
-        const std::size_t count = 8 + random.below(13);
+    explicit simulated_world(random_numbers& random)
+        : changes(static_cast<rule_changes>(random.below(3))),
+          reserve(random.one_in(3) ? reserve_max : 0),
+          mixes_reserves(reserve != 0 && random.one_in(4)),
+          feed_kept(random.one_in(3) ? 1 + random.below(8) : 50),
+          feed_skips(random.one_in(4)) {
+        const std::size_t count = reserve == 0 ? 8 + random.below(13) : 36 + random.below(30);
         const std::uint64_t teams = changes == rule_changes::rules ? 2 : 1 + random.below(5);
         for (std::uint64_t i = 0; i < count; ++i) series.push_back(random_series(i, teams, random));
         rules.push_back(random_rules(random));
         if (changes == rule_changes::rules) limit_teams_most(rules[0], random);
         if (changes == rule_changes::maxima) rules.push_back(with_other_maxima(rules[0], random));
         if (changes == rule_changes::rules) rules.push_back(with_other_rules(rules[0]));
+        if (changes == rule_changes::maxima && is_the_same(rules[0], rules[1])) {  // by chance, or there are none
+            rules.pop_back();
+            changes = rule_changes::none;
+        }
         for (const limit_rules& each : rules) describe(each);
         for (auto& [id, budget] : budgets) budget.is_steady = is_same_everywhere(id);
     }
+
+    /// All gates have the same rules, and leave the same of each maximum.
+    [[nodiscard]] bool is_uniform() const { return changes == rule_changes::none && !mixes_reserves; }
 
     /// What the store files a series under, by these rules.
     [[nodiscard]] const std::vector<claimed_budget>& budgets_of(std::size_t rule, std::uint64_t fingerprint) const {
@@ -71,12 +88,15 @@ class simulated_world {
                 .labels = {{"job", jobs[random.below(jobs.size())]}, {"team", teams[random.below(team_count)]}}};
     }
 
-    static series_maxima random_maxima(random_numbers& random, std::uint64_t largest) {
-        const std::uint64_t hourly = random.one_in(4) ? 0 : 1 + random.below(largest);
-        return {.hourly = hourly, .daily = random.one_in(2) ? 0 : hourly + 1 + random.below(3)};
+    /// Half of 32 leaves one series to each share.
+    [[nodiscard]] series_maxima random_maxima(random_numbers& random, std::uint64_t largest) const {
+        std::uint64_t hourly = random.one_in(4) ? 0 : 1 + random.below(largest);
+        if (reserve != 0 && hourly != 0 && !random.one_in(5)) hourly = (random.one_in(4) ? 64 : 32) + random.below(3);
+        const std::uint64_t more = 1 + random.below(reserve == 0 ? 3 : 20);
+        return {.hourly = hourly, .daily = random.one_in(2) ? 0 : hourly + more};
     }
 
-    static limit_rules random_rules(random_numbers& random) {
+    [[nodiscard]] limit_rules random_rules(random_numbers& random) const {
         limit_rules made{.global = random_maxima(random, 8)};
         made.tenants.fallback = random_maxima(random, 5);
         if (random.one_in(3)) made.tenants.tenants_max = 1 + random.below(2);
@@ -102,23 +122,28 @@ class simulated_world {
     }
 
     /// What the rules differ in is to matter.
-    static void limit_teams_most(limit_rules& of, random_numbers& random) {
-        of.limits[0].maxima.hourly = 2 + random.below(3);
+    void limit_teams_most(limit_rules& of, random_numbers& random) const {
+        of.limits[0].maxima.hourly = (reserve == 0 ? 2 : 32) + random.below(3);
         of.limits[0].per_tenant = false;
-        if (random.one_in(2)) of.global = {};
-        if (random.one_in(2)) of.tenants.fallback = {};
+        if (random.one_in(3)) return;
+        of.global = {};
+        of.tenants.fallback = {};
     }
 
     /// The same limits: none comes, none goes.
-    static limit_rules with_other_maxima(limit_rules from, random_numbers& random) {
-        const auto change = [&random](series_maxima& of) {
+    [[nodiscard]] limit_rules with_other_maxima(limit_rules from, random_numbers& random) const {
+        const auto change = [&](series_maxima& of) {
             for (std::uint64_t* each : {&of.hourly, &of.daily})
-                if (*each != 0) *each = 1 + random.below(6);
+                if (*each != 0) *each = reserve != 0 && !random.one_in(4) ? 32 + random.below(33) : 1 + random.below(6);
         };
         change(from.global);
         change(from.tenants.fallback);
         change(from.limits[0].maxima);
         return from;
+    }
+
+    static bool is_the_same(const limit_rules& one, const limit_rules& other) {
+        return all_rules_identity(compiled_rules{one}) == all_rules_identity(compiled_rules{other});
     }
 
     /// The same maxima: other series come to the budgets of the limit.

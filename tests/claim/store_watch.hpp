@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "claim/given_refusals.hpp"
+#include "claim/place_watch.hpp"
 #include "claim/simulated_request.hpp"
 #include "claim/simulated_store.hpp"
 #include "claim/simulated_world.hpp"
@@ -26,15 +27,16 @@ class store_watch {
     std::optional<store_model::window> before_;         // as the open hour found it
     std::map<std::uint64_t, std::uint64_t> newcomers_;  // counted in the open hour, by budget
     std::set<std::size_t> rules_, rules_before_;        // by which it was asked, in this hour and the one before
-    std::int64_t lossy_until_ = -1;                     // the last hour in which a loss shows
-    struct places {
-        series_set budgets{};
-        std::uint64_t opened = 0;  // those that had none in the hour before
+    struct taking {
+        time_point at{};
+        std::uint64_t by = 0;
     };
-    std::map<std::pair<std::int64_t, std::uint64_t>, places> places_;  // by window and shelf
+    std::map<std::uint64_t, taking> taken_;  // series of the open hour
+    std::int64_t lossy_until_ = -1;          // the last hour in which a loss shows
+    place_watch places_;
 
   public:
-    explicit store_watch(const simulated_world& world) : world_(&world) {}
+    explicit store_watch(const simulated_world& world) : world_(&world), places_(world) {}
 
     /// Before and after the store has decided.
     struct moment {
@@ -48,14 +50,36 @@ class store_watch {
 
     /// Whether nothing that shows in the open hour, or shows how it found the hour before, has been lost.
     [[nodiscard]] bool is_unharmed() const { return hour_ > lossy_until_; }
+    /// The same for the day.
+    [[nodiscard]] bool is_day_unharmed() const { return hour_ / 24 > lossy_until_ / 24; }
     /// Whether all gates count by the same rules, in the open hour and in the one before.
-    [[nodiscard]] bool is_by_one_rule(std::size_t rule) const {
-        return rules_ == std::set{rule} && rules_before_ == rules_;
+    /// @param rules see simulated_claims::all_rules.
+    [[nodiscard]] bool is_by_one_rule(std::size_t rules) const {
+        return rules_ == std::set{rules} && rules_before_ == rules_;
+    }
+    /// The same, if anything was claimed in them at all.
+    [[nodiscard]] bool is_by_no_other(std::size_t rules) const {
+        const auto is_other = [rules](std::size_t each) { return each != rules; };
+        return std::ranges::none_of(rules_, is_other) && (!before_ || std::ranges::none_of(rules_before_, is_other));
+    }
+    /// Whether a series was taken in the open hour before then, as far as this server has seen, for another run of a
+    /// gate than that.
+    [[nodiscard]] bool is_taken_before(time_point then, std::uint64_t series, std::uint64_t run) const {
+        const auto found = taken_.find(series);
+        return found != taken_.end() && found->second.at < then && found->second.by != run;
+    }
+    /// Incumbents of a budget that have places in the open hour, and have not come back.
+    [[nodiscard]] std::uint64_t kept(const simulated_store& store, std::uint64_t id, time_point now) const {
+        if (!before_ || (now >= grace_end_of(hour_) && store.hour().telling.empty())) return 0;
+        const std::uint64_t expected = before_->count(id) - store_model::window::found(before_->missing, id);
+        const std::uint64_t returned = store_model::window::found(store.hour().returned, id);
+        return expected - std::min(expected, returned);
     }
 
     /// A loss, or what makes up for it: what is there from now on is what it is held to. It shows in two hours, but
     /// where nobody has heard of any count: then there is nothing to come back to.
     void lost(const simulated_store& store, time_point now) {
+        if (store.hour_number() != hour_) taken_.clear();
         hour_ = store.hour_number();
         before_ = store.before();
         lossy_until_ = std::max(lossy_until_, std::max(hour_, hour_number(now)) + (hour_ < 0 ? 0 : 1));
@@ -72,12 +96,15 @@ class store_watch {
         }
         static constexpr std::array names{"known", "taken", "refused", "unknown"};
         for (const series_answer& each : answer.series) ++seen[names[static_cast<std::size_t>(each.outcome)]];
-        rules_.insert(of.rule);
+        rules_.insert(of.all_rules());
+        each_asked(asked, answer, [&](std::uint64_t series, const claim_run&, const series_answer& is) {
+            if (is.outcome == claim_outcome::taken) taken_[series] = {.at = answer.windows.now, .by = of.terms.gate};
+        });
         require(of.terms.accepted || !store.is_held(), "others are decided about before what is untold");
         check_counts(asked, answer, earlier, store);
         check_room(asked, of, answer, seen);
-        check_incumbents(asked, of, answer, seen);
-        check_places(asked, of, store);
+        check_incumbents(asked, of, answer, store, seen);
+        if (is_day_unharmed()) places_.check(asked, of.terms, store);
     }
 
     /// Whatever has happened.
@@ -119,6 +146,7 @@ class store_watch {
         ++seen["hours"];
         before_ = store.before();
         newcomers_.clear();
+        taken_.clear();
         rules_before_ = std::exchange(rules_, {});
     }
 
@@ -131,9 +159,7 @@ class store_watch {
         if (!before_ || !is_unharmed() || world_->changes == rule_changes::rules) return;
         if (now >= grace_end_of(hour_) && store.hour().telling.empty()) return;
         for (const auto& [id, known] : world_->budgets) {
-            const std::uint64_t expected = before_->count(id) - store_model::window::found(before_->missing, id);
-            const std::uint64_t returned = store_model::window::found(store.hour().returned, id);
-            const std::uint64_t kept = expected - std::min(expected, returned);
+            const std::uint64_t kept = this->kept(store, id, now);
             require(is_within(store.hour().count(id) + kept, known.maxima.hourly),
                     "incumbents' room in an hour's budget is gone");
             if (hour_ % 24 == 0 && store.day())
@@ -176,7 +202,7 @@ class store_watch {
 
     /// While everyone counts by the same rules in an hour, room is kept for those of the hour before.
     void check_incumbents(const claim& asked, const simulated_claims& of, const claim_answer& answer,
-                          happenings& seen) {
+                          const simulated_store& store, happenings& seen) {
         each_asked(asked, answer, [&](std::uint64_t series, const claim_run& run, const series_answer& is) {
             const bool incumbent = before_ && before_->series.contains(series);
             if (is.outcome == claim_outcome::taken) {
@@ -192,38 +218,41 @@ class store_watch {
             if (is.window == refusing_window::daily) ++seen["by the day"];
             if (of.terms.accepted) {
                 ++seen["refused when told"];
-                require(!is_unharmed() || !is_by_one_rule(of.rule), "what was accepted at once is refused when told");
+                require(!is_unharmed() || !is_by_one_rule(of.all_rules()),
+                        "what was accepted at once is refused when told");
             }
+            if (of.terms.owed) check_owed(of, answer, is, seen);
             if (!incumbent || !was_in_grace(answer) || !is_unharmed()) return;
             ++seen["incumbents refused"];
-            require(world_->changes != rule_changes::none, "an incumbent is refused in the grace");
+            // What was let pass out of shares counts among what may be claimed.
+            if (store.hour().owed || before_->owed) return;
+            require(!world_->is_uniform(), "an incumbent is refused in the grace");
             const std::uint64_t by = filed_under(asked, answer, is.budget);
-            const bool one_rule =
-                world_->changes == rule_changes::rules ? rules_ == std::set{of.rule} : is_by_one_rule(of.rule);
+            const bool one_rule = world_->changes == rule_changes::rules ? rules_ == std::set{of.all_rules()}
+                                                                         : is_by_one_rule(of.all_rules());
             require(!one_rule || is.window == refusing_window::daily || newcomers_[by] == 0,
                     "newcomers have the room of an incumbent");
         });
     }
 
-    /// Whether it is not known how many of the hour before count against a budget, and they may yet come back.
-    [[nodiscard]] bool is_after_other_rules(const simulated_claims& of, const claim_answer& answer) const {
-        return world_->changes == rule_changes::rules && before_ && is_unharmed() && was_in_grace(answer) &&
-               !rules_before_.empty() && rules_before_ != std::set{of.rule};
+    /// What has passed out of a share has a place there, but after an hour or day that had more than may be claimed,
+    /// and where nobody knows how many come back.
+    void check_owed(const simulated_claims& of, const claim_answer& answer, const series_answer& is,
+                    happenings& seen) const {
+        ++seen["refused when owed"];
+        if (before_ && (before_->owed || before_->owed_day)) return;
+        if (answer.budgets[is.budget].awaited == all_awaited) return;
+        const bool is_by_day = is.window == refusing_window::daily;
+        require(
+            is_by_day ? !is_day_unharmed() || !world_->is_uniform() : !is_unharmed() || !is_by_one_rule(of.all_rules()),
+            "what was let pass out of a share is refused when told");
     }
 
-    /// Groups and tenants have budgets of their own as far as there are places.
-    void check_places(const claim& asked, const simulated_claims& of, const simulated_store& store) {
-        if (world_->changes == rule_changes::rules || hour_ / 24 <= lossy_until_ / 24) return;
-        const std::int64_t window = of.terms.with_day ? hour_ / 24 : hour_;
-        for (const claimed_budget& each : asked.budgets) {
-            const simulated_world::known_budget& known = world_->budgets.at(each.id);
-            if (known.shelf == 0 || store.hour().count(each.id) == 0) continue;
-            auto& [all, opened] = places_[{window, known.shelf}];
-            const bool had_place = before_ && before_->count(each.id) != 0;
-            if (all.insert(each.id).second && !had_place) ++opened;
-            require(opened <= known.places_max, "more budgets have been opened than there are places");
-        }
-        while (places_.size() > 50) places_.erase(places_.begin());
+    /// Whether it is not known how many of the hour before count against a budget, and they may yet come back.
+    [[nodiscard]] bool is_after_other_rules(const simulated_claims& of, const claim_answer& answer) const {
+        const auto is_other = [&of](std::size_t all_rules) { return all_rules / 2 != of.rule; };
+        return world_->changes == rule_changes::rules && before_ && is_unharmed() && was_in_grace(answer) &&
+               std::ranges::any_of(rules_before_, is_other);
     }
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "claim/reserve.hpp"
 #include "claim/simulated_store.hpp"
 #include "claim/simulated_world.hpp"
 #include "claim/violation.hpp"
@@ -25,7 +26,12 @@ class upstream_watch {
         std::map<std::uint64_t, std::uint64_t> excess{};  // by budget, see excess_of
         std::map<std::uint64_t, series_set> filed{};      // by series: the budgets it was counted in last
         series_set counted{};
-        bool is_split = false;  // two masters have opened it
+        series_set shared_out{};  // let pass out of shares: as long as nobody has counted them they are within those
+        bool is_split = false;    // two masters have opened it
+        std::set<std::size_t> rules{};  // by which was claimed: see simulated_claims::all_rules
+
+        /// Shares were taken, and by other rules too much may have been claimed.
+        [[nodiscard]] bool is_mixed() const { return rules.size() > 1 && !shared_out.empty(); }
     };
 
     const simulated_world& world_;
@@ -42,12 +48,44 @@ class upstream_watch {
         series_set budgets{};
     };
 
+    /// Somebody has claimed by these rules.
+    void claimed(std::int64_t hour, std::size_t rules) {
+        at(hours_, hour).rules.insert(rules);
+        at(days_, hour / 24).rules.insert(rules);
+    }
+    [[nodiscard]] bool is_claimed_otherwise(std::int64_t day, std::size_t rules) const {
+        const auto found = days_.find(day);
+        return found != days_.end() &&
+               std::ranges::any_of(found->second.rules, [rules](std::size_t each) { return each != rules; });
+    }
+
     /// Some server has counted it.
     void taken(const filing& as) {
         window& hour = at(hours_, as.hour);
         hour.counted.insert(as.series);
         hour.filed[as.series] = as.budgets;
-        if (as.with_day) file_in_day(as);
+        if (!as.with_day) return;
+        window& day = at(days_, as.hour / 24);
+        if (day.shared_out.contains(as.series) && !day.counted.contains(as.series)) day.filed.erase(as.series);
+        file_in_day(as);
+        day.counted.insert(as.series);
+    }
+
+    /// It has been let pass out of a share, of each budget that it may be filed under.
+    void shared_out(const filing& as) {
+        for (window* const each : {&at(hours_, as.hour), &at(days_, as.hour / 24)}) {
+            each->filed.try_emplace(as.series, as.budgets);
+            each->shared_out.insert(as.series);
+        }
+        flows(as.series, as.hour);
+    }
+    [[nodiscard]] bool is_counted_in_day(std::uint64_t series, std::int64_t hour) const {
+        const auto found = days_.find(hour / 24);
+        return found != days_.end() && found->second.counted.contains(series);
+    }
+    [[nodiscard]] bool is_shared_out(std::uint64_t series, std::int64_t hour) const {
+        const auto found = hours_.find(hour);
+        return found != hours_.end() && found->second.shared_out.contains(series);
     }
 
     /// It has been accepted at once; what it is filed under is known by the rules.
@@ -115,14 +153,15 @@ class upstream_watch {
             static const std::map<std::uint64_t, std::uint64_t> none;
             const auto before = of.before.hours.find(hour);
             lacks(each, hour == open ? &of.store.hour() : nullptr, of.waited_for,
-                  before == of.before.hours.end() ? none : before->second, hour >= of.whole_from_hour);
+                  before == of.before.hours.end() ? none : before->second,
+                  hour >= of.whole_from_hour && !each.is_split);
         }
         for (auto& [day, each] : days_) {
             if (day < open / 24) continue;
             static const std::map<std::uint64_t, std::uint64_t> none;
             const auto before = of.before.days.find(day);
             lacks(each, day == open / 24 && of.store.day() ? &*of.store.day() : nullptr, of.waited_for,
-                  before == of.before.days.end() ? none : before->second, day >= of.whole_from_day);
+                  before == of.before.days.end() ? none : before->second, day >= of.whole_from_day && !each.is_split);
         }
     }
 
@@ -145,10 +184,15 @@ class upstream_watch {
             const simulated_world::known_budget& known = world_.budgets.at(id);
             const std::uint64_t maximum = known.maxima.*which;
             if (of.upstream[id].insert(series).second && is_explained) ++of.excess[id];
-            if (!known.is_steady && !of.counted.contains(series)) continue;
-            const std::uint64_t excess = store_model::window::found(of.excess, id) + (of.is_split ? maximum : 0);
-            require(maximum == 0 || of.upstream[id].size() <= maximum + excess,
-                    "more series upstream than a budget has");
+            if (!known.is_steady && (which == &series_maxima::daily || !of.counted.contains(series))) continue;
+            const std::uint64_t excess = store_model::window::found(of.excess, id) + (of.is_split ? maximum : 0) +
+                                         (of.is_mixed() ? shares_max * share_of(maximum, world_.reserve) : 0);
+            // By some rules a series may count here, and by those that it was counted by elsewhere.
+            const auto counts_here = [&](std::uint64_t each) {
+                return known.is_steady || (of.counted.contains(each) && of.filed.at(each).contains(id));
+            };
+            const auto count = static_cast<std::uint64_t>(std::ranges::count_if(of.upstream[id], counts_here));
+            require(maximum == 0 || count <= maximum + excess, "more series upstream than a budget has");
         }
     }
 
@@ -161,9 +205,15 @@ class upstream_watch {
 
     static void lacks(window& in, const store_model::window* counted, const series_set& waited_for,
                       const std::map<std::uint64_t, std::uint64_t>& before, bool is_whole) {
-        for (const auto& [id, all] : in.upstream) {
+        for (const auto& [budget, all] : in.upstream) {
+            const std::uint64_t id = budget;
             const auto is_untold = [&waited_for](std::uint64_t series) { return waited_for.contains(series); };
-            const auto told = all.size() - static_cast<std::size_t>(std::ranges::count_if(all, is_untold));
+            // What was let pass out of a share may have been counted in the overflow budget in place of this one.
+            const auto is_uncounted = [&](std::uint64_t series) {
+                const bool is_counted = in.counted.contains(series) && in.filed.at(series).contains(id);
+                return is_untold(series) || (in.shared_out.contains(series) && !is_counted);
+            };
+            const auto told = all.size() - static_cast<std::size_t>(std::ranges::count_if(all, is_uncounted));
             const std::uint64_t count = counted == nullptr ? 0 : counted->count(id);
             const std::uint64_t missing = told > count ? told - count : 0;
             const std::uint64_t allowed = store_model::window::found(before, id);
