@@ -1,9 +1,9 @@
 -- Decides one claim: series that a gate does not know, all or nothing each, against budgets that a fleet shares.
 -- tests/fleet/store_model.hpp says the same without a store; fleet/claim_text.cpp writes the words and reads the answer.
 --
--- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, 5 the hour's feed, then
---       buckets, one a series each: of the hour if the gate gives their number, of the day if it is asked, of the hour
---       before.
+-- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, 5 the hour's feed, 6 the
+--       record of the day's first hour, 7 that of the hour before it, then buckets, one a series each: of the hour if
+--       the gate gives their number, of the day if it is asked, of the hour before.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
 --       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
 --       16 the budgets' kinds as bytes, 17 all rules, 18 whether they have passed: 0 they wait for this, 1 they were
@@ -25,12 +25,15 @@
 -- writes these four); all_rules of the last hour, and same_from, the hour from which on there may be shares of them (shares.lua); owed_day, the
 -- last one in which something was told of that had been let pass out of a share; hour, buckets, members, telling (gates
 -- that have yet to tell what they accepted in the hour, see telling.lua), before (if the hour before was open until now),
--- before_buckets, day, day_buckets, day_members. Of a record: buckets, rules, mixed (claims by other rules were made),
+-- before_buckets, day, day_buckets, day_members, kept_day (in whose first hour gates were listed that count by the day, so that
+-- the records of that hour and the one before are kept), uncounted_day (in whose first hour some gate has not told of all: what
+-- was awaited when that hour ended is in the day's counts from then on, for it may have passed). Of a record: buckets, rules,
+-- mixed (claims by other rules were made),
 -- all_rules and all_mixed (the same of rules with their maxima), shared (a series was counted in an overflow budget), owed
 -- (one has been told of that was let pass out of a share), owed_day (the same, in an hour of its day before this one),
 -- members; ID series counted, IDr incumbents returned, IDm of those counted the ones that are in no set, for a server has
--- lost them (and missing, if there is any), pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and
--- fingerprints stay strings: numbers of Lua lose bits above 2^53.
+-- lost them (and missing, if there is any), IDu that what was awaited is in the day's count,
+-- pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of Lua lose bits above 2^53.
 --
 -- The feed is a stream of what was taken in the hour, see feed.lua: an entry a claim that has taken something, under the
 -- number of series that the hour has by then. Whoever reads it sees by that number whether anything is missing.
@@ -59,8 +62,10 @@ local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobod
 local ABOUT = 'ID: series counted, IDr: incumbents of them that have returned, pID: budgets opened on a shelf'
 
 local HEAD, HOUR, BEFORE, DAY, FEED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DAYS_FIRST, BEFORE_DAY = KEYS[6], KEYS[7]
 local hour, rules, all_rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[17], ARGV[4] == '1'
 local hour_start, day = hour * HOUR_SECONDS, floor(hour / 24)
+local days_first = day * 24
 
 local time = redis.call('TIME')
 local now = tonumber(time[1])
@@ -68,11 +73,12 @@ local now = tonumber(time[1])
 -- The windows --------------------------------------------------------------------------------------------------------
 
 local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members',
-                  'telling', 'server', 'held', 'all_rules', 'owed_day')
+                  'telling', 'server', 'held', 'all_rules', 'owed_day', 'kept_day', 'uncounted_day')
 local open, buckets = tonumber(head[1] or -1), tonumber(head[2] or 0)
 local has_before, before_buckets = head[3] ~= false, tonumber(head[4] or 0)
 local open_day, day_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0)
-local telling = tonumber(head[9] or 0)
+local telling, held_hour = tonumber(head[9] or 0), tonumber(head[11] or -1)
+local kept_day, uncounted_day = tonumber(head[14] or -1), tonumber(head[15] or -1)
 
 local function answer(status)
     local has_day = open_day == floor(open / 24)
@@ -96,6 +102,12 @@ local function create_record(key, ends, n)
 end
 
 if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_SECONDS then
+    -- As in recover.lua. Whom a recovery has waited for in vain may have let pass what no record tells.
+    if hour > days_first and (held_hour == days_first or (open == days_first and telling > 0 and kept_day == day)) then
+        if held_hour == days_first then kept_day = -1 end
+        uncounted_day = day
+        call('HSET', HEAD, 'uncounted_day', day, 'kept_day', kept_day)
+    end
     has_before = open == hour - 1
     before_buckets = has_before and buckets or 0
     open, buckets = hour, buckets_for(head[7], tonumber(ARGV[5]))
@@ -115,7 +127,7 @@ end
 if hour ~= open then return answer(CLOSED) end
 
 -- After a loss only gates know which series they have accepted at once: they take their places before any other does.
-local held = tonumber(head[11] or -1) == hour
+local held = held_hour == hour
 if held and ARGV[18] ~= '1' then return answer(LOST) end
 if with_day and open_day ~= day then
     open_day, day_buckets = day, buckets_for(head[8], tonumber(ARGV[6]))
@@ -188,6 +200,34 @@ end
 -- By place of the id. All tables are filled in order: what is not takes several times as long to find.
 local in_hour, in_day, in_before, missing, returned = nil, {}, {}, {}, {}
 
+-- What was awaited when the day's first hour ended, and may have passed, has its place in the day: once a budget, whether or
+-- not it comes again. Returns false if nobody knows how much that is.
+local function count_awaited(done_at)
+    if kept_day ~= day then return false end
+    local places, had, back = {}, {}, {}
+    for i = 1, id_count do
+        if not in_day[done_at + i] then
+            local n = #places + 1
+            places[n], had[n], back[n] = i, ids[i], ids[i] .. 'r'
+        end
+    end
+    if #places == 0 then return true end
+    if call('EXISTS', DAYS_FIRST, BEFORE_DAY) < 2 then return false end
+    had, back = call('HMGET', BEFORE_DAY, unpack(had)), call('HMGET', DAYS_FIRST, unpack(back))
+    local counted = {}
+    for n = 1, #places do
+        local i, left = places[n], tonumber(had[n] or 0) - tonumber(back[n] or 0)
+        if left > 0 then
+            in_day[i] = in_day[i] + left
+            counted[#counted + 1], counted[#counted + 2] = ids[i], format('%d', in_day[i])
+        end
+        counted[#counted + 1], counted[#counted + 2] = ids[i] .. 'u', 1
+    end
+    call('HSET', DAY, unpack(counted))
+    return true
+end
+
+local day_is_full = false  -- for all that it does not know: what was awaited and may have passed is not known
 local more = {'rules', 'mixed', 'members', 'all_rules', 'all_mixed'}
 if in_grace then
     for i = 1, id_count do more[5 + i] = ids[i] .. 'r' end
@@ -203,9 +243,15 @@ if in_grace then
     for i = 1, id_count do returned[i] = tonumber(in_hour[id_count + 5 + i] or 0) end
 end
 if with_day then
-    in_day = read_counts(DAY, {'members', unpack(place_fields)})
+    local of_day = {'members', unpack(place_fields)}
+    local is_uncounted = uncounted_day == day and hour > days_first
+    if is_uncounted then
+        for i = 1, id_count do of_day[1 + shelf_count + i] = ids[i] .. 'u' end
+    end
+    in_day = read_counts(DAY, of_day)
     members_day = tonumber(in_day[id_count + 1] or 0)
     read_places(in_day, id_count + 1)
+    if is_uncounted then day_is_full = not count_awaited(id_count + 1 + shelf_count) end
 else
     for i = 1, id_count do in_day[i] = 0 end
     read_places(in_hour, id_count + #more - shelf_count)
@@ -269,7 +315,7 @@ local function awaited(b)
     return left > 0 and left or 0
 end
 
-local first_hour = hour % 24 == 0
+local first_hour = hour == days_first
 -- What a gate had in the hour before is in the day's count, which has been restored, whether it is in the set or not.
 local counts_day = with_day and (first_hour or not held)
 
@@ -279,8 +325,9 @@ local function refusal(run, incumbent, day_known)
         local b = run[i]
         local id, kept = asked_as[b], incumbent and 0 or awaited(b)
         if hourly[b] > 0 and in_hour[id] + kept >= hourly[b] then return 'h' .. char(b - 1) end
-        if counts_day and not day_known and daily[b] > 0 and in_day[id] + (first_hour and kept or 0) >= daily[b] then
-            return 'd' .. char(b - 1)
+        if counts_day and not day_known and daily[b] > 0 then
+            local left = daily[b] - in_day[id] - (first_hour and kept or 0)
+            if day_is_full or left <= 0 then return 'd' .. char(b - 1) end
         end
     end
 end
@@ -298,6 +345,7 @@ local function room(run)
         if counts_day and day_max > 0 then
             local left = day_max - in_day[id]
             if first_hour then left = left - kept end
+            if day_is_full then left = 0 end
             if left < least then least = left end
         end
     end
@@ -308,7 +356,7 @@ end
 
 local outcomes = {}
 local KNOWN, TAKEN, UNKNOWN = 'k\0', 't\0', 'u\0'
-local hour_keys = 5
+local hour_keys = 7
 local day_keys = hour_keys + series_count
 local before_keys = with_day and day_keys + series_count or day_keys
 

@@ -87,6 +87,9 @@ void write_keys(claim_writer& to, const claim& asked, const claim_terms& terms, 
     to.key(before);
     to.key(day);
     to.key(keys.feed(terms.hour));
+    const std::int64_t days_first = day_of_hour(terms.hour) * 24;
+    to.key(keys.hour(days_first));
+    to.key(keys.hour(days_first - 1));
     if (terms.buckets.hour != 0) to.buckets(hour, asked, terms.buckets.hour);
     if (terms.with_day && terms.buckets.day != 0) to.buckets(day, asked, terms.buckets.day);
     if (terms.buckets.before != 0) to.buckets(before, asked, terms.buckets.before);

@@ -12,7 +12,7 @@
 namespace seriesgate {
 
 /// Of what claim.lua files, and how. A later one has keys of its own beside these.
-inline constexpr unsigned claim_layout = 1;
+inline constexpr unsigned claim_layout = 2;
 
 /// Of one namespace. Threads: any.
 class store_keys {

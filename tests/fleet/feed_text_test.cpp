@@ -57,7 +57,7 @@ bool is_read(const std::string& text) {
 
 TEST_CASE("who reads the feed says how far it has come") {
     CHECK(feed_words(49, 12, store_keys{"a"}) ==
-          std::vector<std::string>{"3", "sg:{a}:1:head", "sg:{a}:1:h:49", "sg:{a}:1:h:49:feed", "12", "128", ""});
+          std::vector<std::string>{"3", "sg:{a}:2:head", "sg:{a}:2:h:49", "sg:{a}:2:h:49:feed", "12", "128", ""});
 }
 
 TEST_CASE("fingerprints stand in the feed with the lowest byte first") {

@@ -26,7 +26,7 @@ struct scene {
 class random_gates {
     scene scene_;
     random_numbers random_;
-    std::int64_t hour_ = first_hour;
+    std::int64_t hour_ = first_hour + 21;  // soon after, a day ends
     std::chrono::seconds in_hour_{0};
 
   public:
@@ -46,6 +46,7 @@ class random_gates {
 
     time_point next_moment() {
         std::chrono::seconds passed{random_.below(90)};
+        if (random_.one_in(30)) passed = std::chrono::hours{1} - in_hour_;
         if (random_.one_in(300)) passed += std::chrono::hours{random_.below(3)};
         return moment_after(passed);
     }

@@ -89,6 +89,9 @@ happened run_scene(scene of, int steps) {
         const claim asked = gates.next_claim();
         const claim_answer answer = both.decide(asked, terms, now);
         seen.add(answer);
+        if (both.model().day())
+            for (const auto& [id, left] : both.model().day()->carried)
+                ++seen.counts[left == 0 ? "carried none" : "carried"];
         if (of.steady && answer.status == claim_status::decided) {
             check_invariants(asked, answer, terms);
             awaited.check(asked, answer);
@@ -117,6 +120,15 @@ TEST_CASE("the script decides as the model does, while limits stay as they are")
         CAPTURE(what);
         if (places_for_all) CHECK(seen.counts.contains(what));
     }
+}
+
+TEST_CASE("the script carries what is untold into the day as the model does") {
+    std::map<std::string, int> seen;
+    for (const std::uint64_t seed : {21u, 22u, 23u, 24u})
+        for (const auto& [what, count] : run_scene({.seed = seed, .places_for_all = true}, 2000).counts)
+            seen[what] += count;
+    CHECK(seen["carried"] > 0);
+    CHECK(seen["carried none"] > 0);
 }
 
 TEST_CASE("the script decides as the model does, while gates change their limits") {

@@ -127,6 +127,7 @@ class store_and_model {
         for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
         if (!window.missing.empty()) fields["missing"] = "1";
         for (const auto& [id, count] : window.missing) fields[std::to_string(id) + "m"] = std::to_string(count);
+        for (const auto& [id, count] : window.carried) fields[std::to_string(id) + "u"] = "1";
         for (const auto& [shelf, count] : window.places)
             fields[std::string{"p"} + std::to_string(shelf)] = std::to_string(count);
         return fields;
@@ -164,7 +165,8 @@ class store_and_model {
         fields.erase("about");
         REQUIRE(fields == fields_of(window));
         REQUIRE(store_.series(record, window.buckets) == window.series);
-        REQUIRE(connection.number({"EXPIRETIME", record}) == ends + 7'800);
+        const std::int64_t of_use_until = window.kept_for_day ? ends - ends % 86'400 + 86'400 : ends;
+        REQUIRE(connection.number({"EXPIRETIME", record}) == of_use_until + 7'800);
         for (std::uint32_t i = 0; i < window.buckets; ++i) {
             const std::string bucket = record + ":" + std::to_string(i);
             if (connection.number({"EXISTS", bucket}) == 0) continue;

@@ -24,6 +24,9 @@ namespace seriesgate::testing {
 struct store_mutants {
     bool any_server = false;        ///< a server that has the head is one whose counts are whole
     bool waits_for_nobody = false;  ///< a recovery ends with the first gate that has offered
+    bool day_not_marked = false;    ///< nobody notes that some gate has not told of all in a day's first hour
+    bool nothing_carried = false;   ///< nobody counts it in the day
+    bool any_day_before = false;    ///< when a day begins, by which rules the one before was counted is not asked
 };
 
 class store_model {
@@ -55,7 +58,11 @@ class store_model {
         std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
         std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
         std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
-        std::vector<fed> feed{};                           ///< of an hour: all claims that have taken something
+        /// Of a day: what may have passed in its first hour, by budget, and is among `counted`.
+        std::map<std::uint64_t, std::uint64_t> carried{};
+        bool kept_for_day =
+            false;  ///< of a day's first hour, and the one before: the record is kept as long as the day's
+        std::vector<fed> feed{};  ///< of an hour: all claims that have taken something
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -91,7 +98,16 @@ class store_model {
         if (!before_ || !in_time || terms.hour < whole_from_) return telling_state::must_wait;
         if (before_->all_rules != terms.all_rules || before_->all_mixed || before_->shared)
             return telling_state::must_wait;
-        if (before_->owed || (before_->owed_day && terms.hour % 24 == 0)) return telling_state::must_wait;
+        const bool opens_day = terms.hour % 24 == 0;
+        if (before_->owed || (before_->owed_day && opens_day)) return telling_state::must_wait;
+        if (opens_day && terms.with_day) {
+            const bool is_by_others = terms.hour - 24 < std::max(whole_from_ - 1, same_from_);
+            if (is_by_others && !broken_.any_day_before) return telling_state::must_wait;
+            if (!hour_.telling.contains(gate)) {
+                hour_.kept_for_day = before_->kept_for_day = true;
+                kept_day_ = terms.hour / 24;
+            }
+        }
         hour_.telling.insert(gate);
         return telling_state::listed;
     }
@@ -185,6 +201,9 @@ class store_model {
     std::optional<window> before_;  // if it was open until hour_ was
     std::optional<window> day_;     // of hour_number_
     std::uint64_t last_day_size_ = 0;
+    std::optional<std::int64_t> kept_day_;  // of the records that are kept_for_day
+    std::int64_t uncounted_day_ = -1;       // in whose first hour some gate has not told of all
+    window days_first_, before_day_;        // that hour and the one before, when it ended
 
     /// A budget of a claim, as which it is asked.
     struct asked_budget {
@@ -255,7 +274,22 @@ class store_model {
         for (const auto& [shelf, count] : opened) (in_day ? *day_ : hour_).places[shelf] += count;
     }
 
+    /// What was awaited when a day's first hour ended may have passed: the day keeps its places.
+    void end_days_first(std::int64_t next) {
+        const std::int64_t day = next / 24;
+        if (next == day * 24) return;
+        if (held_hour_ == day * 24) {
+            uncounted_day_ = day;
+            kept_day_.reset();
+        } else if (hour_number_ == day * 24 && !hour_.telling.empty() && kept_day_ == day) {
+            uncounted_day_ = day;
+            days_first_ = hour_;
+            before_day_ = *before_;
+        }
+    }
+
     void begin_hour(std::int64_t hour, window begun) {
+        if (!broken_.day_not_marked) end_days_first(hour);
         if (hour / 24 != hour_number_ / 24 && day_) {
             last_day_size_ = day_->series.size();
             day_.reset();
@@ -313,6 +347,7 @@ class store_model {
         if (terms.rules != hour_.rules) hour_.mixed = true;
         if (terms.all_rules != hour_.all_rules && !std::exchange(hour_.all_mixed, true)) same_from_ = terms.hour + 2;
         resolved_.clear();
+        if (terms.with_day) carry(asked, terms);
         const auto hourly_then = hour_.counted;
         const auto daily_then = day_ ? day_->counted : hourly_then;
         fed taken{.gate = terms.gate};
@@ -336,6 +371,29 @@ class store_model {
                                       .daily = terms.with_day ? day_->count(budget.id) : 0,
                                       .awaited = awaited(budget, terms)});
         }
+    }
+
+    [[nodiscard]] bool is_uncounted(const claim_terms& terms) const {
+        return terms.with_day && uncounted_day_ == terms.hour / 24 && terms.hour % 24 != 0;
+    }
+    /// Nobody knows how much has passed: there is no more room in the day.
+    [[nodiscard]] bool is_day_full(const claim_terms& terms) const {
+        return is_uncounted(terms) && kept_day_ != uncounted_day_;
+    }
+
+    /// Once a budget, when it is first asked about.
+    void carry(const claim& asked, const claim_terms& terms) {
+        if (!is_uncounted(terms) || is_day_full(terms) || broken_.nothing_carried) return;
+        for (const claimed_budget& each : asked.budgets) {
+            carry(each.id);
+            if (each.shelf != 0) carry(each.overflow_id);
+        }
+    }
+    void carry(std::uint64_t budget) {
+        const std::uint64_t had = before_day_.count(budget);
+        const std::uint64_t left = had - std::min(had, window::found(days_first_.returned, budget));
+        const auto [at, is_first] = day_->carried.try_emplace(budget, left);
+        if (is_first && left != 0) day_->counted[budget] += left;
     }
 
     using counts_by_id = std::map<std::uint64_t, std::uint64_t>;
@@ -372,7 +430,9 @@ class store_model {
             const std::uint64_t kept_in_day = terms.hour % 24 == 0 ? kept : 0;
             if (!has_room(budget.maxima.hourly, hour_.count(budget.id), kept))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::hourly};
-            if (counts_day(terms) && !day_known && !has_room(budget.maxima.daily, day_->count(budget.id), kept_in_day))
+            const bool has_day = budget.maxima.daily == 0 || !is_day_full(terms);
+            if (counts_day(terms) && !day_known &&
+                !(has_day && has_room(budget.maxima.daily, day_->count(budget.id), kept_in_day)))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::daily};
         }
         take(series, run, {.incumbent = incumbent, .day_counts = terms.with_day && !day_known}, terms);
