@@ -14,6 +14,9 @@ struct mutants {
     bool place_not_kept = false;         ///< gates may tell later, and no place is kept for that
     bool any_server = false;             ///< a server with a head is one whose counts are whole
     bool recovery_waits_for_nobody = false;
+    bool day_not_marked = false;   ///< in whose first hour some gate has not told of all
+    bool nothing_carried = false;  ///< into the day, of what may have passed in its first hour
+    bool any_day_before = false;   ///< at midnight incumbents may pass at once whatever the limits were
     bool held_for_nobody = false;  ///< after a loss others are decided about before what is untold
     // a gate
     bool rules_that_changed_ignored = false;
@@ -25,11 +28,10 @@ struct mutants {
     bool own_counts_decide = false;      ///< of a gate that is not answered
     bool untold_forgotten = false;       ///< what was accepted at once is never told of
     bool accepts_though_it_must_wait = false;
-    bool at_once_after_other_rules = false;   ///< though it has what those did not limit
-    bool at_once_in_days_first_hour = false;  ///< though the day keeps no place for what is never told
-    bool leaves_with_untold = false;          ///< the list of those that tell later
-    bool nothing_offered = false;             ///< of what it has heard, after a loss
-    bool untold_not_announced = false;        ///< the store is not told to wait for them, after a loss
+    bool at_once_after_other_rules = false;  ///< though it has what those did not limit
+    bool leaves_with_untold = false;         ///< the list of those that tell later
+    bool nothing_offered = false;            ///< of what it has heard, after a loss
+    bool untold_not_announced = false;       ///< the store is not told to wait for them, after a loss
 };
 
 }  // namespace seriesgate::testing

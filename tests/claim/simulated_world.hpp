@@ -105,8 +105,9 @@ class simulated_world {
     static void limit_teams_most(limit_rules& of, random_numbers& random) {
         of.limits[0].maxima.hourly = 2 + random.below(3);
         of.limits[0].per_tenant = false;
-        if (random.one_in(2)) of.global = {};
-        if (random.one_in(2)) of.tenants.fallback = {};
+        if (random.one_in(3)) return;
+        of.global = {};
+        of.tenants.fallback = {};
     }
 
     /// The same limits: none comes, none goes.

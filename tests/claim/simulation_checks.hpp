@@ -159,11 +159,12 @@ class simulation_checks {
         }
         if (!waited_for.empty()) ++seen["held"];
         ++seen[all_well ? "recoveries of all" : "recoveries"];
+        const std::int64_t open = simulated_gate::hour_number(now);  // what was untold in one before is told no more
         upstream_.settle_loss({.store = at.store,
                                .before = *before_loss_,
                                .waited_for = waited_for,
-                               .whole_from_hour = all_well ? whole_from_hour_ : never,
-                               .whole_from_day = all_well ? whole_from_day_ : never});
+                               .whole_from_hour = all_well ? std::max(whole_from_hour_, open) : never,
+                               .whole_from_day = all_well ? std::max(whole_from_day_, open / 24) : never});
         if (!is_split) before_loss_.reset();
     }
 
