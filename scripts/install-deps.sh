@@ -37,7 +37,7 @@ if [ "$with_unit_tests" = yes ]; then
 fi
 if [ "$with_tests" = yes ]; then
     tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind redis-sentinel:redis-sentinel redis-cli:redis-tools)
-    libraries+=(libclang-rt-dev ca-certificates faketime libnss-wrapper python3 python3-pytest python3-pytest-timeout
+    libraries+=(libclang-rt-dev ca-certificates libnss-wrapper python3 python3-pytest python3-pytest-timeout
                 python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema debootstrap haproxy nginx openssl)
 fi
 
