@@ -59,8 +59,8 @@ local KEPT, KEPT_SPREAD = 7200, 600  -- seconds that keys outlive their window; 
 local HEAD_KEPT = 172800         -- how long a namespace without gates is remembered
 local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 512 a set is no intset any more
 local BUCKETS_MAX = 1048576
-local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
 local COMPLETED_MAX = 1000       -- series of one histogram in one window: see limit/histogram_keys.hpp
+local ROOM_UNKNOWN, ROOM_MAX = 1048576, 16777216  -- series
 local FEED_ENTRIES = 12000       -- at least: of full claims some 32 MB
 local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobody reads it in another
 
@@ -270,19 +270,25 @@ for b = 1, budget_count do
 end
 local awaits_all, opens = {}, {}
 
--- Whether a budget of a shelf has a place of its own, or is asked as the shelf's overflow budget. Once in a claim.
+-- Whether a budget of a shelf has a place of its own, or is asked as the shelf's overflow budget.
 local function resolve(b)
     local shelf = on_shelf[b]
-    on_shelf[b] = false
+    on_shelf[b], opens[b], awaits_all[b] = false, nil, nil
     local had_place = (in_before[b] or 0) > 0
     if in_hour[b] == 0 and in_day[b] == 0 and not had_place then
         if shelf.opened.count >= shelf.places then
             asked_as[b], hourly[b], daily[b] = shelf.overflow, shelf.hourly, shelf.daily
             return
         end
-        opens[b] = shelf.opened  -- when it takes its first series
+        opens[b] = shelf  -- when it takes its first series
     end
     if in_grace then awaits_all[b] = not had_place and in_before[shelf.overflow] > 0 end
+end
+
+-- Until it has taken a series, another one may take the last place.
+local function resolve_once_more(b)
+    if opens[b] then on_shelf[b] = opens[b] end
+    if on_shelf[b] then resolve(b) end
 end
 
 local function awaited(b)
@@ -386,8 +392,8 @@ local function settle(run)
         if counts_day then in_day[id] = in_day[id] + taken_day end
         took_shared = took_shared or id > budget_count
         if came_back > 0 then returned[id] = returned[id] + came_back end
-        local opened = opens[b]
-        if opened then opened.count, opened.grew, opens[b] = opened.count + 1, true, nil end
+        local shelf = opens[b]
+        if shelf then shelf.opened.count, shelf.opened.grew, opens[b] = shelf.opened.count + 1, true, nil end
     end
     members, members_day = members + taken, members_day + taken_day
     taken, taken_day, came_back = 0, 0, 0
@@ -575,7 +581,7 @@ local function budgets_of(bytes)
     for i = 1, #run do
         local b = run[i] + 1
         run[i] = b
-        if on_shelf[b] then resolve(b) end
+        resolve_once_more(b)
     end
     return run
 end
@@ -681,7 +687,7 @@ if failed then return failed end
 
 local figures = {}
 for b = 1, budget_count do
-    if on_shelf[b] then resolve(b) end
+    resolve_once_more(b)
     local at, id, kept = 4 * (b - 1), asked_as[b], awaited(b)
     figures[at + 1], figures[at + 2] = id == b and 0 or 1, in_hour[id]
     figures[at + 3], figures[at + 4] = in_day[id], kept == huge and -1 or kept

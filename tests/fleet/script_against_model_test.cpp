@@ -75,7 +75,7 @@ struct happened {
     }
 };
 
-happened run_scene(scene of, int steps) {
+happened run_scene(scene of, int steps, bool of_two_versions = false) {
     CAPTURE(of.seed);
     store_and_model both;
     random_gates gates{of};
@@ -83,6 +83,7 @@ happened run_scene(scene of, int steps) {
     happened seen;
     for (int step = 0; step < steps; ++step) {
         CAPTURE(step);
+        if (of_two_versions) both.store().change_version();
         const time_point now = gates.next_moment();
         const claim_terms terms = gates.next_terms(both.told());
         if (const auto telling = gates.next_telling())
@@ -127,6 +128,14 @@ TEST_CASE("the script decides as the model does, while gates change their limits
     const happened seen = run_scene({.seed = seed, .with_day = with_day, .steady = false}, 1500);
     CHECK(seen.counts.at("all awaited") > 0);
     CHECK(seen.counts.at("taken") > 0);
+}
+
+TEST_CASE("gates of two versions of the script decide as one, claim by claim") {
+    const happened seen = run_scene({.seed = 21, .with_day = true}, 1500, true);
+    for (const char* what : {"decided", "closed", "known", "taken", "refused", "awaited"}) {
+        CAPTURE(what);
+        CHECK(seen.counts.contains(what));
+    }
 }
 
 TEST_CASE("the script leaves shares alone as the model does, and gives them to the same gates") {

@@ -294,7 +294,7 @@ class store_model {
     }
 
     static std::uint32_t buckets_for(std::size_t last, std::uint64_t room) {
-        const double room_for = static_cast<double>(room == 0 ? 64 * 1024 : std::min<std::uint64_t>(room, 4 << 20));
+        const double room_for = static_cast<double>(room == 0 ? 1 << 20 : std::min<std::uint64_t>(room, 16 << 20));
         const double series = std::max(static_cast<double>(last) * 1.25, room_for);
         std::uint32_t buckets = 1;
         while (buckets < 1u << 20 && buckets * 256.0 < series) buckets *= 2;
@@ -453,9 +453,10 @@ class store_model {
         return terms.with_day ? day_->places : hour_.places;
     }
 
+    /// Until it has taken a series, another one may take the last place.
     const asked_budget& resolve(const claim& asked, std::size_t place, const claim_terms& terms) {
         const auto [at, is_new] = resolved_.try_emplace(place);
-        if (!is_new) return at->second;
+        if (!is_new && !at->second.opens) return at->second;
         const claimed_budget& budget = asked.budgets[place];
         asked_budget& as = at->second;
         as = {.id = budget.id, .maxima = claimed(budget.maxima, terms)};
