@@ -94,7 +94,7 @@ bool feed::take_claim(const fed_claim& one, clock::time_point now, series_limite
     const window_span hour = span_of(at_->hour);
     const bool is_own = one.gate == shared_.gate;
     if (!is_own) {
-        if (!learn(limiter, hour, one.fingerprints)) return false;
+        if (!learn(limiter, hour, one.fingerprints) || !learn(limiter, hour, one.families)) return false;
         shared_.metrics.struck_series.add(shared_.untold.strike(hour, one.fingerprints));
         shared_.metrics.fed_series.add(one.fingerprints.size());
     }
@@ -130,8 +130,10 @@ net::awaitable<void> feed::fill_gap() {
 void feed::take_late(clock::time_point now, series_limiter& limiter) {
     while (!late_.empty() && (late_.front().at <= now || late_.size() > late_max)) {
         const late& first = late_.front();
-        if (first.said.gate == shared_.gate)
+        if (first.said.gate == shared_.gate) {
             static_cast<void>(learn(limiter, span_of(first.hour), first.said.fingerprints));
+            static_cast<void>(learn(limiter, span_of(first.hour), first.said.families));
+        }
         shared_.heard.hear_fed(first.hour, first.said.hourly, first.said.daily);
         late_.pop_front();
     }

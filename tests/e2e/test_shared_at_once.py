@@ -4,16 +4,12 @@ import time
 
 import pytest
 
-import gate as gate_module
 from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_clock import EDGES, LIMITS, clocks, comes_to, set_all, timed  # noqa: F401
 from test_shared_fleet import current, currents
 from traffic import identity, numbered
 from waiting import eventually
-
-pytestmark = pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
-                                reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 
 INCUMBENTS, NEWCOMERS = numbered(8, job="a"), numbered(50, start=1000, job="a")
 FIRST = numbered(1, start=5000, job="a")

@@ -61,6 +61,8 @@ struct happened {
         ++counts[statuses[static_cast<int>(answer.status)]];
         for (const series_answer& is : answer.series) {
             ++counts[outcomes[static_cast<int>(is.outcome)]];
+            if (is.completed.hour) ++counts["completed"];
+            if (is.completed.day) ++counts["completed in the day"];
             if (is.outcome == claim_outcome::refused && is.window == refusing_window::daily) ++counts["by the day"];
         }
         for (const budget_answer& is : answer.budgets) {
@@ -73,7 +75,7 @@ struct happened {
     }
 };
 
-happened run_scene(scene of, int steps) {
+happened run_scene(scene of, int steps, bool of_two_versions = false) {
     CAPTURE(of.seed);
     store_and_model both;
     random_gates gates{of};
@@ -81,6 +83,7 @@ happened run_scene(scene of, int steps) {
     happened seen;
     for (int step = 0; step < steps; ++step) {
         CAPTURE(step);
+        if (of_two_versions) both.store().change_version();
         const time_point now = gates.next_moment();
         const claim_terms terms = gates.next_terms(both.told());
         if (const auto telling = gates.next_telling())
@@ -92,7 +95,7 @@ happened run_scene(scene of, int steps) {
         if (both.model().day())
             for (const auto& [id, left] : both.model().day()->carried)
                 ++seen.counts[left == 0 ? "carried none" : "carried"];
-        if (of.steady && answer.status == claim_status::decided) {
+        if (of.steady && !of.histograms && answer.status == claim_status::decided) {
             check_invariants(asked, answer, terms);
             awaited.check(asked, answer);
         }
@@ -139,6 +142,14 @@ TEST_CASE("the script decides as the model does, while gates change their limits
     CHECK(seen.counts.at("taken") > 0);
 }
 
+TEST_CASE("gates of two versions of the script decide as one, claim by claim") {
+    const happened seen = run_scene({.seed = 21, .with_day = true}, 1500, true);
+    for (const char* what : {"decided", "closed", "known", "taken", "refused", "awaited"}) {
+        CAPTURE(what);
+        CHECK(seen.counts.contains(what));
+    }
+}
+
 TEST_CASE("the script leaves shares alone as the model does, and gives them to the same gates") {
     const bool with_day = GENERATE(true, false);
     const bool steady = GENERATE(true, false);
@@ -149,4 +160,17 @@ TEST_CASE("the script leaves shares alone as the model does, and gives them to t
     // Where rules change all the time, hardly any hour has claims of one kind alone.
     if (steady) CHECK(seen.counts.at("of the day") > 0);
     if (steady) CHECK(seen.counts.at("none left") > 0);
+}
+
+TEST_CASE("the script completes histograms as the model does") {
+    const bool with_day = GENERATE(true, false);
+    const bool steady = GENERATE(true, false);
+    const std::uint32_t reserve = GENERATE(0u, 5000u);
+    const std::uint64_t seed = GENERATE(21u, 23u);
+    const happened seen =
+        run_scene({.seed = seed, .with_day = with_day, .steady = steady, .reserve = reserve, .histograms = true}, 1500);
+    CHECK(seen.counts.at("taken") > 0);
+    CHECK(seen.counts.at("refused") > 0);
+    CHECK(seen.counts.at("completed") > 0);
+    CHECK(seen.counts.contains("completed in the day") == (with_day || !steady));
 }

@@ -17,6 +17,7 @@
 #include "claim/count_offer.hpp"
 #include "claim/reserve.hpp"
 #include "claim/shares.hpp"
+#include "limit/histogram_keys.hpp"
 
 namespace seriesgate::testing {
 
@@ -38,6 +39,7 @@ class store_model {
         std::vector<std::uint64_t> series{};
         std::map<std::uint64_t, std::uint64_t> hourly{};  ///< of the budgets that have grown
         std::map<std::uint64_t, std::uint64_t> daily{};   ///< the same
+        std::vector<std::uint64_t> families{};            ///< of histograms that have begun
 
         friend bool operator==(const fed&, const fed&) = default;
     };
@@ -54,15 +56,17 @@ class store_model {
         bool owed_day = false;            ///< the same, in an hour before of its day
         std::set<std::string> telling{};  ///< gates that accept incumbents at once
         std::set<std::uint64_t> series{};
-        std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
-        std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
+        std::set<std::uint64_t> families{};             ///< of histograms that have begun: in the sets, uncounted
+        std::map<std::uint64_t, std::uint64_t> over{};  ///< those of `counted` that completed a histogram in the grace
+        std::map<std::uint64_t, std::uint64_t> completed{};  ///< series taken without room, by family
+        std::map<std::uint64_t, std::uint64_t> counted{};    ///< series by budget
+        std::map<std::uint64_t, std::uint64_t> returned{};   ///< those of them that were incumbents, in the grace
         std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
         std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
         /// Of a day: what may have passed in its first hour, by budget, and is among `counted`.
         std::map<std::uint64_t, std::uint64_t> carried{};
-        bool kept_for_day =
-            false;  ///< of a day's first hour, and the one before: the record is kept as long as the day's
-        std::vector<fed> feed{};  ///< of an hour: all claims that have taken something
+        bool kept_for_day = false;  ///< of a day's first hour, and the one before: kept as long as the day's record
+        std::vector<fed> feed{};    ///< of an hour: all claims that have taken something
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -323,7 +327,7 @@ class store_model {
     }
 
     static std::uint32_t buckets_for(std::size_t last, std::uint64_t room) {
-        const double room_for = static_cast<double>(room == 0 ? 64 * 1024 : std::min<std::uint64_t>(room, 4 << 20));
+        const double room_for = static_cast<double>(room == 0 ? 1 << 20 : std::min<std::uint64_t>(room, 16 << 20));
         const double series = std::max(static_cast<double>(last) * 1.25, room_for);
         std::uint32_t buckets = 1;
         while (buckets < 1u << 20 && buckets * 256.0 < series) buckets *= 2;
@@ -355,8 +359,11 @@ class store_model {
         for (const claim_run& run : asked.runs) {
             if (!run.look && run.series != 0)
                 for (const std::uint8_t place : run.budgets) resolve(asked, place, terms);
-            for (std::uint32_t i = 0; i < run.series; ++i, ++next)
-                answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, run, terms));
+            for (std::uint32_t i = 0; i < run.series; ++i, ++next) {
+                const auto at = static_cast<std::size_t>(next - asked.fingerprints.begin());
+                const std::uint64_t family = asked.families.empty() ? 0 : asked.families[at];
+                answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, family, run, terms, taken));
+            }
         }
         for (std::size_t i = 0; i < answer.series.size(); ++i)
             if (answer.series[i].outcome == claim_outcome::taken) taken.series.push_back(asked.fingerprints[i]);
@@ -420,23 +427,54 @@ class store_model {
         return {.outcome = known ? claim_outcome::known : claim_outcome::unknown};
     }
 
-    series_answer decide_one(std::uint64_t series, const claim_run& run, const claim_terms& terms) {
+    series_answer decide_one(std::uint64_t series, std::uint64_t family, const claim_run& run, const claim_terms& terms,
+                             fed& fed_with) {
         if (hour_.series.contains(series)) return {.outcome = claim_outcome::known};
         const bool day_known = in_day(series, terms);
         const bool incumbent = in_grace_ && before_->series.contains(series);
+        std::vector<std::uint64_t> without_hour, without_day;  // budgets
         for (const std::uint8_t place : run.budgets) {
             const asked_budget& budget = resolved_.at(place);
-            const std::uint64_t kept = incumbent ? 0 : awaited(budget, terms);
+            const std::uint64_t kept = awaited(budget, terms);
             const std::uint64_t kept_in_day = terms.hour % 24 == 0 ? kept : 0;
-            if (!has_room(budget.maxima.hourly, hour_.count(budget.id), kept))
+            // What has completed histograms takes no room from the incumbents that have yet to return.
+            const auto has_room = [&](const window& in, std::uint64_t maximum, std::uint64_t kept_in_it) {
+                const std::uint64_t count = in.count(budget.id);
+                if (!incumbent) return store_model::has_room(maximum, count, kept_in_it);
+                return store_model::has_room(maximum, count - (kept_in_it == 0 ? 0 : window::found(in.over, budget.id)),
+                                             0);
+            };
+            if (!has_room(hour_, budget.maxima.hourly, kept)) without_hour.push_back(budget.id);
+            if (!without_hour.empty() && !completes(hour_, family))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::hourly};
             const bool has_day = budget.maxima.daily == 0 || !is_day_full(terms);
-            if (counts_day(terms) && !day_known &&
-                !(has_day && has_room(budget.maxima.daily, day_->count(budget.id), kept_in_day)))
+            if (counts_day(terms) && !day_known && !(has_day && has_room(*day_, budget.maxima.daily, kept_in_day)))
+                without_day.push_back(budget.id);
+            if (!without_day.empty() && !completes(*day_, family))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::daily};
         }
         take(series, run, {.incumbent = incumbent, .day_counts = terms.with_day && !day_known}, terms);
-        return {.outcome = claim_outcome::taken};
+        if (!without_hour.empty()) complete(hour_, family, without_hour, in_grace_);
+        if (!without_day.empty()) complete(*day_, family, without_day, in_grace_ && terms.hour % 24 == 0);
+        if (family != 0) begin_histogram(family, terms, fed_with);
+        return {.outcome = claim_outcome::taken,
+                .completed = {.hour = !without_hour.empty(), .day = !without_day.empty()}};
+    }
+
+    /// Whether one more series of a histogram that has begun may be taken without room.
+    static bool completes(const window& in, std::uint64_t family) {
+        return in.families.contains(family) && window::found(in.completed, family) < completing_series_max;
+    }
+
+    static void complete(window& in, std::uint64_t family, std::span<const std::uint64_t> without, bool keeps_room) {
+        ++in.completed[family];
+        if (!keeps_room) return;
+        for (const std::uint64_t budget : without) ++in.over[budget];
+    }
+
+    void begin_histogram(std::uint64_t family, const claim_terms& terms, fed& fed_with) {
+        if (hour_.families.insert(family).second) fed_with.families.push_back(family);
+        if (terms.with_day) day_->families.insert(family);
     }
 
     static bool has_room(std::uint64_t maximum, std::uint64_t current, std::uint64_t kept) {
@@ -473,9 +511,10 @@ class store_model {
         return terms.with_day ? day_->places : hour_.places;
     }
 
+    /// Until it has taken a series, another one may take the last place.
     const asked_budget& resolve(const claim& asked, std::size_t place, const claim_terms& terms) {
         const auto [at, is_new] = resolved_.try_emplace(place);
-        if (!is_new) return at->second;
+        if (!is_new && !at->second.opens) return at->second;
         const claimed_budget& budget = asked.budgets[place];
         asked_budget& as = at->second;
         as = {.id = budget.id, .maxima = claimed(budget.maxima, terms)};
