@@ -9,6 +9,7 @@
 #   --rate N      requests a second, to all gates together (100)
 #   --seconds N   how long each of the two loads lasts (30)
 #   --gates N     (3)
+#   --midnight    the hour is a day's last: days are limited, too
 #
 # Needs wrk, nginx-light, redis-server, cc and python3-snappy. From the environment:
 #   SERIESGATE_BIN          the gate (build/release/seriesgate)

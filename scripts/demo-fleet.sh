@@ -69,12 +69,13 @@ started victoria-metrics "http://$database/health"
 start "$store" "$store" --port "${shared#*:}" --bind 127.0.0.1 --dir "$data" --save '' # the gates wait until it answers
 
 head -c 32 /dev/urandom >"$data/secret"
+# Nothing is held back for gates that do not hear the store, so that the counts come to the limit, to the series.
 cat >"$data/seriesgate.yaml" <<EOF
 upstream: {url: "http://$database/api/v1/write"}
 maxHourlySeries: $limit
 falsePositiveRate: 0.000000001
 fingerprint: {secretFile: $data/secret}
-shared: {url: "redis://$shared/0"}
+shared: {url: "redis://$shared/0", onUnavailable: refuse}
 EOF
 start_gate() { # NUMBER
     start "gate-$1" "$(gate_binary release)" --config.file="$data/seriesgate.yaml" --listen="${gates[$1 - 1]}"

@@ -37,8 +37,8 @@ if [ "$with_unit_tests" = yes ]; then
 fi
 if [ "$with_tests" = yes ]; then
     tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind redis-sentinel:redis-sentinel redis-cli:redis-tools)
-    libraries+=(libclang-rt-dev ca-certificates faketime libnss-wrapper python3 python3-pytest python3-pytest-timeout
-                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema debootstrap haproxy nginx openssl)
+    libraries+=(libclang-rt-dev ca-certificates libnss-wrapper python3 python3-pytest python3-pytest-timeout
+                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema python3-yaml debootstrap haproxy nginx openssl)
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version

@@ -38,7 +38,7 @@ class Fleet:
         self.running.append(self.store.group)
         redis_port = free_port()
         self.hour_ends = time.time() + asked.seconds + asked.series / 20_000 + 20  # by when the rest is done
-        self.redis = start_redis(folder, redis_port, clock_that_ends_its_hour_at(self.hour_ends, folder))
+        self.redis = start_redis(folder, redis_port, clock_that_ends_its_hour_at(self.hour_ends, asked.midnight, folder))
         self.running.append(self.redis)
         self.gates = []
         for number in range(asked.gates):
@@ -81,12 +81,14 @@ class Fleet:
                 "claims": after["claims"] - before["claims"], "redis_cpu_s": (self.redis.cpu_ns() - cpu) / 1e9}
 
 
-def clock_that_ends_its_hour_at(moment, folder):
-    """@return the environment of a server whose clock is ahead by so much; gates of a fleet go by their store's"""
+def clock_that_ends_its_hour_at(moment, is_midnight, folder):
+    """@param is_midnight whether its day ends, too
+    @return the environment of a server whose clock is ahead by so much; gates of a fleet go by their store's"""
+    ends = 86400 if is_midnight else 3600
     library = folder / "clock.so"
     source = bodies.REPOSITORY / "tests/e2e/stopped_clock.c"
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
-    return {"LD_PRELOAD": str(library), "CLOCK_AHEAD": str(3600 - int(moment) % 3600)}
+    return {"LD_PRELOAD": str(library), "CLOCK_AHEAD": str(ends - int(moment) % ends)}
 
 
 def measure(asked, folder):
@@ -137,6 +139,7 @@ def arguments():
     parser.add_argument("--rate", type=int, default=100)
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--gates", type=int, default=3)
+    parser.add_argument("--midnight", action="store_true")
     asked = parser.parse_args()
     asked.gate = os.environ.get("SERIESGATE_BIN") or bodies.REPOSITORY / "build/release/seriesgate"
     for program in ("wrk", "nginx", os.environ.get("SERIESGATE_REDIS_SERVER") or "redis-server", asked.gate):

@@ -14,7 +14,6 @@
 #include "app/warnings.hpp"
 #include "config/effective.hpp"
 #include "config/ignored_labels.hpp"
-#include "config/shared_checks.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 
@@ -69,14 +68,10 @@ page_text page_of(const config& in_force, std::span<const std::string> at_restar
     return std::make_shared<const std::string>(text + effective_yaml(in_force));
 }
 
-/// The file's own ignoreLabels and fleet, which its rules were checked against, are in force only after a restart.
+/// The file's own ignoreLabels, which its rules were checked against, are in force only after a restart.
 std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, const config& in_force) {
     auto mistakes = ignored_labels(wanted, in_force.ignore_labels);
     for (config_error& each : mistakes) each.message += "; a restart is needed for ignoreLabels first";
-    if (auto wrong = wrong_in_fleet(wanted); in_force.shared.has_store() && !wrong.empty())
-        mistakes.push_back({.where = {},
-                            .key = "wholeHistograms",
-                            .message = std::move(wrong) + "; a restart is needed for shared first"});
     return mistakes;
 }
 

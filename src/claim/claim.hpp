@@ -46,6 +46,8 @@ struct claim {
     std::vector<std::uint64_t> fingerprints{};  ///< one may stand there twice: then it is known the second time
     std::vector<claim_run> runs{};              ///< of all of them, in their order
     std::vector<claimed_budget> budgets{};      ///< each id once, and no overflow_id among them
+    /// Where histograms are kept whole: the histogram_family of each series, 0 for none. Empty: none has any.
+    std::vector<std::uint64_t> families{};
 
     friend bool operator==(const claim&, const claim&) = default;
 };
@@ -95,6 +97,7 @@ struct series_answer {
     claim_outcome outcome = claim_outcome::unknown;
     std::uint8_t budget = 0;  ///< of those refused: the place in claim::budgets of the first that had no room
     refusing_window window = refusing_window::hourly;
+    in_windows completed{};  ///< of those taken: where a budget had no room, and its histogram had begun
 
     friend bool operator==(const series_answer&, const series_answer&) = default;
 };

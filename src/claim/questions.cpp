@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "claim/rule_terms.hpp"
 #include "core/kept_memory.hpp"
@@ -30,13 +32,17 @@ void questions::start() noexcept {
     claims_.clear();
     runs_.clear();
     groups_.clear();
+    late_groups_.clear();
+    refused_.clear();
+    has_rest_ = false;
     pending_count_ = 0;
     follower_count_ = 0;
     unasked_count_ = 0;
 }
 
 void questions::ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
-                    const std::function<bool(std::uint64_t)>& knows, const known_counts& counted) {
+                    const std::function<bool(std::uint64_t)>& knows, const known_counts& counted,
+                    const known_histograms& histograms) {
     assert(open.rules && open.selections.size() == open.pending.size());
     if (rules_ != open.rules) {
         rules_ = open.rules;
@@ -44,43 +50,72 @@ void questions::ask(std::span<const offered_series> offered, const undecided& op
     }
     terms_.hour = std::chrono::floor<std::chrono::hours>(open.hour.start).time_since_epoch() / std::chrono::hours{1};
     hour_ = open.hour;
+    offered_ = offered;
+    open_ = &open;
     pending_count_ = open.pending.size();
     follower_count_ = open.followers.size();
     followers_.clear();
     for (std::uint32_t at = 0; at < open.followers.size(); ++at)
         if (!knows(offered[open.followers[at]].fingerprint)) followers_.push_back(at);
-    group_by_budgets(open, tenant);
     unasked_count_ = 0;
-    if (counted.of) find_spent(offered, open, counted);
-    make_claims(offered, open);
+    group_by_budgets(tenant, histograms);
+    if (counted.of) find_spent(counted, histograms);
+    claims_.clear();
+    runs_.clear();
+    named_.clear();
+    claims_closed_ = 0;
+    for (const group& each : groups_)
+        if (!each.spent_place && each.when != turn::second) add_runs(&each, each.budgets, each.series, open.pending);
+    add_runs(nullptr, {}, followers_, open.followers);
 }
 
-void questions::group_by_budgets(const undecided& open, std::string_view tenant) {
-    const auto less = [](const auto& a, const auto& b) {
-        return std::ranges::lexicographical_compare(a, b, [](const auto& one, const auto& other) {
+histogram_family questions::family_at(std::uint32_t at) const noexcept {
+    return open_->families.empty() ? histogram_family{} : open_->families[at];
+}
+
+std::uint64_t questions::fingerprint_at(std::uint32_t at) const noexcept {
+    return offered_[open_->pending[at]].fingerprint;
+}
+
+void questions::group_by_budgets(std::string_view tenant, const known_histograms& histograms) {
+    using applying_in_turn = std::pair<turn, std::vector<request_budgets::applying>>;
+    const auto less = [](const applying_in_turn& a, const applying_in_turn& b) {
+        if (a.first != b.first) return a.first < b.first;
+        return std::ranges::lexicographical_compare(a.second, b.second, [](const auto& one, const auto& other) {
             return one.budget != other.budget ? one.budget < other.budget : one.place < other.place;
         });
     };
-    std::map<std::vector<request_budgets::applying>, std::size_t, decltype(less)> by_budgets{less};
+    std::map<applying_in_turn, std::size_t, decltype(less)> by_budgets{less};
     std::vector<request_budgets::applying> applying;
     budgets_.start(*rules_, tenant);
     groups_.clear();
+    late_groups_.clear();
+    refused_.clear();
+    has_rest_ = false;
     std::size_t last = 0;  // neighbours are often of one group
-    for (std::uint32_t at = 0; at < open.pending.size(); ++at) {
-        budgets_.find(open.selections[at], applying);
+    for (std::uint32_t at = 0; at < open_->pending.size(); ++at) {
+        budgets_.find(open_->selections[at], applying);
         if (applying.empty()) continue;
-        if (groups_.empty() || groups_[last].budgets != applying) {
-            const auto [known, is_new] = by_budgets.try_emplace(applying, groups_.size());
-            if (is_new) groups_.push_back({.budgets = applying, .series = {}});
+        const std::optional<turn> when = turn_of(at, histograms);
+        if (!when) {
+            refused_.push_back({.at = at});
+            ++unasked_count_;
+            continue;
+        }
+        has_rest_ |= *when == turn::second;
+        if (groups_.empty() || groups_[last].when != *when || groups_[last].budgets != applying) {
+            const auto [known, is_new] = by_budgets.try_emplace(applying_in_turn{*when, applying}, groups_.size());
+            if (is_new) groups_.push_back({.when = *when, .budgets = applying, .series = {}});
             last = known->second;
         }
         groups_[last].series.push_back(at);
     }
 }
 
-void questions::find_spent(std::span<const offered_series> offered, const undecided& open,
-                           const known_counts& counted) {
+void questions::find_spent(const known_counts& counted, const known_histograms& histograms) {
+    std::vector<group> incumbents;
     for (group& each : groups_) {
+        if (each.when == turn::begun) continue;
         for (const request_budgets::applying& one : each.budgets) {
             const claimed_budget& budget = budgets_.all()[one.budget];
             const known_count is = counted.of(terms_.hour, budget.id);
@@ -89,34 +124,48 @@ void questions::find_spent(std::span<const offered_series> offered, const undeci
             const bool is_spent = maximum != 0 && is.hourly >= maximum;
             if (is_spent && !each.spent_place) each.spent_place = one.place;
         }
-        if (!each.spent_place) continue;
-        unasked_count_ += each.series.size();
-        for (const std::uint32_t at : each.series) each.unasked.push_back(offered[open.pending[at]].fingerprint);
+        if (!each.spent_place || each.when != turn::first) continue;
+        if (histograms.is_incumbent && rules_->whole_histograms) {
+            // Some of what fills the budget may have completed histograms, and takes no room from them.
+            group asked{.when = turn::begun, .budgets = each.budgets, .series = {}};
+            std::erase_if(each.series, [&](std::uint32_t at) {
+                const bool is_incumbent = histograms.is_incumbent(fingerprint_at(at));
+                if (is_incumbent) asked.series.push_back(at);
+                return is_incumbent;
+            });
+            if (!asked.series.empty()) incumbents.push_back(std::move(asked));
+        }
+        leave_unasked(each);
     }
+    std::ranges::move(incumbents, std::back_inserter(groups_));
 }
 
-void questions::make_claims(std::span<const offered_series> offered, const undecided& open) {
-    claims_.clear();
-    runs_.clear();
-    named_.clear();
-    const auto add_runs = [&](const group* of, std::span<const request_budgets::applying> budgets,
-                              std::span<const std::uint32_t> series, std::span<const std::uint32_t> entries) {
-        for (std::size_t next = 0; next < series.size();) {
-            claim_run run{.look = of == nullptr};
-            claim& into = claim_with_room(budgets, run.budgets);
-            const std::size_t room = claimed_series_max - into.fingerprints.size();
-            const std::size_t count = std::min(room, series.size() - next);
-            run.series = static_cast<std::uint32_t>(count);
-            for (std::size_t i = 0; i < count; ++i)
-                into.fingerprints.push_back(offered[entries[series[next + i]]].fingerprint);
-            into.runs.push_back(std::move(run));
-            runs_.back().push_back({.of = of, .first = static_cast<std::uint32_t>(next)});
-            next += count;
+void questions::leave_unasked(group& spent) {
+    unasked_count_ += spent.series.size();
+    for (const std::uint32_t at : spent.series) spent.unasked.push_back(fingerprint_at(at));
+}
+
+/// @param of null: they are only looked for.
+/// @param series places in `entries`, which has places in what was offered.
+void questions::add_runs(const group* of, std::span<const request_budgets::applying> budgets,
+                         std::span<const std::uint32_t> series, std::span<const std::uint32_t> entries) {
+    for (std::size_t next = 0; next < series.size();) {
+        claim_run run{.look = of == nullptr};
+        claim& into = claim_with_room(budgets, run.budgets);
+        const std::size_t room = claimed_series_max - into.fingerprints.size();
+        const std::size_t count = std::min(room, series.size() - next);
+        run.series = static_cast<std::uint32_t>(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint32_t at = series[next + i];
+            const std::uint64_t family = of == nullptr ? 0 : family_at(at).fingerprint;
+            if (family != 0) into.families.resize(into.fingerprints.size());
+            if (family != 0 || !into.families.empty()) into.families.push_back(family);
+            into.fingerprints.push_back(offered_[entries[at]].fingerprint);
         }
-    };
-    for (const group& each : groups_)
-        if (!each.spent_place) add_runs(&each, each.budgets, each.series, open.pending);
-    add_runs(nullptr, {}, followers_, open.followers);
+        into.runs.push_back(std::move(run));
+        runs_.back().push_back({.of = of, .first = static_cast<std::uint32_t>(next)});
+        next += count;
+    }
 }
 
 /// The last claim, if it has room for a series and names these budgets or has room for them; else another one.
@@ -132,7 +181,7 @@ claim& questions::claim_with_room(std::span<const request_budgets::applying> bud
         return into.fingerprints.size() < claimed_series_max &&
                into.budgets.size() + budgets.size() - named <= claimed_budgets_max;
     };
-    if (claims_.empty() || !fits(claims_.back())) {
+    if (claims_.size() == claims_closed_ || !fits(claims_.back())) {
         claims_.emplace_back();
         runs_.emplace_back();
     }
@@ -149,7 +198,7 @@ claim& questions::claim_with_room(std::span<const request_budgets::applying> bud
 
 told questions::tell(std::span<const std::optional<claim_answer>> answers, told_outcome unanswered,
                      const second_opinion& besides) {
-    assert(answers.size() == claims_.size());
+    assert(answers.size() == claims_.size() && !has_rest_);
     told all{.hour = hour_,
              .pending = std::vector<told_series>(pending_count_),
              .known_followers = std::vector<bool>(follower_count_)};
@@ -176,11 +225,13 @@ told questions::tell(std::span<const std::optional<claim_answer>> answers, told_
     }
     for (const group& each : groups_)
         if (each.spent_place) tell_spent(each, besides, all);
+    tell_refused(besides, all);
     return all;
 }
 
 told questions::tell_nothing(told_outcome unanswered) {
-    const std::vector<std::optional<claim_answer>> none(claims_.size());
+    std::vector<std::optional<claim_answer>> none(claims_.size());
+    while (ask_rest(none)) none.resize(claims_.size());
     return tell(none, unanswered);
 }
 
@@ -209,6 +260,7 @@ void questions::tell_run(const asked_run& run, const claim_run& as, std::span<co
         }
         one.outcome = outcome_of(series[i].outcome);
         one.window = series[i].window;
+        one.completed = series[i].completed;
         if (one.outcome != told_outcome::refused) continue;
         const auto by = std::ranges::find(as.budgets, series[i].budget);
         assert(by != as.budgets.end());  // who reads replies has seen to it
@@ -240,10 +292,10 @@ void questions::ask_besides(const asked_run& run, const claim& of, const claim_r
 }
 
 void questions::shrink() {
-    groups_.clear();
-    claims_.clear();
-    runs_.clear();
+    start();
     give_back(groups_);
+    give_back(late_groups_);
+    give_back(refused_);
     give_back(followers_);
     give_back(claims_);
     give_back(runs_);

@@ -84,14 +84,7 @@ std::vector<key_remark> wrong_with_shared(const config& read) {
                  "needs shared.passwordFile: the password stands in a file of its own");
     found.add_if(read.secret_file.empty(), {url_key, master_key},
                  "needs fingerprint.secretFile: gates of a fleet need the same secret");
-    const std::string in_rules = wrong_in_fleet(read.rules);
-    found.add_if(!in_rules.empty(), {"wholeHistograms"}, in_rules);
     return found.take();
-}
-
-std::string wrong_in_fleet(const limit_rules& rules) {
-    return rules.whole_histograms ? "is not possible with 'shared' yet: histograms are kept whole at one gate only"
-                                  : "";
 }
 
 std::vector<key_remark> doubtful_in_shared(const config& read) {

@@ -18,9 +18,6 @@ struct key_remark {
 /// What cannot be.
 std::vector<key_remark> wrong_with_shared(const config& read);
 
-/// What a fleet cannot have of its rules, `wholeHistograms`; empty if it can have them.
-std::string wrong_in_fleet(const limit_rules& rules);
-
 /// What is allowed and surely not meant; for configurations without errors, see doubts.hpp.
 std::vector<key_remark> doubtful_in_shared(const config& read);
 

@@ -1,36 +1,49 @@
 -- Decides one claim: series that a gate does not know, all or nothing each, against budgets that a fleet shares.
 -- tests/fleet/store_model.hpp says the same without a store; fleet/claim_text.cpp writes the words and reads the answer.
 --
--- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, 5 the hour's feed, then
---       buckets, one a series each: of the hour if the gate gives their number, of the day if it is asked, of the hour
---       before.
+-- KEYS  1 the head, 2 the hour's record, 3 the record of the hour before, 4 the day's record, 5 the hour's feed, 6 the
+--       record of the day's first hour, 7 that of the hour before it, then buckets, one a series each: of the hour if
+--       the gate gives their number, of the day if it is asked, of the hour before; at last, if the claim names
+--       histograms, a bucket of the hour each, of the day each if it is asked, and what was completed in the hour and,
+--       if it is asked, in the day.
 -- ARGV  1 hour, 2 rules, 3 grace in s, 4 whether the day is asked (1, 0), 5 room, 6 room of the day, 7 to 9 numbers
 --       of buckets (hour, day, before), 10 to 15 numbers of series, runs, shelves, kinds, budgets and overflow budgets,
 --       16 the budgets' kinds as bytes, 17 all rules, 18 whether they have passed: 0 they wait for this, 1 they were
 --       accepted at once, 2 they were let pass out of a share, 19 a number for this run of the gate, 20 all fingerprints,
---       8 bytes each, 21 the part of each maximum that claims leave to shares (reserve.hpp), in ten-thousandths; then of
---       each
+--       8 bytes each, 21 the part of each maximum that claims leave to shares (reserve.hpp), in ten-thousandths, 22 the
+--       number of histograms that are kept whole; then of each
 --         series   fingerprint
 --         budget   id, then those of the overflow budgets
 --         run      bytes: series - 1, + 128 if they only look; places of its budgets
 --         kind     of budgets: maxima (hour, day), place of its shelf or 0
 --         shelf    id, budgets at most, place of its overflow budget, maxima of that (hour, day)
 --       Places are from 0, those of kinds, shelves and overflow budgets from 1.
---       And at last the run_id of the server that this connection leads to.
+--       If there are histograms: the fingerprint of each one's family; a byte a series, the place of its family from 1 or
+--       0; the families once more, 8 bytes each. And at last the run_id of the server that this connection leads to.
 -- Answer  status, clock (s, us), open hour, buckets (hour, day, before); when decided also
---         two bytes a series: k known, t taken, u unknown, h or d refused by the hour or the day, with the budget's place;
+--         two bytes a series: k known, t taken, with the windows in which it had no room and its histogram was completed
+--         (1 the hour, 2 the day), u unknown, h or d refused by the hour or the day, with the budget's place;
 --         four numbers a budget: whether it shares, series in hour and day, series awaited (-1: all of its room).
 --
 -- Fields of the head: server, the run_id of the one whose counts are whole, since when, whole_from and held (recover.lua
 -- writes these four); all_rules of the last hour, and same_from, the hour from which on there may be shares of them (shares.lua); owed_day, the
 -- last one in which something was told of that had been let pass out of a share; hour, buckets, members, telling (gates
 -- that have yet to tell what they accepted in the hour, see telling.lua), before (if the hour before was open until now),
--- before_buckets, day, day_buckets, day_members. Of a record: buckets, rules, mixed (claims by other rules were made),
+-- before_buckets, day, day_buckets, day_members, kept_day (in whose first hour gates were listed that count by the day, so that
+-- the records of that hour and the one before are kept), uncounted_day (in whose first hour some gate has not told of all: what
+-- was awaited when that hour ended is in the day's counts from then on, for it may have passed). Of a record: buckets, rules,
+-- mixed (claims by other rules were made),
 -- all_rules and all_mixed (the same of rules with their maxima), shared (a series was counted in an overflow budget), owed
 -- (one has been told of that was let pass out of a share), owed_day (the same, in an hour of its day before this one),
 -- members; ID series counted, IDr incumbents returned, IDm of those counted the ones that are in no set, for a server has
--- lost them (and missing, if there is any), pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and
--- fingerprints stay strings: numbers of Lua lose bits above 2^53.
+-- lost them (and missing, if there is any), IDo of those counted the ones that have completed histograms without room in
+-- this budget while it kept room for incumbents (and over, if there is any), IDu that what was awaited is in the day's
+-- count, pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of
+-- Lua lose bits above 2^53.
+--
+-- A histogram has begun in a window whose sets have its family's fingerprint, beside those of its series: it is no
+-- member, and counted nowhere. Its series are then taken without room, and counted all the same; how many that were is
+-- a field of the window's completed hash.
 --
 -- The feed is a stream of what was taken in the hour, see feed.lua: an entry a claim that has taken something, under the
 -- number of series that the hour has by then. Whoever reads it sees by that number whether anything is missing.
@@ -51,7 +64,8 @@ local KEPT, KEPT_SPREAD = 7200, 600  -- seconds that keys outlive their window; 
 local HEAD_KEPT = 172800         -- how long a namespace without gates is remembered
 local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 512 a set is no intset any more
 local BUCKETS_MAX = 1048576
-local ROOM_UNKNOWN, ROOM_MAX = 65536, 4194304  -- series
+local COMPLETED_MAX = 1000       -- series of one histogram in one window: see limit/histogram_keys.hpp
+local ROOM_UNKNOWN, ROOM_MAX = 1048576, 16777216  -- series
 local FEED_ENTRIES = 12000       -- at least: of full claims some 32 MB
 local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobody reads it in another
 
@@ -59,8 +73,10 @@ local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobod
 local ABOUT = 'ID: series counted, IDr: incumbents of them that have returned, pID: budgets opened on a shelf'
 
 local HEAD, HOUR, BEFORE, DAY, FEED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DAYS_FIRST, BEFORE_DAY = KEYS[6], KEYS[7]
 local hour, rules, all_rules, with_day = tonumber(ARGV[1]), ARGV[2], ARGV[17], ARGV[4] == '1'
 local hour_start, day = hour * HOUR_SECONDS, floor(hour / 24)
+local days_first = day * 24
 
 local time = redis.call('TIME')
 local now = tonumber(time[1])
@@ -68,11 +84,12 @@ local now = tonumber(time[1])
 -- The windows --------------------------------------------------------------------------------------------------------
 
 local head = call('HMGET', HEAD, 'hour', 'buckets', 'before', 'before_buckets', 'day', 'day_buckets', 'members', 'day_members',
-                  'telling', 'server', 'held', 'all_rules', 'owed_day')
+                  'telling', 'server', 'held', 'all_rules', 'owed_day', 'kept_day', 'uncounted_day')
 local open, buckets = tonumber(head[1] or -1), tonumber(head[2] or 0)
 local has_before, before_buckets = head[3] ~= false, tonumber(head[4] or 0)
 local open_day, day_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0)
-local telling = tonumber(head[9] or 0)
+local telling, held_hour = tonumber(head[9] or 0), tonumber(head[11] or -1)
+local kept_day, uncounted_day = tonumber(head[14] or -1), tonumber(head[15] or -1)
 
 local function answer(status)
     local has_day = open_day == floor(open / 24)
@@ -96,6 +113,12 @@ local function create_record(key, ends, n)
 end
 
 if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_SECONDS then
+    -- As in recover.lua. Whom a recovery has waited for in vain may have let pass what no record tells.
+    if hour > days_first and (held_hour == days_first or (open == days_first and telling > 0 and kept_day == day)) then
+        if held_hour == days_first then kept_day = -1 end
+        uncounted_day = day
+        call('HSET', HEAD, 'uncounted_day', day, 'kept_day', kept_day)
+    end
     has_before = open == hour - 1
     before_buckets = has_before and buckets or 0
     open, buckets = hour, buckets_for(head[7], tonumber(ARGV[5]))
@@ -115,7 +138,7 @@ end
 if hour ~= open then return answer(CLOSED) end
 
 -- After a loss only gates know which series they have accepted at once: they take their places before any other does.
-local held = tonumber(head[11] or -1) == hour
+local held = held_hour == hour
 if held and ARGV[18] ~= '1' then return answer(LOST) end
 if with_day and open_day ~= day then
     open_day, day_buckets = day, buckets_for(head[8], tonumber(ARGV[6]))
@@ -137,7 +160,8 @@ local kind_count, budget_count = tonumber(ARGV[13]), tonumber(ARGV[14])
 local id_count = budget_count + tonumber(ARGV[15])
 local kind_of = ARGV[16]
 local owed, reserve = ARGV[18] == '2', ARGV[18] == '0' and tonumber(ARGV[21]) or 0
-local before_series = 21
+local family_count = tonumber(ARGV[22])
+local before_series = 22
 local before_ids = before_series + series_count
 local before_runs = before_ids + id_count
 local before_kinds = before_runs + run_count
@@ -170,6 +194,20 @@ for i = 1, kind_count do
                 shelf = shelves[tonumber(ARGV[at + 3])]}
 end
 
+-- By place. Whether they have begun is asked when one of their series is looked at that is not known.
+local families, family_of, completed_hour, completed_day = {}, nil, nil, nil
+if family_count > 0 then
+    local before_families = #ARGV - 3 - family_count
+    local keys_end = #KEYS - (with_day and 2 or 1)
+    local before_family_keys = keys_end - (with_day and 2 or 1) * family_count
+    completed_hour, completed_day = KEYS[keys_end + 1], KEYS[keys_end + 2]
+    family_of = ARGV[#ARGV - 2]
+    for i = 1, family_count do
+        families[i] = {fingerprint = ARGV[before_families + i], hour_key = KEYS[before_family_keys + i],
+                       day_key = with_day and KEYS[before_family_keys + family_count + i]}
+    end
+end
+
 -- What the records say of it -----------------------------------------------------------------------------------------
 
 -- The counts of all ids as numbers, and behind them what else is asked of a record.
@@ -188,6 +226,34 @@ end
 -- By place of the id. All tables are filled in order: what is not takes several times as long to find.
 local in_hour, in_day, in_before, missing, returned = nil, {}, {}, {}, {}
 
+-- What was awaited when the day's first hour ended, and may have passed, has its place in the day: once a budget, whether or
+-- not it comes again. Returns false if nobody knows how much that is.
+local function count_awaited(done_at)
+    if kept_day ~= day then return false end
+    local places, had, back = {}, {}, {}
+    for i = 1, id_count do
+        if not in_day[done_at + i] then
+            local n = #places + 1
+            places[n], had[n], back[n] = i, ids[i], ids[i] .. 'r'
+        end
+    end
+    if #places == 0 then return true end
+    if call('EXISTS', DAYS_FIRST, BEFORE_DAY) < 2 then return false end
+    had, back = call('HMGET', BEFORE_DAY, unpack(had)), call('HMGET', DAYS_FIRST, unpack(back))
+    local counted = {}
+    for n = 1, #places do
+        local i, left = places[n], tonumber(had[n] or 0) - tonumber(back[n] or 0)
+        if left > 0 then
+            in_day[i] = in_day[i] + left
+            counted[#counted + 1], counted[#counted + 2] = ids[i], format('%d', in_day[i])
+        end
+        counted[#counted + 1], counted[#counted + 2] = ids[i] .. 'u', 1
+    end
+    call('HSET', DAY, unpack(counted))
+    return true
+end
+
+local day_is_full = false  -- for all that it does not know: what was awaited and may have passed is not known
 local more = {'rules', 'mixed', 'members', 'all_rules', 'all_mixed'}
 if in_grace then
     for i = 1, id_count do more[5 + i] = ids[i] .. 'r' end
@@ -203,9 +269,15 @@ if in_grace then
     for i = 1, id_count do returned[i] = tonumber(in_hour[id_count + 5 + i] or 0) end
 end
 if with_day then
-    in_day = read_counts(DAY, {'members', unpack(place_fields)})
+    local of_day = {'members', unpack(place_fields)}
+    local is_uncounted = uncounted_day == day and hour > days_first
+    if is_uncounted then
+        for i = 1, id_count do of_day[1 + shelf_count + i] = ids[i] .. 'u' end
+    end
+    in_day = read_counts(DAY, of_day)
     members_day = tonumber(in_day[id_count + 1] or 0)
     read_places(in_day, id_count + 1)
+    if is_uncounted then day_is_full = not count_awaited(id_count + 1 + shelf_count) end
 else
     for i = 1, id_count do in_day[i] = 0 end
     read_places(in_hour, id_count + #more - shelf_count)
@@ -246,19 +318,25 @@ for b = 1, budget_count do
 end
 local awaits_all, opens = {}, {}
 
--- Whether a budget of a shelf has a place of its own, or is asked as the shelf's overflow budget. Once in a claim.
+-- Whether a budget of a shelf has a place of its own, or is asked as the shelf's overflow budget.
 local function resolve(b)
     local shelf = on_shelf[b]
-    on_shelf[b] = false
+    on_shelf[b], opens[b], awaits_all[b] = false, nil, nil
     local had_place = (in_before[b] or 0) > 0
     if in_hour[b] == 0 and in_day[b] == 0 and not had_place then
         if shelf.opened.count >= shelf.places then
             asked_as[b], hourly[b], daily[b] = shelf.overflow, shelf.hourly, shelf.daily
             return
         end
-        opens[b] = shelf.opened  -- when it takes its first series
+        opens[b] = shelf  -- when it takes its first series
     end
     if in_grace then awaits_all[b] = not had_place and in_before[shelf.overflow] > 0 end
+end
+
+-- Until it has taken a series, another one may take the last place.
+local function resolve_once_more(b)
+    if opens[b] then on_shelf[b] = opens[b] end
+    if on_shelf[b] then resolve(b) end
 end
 
 local function awaited(b)
@@ -269,19 +347,41 @@ local function awaited(b)
     return left > 0 and left or 0
 end
 
-local first_hour = hour % 24 == 0
+-- What has completed histograms takes no room from the incumbents that have yet to return.
+local over_hour, over_day = {}, {}
+local function read_over(record, over)
+    if id_count == 0 or not call('HGET', record, 'over') then return end
+    local fields = {}
+    for i = 1, id_count do fields[i] = ids[i] .. 'o' end
+    local counts = call('HMGET', record, unpack(fields))
+    for i = 1, id_count do over[i] = tonumber(counts[i] or 0) end
+end
+
+local first_hour = hour == days_first
+if in_grace then read_over(HOUR, over_hour) end
+if in_grace and with_day and first_hour then read_over(DAY, over_day) end
 -- What a gate had in the hour before is in the day's count, which has been restored, whether it is in the set or not.
 local counts_day = with_day and (first_hour or not held)
+
+-- Whether a budget has no room for a series, in the hour and in the day.
+local function spent(b, incumbent, day_known)
+    local id, kept = asked_as[b], awaited(b)
+    local of_hour, of_day = kept, first_hour and kept or 0
+    if incumbent then
+        of_hour = kept > 0 and -(over_hour[id] or 0) or 0
+        of_day = kept > 0 and -(over_day[id] or 0) or 0
+    end
+    return hourly[b] > 0 and in_hour[id] + of_hour >= hourly[b],
+           counts_day and not day_known and daily[b] > 0 and (day_is_full or in_day[id] + of_day >= daily[b])
+end
 
 -- The first of the run's budgets without room for a series, as it stands in the answer.
 local function refusal(run, incumbent, day_known)
     for i = 1, #run do
         local b = run[i]
-        local id, kept = asked_as[b], incumbent and 0 or awaited(b)
-        if hourly[b] > 0 and in_hour[id] + kept >= hourly[b] then return 'h' .. char(b - 1) end
-        if counts_day and not day_known and daily[b] > 0 and in_day[id] + (first_hour and kept or 0) >= daily[b] then
-            return 'd' .. char(b - 1)
-        end
+        local in_its_hour, in_its_day = spent(b, incumbent, day_known)
+        if in_its_hour then return 'h' .. char(b - 1) end
+        if in_its_day then return 'd' .. char(b - 1) end
     end
 end
 
@@ -298,6 +398,7 @@ local function room(run)
         if counts_day and day_max > 0 then
             local left = day_max - in_day[id]
             if first_hour then left = left - kept end
+            if day_is_full then left = 0 end
             if left < least then least = left end
         end
     end
@@ -308,7 +409,9 @@ end
 
 local outcomes = {}
 local KNOWN, TAKEN, UNKNOWN = 'k\0', 't\0', 'u\0'
-local hour_keys = 5
+local COMPLETED = {[0] = TAKEN, 't\1', 't\2', 't\3'}
+local TOOK = {[TAKEN] = true, ['t\1'] = true, ['t\2'] = true, ['t\3'] = true}
+local hour_keys = 7
 local day_keys = hour_keys + series_count
 local before_keys = with_day and day_keys + series_count or day_keys
 
@@ -338,8 +441,8 @@ local function settle(run)
         if counts_day then in_day[id] = in_day[id] + taken_day end
         took_shared = took_shared or id > budget_count
         if came_back > 0 then returned[id] = returned[id] + came_back end
-        local opened = opens[b]
-        if opened then opened.count, opened.grew, opens[b] = opened.count + 1, true, nil end
+        local shelf = opens[b]
+        if shelf then shelf.opened.count, shelf.opened.grew, opens[b] = shelf.opened.count + 1, true, nil end
     end
     members, members_day = members + taken, members_day + taken_day
     taken, taken_day, came_back = 0, 0, 0
@@ -419,12 +522,115 @@ local function decide_run(run, first, last)
     settle(run)
 end
 
+-- Histograms that are kept whole -------------------------------------------------------------------------------------
+
+local begun = {}  -- places of families that begin with this claim
+
+local function look_for(family)
+    if family.in_hour ~= nil then return end
+    family.in_hour = try('SISMEMBER', family.hour_key, family.fingerprint) == 1
+    family.in_day = with_day and try('SISMEMBER', family.day_key, family.fingerprint) == 1
+end
+
+-- Whether one more of its series may be taken without room.
+local function completes(family, has_begun, key)
+    if not has_begun then return false end
+    if not family[key] then family[key] = tonumber(try('HGET', key, family.fingerprint) or 0) or huge end
+    return family[key] < COMPLETED_MAX
+end
+
+local function complete(family, key, ends, record, without, over)
+    family[key] = family[key] + 1
+    if call('HINCRBY', key, family.fingerprint, 1) == 1 then call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD) end
+    if not in_grace or (record == DAY and not first_hour) then return end
+    call('HSET', record, 'over', 1)
+    for i = 1, #without do
+        local id = without[i]
+        over[id] = (over[id] or 0) + 1
+        call('HINCRBY', record, ids[id] .. 'o', 1)
+    end
+end
+
+local function begin(place, family)
+    if not family.in_hour then
+        begun[#begun + 1] = place
+        family.in_hour = true
+        if try('SADD', family.hour_key, family.fingerprint) == 1 then let_expire(family.hour_key, hour_ends) end
+    end
+    if with_day and not family.in_day then
+        family.in_day = true
+        if try('SADD', family.day_key, family.fingerprint) == 1 then let_expire(family.day_key, day_ends) end
+    end
+end
+
+-- As decide_run, of one series that is part of a histogram.
+local function decide_in_family(run, i, place)
+    local fingerprint, key, family = ARGV[before_series + i], KEYS[hour_keys + i], families[place]
+    if try('SISMEMBER', key, fingerprint) == 1 then
+        outcomes[i] = KNOWN
+        return
+    end
+    look_for(family)
+    local day_known = with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1
+    local incumbent = in_grace and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
+    local without_hour, without_day = {}, {}  -- budgets, by their ids
+    for n = 1, #run do
+        local b = run[n]
+        local in_its_hour, in_its_day = spent(b, incumbent, day_known)
+        if in_its_hour then
+            without_hour[#without_hour + 1] = asked_as[b]
+            if not completes(family, family.in_hour, completed_hour) then
+                outcomes[i] = 'h' .. char(b - 1)
+                return
+            end
+        end
+        if in_its_day then
+            without_day[#without_day + 1] = asked_as[b]
+            if not completes(family, family.in_day, completed_day) then
+                outcomes[i] = 'd' .. char(b - 1)
+                return
+            end
+        end
+    end
+    local added = try('SADD', key, fingerprint)
+    if added ~= 1 then return added end
+    let_expire(key, hour_ends)
+    taken, came_back = 1, incumbent and 1 or 0
+    if with_day and not day_known then
+        key = KEYS[day_keys + i]
+        added = try('SADD', key, fingerprint)
+        if added == 1 then
+            taken_day = 1
+            let_expire(key, day_ends)
+        end
+    end
+    settle(run)
+    outcomes[i] = COMPLETED[(#without_hour > 0 and 1 or 0) + (#without_day > 0 and 2 or 0)]
+    if added ~= 1 then return added end
+    begin(place, family)
+    if #without_hour > 0 then complete(family, completed_hour, hour_ends, HOUR, without_hour, over_hour) end
+    if #without_day > 0 then complete(family, completed_day, day_ends, DAY, without_day, over_day) end
+end
+
+local function decide_run_of_families(run, first, last)
+    local from = first
+    for i = first, last + 1 do
+        local place = i <= last and byte(family_of, i) or nil
+        if place ~= 0 then
+            local failed = from < i and decide_run(run, from, i - 1) or nil
+            if not failed and place then failed = decide_in_family(run, i, place) end
+            if failed then return failed end
+            from = i + 1
+        end
+    end
+end
+
 local function budgets_of(bytes)
     local run = {byte(bytes, 2, -1)}
     for i = 1, #run do
         local b = run[i] + 1
         run[i] = b
-        if on_shelf[b] then resolve(b) end
+        resolve_once_more(b)
     end
     return run
 end
@@ -446,7 +652,8 @@ for r = before_runs + 1, before_kinds do
             new_in_hour = may_be_new(hour_keys)
             new_in_day = with_day and may_be_new(day_keys)
         end
-        failed = decide_run(budgets_of(ARGV[r]), first, first + count - 1)
+        local decide = family_count > 0 and decide_run_of_families or decide_run
+        failed = decide(budgets_of(ARGV[r]), first, first + count - 1)
         if failed then break end
     end
     first = first + count
@@ -470,7 +677,7 @@ local function taken_bytes()
     if members - members_then == series_count then return ARGV[20] end
     local pieces, from = {}, nil
     for i = 1, series_count + 1 do
-        if outcomes[i] == TAKEN then
+        if TOOK[outcomes[i]] then
             from = from or i
         elseif from then
             pieces[#pieces + 1] = sub(ARGV[20], 8 * from - 7, 8 * (i - 1))
@@ -480,13 +687,20 @@ local function taken_bytes()
     return table.concat(pieces)
 end
 
+-- Of the families that have begun, 8 bytes each.
+local function begun_bytes()
+    local pieces, bytes = {}, ARGV[#ARGV - 1]
+    for i = 1, #begun do pieces[i] = sub(bytes, 8 * begun[i] - 7, 8 * begun[i]) end
+    return table.concat(pieces)
+end
+
 -- When all else is filed: one that fails is missing in the feed, which its readers notice.
 local function feed(counts, day_counts)
-    local id, bytes = format('0-%d', members), taken_bytes()
-    local added = try('XADD', FEED, 'NOMKSTREAM', 'MAXLEN', '~', FEED_ENTRIES, id,
-                      'g', ARGV[19], 's', bytes, 'h', counts, 'd', day_counts)
+    local entry = {format('0-%d', members), 'g', ARGV[19], 's', taken_bytes(), 'h', counts, 'd', day_counts}
+    if #begun > 0 then entry[10], entry[11] = 'f', begun_bytes() end
+    local added = try('XADD', FEED, 'NOMKSTREAM', 'MAXLEN', '~', FEED_ENTRIES, unpack(entry))
     if added == false then
-        try('XADD', FEED, id, 'g', ARGV[19], 's', bytes, 'h', counts, 'd', day_counts)
+        try('XADD', FEED, unpack(entry))
         try('EXPIREAT', FEED, hour_ends + FEED_KEPT)
     end
 end
@@ -522,7 +736,7 @@ if failed then return failed end
 
 local figures = {}
 for b = 1, budget_count do
-    if on_shelf[b] then resolve(b) end
+    resolve_once_more(b)
     local at, id, kept = 4 * (b - 1), asked_as[b], awaited(b)
     figures[at + 1], figures[at + 2] = id == b and 0 or 1, in_hour[id]
     figures[at + 3], figures[at + 4] = in_day[id], kept == huge and -1 or kept

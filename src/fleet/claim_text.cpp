@@ -36,6 +36,17 @@ class numbered {
 using kind_words = std::array<std::uint64_t, 3>;   // maxima, place of the shelf
 using shelf_words = std::array<std::uint64_t, 5>;  // id, budgets at most, place of the overflow budget, its maxima
 
+/// Each once, and which of them each series has.
+struct family_words {
+    numbered<std::uint64_t> all;
+    std::string of_series;  // their places, a byte each; 0: none
+
+    explicit family_words(const std::vector<std::uint64_t>& families) {
+        for (const std::uint64_t family : families)
+            of_series += static_cast<char>(family == 0 ? 0 : all.place_of(family));
+    }
+};
+
 /// Budgets of one limit are of one kind, unless one has maxima of its own; all of them are on one shelf.
 struct budget_kinds {
     numbered<std::uint64_t> overflow_ids;
@@ -64,8 +75,8 @@ class claim_writer {
     explicit claim_writer(std::size_t words) { words_.reserve(words); }
 
     void key(std::string name) { words_.push_back(std::move(name)); }
-    void buckets(std::string_view record, const claim& asked, std::uint32_t count) {
-        for (const std::uint64_t fingerprint : asked.fingerprints) key(bucket_key(record, fingerprint, count));
+    void buckets(std::string_view record, const std::vector<std::uint64_t>& fingerprints, std::uint32_t count) {
+        for (const std::uint64_t fingerprint : fingerprints) key(bucket_key(record, fingerprint, count));
     }
     void end_keys() { words_.front() = std::to_string(words_.size() - 1); }
 
@@ -78,7 +89,8 @@ class claim_writer {
     std::vector<std::string> take() { return std::move(words_); }
 };
 
-void write_keys(claim_writer& to, const claim& asked, const claim_terms& terms, const store_keys& keys) {
+void write_keys(claim_writer& to, const claim& asked, const std::vector<std::uint64_t>& families,
+                const claim_terms& terms, const store_keys& keys) {
     const std::string hour = keys.hour(terms.hour);
     const std::string before = keys.hour(terms.hour - 1);
     const std::string day = keys.day(day_of_hour(terms.hour));
@@ -87,9 +99,19 @@ void write_keys(claim_writer& to, const claim& asked, const claim_terms& terms, 
     to.key(before);
     to.key(day);
     to.key(keys.feed(terms.hour));
-    if (terms.buckets.hour != 0) to.buckets(hour, asked, terms.buckets.hour);
-    if (terms.with_day && terms.buckets.day != 0) to.buckets(day, asked, terms.buckets.day);
-    if (terms.buckets.before != 0) to.buckets(before, asked, terms.buckets.before);
+    const std::int64_t days_first = day_of_hour(terms.hour) * 24;
+    to.key(keys.hour(days_first));
+    to.key(keys.hour(days_first - 1));
+    const bool has_day = terms.with_day && terms.buckets.day != 0;
+    if (terms.buckets.hour != 0) to.buckets(hour, asked.fingerprints, terms.buckets.hour);
+    if (has_day) to.buckets(day, asked.fingerprints, terms.buckets.day);
+    if (terms.buckets.before != 0) to.buckets(before, asked.fingerprints, terms.buckets.before);
+    if (!families.empty()) {
+        if (terms.buckets.hour != 0) to.buckets(hour, families, terms.buckets.hour);
+        if (has_day) to.buckets(day, families, terms.buckets.day);
+        to.key(keys.completed(hour));
+        if (terms.with_day) to.key(keys.completed(day));
+    }
     to.end_keys();
 }
 
@@ -105,7 +127,7 @@ std::string run_text(const claim_run& run) {
     return text;
 }
 
-void write_claim(claim_writer& to, const claim& asked, const claim_terms& terms) {
+void write_claim(claim_writer& to, const claim& asked, const family_words& families, const claim_terms& terms) {
     const budget_kinds said{asked.budgets};
     const auto runs = std::count_if(asked.runs.begin(), asked.runs.end(), [](auto& run) { return run.series != 0; });
     to.numbers(asked.fingerprints.size(), runs, said.shelves.in_order().size(), said.kinds.in_order().size(),
@@ -113,7 +135,7 @@ void write_claim(claim_writer& to, const claim& asked, const claim_terms& terms)
     to.word(said.of_budgets);
     to.numbers(terms.all_rules, terms.owed ? 2 : terms.accepted ? 1 : 0, static_cast<std::int64_t>(terms.gate));
     to.word(fingerprint_bytes(asked.fingerprints));
-    to.numbers(terms.reserve);
+    to.numbers(terms.reserve, families.all.in_order().size());
     for (const std::uint64_t fingerprint : asked.fingerprints) to.word(member_text(fingerprint));
     for (const claimed_budget& budget : asked.budgets) to.numbers(budget.id);
     for (const std::uint64_t id : said.overflow_ids.in_order()) to.numbers(id);
@@ -122,6 +144,10 @@ void write_claim(claim_writer& to, const claim& asked, const claim_terms& terms)
     for (const kind_words& kind : said.kinds.in_order()) to.numbers(kind[0], kind[1], kind[2]);
     for (const shelf_words& shelf : said.shelves.in_order())
         to.numbers(shelf[0], shelf[1], shelf[2], shelf[3], shelf[4]);
+    if (families.all.in_order().empty()) return;
+    for (const std::uint64_t family : families.all.in_order()) to.word(member_text(family));
+    to.word(families.of_series);
+    to.word(fingerprint_bytes(families.all.in_order()));
 }
 
 // The numbers of the answer's parts, and of its first number. claim.lua has the same.
@@ -163,19 +189,22 @@ bool read_windows(std::span<const std::int64_t> numbers, claim_answer& to) {
     return true;
 }
 
-std::optional<series_answer> read_outcome(char letter, std::uint8_t budget) {
+/// @param detail of those refused the budget, of those taken the windows in which they were completed: 1 the hour, 2
+/// the day.
+std::optional<series_answer> read_outcome(char letter, std::uint8_t detail) {
     using enum claim_outcome;
     switch (letter) {
         case 'k':
             return series_answer{.outcome = known};
         case 't':
-            return series_answer{.outcome = taken};
+            if (detail > 3) return std::nullopt;
+            return series_answer{.outcome = taken, .completed = {.hour = (detail & 1) != 0, .day = (detail & 2) != 0}};
         case 'u':
             return series_answer{.outcome = unknown};
         case 'h':
-            return series_answer{.outcome = refused, .budget = budget, .window = refusing_window::hourly};
+            return series_answer{.outcome = refused, .budget = detail, .window = refusing_window::hourly};
         case 'd':
-            return series_answer{.outcome = refused, .budget = budget, .window = refusing_window::daily};
+            return series_answer{.outcome = refused, .budget = detail, .window = refusing_window::daily};
         default:
             return std::nullopt;
     }
@@ -216,10 +245,13 @@ bool read_budgets(const redisReply& part, const claim& asked, claim_answer& to) 
 
 std::vector<std::string> claim_words(const claim& asked, const claim_terms& terms, const store_keys& keys) {
     assert(asked.fingerprints.size() <= claimed_series_max && asked.budgets.size() <= claimed_budgets_max);
-    claim_writer writer{70 + 4 * asked.fingerprints.size() + asked.runs.size() + 2 * asked.budgets.size()};
-    write_keys(writer, asked, terms, keys);
+    assert(asked.families.empty() || asked.families.size() == asked.fingerprints.size());
+    const family_words families{asked.families};
+    claim_writer writer{70 + 4 * asked.fingerprints.size() + 3 * families.all.in_order().size() + asked.runs.size() +
+                        2 * asked.budgets.size()};
+    write_keys(writer, asked, families.all.in_order(), terms, keys);
     write_terms(writer, terms);
-    write_claim(writer, asked, terms);
+    write_claim(writer, asked, families, terms);
     writer.word(terms.server);
     return writer.take();
 }

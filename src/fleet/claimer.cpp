@@ -32,14 +32,19 @@ void claimer::maintain() {
 }
 
 net::awaitable<std::optional<told>> claimer::ask(questions& of, std::string_view tenant, bool may_owe) {
-    std::vector<std::optional<claim_answer>> answers(of.claims().size());
+    std::vector<std::optional<claim_answer>> answers;
     const claim_terms terms = terms_of(of);
     const auto limit = clock::now() + shared_.settings.store.timeout;
-    for (std::size_t i = 0; i < answers.size() && shared_.state() == fleet_state::joined; ++i) {
-        const end came_of_it = co_await ask_one(of.claims()[i], terms, tenant, limit, answers[i]);
-        if (came_of_it == end::closed) co_return std::nullopt;
-        if (came_of_it == end::unanswered) break;  // nor would the others be
-    }
+    end came_of_it = end::decided;
+    do {
+        std::size_t i = answers.size();
+        answers.resize(of.claims().size());
+        for (; i < answers.size() && shared_.state() == fleet_state::joined; ++i) {
+            if (came_of_it == end::unanswered) break;  // nor would the others be
+            came_of_it = co_await ask_one(of.claims()[i], terms, tenant, limit, answers[i]);
+            if (came_of_it == end::closed) co_return std::nullopt;
+        }
+    } while (of.ask_rest(answers));
     count(of, answers);
     shared_.metrics.unasked_series.add(of.unasked_count());
     co_return tell(of, answers, may_owe);

@@ -90,15 +90,12 @@ void enrolment::begin(std::int64_t hour, std::shared_ptr<const compiled_rules> r
     is_answered_ = false;
 }
 
-/// Not in the first hour of a day that is limited, too: what is never told, for its gate is killed or the hour is over
-/// first, has a place in that hour, and has none in the rest of the day. And not after a change of rules until this
-/// gate has had them for an hour: what it had before may have been limited by nothing, and then the store knows nothing
-/// of it.
+/// Not after a change of rules until this gate has had them for an hour: what it had before may have been limited by
+/// nothing, and then the store knows nothing of it.
 bool enrolment::may_enter(time_point now) const {
     const bool in_grace =
         now < std::chrono::sys_seconds{std::chrono::hours{terms_->hour}} + std::chrono::seconds{terms_->grace};
-    const bool opens_day = terms_->with_day && day_of_hour(terms_->hour) != day_of_hour(terms_->hour - 1);
-    return in_grace && !leaves_ && !opens_day && (!changed_in_ || terms_->hour > *changed_in_ + 1);
+    return in_grace && !leaves_ && (!changed_in_ || terms_->hour > *changed_in_ + 1);
 }
 
 net::awaitable<std::optional<telling_state>> enrolment::ask(redis_client& client, bool enters) {

@@ -18,8 +18,9 @@ struct fed_claim {
     std::uint64_t upto = 0;  ///< series of the hour with these
     std::uint64_t gate = 0;  ///< whose claim it was, see claim_terms
     std::vector<std::uint64_t> fingerprints{};
-    std::vector<fed_count> hourly{};  ///< of the budgets that have grown
-    std::vector<fed_count> daily{};   ///< the same
+    std::vector<fed_count> hourly{};        ///< of the budgets that have grown
+    std::vector<fed_count> daily{};         ///< the same
+    std::vector<std::uint64_t> families{};  ///< of histograms that have begun with these series
 
     friend bool operator==(const fed_claim&, const fed_claim&) = default;
 };

@@ -48,7 +48,7 @@ bool feed_reading::take_claim(const fed_claim& one, steady_point now, series_lim
     const window_span hour = span_of(at_->hour);
     const bool is_own = one.gate == of_.gate;
     if (!is_own) {
-        if (!learn(limiter, hour, one.fingerprints)) return false;
+        if (!learn(limiter, hour, one.fingerprints) || !learn(limiter, hour, one.families)) return false;
         into.struck += of_.untold.strike(hour, one.fingerprints);
         into.fed += one.fingerprints.size();
     }
@@ -76,8 +76,10 @@ void feed_reading::lose_until(std::uint64_t series, news& into) {
 void feed_reading::take_late(steady_point now, series_limiter& limiter) {
     while (!late_.empty() && (late_.front().at <= now || late_.size() > late_max)) {
         const late& first = late_.front();
-        if (first.said.gate == of_.gate)
+        if (first.said.gate == of_.gate) {
             static_cast<void>(learn(limiter, span_of(first.hour), first.said.fingerprints));
+            static_cast<void>(learn(limiter, span_of(first.hour), first.said.families));
+        }
         of_.heard.hear_fed(first.hour, first.said.hourly, first.said.daily);
         late_.pop_front();
     }

@@ -15,6 +15,8 @@ constexpr std::string_view id_begin = "0-";
 constexpr std::size_t fingerprint_size = 8;
 /// claim.lua's: names and values of an entry, in turn.
 constexpr std::size_t field_words = 8;
+/// The same where histograms have begun.
+constexpr std::size_t field_words_max = 10;
 /// feed.lua's, of a server that is whole.
 constexpr std::size_t words_of_answer = 4;
 /// Counts go through numbers of Lua.
@@ -70,13 +72,16 @@ std::optional<fed_claim> read_claim(const redisReply* entry) {
     if (parts.size() != 2) return std::nullopt;
     const std::string_view id = text_at(parts, 0);
     const auto fields = parts_of(parts[1]);
-    if (!id.starts_with(id_begin) || fields.size() != field_words) return std::nullopt;
+    if (!id.starts_with(id_begin) || (fields.size() != field_words && fields.size() != field_words_max))
+        return std::nullopt;
     const auto upto = number_of<std::uint64_t>(id.substr(id_begin.size()));
     const auto gate = number_of<std::int64_t>(text_at(fields, 1));
     if (!upto || !gate || *upto > series_max) return std::nullopt;
     fed_claim made{.upto = *upto, .gate = static_cast<std::uint64_t>(*gate)};
+    const bool has_families = fields.size() == field_words_max;
     const bool is_read = read_fingerprints(text_at(fields, 3), made.fingerprints) &&
-                         read_counts(text_at(fields, 5), made.hourly) && read_counts(text_at(fields, 7), made.daily);
+                         read_counts(text_at(fields, 5), made.hourly) && read_counts(text_at(fields, 7), made.daily) &&
+                         (!has_families || read_fingerprints(text_at(fields, 9), made.families));
     if (!is_read || made.fingerprints.size() > made.upto) return std::nullopt;
     return made;
 }

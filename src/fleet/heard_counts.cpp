@@ -101,6 +101,11 @@ bool heard_counts::has_place(std::uint64_t id, std::int64_t hour) const {
     return hour == hour_ && budgets_.contains(id);
 }
 
+std::size_t heard_counts::size() const {
+    const std::scoped_lock held{lock_};
+    return budgets_.size();
+}
+
 count_offer heard_counts::grown_since(std::uint64_t revision) const {
     const std::scoped_lock held{lock_};
     count_offer made{.hour = hour_, .rules = rules_, .buckets = buckets_, .budgets = {}, .revision = revision_};

@@ -60,6 +60,9 @@ class heard_counts {
     /// the hour ends.
     [[nodiscard]] bool has_place(std::uint64_t id, std::int64_t hour) const;
 
+    /// Budgets that it has heard of.
+    [[nodiscard]] std::size_t size() const;
+
     /// @return what has grown since that revision; 0: all.
     [[nodiscard]] count_offer grown_since(std::uint64_t revision) const;
 

@@ -18,6 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto beat_interval = 1s;
+/// People change a server's settings while it runs.
+constexpr auto examine_interval = 5s;
 /// At the end of an hour the store is asked as soon as the next one may have begun, and again until it has.
 constexpr auto edge_interval = 10ms;
 /// Counts that are not whole are offered, and asked about again, so often.
@@ -106,11 +108,13 @@ membership::clock::duration membership::until_next() const {
     return std::min(beat, enrolment_.until_next().value_or(beat));
 }
 
-/// A server is examined when it is new to us, and when it comes back: it may be another one by then.
+/// A server is examined when it is new to us, when it comes back, for it may be another one by then, and now and again.
 net::awaitable<std::optional<membership::obstacle>> membership::beat() {
-    if (shared_.state() != fleet_state::joined && !recovering_since_) {
+    const bool may_be_another = shared_.state() != fleet_state::joined && !recovering_since_;
+    if (may_be_another || clock::now() >= examined_at_ + examine_interval) {
         auto unfit = co_await examine();
         if (unfit) co_return unfit;
+        examined_at_ = clock::now();
     }
     std::vector<std::string> words = beat_words(who_, shared_.keys);
     const auto reply = co_await client_.call_script_there(beat_script(), std::move(words), patience);

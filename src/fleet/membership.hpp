@@ -31,6 +31,7 @@ class membership {
     share_asking shares_;
     recovery recovery_;
     std::string server_;               // what it calls itself
+    clock::time_point examined_at_{};  // whether it can hold counts
     std::vector<std::string> others_;  // gates that were alive when the counts were last whole
     std::optional<clock::time_point> away_since_;
     std::optional<clock::time_point> recovering_since_;

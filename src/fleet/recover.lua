@@ -42,7 +42,7 @@ local time = redis.call('TIME')
 
 -- The windows --------------------------------------------------------------------------------------------------------
 
-local head = call('HMGET', HEAD, 'server', 'since', 'hour', 'buckets', 'day', 'held', 'whole_from')
+local head = call('HMGET', HEAD, 'server', 'since', 'hour', 'buckets', 'day', 'held', 'whole_from', 'telling', 'kept_day')
 local open, open_buckets, open_day = tonumber(head[3] or -1), head[4], tonumber(head[5] or -1)
 
 local function create_record(key, ends, n)
@@ -51,6 +51,13 @@ local function create_record(key, ends, n)
 end
 
 if budget_count > 0 and hour > open then
+    -- As in claim.lua.
+    local days_first, held_hour, kept_day = day * 24, tonumber(head[6] or -1), tonumber(head[9] or -1)
+    local is_telling = tonumber(head[8] or 0) > 0
+    if hour > days_first and (held_hour == days_first or (open == days_first and is_telling and kept_day == day)) then
+        if held_hour == days_first then kept_day = -1 end
+        call('HSET', HEAD, 'uncounted_day', day, 'kept_day', kept_day)
+    end
     if open == hour - 1 then
         call('HSET', HEAD, 'before', open, 'before_buckets', open_buckets)
     else

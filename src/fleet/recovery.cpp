@@ -101,7 +101,7 @@ net::awaitable<result<bool, std::string>> recovery::offer(redis_client& over, st
             continue;
         }
         offered_up_to_ = all.revision;
-        budgets_ += budgets.size();
+        budgets_ = std::max(budgets_, shared_.heard.size());
         co_return answer.is_whole;
     }
     co_return false;

@@ -46,6 +46,10 @@ std::string store_keys::day(std::int64_t day) const {
     return prefix_ + "d:" + std::to_string(day);
 }
 
+std::string store_keys::completed(const std::string& record) {
+    return record + ":completed";
+}
+
 std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets) {
     assert(buckets != 0 && (buckets & (buckets - 1)) == 0);
     return bucket_key_at(record, fingerprint & (buckets - 1));

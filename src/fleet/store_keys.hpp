@@ -1,7 +1,7 @@
 /// The names under which a fleet's windows are filed in its store.
 ///
 /// A namespace has one head. A window has a record, a hash of counts, and its series in buckets, sets of fingerprints:
-/// sg:{default}:1:head, sg:{default}:1:h:490000, sg:{default}:1:h:490000:17. In a cluster what stands in braces is
+/// sg:{default}:2:head, sg:{default}:2:h:490000, sg:{default}:2:h:490000:17. In a cluster what stands in braces is
 /// what chooses the slot, so all of a namespace is in one.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace seriesgate {
 
 /// Of what claim.lua files, and how. A later one has keys of its own beside these.
-inline constexpr unsigned claim_layout = 1;
+inline constexpr unsigned claim_layout = 2;
 
 /// Of one namespace. Threads: any.
 class store_keys {
@@ -38,6 +38,9 @@ class store_keys {
     [[nodiscard]] std::string feed(std::int64_t hour) const;
     /// @param day since the epoch.
     [[nodiscard]] std::string day(std::int64_t day) const;
+    /// How many series of each histogram were taken without room in a window.
+    /// @param record of it, that hour() or day() has named.
+    [[nodiscard]] static std::string completed(const std::string& record);
 };
 
 /// @param record that hour() or day() has named.

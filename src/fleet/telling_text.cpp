@@ -17,6 +17,7 @@ std::vector<std::string> words_of(const claim_terms& terms, const std::string& g
             std::to_string(terms.grace),
             gate,
             enters ? "1" : "0",
+            terms.with_day ? "1" : "0",
             terms.server};
 }
 

@@ -33,12 +33,13 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     hear(one);
     // Every budget must have room before any is touched.
     const auto [in_any, in_enforcing] = spent(one);
-    const completion over_limit = completing(in_enforcing, one);
+    const bool is_told = said.outcome != told_outcome::unasked;
+    const completion over_limit = is_told ? completion{} : completing(in_enforcing, one);
     const in_windows refusing{.hour = in_enforcing.hour && !over_limit.hour,
                               .day = in_enforcing.day && !over_limit.day};
     const demand found = in_any.any() ? note_demand(refusing, one) : demand{};
     const bool begins = one.in_histogram && !one.begun.hour;
-    if (begins && one.before == standing::newcomer)
+    if (begins && one.before == standing::newcomer && !is_told)
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
     if (!refusing.any()) {
         const auto how = said.outcome == told_outcome::known ? verdict::known : verdict::admitted;
@@ -53,6 +54,15 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     }
     if (begins) state_.refused.insert(family.fingerprint, refused);
     return refuse(series, refused);
+}
+
+decision admission::refuse_with_histogram(const offered_series& series, const histogram_family& family,
+                                          const std::optional<refusal>& like, const told_series& said) {
+    if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
+    if (!like) return repeat(said, state_, series, telling_of(*held_.book.rules(), tenant_.name));
+    // That other one is asked again when it comes again, so this is, too.
+    state_.samples.add(window_of(like->how), series.samples);
+    return {.how = like->how, .by = like->by};
 }
 
 admission::newcomer admission::look_at(const offered_series& series, const histogram_family& family,
@@ -176,6 +186,7 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
         case told_outcome::owed:
             return {.how = verdict::admitted};
         case told_outcome::refused:
+        case told_outcome::refused_with_histogram:
             state.samples.add(said.window, series.samples);
             return {.how = refused_by(said.window, to_sender), .by = other_limit};
         case told_outcome::unasked:
@@ -216,7 +227,13 @@ bool admission::take(const newcomer& of, const completion& over_limit) {
     if (over_limit.day) held_.remember(*over_limit.day, {.hour = false, .day = true});
     held_.hourly.over_limit += over_limit.hour ? 1 : 0;
     held_.daily.over_limit += over_limit.day ? 1 : 0;
+    count_completed(of.said);
     return true;
+}
+
+void admission::count_completed(const told_series& said) {
+    held_.hourly.over_limit += said.completed.hour ? 1 : 0;
+    held_.daily.over_limit += said.completed.day ? 1 : 0;
 }
 
 }  // namespace seriesgate

@@ -28,7 +28,8 @@ struct decision {
 ///
 /// All or nothing: a series is admitted when every budget has room, then all count it; a refusal consumes nothing.
 /// Where histograms are kept whole, one that has begun is completed: its series need no room, and are counted all the
-/// same. One whose histogram was refused is refused as that was, room or not; but incumbents flow on.
+/// same. One whose histogram was refused is refused as that was, room or not; but incumbents flow on. In a fleet the
+/// store says which series complete their histogram.
 class admission {
   public:
     /// @param held proof of the lock. All of these outlive the object.
@@ -48,6 +49,14 @@ class admission {
     /// would say.
     std::optional<decision> decide(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection, const told_series& said);
+
+    /// In a fleet, of a series that nobody was asked about because its histogram is refused.
+    /// @param like how another of its series is refused by the same telling, if it is.
+    decision refuse_with_histogram(const offered_series& series, const histogram_family& family,
+                                   const std::optional<refusal>& like, const told_series& said);
+
+    /// In a fleet, of what the store has taken: it says so once, whoever knows the series by now.
+    void count_completed(const told_series& said);
 
     /// Limits that only observe, and have no room for the series of the last decide().
     [[nodiscard]] std::span<const spent_limit> observing() const noexcept { return observing_; }

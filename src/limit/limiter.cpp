@@ -114,6 +114,7 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
     const auto current = state_->sets.read();
     if (current->hour_span != open.hour || !current->previous_hour) return;
     using entry = untold_series::entry;
+    const bool has_families = !open.families.empty();
     std::size_t left = 0;
     for (std::size_t at = 0; at < open.pending.size(); ++at) {
         const std::uint32_t i = open.pending[at];
@@ -125,17 +126,20 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
         const entry made = may_pass ? all.add(open.hour, *open.rules, fingerprint) : entry::refused;
         if (made == entry::refused) {
             open.selections.move(at, left);
+            if (has_families) open.families[left] = open.families[at];
             open.pending[left++] = i;
             continue;
         }
         verdicts[i] = verdict::known;
         if (made == entry::there) continue;
+        if (has_families) aside.open.families.push_back(open.families[at]);
         aside.open.pending.push_back(static_cast<std::uint32_t>(aside.series.size()));
         aside.series.push_back({.fingerprint = fingerprint, .samples = 0, .admits = true});
         aside.open.selections.append(open.selections[at]);
     }
     open.pending.resize(left);
     open.selections.truncate(left);
+    if (has_families) open.families.resize(left);
     aside.open.hour = open.hour;
     aside.open.rules = open.rules;
     aside.open.refused_by.resize(aside.series.size());
@@ -205,6 +209,19 @@ std::shared_ptr<const compiled_rules> series_limiter::rules() const {
 
 bool series_limiter::knows(std::uint64_t fingerprint) const noexcept {
     return state_->sets.read()->knows(fingerprint);
+}
+
+bool series_limiter::has_begun(std::uint64_t family) const noexcept {
+    return state_->sets.read()->hour->contains(family);
+}
+
+bool series_limiter::has_refused(std::uint64_t family) const noexcept {
+    return state_->refused.lookup(family).has_value();
+}
+
+bool series_limiter::may_be_incumbent(std::uint64_t fingerprint) const noexcept {
+    const auto current = state_->sets.read();
+    return current->lapse && current->was_admitted_before(fingerprint);
 }
 
 std::uint64_t series_limiter::revision() const noexcept {

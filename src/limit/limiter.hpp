@@ -105,6 +105,15 @@ class series_limiter {
     /// In the hour, the day or the hour before, as far as this gate has seen.
     [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
 
+    // In a fleet, of histograms that are kept whole, by the fingerprint of their family.
+
+    /// Whether one of its series was taken in the hour, as far as this gate knows.
+    [[nodiscard]] bool has_begun(std::uint64_t family) const noexcept;
+    /// Whether this gate remembers that it was refused.
+    [[nodiscard]] bool has_refused(std::uint64_t family) const noexcept;
+    /// Whether the store may keep room for this series.
+    [[nodiscard]] bool may_be_incumbent(std::uint64_t fingerprint) const noexcept;
+
     /// For those who watch and keep: figures.hpp, explain.hpp, snapshot.hpp.
     [[nodiscard]] limiter_state& state() const noexcept { return *state_; }
     [[nodiscard]] windows& time() const noexcept { return *windows_; }

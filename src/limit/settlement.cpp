@@ -77,12 +77,17 @@ settlement::piece_end settlement::run_round(admission& one_by_one, const window_
         const auto family = keeps_histograms_whole() ? open_.families[next_] : histogram_family{};
         if (family.is_total != totals_) continue;
         const std::uint32_t entry = open_.pending[next_];
+        const auto said = said_ == nullptr ? told_series{} : said_->pending[next_];
         // Twice in this request, or admitted by another one since the lookup.
         if (current.hour->contains(offered_[entry].fingerprint)) {
+            one_by_one.count_completed(said);
             verdicts_[entry] = verdict::known;
             continue;
         }
-        const auto said = said_ == nullptr ? told_series{} : said_->pending[next_];
+        if (said.outcome == told_outcome::refused_with_histogram) {
+            write(entry, one_by_one.refuse_with_histogram(offered_[entry], family, refusal_like(said), said), {});
+            continue;
+        }
         const auto decided = one_by_one.decide(offered_[entry], family, open_.selections[next_], said);
         if (!decided) return piece_end::sets_full;
         write(entry, *decided, one_by_one.observing());
@@ -103,7 +108,7 @@ void settlement::repeat_told() {
     for (std::size_t i = 0; i < open_.pending.size(); ++i) {
         const std::uint32_t entry = open_.pending[i];
         const told_series& said = said_->pending[i];
-        if (i < next_) continue;  // decided already
+        if (is_decided(i)) continue;
         if (said.outcome == told_outcome::unasked) {
             open_.pending[left++] = entry;
         } else {
@@ -112,6 +117,7 @@ void settlement::repeat_told() {
         }
     }
     open_.pending.resize(left);
+    totals_ = false;
     next_ = 0;
     said_ = nullptr;
 }
@@ -134,17 +140,25 @@ void settlement::prefetch(const window_sets& current, std::size_t place) const {
     if (current.in_grace()) current.previous_hour->prefetch(fingerprint);
 }
 
+bool settlement::is_decided(std::size_t place) const noexcept {
+    const bool is_total = keeps_histograms_whole() && open_.families[place].is_total;
+    return is_total == totals_ ? place < next_ : totals_;
+}
+
 /// Other rules may make other rounds of what is left, so only that is left.
 void settlement::drop_decided() {
     std::size_t i = 0;
-    std::erase_if(open_.pending, [&](std::uint32_t) {
-        const bool is_total = keeps_histograms_whole() && open_.families[i].is_total;
-        const bool is_decided = is_total == totals_ ? i < next_ : totals_;
-        ++i;
-        return is_decided;
-    });
+    std::erase_if(open_.pending, [&](std::uint32_t) { return is_decided(i++); });
     totals_ = false;
     next_ = 0;
+}
+
+/// How the series is refused whose refusal this one shares.
+std::optional<refusal> settlement::refusal_like(const told_series& said) const noexcept {
+    if (!said.like) return std::nullopt;
+    const std::uint32_t entry = open_.pending[*said.like];
+    if (!is_refused(verdicts_[entry])) return std::nullopt;
+    return refusal{.how = verdicts_[entry], .by = open_.refused_by[entry]};
 }
 
 }  // namespace seriesgate

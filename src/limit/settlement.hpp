@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "limit/offered.hpp"
@@ -40,7 +41,9 @@ class settlement {
     piece_end run_round(admission& one_by_one, const window_sets& current, std::size_t& budgets_seen);
     void write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing);
     void prefetch(const window_sets& current, std::size_t place) const;
+    [[nodiscard]] bool is_decided(std::size_t place) const noexcept;
     void drop_decided();
+    [[nodiscard]] std::optional<refusal> refusal_like(const told_series& said) const noexcept;
     [[nodiscard]] bool keeps_histograms_whole() const noexcept { return !open_.families.empty(); }
 
     limiter_state& state_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,13 +19,14 @@ enum class limit_scope : std::uint8_t {
 };
 
 enum class told_outcome : std::uint8_t {
-    unasked,   ///< no shared limit applies
-    known,     ///< counted before, by whichever gate
-    taken,     ///< counted now
-    refused,   ///< by the budget in `place`
-    withheld,  ///< nobody has answered: refused, and not remembered
-    let_pass,  ///< nobody has answered: accepted, and not remembered
-    owed,      ///< the same, and the store is to be told of it: see set_aside_owed
+    unasked,                 ///< no shared limit applies
+    known,                   ///< counted before, by whichever gate
+    taken,                   ///< counted now
+    refused,                 ///< by the budget in `place`
+    withheld,                ///< nobody has answered: refused, and not remembered
+    let_pass,                ///< nobody has answered: accepted, and not remembered
+    owed,                    ///< the same, and the store is to be told of it: see set_aside_owed
+    refused_with_histogram,  ///< nobody was asked: another series of its histogram was refused, `like`
 };
 
 /// A budget as all gates together have filled it.
@@ -42,6 +44,10 @@ struct told_series {
     refusing_window window = refusing_window::hourly;  ///< of those refused
     std::uint32_t place = 0;                           ///< of those refused: the budget, see budget_book::find
     std::span<const heard_budget> heard{};             ///< all shared budgets of the series
+    in_windows completed{};                            ///< of those taken: had no room, and completes its histogram
+    /// Of those refused with their histogram: the place in told::pending of that other series; nothing if this gate
+    /// refused it in an earlier request.
+    std::optional<std::uint32_t> like{};
 
     /// Null for a budget that is this gate's own.
     [[nodiscard]] const heard_budget* at(std::size_t wanted) const noexcept {

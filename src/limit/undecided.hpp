@@ -32,7 +32,7 @@ struct undecided {
 
     std::shared_ptr<const compiled_rules> rules;  ///< by which these were evaluated
     rule_selections selections;                   ///< of pending, then of followers
-    std::vector<histogram_family> families;       ///< of pending, while histograms are kept whole
+    std::vector<histogram_family> families;       ///< of pending, while histograms are kept whole; else empty
     std::vector<budget_pair*> budgets;            ///< of the series that is being decided
     std::vector<spent_limit> observing;           ///< its limits that only observe, and have no room
 

@@ -10,7 +10,7 @@ namespace seriesgate {
 
 std::size_t untold::bytes() const noexcept {
     return sizeof *this + tenant.capacity() + held_bytes(series) + held_bytes(open.pending) +
-           held_bytes(open.refused_by) + open.selections.bytes();
+           held_bytes(open.refused_by) + held_bytes(open.families) + open.selections.bytes();
 }
 
 bool owes_any(const told& said) noexcept {
@@ -25,6 +25,7 @@ void set_aside_owed(std::span<const offered_series> offered, const undecided& op
         aside.open.pending.push_back(static_cast<std::uint32_t>(aside.series.size()));
         aside.series.push_back({.fingerprint = offered[open.pending[at]].fingerprint, .samples = 0, .admits = true});
         aside.open.selections.append(open.selections[at]);
+        if (!open.families.empty()) aside.open.families.push_back(open.families[at]);
     }
     aside.open.hour = open.hour;
     aside.open.rules = open.rules;
@@ -72,15 +73,18 @@ std::size_t untold_series::strike(const window_span& hour, std::span<const std::
 void untold_series::keep_untold(untold& one) const {
     const auto all = all_.lock();
     if (all->hour != one.open.hour.start) return;
+    const bool has_families = !one.open.families.empty();
     std::size_t left = 0;
     for (std::size_t at = 0; at < one.open.pending.size(); ++at) {
         const std::uint32_t i = one.open.pending[at];
         if (!all->series.contains(one.series[i].fingerprint)) continue;
         one.open.selections.move(at, left);
+        if (has_families) one.open.families[left] = one.open.families[at];
         one.open.pending[left++] = i;
     }
     one.open.pending.resize(left);
     one.open.selections.truncate(left);
+    if (has_families) one.open.families.resize(left);
 }
 
 std::size_t untold_series::size() const {

@@ -43,6 +43,7 @@ struct in_windows {
         day |= other.day;
         return *this;
     }
+    friend bool operator==(in_windows, in_windows) = default;
 };
 
 }  // namespace seriesgate

@@ -73,7 +73,11 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
     if (!limiter.select(scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
     if (at_once != nullptr) limiter.set_aside(offered_, verdicts_, scratch_, *at_once, aside);
     const auto knows = [&limiter](std::uint64_t series) { return limiter.knows(series); };
-    to_ask.ask(offered_, scratch_, tenant, knows, counted);
+    const known_histograms histograms{
+        .has_begun = [&limiter](std::uint64_t family) { return limiter.has_begun(family); },
+        .is_refused = [&limiter](std::uint64_t family) { return limiter.has_refused(family); },
+        .is_incumbent = [&limiter](std::uint64_t series) { return limiter.may_be_incumbent(series); }};
+    to_ask.ask(offered_, scratch_, tenant, knows, counted, histograms);
     return {};
 }
 

@@ -115,27 +115,6 @@ TEST_CASE("what only a start reads is named, and the limits are taken over all t
           "a restart is needed for: rejectStatus 400 -> 429");
 }
 
-TEST_CASE("what a fleet cannot have is not taken over before a restart has ended the fleet") {
-    scene at;
-    at.running.shared.url = "redis://valkey";
-    reloader reload{at.running, [&at] { return at.read_again(); }, at.gate.limiter, at.web, at.metrics, at.page};
-    load_outcome wanted{.value = at.running, .errors = {}};
-    wanted.value.shared = {};
-    wanted.value.rules.global.hourly = 7;
-    at.read_again = [&wanted] { return wanted; };
-    CHECK(reload.reload().text ==
-          "configuration reloaded\nmaxHourlySeries 3 -> 7\na restart is needed for: shared.url redis://valkey -> ''");
-    wanted.value.rules.whole_histograms = true;
-    wanted.value.rules.global.hourly = 8;
-    const reload_outcome outcome = reload.reload();
-    CHECK_FALSE(outcome.ok);
-    CHECK(
-        outcome.text ==
-        "wholeHistograms: is not possible with 'shared' yet: histograms are kept whole at one gate only; a restart is "
-        "needed for shared first");
-    CHECK(at.hourly_max() == 7);
-}
-
 TEST_CASE("limits on a label that is ignored until a restart are not taken over") {
     scene at;
     at.running.ignore_labels = {"replica", "zone"};

@@ -48,8 +48,12 @@ struct asking {
         asked.start();
         limiter.look_up(offered, now, verdicts, open);
         if (!limiter.select(open, {.tenant = tenant, .labels = &labels})) throw std::logic_error{"too much work"};
+        const known_histograms histograms{
+            .has_begun = [this](std::uint64_t family) { return limiter.has_begun(family); },
+            .is_refused = [this](std::uint64_t family) { return limiter.has_refused(family); },
+            .is_incumbent = [this](std::uint64_t series) { return limiter.may_be_incumbent(series); }};
         asked.ask(
-            offered, open, tenant, [this](std::uint64_t series) { return limiter.knows(series); }, counted);
+            offered, open, tenant, [this](std::uint64_t series) { return limiter.knows(series); }, counted, histograms);
         return asked.claims();
     }
 };

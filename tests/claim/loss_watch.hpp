@@ -77,13 +77,12 @@ class loss_watch {
         }
         if (!waited_for.empty()) ++all_.seen["held"];
         ++all_.seen[all_well ? "recoveries of all" : "recoveries"];
-        all_.upstream.settle_loss(
-            {.store = at.store,
-             .before = *before_loss_,
-             .waited_for = waited_for,
-             // What is untold when its hour ends is never told.
-             .whole_from_hour = all_well ? std::max(whole_from_hour_, simulated_gate::hour_number(now)) : never,
-             .whole_from_day = all_well ? whole_from_day_ : never});
+        const std::int64_t open = simulated_gate::hour_number(now);  // what was untold in one before is told no more
+        all_.upstream.settle_loss({.store = at.store,
+                                   .before = *before_loss_,
+                                   .waited_for = waited_for,
+                                   .whole_from_hour = all_well ? std::max(whole_from_hour_, open) : never,
+                                   .whole_from_day = all_well ? std::max(whole_from_day_, open / 24) : never});
         if (!is_split) before_loss_.reset();
     }
 

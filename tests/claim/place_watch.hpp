@@ -34,7 +34,8 @@ class place_watch {
             const simulated_world::known_budget& known = world_->budgets.at(each.id);
             if (known.shelf == 0 || store.hour().count(each.id) == 0) continue;
             auto& [budgets, opened] = all_[{window, known.shelf}];
-            const bool had_place = store.before() && store.before()->count(each.id) != 0;
+            const bool had_place =
+                (store.before() && store.before()->count(each.id) != 0) || store.carried(each.id) != 0;
             if (budgets.insert(each.id).second && !had_place) ++opened;
             require(opened <= known.places_max, "more budgets have been opened than there are places");
         }

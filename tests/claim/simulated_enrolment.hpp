@@ -102,10 +102,8 @@ class simulated_enrolment {
     [[nodiscard]] bool may_enter(time_point clock) const {
         const bool in_grace =
             clock < time_point{std::chrono::hours{terms_->hour}} + std::chrono::seconds{terms_->grace};
-        const bool opens_day = terms_->with_day && terms_->hour % 24 == 0;
         const bool is_after_others = changed_in_ && terms_->hour <= *changed_in_ + 1;
-        return in_grace && !leaves_ && (!opens_day || wrong_.at_once_in_days_first_hour) &&
-               (!is_after_others || wrong_.at_once_after_other_rules);
+        return in_grace && !leaves_ && (!is_after_others || wrong_.at_once_after_other_rules);
     }
 };
 

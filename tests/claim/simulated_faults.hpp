@@ -67,6 +67,11 @@ class simulated_faults {
         }
     }
 
+    void reload_all() {
+        const std::size_t rule = random().below(fleet_.world.rules.size());
+        for (const auto& each : fleet_.gates) each->reload(rule);
+    }
+
     /// One of two masters is left.
     void end_split() {
         fleet_.servers.end_split(random().one_in(2), fleet_.now);
@@ -107,11 +112,6 @@ class simulated_faults {
 
     [[nodiscard]] bool is_any_untold() const {
         return std::ranges::any_of(fleet_.gates, [](const auto& gate) { return gate->untold.size() != 0; });
-    }
-
-    void reload_all() {
-        const std::size_t rule = random().below(fleet_.world.rules.size());
-        for (const auto& each : fleet_.gates) each->reload(rule);
     }
 
     // --- the store

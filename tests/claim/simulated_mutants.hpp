@@ -16,6 +16,9 @@ struct mutants {
     bool recovery_waits_for_nobody = false;
     bool shares_of_other_rules = false;  ///< are given, too
     bool owed_as_newcomers = false;      ///< what has passed out of shares has to find room among claims
+    bool day_not_marked = false;         ///< in whose first hour some gate has not told of all
+    bool nothing_carried = false;        ///< into the day, of what may have passed in its first hour
+    bool any_day_before = false;         ///< at midnight incumbents may pass at once whatever the limits were
     bool held_for_nobody = false;        ///< after a loss others are decided about before what is untold
     // a gate
     bool rules_that_changed_ignored = false;
@@ -27,16 +30,15 @@ struct mutants {
     bool own_counts_decide = false;      ///< of a gate that is not answered
     bool untold_forgotten = false;       ///< what was accepted at once is never told of
     bool accepts_though_it_must_wait = false;
-    bool at_once_after_other_rules = false;   ///< though it has what those did not limit
-    bool at_once_in_days_first_hour = false;  ///< though the day keeps no place for what is never told
-    bool leaves_with_untold = false;          ///< the list of those that tell later
-    bool nothing_offered = false;             ///< of what it has heard, after a loss
-    bool untold_not_announced = false;        ///< the store is not told to wait for them, after a loss
-    bool reserve_ignored = false;             ///< by its claims
-    bool shares_of_heard_counts = false;      ///< it takes what is left by what it has heard
-    bool share_of_name = false;               ///< it has the share of the run before, which may have used it up
-    bool share_outlives_hour = false;         ///< and its day, when the store cannot be heard
-    bool stale_feed_decides = false;          ///< by what it has read some time ago
+    bool at_once_after_other_rules = false;  ///< though it has what those did not limit
+    bool leaves_with_untold = false;         ///< the list of those that tell later
+    bool nothing_offered = false;            ///< of what it has heard, after a loss
+    bool untold_not_announced = false;       ///< the store is not told to wait for them, after a loss
+    bool reserve_ignored = false;            ///< by its claims
+    bool shares_of_heard_counts = false;     ///< it takes what is left by what it has heard
+    bool share_of_name = false;              ///< it has the share of the run before, which may have used it up
+    bool share_outlives_hour = false;        ///< and its day, when the store cannot be heard
+    bool stale_feed_decides = false;         ///< by what it has read some time ago
     bool feed_gaps_unnoticed = false;
 };
 

@@ -31,8 +31,11 @@ class simulated_store : public store_model {
 
   public:
     simulated_store(const mutants& wrong, const feed_flaws& flaws)
-        : store_model(
-              store_mutants{.any_server = wrong.any_server, .waits_for_nobody = wrong.recovery_waits_for_nobody}),
+        : store_model(store_mutants{.any_server = wrong.any_server,
+                                    .waits_for_nobody = wrong.recovery_waits_for_nobody,
+                                    .day_not_marked = wrong.day_not_marked,
+                                    .nothing_carried = wrong.nothing_carried,
+                                    .any_day_before = wrong.any_day_before}),
           wrong_(wrong),
           flaws_(flaws) {
         server_.reset();
@@ -116,6 +119,10 @@ class simulated_store : public store_model {
     [[nodiscard]] bool is_whole_at(const std::string& server) const { return server_ == server; }
     [[nodiscard]] const std::string& since() const { return since_; }
     using store_model::is_held;
+    /// What is in the day's count of a budget because it may have passed in its first hour.
+    [[nodiscard]] std::uint64_t carried(std::uint64_t budget) const {
+        return day_ ? window::found(day_->carried, budget) : 0;
+    }
     /// Gates whose untold series of the hour come before any other.
     [[nodiscard]] std::set<std::string> waits_for(std::int64_t hour) const {
         const auto found = untold_.find(hour);

@@ -37,7 +37,9 @@ class simulation {
   private:
     void happen() {
         const std::uint64_t what = fleet_.random.below(100);
-        if (what < 30) {
+        if (what == 0 && fleet_.random.one_in(5)) {
+            begin_day();
+        } else if (what < 30) {
             traffic_.begin_request();
         } else if (what < 90) {
             traffic_.go_on();
@@ -45,6 +47,43 @@ class simulation {
             faults_.pass_time();
         } else {
             faults_.go_wrong();
+        }
+    }
+
+    /// Series flow in a day's last hours, perhaps after other limits. In the next one's first hour gates accept them at
+    /// once; one of them is killed before it has told of any.
+    void begin_day() {
+        using namespace std::chrono;
+        const time_point midnight{floor<days>(fleet_.now) + days{1}};
+        for (const int before : {8, 4, 2, 1}) {
+            if (fleet_.now >= midnight - hours{before}) continue;
+            sleep_until(midnight - hours{before} + minutes{30});
+            if (fleet_.random.one_in(2)) traffic_.begin_request();
+            if (before >= 4 || fleet_.random.one_in(2)) faults_.reload_all();
+            beat_all();
+            for (std::size_t i = 0; i < fleet_.gates.size(); ++i) pass_all(i);
+        }
+        sleep_until(midnight + seconds{1});
+        beat_all();
+        for (int opens = 0; opens < 2; ++opens) traffic_.begin_request();
+        for (int goes = 0; goes < 20; ++goes) traffic_.go_on();
+        beat_all();  // the hour is open now
+        const std::size_t number = fleet_.random.below(fleet_.gates.size());
+        pass_all(number);
+        fleet_.start_gate(number);
+        if (fleet_.random.one_in(2)) sleep_until(midnight + hours{1} + seconds{fleet_.random.below(3'000)});
+    }
+
+    void beat_all() {
+        for (std::size_t i = 0; i < fleet_.gates.size(); ++i)
+            if (fleet_.gates[i]->reachable) fleet_.beat(i);
+    }
+
+    void pass_all(std::size_t number) {
+        if (!fleet_.gates[number]->reachable) return;
+        for (std::size_t tenant = 0; tenant < fleet_.world.tenants.size(); ++tenant) {
+            traffic_.pass(number, tenant);
+            check();
         }
     }
 
@@ -117,6 +156,7 @@ class simulation {
     void agree() {
         each_passed([](const simulated_gate&, std::uint64_t, bool) {});
         for (std::size_t i = 0; i < fleet_.gates.size(); ++i) traffic_.tell_all(i);
+        if (server().store.is_held()) return;  // for a gate that was killed, until the hour ends
         each_passed([this](const simulated_gate& gate, std::uint64_t series, bool is_accepted) {
             if (gate.refuses(series) && !fleet_.checks.is_unharmed(server())) return;  // before the loss, perhaps
             if (gate.is_to_tell(series, gate.hour())) return;  // the store waits for a gate that has gone

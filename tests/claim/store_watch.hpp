@@ -102,7 +102,7 @@ class store_watch {
         });
         require(of.terms.accepted || !store.is_held(), "others are decided about before what is untold");
         check_counts(asked, answer, earlier, store);
-        check_room(asked, of, answer, seen);
+        check_room(asked, of, answer, store, seen);
         check_incumbents(asked, of, answer, store, seen);
         if (is_day_unharmed()) places_.check(asked, of.terms, store);
     }
@@ -183,10 +183,11 @@ class store_watch {
     }
 
     void check_room(const claim& asked, const simulated_claims& of, const claim_answer& answer,
-                    happenings& seen) const {
+                    const simulated_store& store, happenings& seen) const {
         for (std::uint8_t place = 0; place < asked.budgets.size(); ++place) {
             const budget_answer& is = answer.budgets[place];
-            const simulated_world::known_budget& known = world_->budgets.at(filed_under(asked, answer, place));
+            const std::uint64_t id = filed_under(asked, answer, place);
+            const simulated_world::known_budget& known = world_->budgets.at(id);
             const series_maxima maxima = known.maxima;
             const std::uint64_t awaited = is.awaited == all_awaited ? 0 : is.awaited;
             if (is.awaited == all_awaited) ++seen["all awaited"];
@@ -196,7 +197,10 @@ class store_watch {
             require(is_within(is.hourly + kept, maxima.hourly), "an hour's budget is over its limit");
             // Series that other rules counted elsewhere yesterday may come back to more of them than the day has.
             const std::uint64_t kept_in_day = of.terms.hour % 24 == 0 && known.is_steady ? kept : 0;
-            require(is_within(is.daily + kept_in_day, maxima.daily), "a day's budget is over its limit");
+            // Of who had come back in the first hour, what is lost is carried, too; and what had been, once more.
+            if (store.carried(id) != 0) ++seen["carried"];
+            const bool is_twice = hour_ / 24 <= lossy_until_ / 24 && seen.contains("carried");
+            require(is_twice || is_within(is.daily + kept_in_day, maxima.daily), "a day's budget is over its limit");
         }
     }
 

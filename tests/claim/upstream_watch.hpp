@@ -26,8 +26,9 @@ class upstream_watch {
         std::map<std::uint64_t, std::uint64_t> excess{};  // by budget, see excess_of
         std::map<std::uint64_t, series_set> filed{};      // by series: the budgets it was counted in last
         series_set counted{};
-        series_set shared_out{};  // let pass out of shares: as long as nobody has counted them they are within those
+        series_set at_once{};     // of a day: accepted in its first hour
         bool is_split = false;    // two masters have opened it
+        series_set shared_out{};  // let pass out of shares: as long as nobody has counted them they are within those
         std::set<std::size_t> rules{};  // by which was claimed: see simulated_claims::all_rules
 
         /// Shares were taken, and by other rules too much may have been claimed.
@@ -91,7 +92,10 @@ class upstream_watch {
     /// It has been accepted at once; what it is filed under is known by the rules.
     void accepted(const filing& as, bool is_explained) {
         at(hours_, as.hour).filed.try_emplace(as.series, as.budgets);
-        if (as.with_day && as.hour % 24 == 0) file_in_day(as);
+        if (as.with_day && as.hour % 24 == 0) {
+            file_in_day(as);
+            at(days_, as.hour / 24).at_once.insert(as.series);
+        }
         flows(as.series, as.hour, is_explained);
     }
 
@@ -152,7 +156,7 @@ class upstream_watch {
             if (hour < open) continue;
             static const std::map<std::uint64_t, std::uint64_t> none;
             const auto before = of.before.hours.find(hour);
-            lacks(each, hour == open ? &of.store.hour() : nullptr, of.waited_for,
+            lacks(each, hour == open ? &of.store.hour() : nullptr, of.waited_for, {},
                   before == of.before.hours.end() ? none : before->second,
                   hour >= of.whole_from_hour && !each.is_split);
         }
@@ -160,7 +164,10 @@ class upstream_watch {
             if (day < open / 24) continue;
             static const std::map<std::uint64_t, std::uint64_t> none;
             const auto before = of.before.days.find(day);
-            lacks(each, day == open / 24 && of.store.day() ? &*of.store.day() : nullptr, of.waited_for,
+            // What was never told of is in no count that a gate has heard, until somebody asks about its budget.
+            series_set never_told = each.at_once;
+            std::erase_if(never_told, [&](std::uint64_t series) { return is_counted(series, day * 24); });
+            lacks(each, day == open / 24 && of.store.day() ? &*of.store.day() : nullptr, of.waited_for, never_told,
                   before == of.before.days.end() ? none : before->second, day >= of.whole_from_day && !each.is_split);
         }
     }
@@ -204,7 +211,8 @@ class upstream_watch {
     }
 
     static void lacks(window& in, const store_model::window* counted, const series_set& waited_for,
-                      const std::map<std::uint64_t, std::uint64_t>& before, bool is_whole) {
+                      const series_set& never_told, const std::map<std::uint64_t, std::uint64_t>& before,
+                      bool is_whole) {
         for (const auto& [budget, all] : in.upstream) {
             const std::uint64_t id = budget;
             const auto is_untold = [&waited_for](std::uint64_t series) { return waited_for.contains(series); };
@@ -213,11 +221,14 @@ class upstream_watch {
                 const bool is_counted = in.counted.contains(series) && in.filed.at(series).contains(id);
                 return is_untold(series) || (in.shared_out.contains(series) && !is_counted);
             };
+            const auto is_unheard = [&never_told](std::uint64_t series) { return never_told.contains(series); };
             const auto told = all.size() - static_cast<std::size_t>(std::ranges::count_if(all, is_uncounted));
             const std::uint64_t count = counted == nullptr ? 0 : counted->count(id);
             const std::uint64_t missing = told > count ? told - count : 0;
             const std::uint64_t allowed = store_model::window::found(before, id);
-            require(!is_whole || missing <= allowed, "counts are whole again and lack what living gates have heard");
+            const auto unheard = static_cast<std::uint64_t>(std::ranges::count_if(all, is_unheard));
+            require(!is_whole || missing <= allowed + unheard,
+                    "counts are whole again and lack what living gates have heard");
             if (missing + allowed != 0) in.excess[id] = std::max(missing, allowed);
         }
     }

@@ -136,7 +136,6 @@ class random_config {
         if (made.on_unavailable == unavailable_answer::local)
             made.reserve.hundredths = static_cast<std::uint32_t>(below(5'001));
         with.secret_file = "/" + text();
-        with.rules.whole_histograms = false;
     }
 
     void fill(server_config& made) {

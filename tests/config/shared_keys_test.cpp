@@ -167,15 +167,13 @@ TEST_CASE("a flag says where the store is in place of the file") {
     }
 }
 
-TEST_CASE("what a fleet needs and cannot have is told where the user wrote something") {
+TEST_CASE("what a fleet needs is told where the user wrote something") {
     const std::string needs = "needs fingerprint.secretFile: gates of a fleet need the same secret";
     CHECK(errors_of(limit + "shared:\n  namespace: a\n  url: redis://valkey\n") ==
           lines{"c.yaml:4: shared.url: " + needs});
     CHECK(errors_of("", {discard.at(0), {"shared.url", "redis://valkey"}}) == lines{"--shared.url: " + needs});
     CHECK(errors_in("shared: {sentinel: {master: a, addresses: [a]}}\n") == lines{"shared.sentinel.master: " + needs});
-    const std::string whole = "is not possible with 'shared' yet: histograms are kept whole at one gate only";
-    CHECK(errors_of(in_section(url) + "wholeHistograms: true\n") == lines{"c.yaml:4: wholeHistograms: " + whole});
-    CHECK(errors_of("wholeHistograms: true\n" + secret) == lines{});
+    CHECK(errors_of(in_section(url) + "wholeHistograms: true\n") == lines{});
     CHECK(shared_errors(url + "username: gate") ==
           lines{"shared.username: needs shared.passwordFile: the password stands in a file of its own"});
     CHECK(shared_errors(url + "passwordFile: /p").empty());

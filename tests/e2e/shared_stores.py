@@ -163,7 +163,7 @@ class SharedStore:
             if not file.exists():  # it writes into it what is to outlive it
                 file.write_text(self._file)
             options = [file, *options, "--sentinel"]
-        environment = {**os.environ, **(self._clock.for_servers if self._clock else {})}
+        environment = {**os.environ, **(self._clock.environment if self._clock else {})}
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen([self._program, *options], stdout=log, stderr=log, env=environment)
         eventually(self._answers, f"{self.name} answers", 20)

@@ -1,6 +1,6 @@
-/* A wall clock that stands still at the time in a file, or is ahead of the machine's, for servers that libfaketime cannot be
- * loaded into: jemalloc, which Redis and Valkey are linked to, asks for the time before that library is ready. Source of the
- * trouble: libfaketime 0.9.10, "Cannot recover from unexpected recursive calls to clock_gettime".
+/* A wall clock that stands still at the time in a file, or is ahead of the machine's. (libfaketime 0.9.10 does not do: with it
+ * servers that are linked to jemalloc do not start, and a timer of a gate that is due as it is set, once in a thousand
+ * settings, never ends: its timerfd_settime takes all absolute times for the wall clock's.)
  *
  * Preloaded. STOPPED_CLOCK_FILE names the file, with the time as faked_clock.py writes it: 2026-12-31 23:59:50, UTC. It is read
  * at each call, and nothing here allocates memory. CLOCK_AHEAD: by so many seconds it is ahead, where there is no such file. All

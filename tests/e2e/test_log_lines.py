@@ -10,7 +10,6 @@ import threading
 
 import pytest
 
-import faked_clock
 import recorded
 import wire
 import wire_v2
@@ -324,14 +323,13 @@ def a_request_with_debug(scene):
     return gate, {"sender": "127.0.0.1", "tenant": "shop", "method": "POST", "path": "/api/v1/write", "status": "400"}
 
 
-@line("the clock has leapt by over an hour", marks=NO_SANITIZER)
+@line("the clock has leapt by over an hour")
 def a_clock_that_leaps(scene):
     clock = FakedClock(scene.folder, "2026-03-10 12:30:00")
     gate = scene.gate(environment=clock.environment)
     clock.set("2026-03-10 15:30:00")
     eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 1, "the clock is in doubt")
     gate.stop()
-    faked_clock.clean_up(gate.process)
     return gate, {"believed_in_minutes": "5"}
 
 

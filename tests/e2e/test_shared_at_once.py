@@ -4,16 +4,12 @@ import time
 
 import pytest
 
-import gate as gate_module
 from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_clock import EDGES, LIMITS, clocks, comes_to, set_all, timed  # noqa: F401
 from test_shared_fleet import current, currents
 from traffic import identity, numbered
 from waiting import eventually
-
-pytestmark = pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
-                                reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 
 INCUMBENTS, NEWCOMERS = numbered(8, job="a"), numbered(50, start=1000, job="a")
 FIRST = numbered(1, start=5000, job="a")
@@ -47,12 +43,8 @@ def at_the_edge(timed, clocks):
     return start
 
 
-LIMITED_DAY = LIMITS["all, and the day"]
-
-
 @pytest.mark.parametrize("text, before, begun", [
-    pytest.param(text, *edge[:2], id=f"{which} edge, {what}") for which, edge in EDGES.items() for what, text in LIMITS.items()
-    if which == "an hour's" or text != LIMITED_DAY])
+    pytest.param(text, *edge[:2], id=f"{which} edge, {what}") for which, edge in EDGES.items() for what, text in LIMITS.items()])
 def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_back(at_the_edge, text, before, begun):
     fleet, store = at_the_edge(text, before, begun)
     store.stand_still()
@@ -81,18 +73,27 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     assert told[0] <= 8 and told[0] + told[1] + struck >= 8 * GATES and struck <= 8 * (GATES - 1) and told[2:] == [0, 0]
 
 
-def test_when_a_limited_day_begins_incumbents_wait_for_the_store(timed, clocks):
-    before, begun, _ = EDGES["a day's"]
-    set_all(clocks, before)
-    fleet = timed(LIMITED_DAY)
-    eventually(lambda: fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES, "all gates know all")
-    set_all(clocks, begun)
-    comes_to(fleet, begun)
-    eventually(lambda: fleet.offer(0, FIRST) == FIRST, "the hour is open")
-    assert fleet.offer(1, NEWCOMERS + INCUMBENTS) == NEWCOMERS[:1] + INCUMBENTS  # their places are kept
-    assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
-    for outcome in ("taken", "known", "refused", "too_late"):
-        assert [gate.metric("seriesgate_shared_told_series_total", outcome=outcome) for gate in fleet.gates] == [0] * GATES
+def test_what_a_killed_gate_let_pass_when_a_day_began_has_its_place_in_the_day(at_the_edge, clocks):
+    _, begun, grace_over = EDGES["a day's"]
+    fleet, store = at_the_edge("maxHourlySeries: 10\nmaxDailySeries: 13\n", EDGES["a day's"][0], begun)
+    store.stand_still()
+    assert fleet.offer(2, INCUMBENTS[:3]) == INCUMBENTS[:3]
+    fleet.gates[2].crash()
+    store.go_on()
+    others = (0, 1)
+    for ordinal in others:
+        eventually(lambda: fleet.gates[ordinal].metric("seriesgate_shared_up") == 1, "it has joined again")
+    assert fleet.offer(0, INCUMBENTS[3:]) == INCUMBENTS[3:]
+    set_all(clocks, grace_over)
+    eventually(lambda: [fleet.gates[ordinal].metric(UNTOLD) for ordinal in others] == [0, 0], "all has been told")
+    assert fleet.offer(1, NEWCOMERS) == NEWCOMERS[:1]  # of 10 in the hour: 1 and 5 that came, and 3 whose places are kept
+    later = "2026-03-11 01:20:00"
+    set_all(clocks, later)
+    eventually(lambda: {fleet.gates[ordinal].stats["windows"]["hourly"]["start"] for ordinal in others}
+               == {f"{later[:10]}T01:00:00Z"}, "the next hour")
+    assert fleet.offer(1, NEWCOMERS[1:]) == NEWCOMERS[1:4]  # the day has 3 left
+    assert fleet.offer(0, INCUMBENTS) == INCUMBENTS[3:]
+    assert len(fleet.admitted()) == 13
 
 
 def test_what_is_untold_when_the_store_loses_counts_comes_before_all_others(at_the_edge):

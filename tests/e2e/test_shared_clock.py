@@ -2,17 +2,12 @@
 
 import pytest
 
-import faked_clock
-import gate as gate_module
 from faked_clock import FakedClock
 from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_fleet import current, currents
 from traffic import identity, numbered
 from waiting import eventually
-
-pytestmark = pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
-                                reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 
 LIMITS = {
     "global": "maxHourlySeries: 10\n",
@@ -30,7 +25,6 @@ edges = pytest.mark.parametrize("before, begun, grace_over", EDGES.values(), ids
 @pytest.fixture
 def clocks(tmp_path):
     """A clock of each gate's own, and the store's, all at one time."""
-    assert faked_clock.LIBRARY.exists(), "install the Debian package faketime"
     made = []
     for name in ("store's", *range(GATES)):
         (tmp_path / f"clock-{name}").mkdir()
@@ -52,7 +46,6 @@ def timed(share, start_store, clocks):
     for fleet in fleets:
         for gate in fleet.gates:
             gate.stop()
-            faked_clock.clean_up(gate.process)
 
 
 def set_all(clocks, now):

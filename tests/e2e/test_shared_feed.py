@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-import gate as gate_module
 from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_at_once import INCUMBENTS, LIMITS, at_the_edge, have_told  # noqa: F401
@@ -15,8 +14,6 @@ from traffic import identity, numbered
 from waiting import eventually
 
 KNOWN = numbered(10)
-needs_faked_clocks = pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
-                                        reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 
 
 def metrics(fleet, name, **labels):
@@ -106,7 +103,6 @@ def test_a_feed_that_was_cut_is_noticed_and_nothing_is_over_its_limit(share, sta
     fleet.most_show(current(), 40)
 
 
-@needs_faked_clocks
 def test_at_an_hours_edge_each_incumbent_is_told_about_once(at_the_edge):
     fleet, _ = at_the_edge(LIMITS["global"])
     heard = [-1]
@@ -125,7 +121,6 @@ def test_at_an_hours_edge_each_incumbent_is_told_about_once(at_the_edge):
     assert sum(metrics(fleet, "told_series_total", outcome="known")) == 0
 
 
-@needs_faked_clocks
 def test_incumbents_that_all_gates_have_accepted_are_told_by_one(at_the_edge):
     fleet, store = at_the_edge(LIMITS["global"])
     store.stand_still()

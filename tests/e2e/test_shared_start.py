@@ -4,8 +4,6 @@ import time
 
 import pytest
 
-import faked_clock
-import gate as gate_module
 from shared_fleets import share  # noqa: F401
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster
@@ -81,8 +79,6 @@ def test_a_gate_that_is_new_to_the_fleet_knows_them_too(share, start_store):
     knows_all(fleet, 2)
 
 
-@pytest.mark.skipif(gate_module.sanitized("asan", "tsan"),
-                    reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 @pytest.mark.parametrize("before, begun, limits", [
     (*EDGES["an hour's"][:2], "maxHourlySeries: 10\nmaxDailySeries: 20\n"),
     (*EDGES["a day's"][:2], "maxHourlySeries: 10\n"),  # where the day is limited incumbents wait, see fleet.md
@@ -95,7 +91,6 @@ def test_a_gate_that_was_killed_at_an_hours_edge_lets_incumbents_pass_at_once(ti
     comes_to(fleet, begun)
     assert fleet.offer(0, FIRST) == FIRST
     fleet.gates[1].crash()
-    faked_clock.clean_up(fleet.gates[1].process)
     gate = fleet.restart(1)
     eventually(lambda: is_ready(gate), "it is ready")
     accept_at_once([gate])

@@ -10,8 +10,8 @@ import pytest
 import recorded
 import wire
 import wire_v2
-from faked_clock import FakedClock, clean_up
-from gate import REPOSITORY, sanitized
+from faked_clock import FakedClock
+from gate import REPOSITORY
 from traffic import body, numbered, offer
 from upstream import Answer
 from waiting import eventually
@@ -159,16 +159,11 @@ def test_a_gate_that_has_been_restarted_and_reloaded(limited, upstream, tmp_path
     assert validate(second)["mode"] == "observe"
 
 
-@pytest.mark.skipif(sanitized("asan", "tsan"), reason="a sanitizer's runtime and libfaketime both want to be loaded first")
 def test_a_clock_that_has_leapt(limited, upstream, tmp_path):
     clock = FakedClock(tmp_path, "2026-03-10 12:10:00")
     gate = limited(LIMITED, environment=clock.environment)
-    try:
-        clock.set("2026-03-10 20:10:00")
-        eventually(lambda: validate(gate)["clockInDoubt"] is True, "the clock is in doubt")
-        gate.stop()
-    finally:
-        clean_up(gate.process)
+    clock.set("2026-03-10 20:10:00")
+    eventually(lambda: validate(gate)["clockInDoubt"] is True, "the clock is in doubt")
 
 
 def test_names_of_all_bytes(limited, upstream):

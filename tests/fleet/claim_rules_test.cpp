@@ -241,8 +241,8 @@ TEST_CASE("a window is made for what its limits let come, and for a quarter more
     CHECK(buckets_with(1, hour) == 1);
     CHECK(buckets_with(256, hour + 1) == 1);
     CHECK(buckets_with(257, hour + 2) == 2);
-    CHECK(buckets_with(0, hour + 3) == 256);
-    CHECK(buckets_with(1'000'000'000, hour + 4) == 16'384);
+    CHECK(buckets_with(0, hour + 3) == 4096);
+    CHECK(buckets_with(1'000'000'000, hour + 4) == 65'536);
     for (const std::uint64_t first : {0u, 100u}) {
         const claim asked = claim_of(series(first, first == 0 ? 100 : 105), {});
         both.ask(asked, terms, at(hour + 4, 2min));
@@ -315,6 +315,21 @@ TEST_CASE("beyond so many budgets of a shelf, they share one") {
         CHECK(budgets(ask(6, 60, 1, midnight, 1s)) == "own 1/1 awaited 0; ");
         CHECK(budgets(ask(8, 80, 1, midnight, 1s)) == "shared 1/1 awaited 0; ");
     }
+    both.compare();
+}
+
+TEST_CASE("groups of one claim do not take the same last place") {
+    store_and_model both;
+    claim asked{.fingerprints = {10, 20, 30, 40},
+                .runs = {{.series = 1, .budgets = {0}},
+                         {.series = 1, .budgets = {1}},
+                         {.series = 1, .budgets = {2}},
+                         {.series = 1, .budgets = {3}}},
+                .budgets = {group(1), group(2), group(3), group(4)}};
+    const claim_answer answer = both.ask(asked, terms_of(hour), at(hour, 20min));
+    CHECK(outcomes(answer) == "tttt");
+    CHECK(budgets(answer) == "own 1/1 awaited 0; own 1/1 awaited 0; shared 2/2 awaited 0; shared 2/2 awaited 0; ");
+    CHECK(both.store().fields(both.store().keys().day(day_of_hour(hour))).at("p7") == "2");
     both.compare();
 }
 

@@ -32,18 +32,22 @@ inline store_process& the_store() {
 class claim_store {
     store_connection connection_{the_store()};
     store_keys keys_{"t"};
-    std::string claims_, tellings_, recovers_, shares_;  // digests
+    std::string claims_, other_claims_, tellings_, recovers_, shares_;  // digests
 
   public:
     /// Its counts are whole to those who name no server.
     claim_store() {
         connection_.ask({"FLUSHALL"});
         claims_ = load(claim_script);
+        other_claims_ = load(std::string{claim_script} + "\n-- the same in other words");
         tellings_ = load(telling_script);
         recovers_ = load(recover_script);
         shares_ = load(shares_script);
         connection_.ask({"HSET", keys_.head(), "server", ""});
     }
+
+    /// The next claims come from a gate of another version, whose script has another digest.
+    void change_version() { claims_.swap(other_claims_); }
 
     void set_clock(time_point now) {
         const auto whole = std::chrono::floor<std::chrono::seconds>(now);

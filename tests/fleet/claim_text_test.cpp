@@ -104,6 +104,7 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
                           "-2",       // the gate
                           "\3\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\x80"s,
                           "500",  // left to shares
+                          "0",    // histograms
                           "3",
                           "-9223372036854775799",  // series
                           "18446744073709551615",
@@ -132,14 +133,34 @@ TEST_CASE("a claim's words are keys, terms and what it asks") {
         return keys;
     };
     CHECK(claim_words(asked, terms, store_keys{"a"}) ==
-          with({"11", "sg:{a}:1:head", "sg:{a}:1:h:49", "sg:{a}:1:h:48", "sg:{a}:1:d:2", "sg:{a}:1:h:49:feed",
-                "sg:{a}:1:h:49:3", "sg:{a}:1:h:49:1", "sg:{a}:1:d:2:3", "sg:{a}:1:d:2:1", "sg:{a}:1:h:48:1",
-                "sg:{a}:1:h:48:1"}));
+          with({"13", "sg:{a}:2:head", "sg:{a}:2:h:49", "sg:{a}:2:h:48", "sg:{a}:2:d:2", "sg:{a}:2:h:49:feed",
+                "sg:{a}:2:h:48", "sg:{a}:2:h:47", "sg:{a}:2:h:49:3", "sg:{a}:2:h:49:1", "sg:{a}:2:d:2:3",
+                "sg:{a}:2:d:2:1", "sg:{a}:2:h:48:1", "sg:{a}:2:h:48:1"}));
 
     terms.buckets = {};
     const words unaware = claim_words(asked, terms, store_keys{"a"});
-    CHECK(unaware.front() == "5");
-    CHECK(unaware.size() == 6 + arguments.size());
+    CHECK(unaware.front() == "7");
+    CHECK(unaware.size() == 8 + arguments.size());
+}
+
+TEST_CASE("histograms are named behind all else, each once, and their buckets behind those of series") {
+    const claim plain{.fingerprints = {4, 5, 6}, .runs = {{.series = 3, .budgets = {0}}}, .budgets = {{.id = 8}}};
+    claim asked = plain;
+    asked.families = {0, 0x8000000000000001, 3};
+    claim_terms terms{.hour = 49, .with_day = true, .buckets = {.hour = 4, .day = 2}, .server = "run-id"};
+    const words without = claim_words(plain, terms, store_keys{"a"}), with = claim_words(asked, terms, store_keys{"a"});
+    REQUIRE(without.front() == "13");
+    REQUIRE(with.front() == "19");
+    CHECK(words(with.begin() + 14, with.begin() + 20) == words{"sg:{a}:2:h:49:1", "sg:{a}:2:h:49:3", "sg:{a}:2:d:2:1",
+                                                               "sg:{a}:2:d:2:1", "sg:{a}:2:h:49:completed",
+                                                               "sg:{a}:2:d:2:completed"});
+    CHECK(without[14 + 21] == "0");
+    CHECK(with[20 + 21] == "2");
+    CHECK(words(with.end() - 5, with.end()) ==
+          words{"-9223372036854775807", "3", "\0\1\2"s, "\1\0\0\0\0\0\0\x80\3\0\0\0\0\0\0\0"s, "run-id"});
+    CHECK(with.size() == without.size() + 6 + 4);
+    terms.with_day = false;
+    CHECK(claim_words(asked, terms, store_keys{"a"}).front() == "13");
 }
 
 TEST_CASE("an answer is read") {
@@ -156,6 +177,10 @@ TEST_CASE("an answer is read") {
     CHECK((read_claim_answer(*reply_of(decided("t\0d\0"s)), two)->series ==
            std::vector<series_answer>{{.outcome = claim_outcome::taken},
                                       {.outcome = claim_outcome::refused, .window = refusing_window::daily}}));
+
+    const auto completed = read_claim_answer(*reply_of(decided("t\1t\2"s)), two);
+    CHECK(completed->series[0].completed == in_windows{.hour = true, .day = false});
+    CHECK(completed->series[1].completed == in_windows{.hour = false, .day = true});
 
     const std::string moved = "*7\r\n:2\r\n" + std::string{windows};
     CHECK(read_claim_answer(*reply_of(moved), two)->status == claim_status::moved);
@@ -176,7 +201,8 @@ TEST_CASE("what is no answer to the claim is an error") {
         CHECK(error_of("*9\r\n" + std::string{status} + good.substr(6)) == "an answer to a claim without windows");
     for (const char* time : {":-1", ":9000000001"})
         CHECK(error_of("*9\r\n:0\r\n" + std::string{time} + good.substr(19)) == "an answer to a claim without windows");
-    for (const std::string_view outcomes : {""sv, "k\0k"sv, "k\0k\0k\0"sv, "k\0x\0"sv, "k\0h\1"sv, "k\0d\xff"sv})
+    for (const std::string_view outcomes :
+         {""sv, "k\0k"sv, "k\0k\0k\0"sv, "k\0x\0"sv, "k\0h\1"sv, "k\0t\4"sv, "k\0d\xff"sv})
         CHECK(error_of(decided(outcomes)) == "an answer that is not about the claim's series");
     for (const char* budgets : {":1\r\n", "*0\r\n", "*3\r\n:0\r\n:0\r\n:0\r\n", "*4\r\n:2\r\n:0\r\n:0\r\n:0\r\n",
                                 "*4\r\n:0\r\n:-1\r\n:0\r\n:0\r\n", "*4\r\n:0\r\n:0\r\n:-1\r\n:0\r\n",

@@ -35,10 +35,12 @@ struct entry {
     std::string series = "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\x80"s;
     std::string hourly = "18446744073709551615 2 7 1";
     std::string daily = "7 5";
+    std::string families{};  // none: no word of it
 
     [[nodiscard]] std::string text() const {
-        return std::string{"*2\r\n"} + bulk(id) + "*8\r\n" + bulk("g") + bulk(gate) + bulk("s") + bulk(series) +
-               bulk("h") + bulk(hourly) + bulk("d") + bulk(daily);
+        return std::string{"*2\r\n"} + bulk(id) + (families.empty() ? "*8\r\n" : "*10\r\n") + bulk("g") + bulk(gate) +
+               bulk("s") + bulk(series) + bulk("h") + bulk(hourly) + bulk("d") + bulk(daily) +
+               (families.empty() ? "" : bulk("f") + bulk(families));
     }
 };
 
@@ -57,7 +59,7 @@ bool is_read(const std::string& text) {
 
 TEST_CASE("who reads the feed says how far it has come") {
     CHECK(feed_words(49, 12, store_keys{"a"}) ==
-          std::vector<std::string>{"3", "sg:{a}:1:head", "sg:{a}:1:h:49", "sg:{a}:1:h:49:feed", "12", "128", ""});
+          std::vector<std::string>{"3", "sg:{a}:2:head", "sg:{a}:2:h:49", "sg:{a}:2:h:49:feed", "12", "128", ""});
 }
 
 TEST_CASE("fingerprints stand in the feed with the lowest byte first") {
@@ -123,4 +125,13 @@ TEST_CASE("what no feed says is no feed") {
     }
     CHECK_FALSE(is_read(answer_of({{}, {}})));  // the same ones twice
     CHECK_FALSE(is_read(answer_of(std::vector<entry>(fed_claims_max + 1), "1000")));
+}
+
+TEST_CASE("histograms that have begun stand behind the counts") {
+    const auto read = read_feed_answer(*reply_of(answer_of({{.families = "\3\0\0\0\0\0\0\x80"s}})));
+    REQUIRE(read.has_value());
+    CHECK(read->claims[0].families == std::vector<std::uint64_t>{0x8000000000000003});
+    CHECK(read->claims[0].fingerprints.size() == 2);
+    CHECK(is_read(answer_of({{}})));
+    CHECK_FALSE(is_read(answer_of({{.families = "1234567"}})));
 }

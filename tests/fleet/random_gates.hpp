@@ -20,13 +20,14 @@ struct scene {
     bool steady = true;           ///< maxima and rules never change, so that no room is ever promised twice
     bool places_for_all = false;  ///< no budget of a shelf has to share
     std::uint32_t reserve = 0;    ///< what of each maximum is left to shares, see claim/reserve.hpp
+    bool histograms = false;      ///< some series are parts of histograms that are kept whole
 };
 
 /// A fleet of made-up gates: few series, small budgets, so that everything happens often.
 class random_gates {
     scene scene_;
     random_numbers random_;
-    std::int64_t hour_ = first_hour;
+    std::int64_t hour_ = first_hour + 21;  // soon after, a day ends
     std::chrono::seconds in_hour_{0};
 
   public:
@@ -46,6 +47,7 @@ class random_gates {
 
     time_point next_moment() {
         std::chrono::seconds passed{random_.below(90)};
+        if (random_.one_in(30)) passed = std::chrono::hours{1} - in_hour_;
         if (random_.one_in(300)) passed += std::chrono::hours{random_.below(3)};
         return moment_after(passed);
     }
@@ -103,8 +105,13 @@ class random_gates {
                            static_cast<std::uint8_t>(1 + tenants + group)};
             if (random_.one_in(2)) run.budgets.push_back(static_cast<std::uint8_t>(1 + tenants + groups + group % 4));
             if (!scene_.steady && random_.one_in(10)) run.budgets.clear();
-            for (std::uint32_t i = 0; i < run.series; ++i)
-                asked.fingerprints.push_back(fingerprint_of(group + groups * random_.below(6)));
+            for (std::uint32_t i = 0; i < run.series; ++i) {
+                const std::uint64_t one = random_.below(6);
+                asked.fingerprints.push_back(fingerprint_of(group + groups * one));
+                // Of each group a histogram of two series, one of three, and one that is in none.
+                if (scene_.histograms)
+                    asked.families.push_back(one == 5 ? 0 : fingerprint_of(400 + 2 * group + one / 3));
+            }
             asked.runs.push_back(std::move(run));
         }
         return asked;

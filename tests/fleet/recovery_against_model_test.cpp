@@ -29,6 +29,7 @@ class losing_scene {
     std::string in_;  // the recovery that a gate has heard of last
     int servers_ = 0;
     store_and_model::copy copy_;
+    std::int64_t carried_day_ = -1;  // with counts of what was untold in its first hour
 
   public:
     std::map<std::string, int> happened;
@@ -48,11 +49,14 @@ class losing_scene {
         if (wanted.status != claim_status::decided) return;
         if (awaits(terms.hour)) ++happened["told"];
         heard_[random_.below(heard_.size())].hear(asked, terms, wanted);
+        // What was untold when a day's first hour ended is counted again where nobody remembers that it is.
+        const std::int64_t day = day_of_hour(terms.hour);
+        if (both_.model().day() && !both_.model().day()->carried.empty()) carried_day_ = day;
         for (std::size_t i = 0; i < asked.budgets.size(); ++i) {
             const bool shares = wanted.budgets[i].shares;
             const series_maxima maxima = shares ? asked.budgets[i].overflow_maxima : asked.budgets[i].maxima;
             if (maxima.hourly != 0) REQUIRE(wanted.budgets[i].hourly <= maxima.hourly);
-            if (maxima.daily != 0) REQUIRE(wanted.budgets[i].daily <= maxima.daily);
+            if (maxima.daily != 0 && day != carried_day_) REQUIRE(wanted.budgets[i].daily <= maxima.daily);
         }
     }
 

@@ -61,6 +61,8 @@ struct happened {
         ++counts[statuses[static_cast<int>(answer.status)]];
         for (const series_answer& is : answer.series) {
             ++counts[outcomes[static_cast<int>(is.outcome)]];
+            if (is.completed.hour) ++counts["completed"];
+            if (is.completed.day) ++counts["completed in the day"];
             if (is.outcome == claim_outcome::refused && is.window == refusing_window::daily) ++counts["by the day"];
         }
         for (const budget_answer& is : answer.budgets) {
@@ -73,7 +75,7 @@ struct happened {
     }
 };
 
-happened run_scene(scene of, int steps) {
+happened run_scene(scene of, int steps, bool of_two_versions = false) {
     CAPTURE(of.seed);
     store_and_model both;
     random_gates gates{of};
@@ -81,6 +83,7 @@ happened run_scene(scene of, int steps) {
     happened seen;
     for (int step = 0; step < steps; ++step) {
         CAPTURE(step);
+        if (of_two_versions) both.store().change_version();
         const time_point now = gates.next_moment();
         const claim_terms terms = gates.next_terms(both.told());
         if (const auto telling = gates.next_telling())
@@ -89,7 +92,10 @@ happened run_scene(scene of, int steps) {
         const claim asked = gates.next_claim();
         const claim_answer answer = both.decide(asked, terms, now);
         seen.add(answer);
-        if (of.steady && answer.status == claim_status::decided) {
+        if (both.model().day())
+            for (const auto& [id, left] : both.model().day()->carried)
+                ++seen.counts[left == 0 ? "carried none" : "carried"];
+        if (of.steady && !of.histograms && answer.status == claim_status::decided) {
             check_invariants(asked, answer, terms);
             awaited.check(asked, answer);
         }
@@ -119,12 +125,29 @@ TEST_CASE("the script decides as the model does, while limits stay as they are")
     }
 }
 
+TEST_CASE("the script carries what is untold into the day as the model does") {
+    std::map<std::string, int> seen;
+    for (const std::uint64_t seed : {21u, 22u, 23u, 24u})
+        for (const auto& [what, count] : run_scene({.seed = seed, .places_for_all = true}, 2000).counts)
+            seen[what] += count;
+    CHECK(seen["carried"] > 0);
+    CHECK(seen["carried none"] > 0);
+}
+
 TEST_CASE("the script decides as the model does, while gates change their limits") {
     const bool with_day = GENERATE(true, false);
     const std::uint64_t seed = GENERATE(5u, 6u, 7u, 8u);
     const happened seen = run_scene({.seed = seed, .with_day = with_day, .steady = false}, 1500);
     CHECK(seen.counts.at("all awaited") > 0);
     CHECK(seen.counts.at("taken") > 0);
+}
+
+TEST_CASE("gates of two versions of the script decide as one, claim by claim") {
+    const happened seen = run_scene({.seed = 21, .with_day = true}, 1500, true);
+    for (const char* what : {"decided", "closed", "known", "taken", "refused", "awaited"}) {
+        CAPTURE(what);
+        CHECK(seen.counts.contains(what));
+    }
 }
 
 TEST_CASE("the script leaves shares alone as the model does, and gives them to the same gates") {
@@ -137,4 +160,17 @@ TEST_CASE("the script leaves shares alone as the model does, and gives them to t
     // Where rules change all the time, hardly any hour has claims of one kind alone.
     if (steady) CHECK(seen.counts.at("of the day") > 0);
     if (steady) CHECK(seen.counts.at("none left") > 0);
+}
+
+TEST_CASE("the script completes histograms as the model does") {
+    const bool with_day = GENERATE(true, false);
+    const bool steady = GENERATE(true, false);
+    const std::uint32_t reserve = GENERATE(0u, 5000u);
+    const std::uint64_t seed = GENERATE(21u, 23u);
+    const happened seen =
+        run_scene({.seed = seed, .with_day = with_day, .steady = steady, .reserve = reserve, .histograms = true}, 1500);
+    CHECK(seen.counts.at("taken") > 0);
+    CHECK(seen.counts.at("refused") > 0);
+    CHECK(seen.counts.at("completed") > 0);
+    CHECK(seen.counts.contains("completed in the day") == (with_day || !steady));
 }

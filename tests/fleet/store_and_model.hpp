@@ -19,6 +19,8 @@ inline std::ostream& operator<<(std::ostream& out, const series_answer& of) {
     out << letters[static_cast<int>(of.outcome)];
     if (of.outcome == claim_outcome::refused)
         out << int{of.budget} << (of.window == refusing_window::daily ? "d" : "h");
+    if (of.completed.hour) out << "+h";
+    if (of.completed.day) out << "+d";
     return out;
 }
 inline std::ostream& operator<<(std::ostream& out, const budget_answer& of) {
@@ -127,6 +129,9 @@ class store_and_model {
         for (const auto& [id, count] : window.returned) fields[std::to_string(id) + "r"] = std::to_string(count);
         if (!window.missing.empty()) fields["missing"] = "1";
         for (const auto& [id, count] : window.missing) fields[std::to_string(id) + "m"] = std::to_string(count);
+        for (const auto& [id, count] : window.carried) fields[std::to_string(id) + "u"] = "1";
+        if (!window.over.empty()) fields["over"] = "1";
+        for (const auto& [id, count] : window.over) fields[std::to_string(id) + "o"] = std::to_string(count);
         for (const auto& [shelf, count] : window.places)
             fields[std::string{"p"} + std::to_string(shelf)] = std::to_string(count);
         return fields;
@@ -146,7 +151,7 @@ class store_and_model {
             if (answer->claims.empty()) break;
             for (const fed_claim& each : answer->claims) {
                 store_model::fed& one = got.emplace_back();
-                one = {.upto = each.upto, .gate = each.gate, .series = each.fingerprints};
+                one = {.upto = each.upto, .gate = each.gate, .series = each.fingerprints, .families = each.families};
                 for (const fed_count& count : each.hourly) one.hourly[count.id] = count.series;
                 for (const fed_count& count : each.daily) one.daily[count.id] = count.series;
             }
@@ -156,6 +161,13 @@ class store_and_model {
             REQUIRE(connection.number({"EXPIRETIME", store_.keys().feed(hour)}) == (hour + 1) * 3600 + 600);
     }
 
+    void compare_completed(const std::string& key, const store_model::window& window, std::int64_t ends) {
+        text_map counts;
+        for (const auto& [family, count] : window.completed) counts[member_text(family)] = std::to_string(count);
+        REQUIRE(store_.fields(key) == counts);
+        if (!counts.empty()) REQUIRE(store_.connection().number({"EXPIRETIME", key}) == ends + 7'800);
+    }
+
     /// @param ends in seconds since the epoch.
     void compare(const std::string& record, const store_model::window& window, std::int64_t ends) {
         store_connection& connection = store_.connection();
@@ -163,8 +175,12 @@ class store_and_model {
         REQUIRE(fields["about"].size() > 64);
         fields.erase("about");
         REQUIRE(fields == fields_of(window));
-        REQUIRE(store_.series(record, window.buckets) == window.series);
-        REQUIRE(connection.number({"EXPIRETIME", record}) == ends + 7'800);
+        const std::int64_t of_use_until = window.kept_for_day ? ends - ends % 86'400 + 86'400 : ends;
+        REQUIRE(connection.number({"EXPIRETIME", record}) == of_use_until + 7'800);
+        std::set<std::uint64_t> members = window.series;
+        members.insert(window.families.begin(), window.families.end());
+        REQUIRE(store_.series(record, window.buckets) == members);
+        compare_completed(store_keys::completed(record), window, ends);
         for (std::uint32_t i = 0; i < window.buckets; ++i) {
             const std::string bucket = record + ":" + std::to_string(i);
             if (connection.number({"EXISTS", bucket}) == 0) continue;

@@ -17,6 +17,7 @@
 #include "claim/count_offer.hpp"
 #include "claim/reserve.hpp"
 #include "claim/shares.hpp"
+#include "limit/histogram_keys.hpp"
 
 namespace seriesgate::testing {
 
@@ -24,6 +25,9 @@ namespace seriesgate::testing {
 struct store_mutants {
     bool any_server = false;        ///< a server that has the head is one whose counts are whole
     bool waits_for_nobody = false;  ///< a recovery ends with the first gate that has offered
+    bool day_not_marked = false;    ///< nobody notes that some gate has not told of all in a day's first hour
+    bool nothing_carried = false;   ///< nobody counts it in the day
+    bool any_day_before = false;    ///< when a day begins, by which rules the one before was counted is not asked
 };
 
 class store_model {
@@ -35,6 +39,7 @@ class store_model {
         std::vector<std::uint64_t> series{};
         std::map<std::uint64_t, std::uint64_t> hourly{};  ///< of the budgets that have grown
         std::map<std::uint64_t, std::uint64_t> daily{};   ///< the same
+        std::vector<std::uint64_t> families{};            ///< of histograms that have begun
 
         friend bool operator==(const fed&, const fed&) = default;
     };
@@ -51,11 +56,17 @@ class store_model {
         bool owed_day = false;            ///< the same, in an hour before of its day
         std::set<std::string> telling{};  ///< gates that accept incumbents at once
         std::set<std::uint64_t> series{};
-        std::map<std::uint64_t, std::uint64_t> counted{};   ///< series by budget
-        std::map<std::uint64_t, std::uint64_t> returned{};  ///< those of them that were incumbents, in the grace
+        std::set<std::uint64_t> families{};             ///< of histograms that have begun: in the sets, uncounted
+        std::map<std::uint64_t, std::uint64_t> over{};  ///< those of `counted` that completed a histogram in the grace
+        std::map<std::uint64_t, std::uint64_t> completed{};  ///< series taken without room, by family
+        std::map<std::uint64_t, std::uint64_t> counted{};    ///< series by budget
+        std::map<std::uint64_t, std::uint64_t> returned{};   ///< those of them that were incumbents, in the grace
         std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
         std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
-        std::vector<fed> feed{};                           ///< of an hour: all claims that have taken something
+        /// Of a day: what may have passed in its first hour, by budget, and is among `counted`.
+        std::map<std::uint64_t, std::uint64_t> carried{};
+        bool kept_for_day = false;  ///< of a day's first hour, and the one before: kept as long as the day's record
+        std::vector<fed> feed{};    ///< of an hour: all claims that have taken something
 
         [[nodiscard]] std::uint64_t count(std::uint64_t budget) const { return found(counted, budget); }
         static std::uint64_t found(const std::map<std::uint64_t, std::uint64_t>& in, std::uint64_t key) {
@@ -91,7 +102,16 @@ class store_model {
         if (!before_ || !in_time || terms.hour < whole_from_) return telling_state::must_wait;
         if (before_->all_rules != terms.all_rules || before_->all_mixed || before_->shared)
             return telling_state::must_wait;
-        if (before_->owed || (before_->owed_day && terms.hour % 24 == 0)) return telling_state::must_wait;
+        const bool opens_day = terms.hour % 24 == 0;
+        if (before_->owed || (before_->owed_day && opens_day)) return telling_state::must_wait;
+        if (opens_day && terms.with_day) {
+            const bool is_by_others = terms.hour - 24 < std::max(whole_from_ - 1, same_from_);
+            if (is_by_others && !broken_.any_day_before) return telling_state::must_wait;
+            if (!hour_.telling.contains(gate)) {
+                hour_.kept_for_day = before_->kept_for_day = true;
+                kept_day_ = terms.hour / 24;
+            }
+        }
         hour_.telling.insert(gate);
         return telling_state::listed;
     }
@@ -188,6 +208,9 @@ class store_model {
     std::optional<window> before_;  // if it was open until hour_ was
     std::optional<window> day_;     // of hour_number_
     std::uint64_t last_day_size_ = 0;
+    std::optional<std::int64_t> kept_day_;  // of the records that are kept_for_day
+    std::int64_t uncounted_day_ = -1;       // in whose first hour some gate has not told of all
+    window days_first_, before_day_;        // that hour and the one before, when it ended
 
     /// A budget of a claim, as which it is asked.
     struct asked_budget {
@@ -258,7 +281,22 @@ class store_model {
         for (const auto& [shelf, count] : opened) (in_day ? *day_ : hour_).places[shelf] += count;
     }
 
+    /// What was awaited when a day's first hour ended may have passed: the day keeps its places.
+    void end_days_first(std::int64_t next) {
+        const std::int64_t day = next / 24;
+        if (next == day * 24) return;
+        if (held_hour_ == day * 24) {
+            uncounted_day_ = day;
+            kept_day_.reset();
+        } else if (hour_number_ == day * 24 && !hour_.telling.empty() && kept_day_ == day) {
+            uncounted_day_ = day;
+            days_first_ = hour_;
+            before_day_ = *before_;
+        }
+    }
+
     void begin_hour(std::int64_t hour, window begun) {
+        if (!broken_.day_not_marked) end_days_first(hour);
         if (hour / 24 != hour_number_ / 24 && day_) {
             last_day_size_ = day_->series.size();
             day_.reset();
@@ -292,7 +330,7 @@ class store_model {
     }
 
     static std::uint32_t buckets_for(std::size_t last, std::uint64_t room) {
-        const double room_for = static_cast<double>(room == 0 ? 64 * 1024 : std::min<std::uint64_t>(room, 4 << 20));
+        const double room_for = static_cast<double>(room == 0 ? 1 << 20 : std::min<std::uint64_t>(room, 16 << 20));
         const double series = std::max(static_cast<double>(last) * 1.25, room_for);
         std::uint32_t buckets = 1;
         while (buckets < 1u << 20 && buckets * 256.0 < series) buckets *= 2;
@@ -316,6 +354,7 @@ class store_model {
         if (terms.rules != hour_.rules) hour_.mixed = true;
         if (terms.all_rules != hour_.all_rules && !std::exchange(hour_.all_mixed, true)) same_from_ = terms.hour + 2;
         resolved_.clear();
+        if (terms.with_day) carry(asked, terms);
         const auto hourly_then = hour_.counted;
         const auto daily_then = day_ ? day_->counted : hourly_then;
         fed taken{.gate = terms.gate};
@@ -323,8 +362,11 @@ class store_model {
         for (const claim_run& run : asked.runs) {
             if (!run.look && run.series != 0)
                 for (const std::uint8_t place : run.budgets) resolve(asked, place, terms);
-            for (std::uint32_t i = 0; i < run.series; ++i, ++next)
-                answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, run, terms));
+            for (std::uint32_t i = 0; i < run.series; ++i, ++next) {
+                const auto at = static_cast<std::size_t>(next - asked.fingerprints.begin());
+                const std::uint64_t family = asked.families.empty() ? 0 : asked.families[at];
+                answer.series.push_back(run.look ? look(*next, terms) : decide_one(*next, family, run, terms, taken));
+            }
         }
         for (std::size_t i = 0; i < answer.series.size(); ++i)
             if (answer.series[i].outcome == claim_outcome::taken) taken.series.push_back(asked.fingerprints[i]);
@@ -339,6 +381,29 @@ class store_model {
                                       .daily = terms.with_day ? day_->count(budget.id) : 0,
                                       .awaited = awaited(budget, terms)});
         }
+    }
+
+    [[nodiscard]] bool is_uncounted(const claim_terms& terms) const {
+        return terms.with_day && uncounted_day_ == terms.hour / 24 && terms.hour % 24 != 0;
+    }
+    /// Nobody knows how much has passed: there is no more room in the day.
+    [[nodiscard]] bool is_day_full(const claim_terms& terms) const {
+        return is_uncounted(terms) && kept_day_ != uncounted_day_;
+    }
+
+    /// Once a budget, when it is first asked about.
+    void carry(const claim& asked, const claim_terms& terms) {
+        if (!is_uncounted(terms) || is_day_full(terms) || broken_.nothing_carried) return;
+        for (const claimed_budget& each : asked.budgets) {
+            carry(each.id);
+            if (each.shelf != 0) carry(each.overflow_id);
+        }
+    }
+    void carry(std::uint64_t budget) {
+        const std::uint64_t had = before_day_.count(budget);
+        const std::uint64_t left = had - std::min(had, window::found(days_first_.returned, budget));
+        const auto [at, is_first] = day_->carried.try_emplace(budget, left);
+        if (is_first && left != 0) day_->counted[budget] += left;
     }
 
     using counts_by_id = std::map<std::uint64_t, std::uint64_t>;
@@ -365,21 +430,54 @@ class store_model {
         return {.outcome = known ? claim_outcome::known : claim_outcome::unknown};
     }
 
-    series_answer decide_one(std::uint64_t series, const claim_run& run, const claim_terms& terms) {
+    series_answer decide_one(std::uint64_t series, std::uint64_t family, const claim_run& run, const claim_terms& terms,
+                             fed& fed_with) {
         if (hour_.series.contains(series)) return {.outcome = claim_outcome::known};
         const bool day_known = in_day(series, terms);
         const bool incumbent = in_grace_ && before_->series.contains(series);
+        std::vector<std::uint64_t> without_hour, without_day;  // budgets
         for (const std::uint8_t place : run.budgets) {
             const asked_budget& budget = resolved_.at(place);
-            const std::uint64_t kept = incumbent ? 0 : awaited(budget, terms);
+            const std::uint64_t kept = awaited(budget, terms);
             const std::uint64_t kept_in_day = terms.hour % 24 == 0 ? kept : 0;
-            if (!has_room(budget.maxima.hourly, hour_.count(budget.id), kept))
+            // What has completed histograms takes no room from the incumbents that have yet to return.
+            const auto has_room = [&](const window& in, std::uint64_t maximum, std::uint64_t kept_in_it) {
+                const std::uint64_t count = in.count(budget.id);
+                if (!incumbent) return store_model::has_room(maximum, count, kept_in_it);
+                return store_model::has_room(maximum, count - (kept_in_it == 0 ? 0 : window::found(in.over, budget.id)),
+                                             0);
+            };
+            if (!has_room(hour_, budget.maxima.hourly, kept)) without_hour.push_back(budget.id);
+            if (!without_hour.empty() && !completes(hour_, family))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::hourly};
-            if (counts_day(terms) && !day_known && !has_room(budget.maxima.daily, day_->count(budget.id), kept_in_day))
+            const bool has_day = budget.maxima.daily == 0 || !is_day_full(terms);
+            if (counts_day(terms) && !day_known && !(has_day && has_room(*day_, budget.maxima.daily, kept_in_day)))
+                without_day.push_back(budget.id);
+            if (!without_day.empty() && !completes(*day_, family))
                 return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::daily};
         }
         take(series, run, {.incumbent = incumbent, .day_counts = terms.with_day && !day_known}, terms);
-        return {.outcome = claim_outcome::taken};
+        if (!without_hour.empty()) complete(hour_, family, without_hour, in_grace_);
+        if (!without_day.empty()) complete(*day_, family, without_day, in_grace_ && terms.hour % 24 == 0);
+        if (family != 0) begin_histogram(family, terms, fed_with);
+        return {.outcome = claim_outcome::taken,
+                .completed = {.hour = !without_hour.empty(), .day = !without_day.empty()}};
+    }
+
+    /// Whether one more series of a histogram that has begun may be taken without room.
+    static bool completes(const window& in, std::uint64_t family) {
+        return in.families.contains(family) && window::found(in.completed, family) < completing_series_max;
+    }
+
+    static void complete(window& in, std::uint64_t family, std::span<const std::uint64_t> without, bool keeps_room) {
+        ++in.completed[family];
+        if (!keeps_room) return;
+        for (const std::uint64_t budget : without) ++in.over[budget];
+    }
+
+    void begin_histogram(std::uint64_t family, const claim_terms& terms, fed& fed_with) {
+        if (hour_.families.insert(family).second) fed_with.families.push_back(family);
+        if (terms.with_day) day_->families.insert(family);
     }
 
     static bool has_room(std::uint64_t maximum, std::uint64_t current, std::uint64_t kept) {
@@ -416,9 +514,10 @@ class store_model {
         return terms.with_day ? day_->places : hour_.places;
     }
 
+    /// Until it has taken a series, another one may take the last place.
     const asked_budget& resolve(const claim& asked, std::size_t place, const claim_terms& terms) {
         const auto [at, is_new] = resolved_.try_emplace(place);
-        if (!is_new) return at->second;
+        if (!is_new && !at->second.opens) return at->second;
         const claimed_budget& budget = asked.budgets[place];
         asked_budget& as = at->second;
         as = {.id = budget.id, .maxima = claimed(budget.maxima, terms)};
