@@ -44,6 +44,7 @@ class claim_store {
         recovers_ = load(recover_script);
         shares_ = load(shares_script);
         connection_.ask({"HSET", keys_.head(), "server", ""});
+        set_clock(time_point{});  // leaving a list asks for the time, and does not depend on it
     }
 
     /// The next claims come from a gate of another version, whose script has another digest.
@@ -122,14 +123,18 @@ class claim_store {
         for (const auto& [key, value] : then) connection_.ask({"RESTORE", key, value.first, value.second, "ABSTTL"});
     }
 
+    /// The keys of a window's buckets that something is in.
+    std::vector<std::string> buckets(const std::string& record) {
+        return connection_.texts({"KEYS", record + ":[0-9]*"});
+    }
+
     /// What is in a window's sets, whichever of its buckets it is in.
-    std::set<std::uint64_t> series(const std::string& record, std::uint32_t buckets) {
+    std::set<std::uint64_t> series(const std::string& record, std::uint32_t count) {
         std::set<std::uint64_t> all;
-        for (std::uint32_t i = 0; i < buckets; ++i)
-            for (const std::string& member : connection_.texts({"SMEMBERS", record + ":" + std::to_string(i)})) {
+        for (const std::string& bucket : buckets(record))
+            for (const std::string& member : connection_.texts({"SMEMBERS", bucket})) {
                 const auto fingerprint = static_cast<std::uint64_t>(std::stoll(member));
-                if (bucket_key(record, fingerprint, buckets) != record + ":" + std::to_string(i) ||
-                    !all.insert(fingerprint).second)
+                if (bucket_key(record, fingerprint, count) != bucket || !all.insert(fingerprint).second)
                     throw std::runtime_error{"a fingerprint in a bucket that is not its own"};
             }
         return all;

@@ -166,7 +166,7 @@ TEST_CASE("the script completes histograms as the model does") {
     const bool with_day = GENERATE(true, false);
     const bool steady = GENERATE(true, false);
     const std::uint32_t reserve = GENERATE(0u, 5000u);
-    const std::uint64_t seed = GENERATE(21u, 23u);
+    const std::uint64_t seed = GENERATE(21u, 22u);
     const happened seen =
         run_scene({.seed = seed, .with_day = with_day, .steady = steady, .reserve = reserve, .histograms = true}, 1500);
     CHECK(seen.counts.at("taken") > 0);
