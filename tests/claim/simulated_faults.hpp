@@ -67,6 +67,11 @@ class simulated_faults {
         }
     }
 
+    void beat_all() {
+        for (std::size_t i = 0; i < fleet_.gates.size(); ++i)
+            if (fleet_.gates[i]->reachable) fleet_.beat(i);
+    }
+
     void reload_all() {
         const std::size_t rule = random().below(fleet_.world.rules.size());
         for (const auto& each : fleet_.gates) each->reload(rule);
@@ -126,6 +131,7 @@ class simulated_faults {
     }
 
     void lose() {
+        if (random().one_in(2)) beat_all();
         if (fleet_.servers.is_split()) return end_split();
         const std::uint64_t writes = random().below(random().one_in(2) ? 4 : 30);
         switch (random().below(5)) {

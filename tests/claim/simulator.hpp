@@ -60,23 +60,18 @@ class simulation {
             sleep_until(midnight - hours{before} + minutes{30});
             if (fleet_.random.one_in(2)) traffic_.begin_request();
             if (before >= 4 || fleet_.random.one_in(2)) faults_.reload_all();
-            beat_all();
+            faults_.beat_all();
             for (std::size_t i = 0; i < fleet_.gates.size(); ++i) pass_all(i);
         }
         sleep_until(midnight + seconds{1});
-        beat_all();
+        faults_.beat_all();
         for (int opens = 0; opens < 2; ++opens) traffic_.begin_request();
         for (int goes = 0; goes < 20; ++goes) traffic_.go_on();
-        beat_all();  // the hour is open now
+        faults_.beat_all();  // the hour is open now
         const std::size_t number = fleet_.random.below(fleet_.gates.size());
         pass_all(number);
         fleet_.start_gate(number);
         if (fleet_.random.one_in(2)) sleep_until(midnight + hours{1} + seconds{fleet_.random.below(3'000)});
-    }
-
-    void beat_all() {
-        for (std::size_t i = 0; i < fleet_.gates.size(); ++i)
-            if (fleet_.gates[i]->reachable) fleet_.beat(i);
     }
 
     void pass_all(std::size_t number) {
