@@ -1,7 +1,16 @@
-# The scripts that a fleet's store runs become texts in the room that sends them.
+# The scripts that a fleet's store runs become texts in the room that sends them. That of claims has several parts, each
+# of which has the locals of those before it.
+set(parts_of_claim claim claim_windows claim_names claim_records claim_room claim_series claim_histograms claim_changes)
+foreach(name telling recover feed shares)
+  set(parts_of_${name} ${name})
+endforeach()
 foreach(name claim telling recover feed shares)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fleet/${name}.lua)
-  file(READ ${CMAKE_SOURCE_DIR}/src/fleet/${name}.lua SCRIPT)
+  set(SCRIPT "")
+  foreach(part ${parts_of_${name}})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fleet/${part}.lua)
+    file(READ ${CMAKE_SOURCE_DIR}/src/fleet/${part}.lua PART)
+    string(APPEND SCRIPT "${PART}")
+  endforeach()
   set(SCRIPT_NAME ${name})
   configure_file(${CMAKE_SOURCE_DIR}/src/fleet/script.cpp.in ${CMAKE_BINARY_DIR}/fleet/${name}_script.cpp @ONLY)
   target_sources(seriesgate_fleet PRIVATE ${CMAKE_BINARY_DIR}/fleet/${name}_script.cpp)

@@ -9,8 +9,8 @@
 namespace seriesgate {
 namespace {
 
-/// Of a window that a gate has only read of: should the store have to open it anew. For 65,536 series, as in claim.lua.
-constexpr std::uint32_t buckets_unknown = 256;
+/// Of a window that a gate has only read of: should the store have to open it anew. For 1,048,576 series, as in claim.lua.
+constexpr std::uint32_t buckets_unknown = 4'096;
 
 }  // namespace
 

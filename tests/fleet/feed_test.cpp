@@ -75,7 +75,7 @@ TEST_CASE("what other gates have taken is known, and how full their budgets are"
     // Its series flow on, so a store that has lost counts is to have them again. The feed does not say on which shelf.
     const count_offer offered = gate.shared.heard.grown_since(0);
     CHECK(offered.hour == gate.number);
-    CHECK(offered.buckets == bucket_counts{.hour = 256, .day = 256});
+    CHECK(offered.buckets == bucket_counts{.hour = 4096, .day = 4096});
     CHECK(offered.budgets == std::vector<offered_budget>{{.id = budget, .hourly = 5, .daily = 105}});
 }
 

@@ -1,0 +1,136 @@
+-- Of claim.lua: completes histograms that have begun in a window.
+
+local begun = {}  -- places of families that begin with this claim
+
+local function look_for(family)
+    if family.in_hour ~= nil then return end
+    family.in_hour = try('SISMEMBER', family.hour_key, family.fingerprint) == 1
+    family.in_day = with_day and try('SISMEMBER', family.day_key, family.fingerprint) == 1
+end
+
+-- Whether one more of its series may be taken without room.
+local function completes(family, has_begun, key)
+    if not has_begun then return false end
+    if not family[key] then family[key] = tonumber(try('HGET', key, family.fingerprint) or 0) or huge end
+    return family[key] < COMPLETED_MAX
+end
+
+local function complete(family, key, ends, record, without, over)
+    family[key] = family[key] + 1
+    if call('HINCRBY', key, family.fingerprint, 1) == 1 then call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD) end
+    if not in_grace or (record == DAY and not first_hour) then return end
+    call('HSET', record, 'over', 1)
+    for i = 1, #without do
+        local id = without[i]
+        over[id] = (over[id] or 0) + 1
+        call('HINCRBY', record, ids[id] .. 'o', 1)
+    end
+end
+
+local function begin(place, family)
+    if not family.in_hour then
+        begun[#begun + 1] = place
+        family.in_hour = true
+        if try('SADD', family.hour_key, family.fingerprint) == 1 then let_expire(family.hour_key, hour_ends) end
+    end
+    if with_day and not family.in_day then
+        family.in_day = true
+        if try('SADD', family.day_key, family.fingerprint) == 1 then let_expire(family.day_key, day_ends) end
+    end
+end
+
+-- As decide_run, of one series that is part of a histogram.
+local function decide_in_family(run, i, place)
+    local fingerprint, key, family = ARGV[before_series + i], KEYS[hour_keys + i], families[place]
+    if try('SISMEMBER', key, fingerprint) == 1 then
+        outcomes[i] = KNOWN
+        return
+    end
+    look_for(family)
+    local day_known = with_day and try('SISMEMBER', KEYS[day_keys + i], fingerprint) == 1
+    local incumbent = in_grace and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1
+    local without_hour, without_day = {}, {}  -- budgets, by their ids
+    for n = 1, #run do
+        local b = run[n]
+        local in_its_hour, in_its_day = spent(b, incumbent, day_known)
+        if in_its_hour then
+            without_hour[#without_hour + 1] = asked_as[b]
+            if not completes(family, family.in_hour, completed_hour) then
+                outcomes[i] = 'h' .. char(b - 1)
+                return
+            end
+        end
+        if in_its_day then
+            without_day[#without_day + 1] = asked_as[b]
+            if not completes(family, family.in_day, completed_day) then
+                outcomes[i] = 'd' .. char(b - 1)
+                return
+            end
+        end
+    end
+    local added = try('SADD', key, fingerprint)
+    if added ~= 1 then return added end
+    let_expire(key, hour_ends)
+    taken, came_back = 1, incumbent and 1 or 0
+    if with_day and not day_known then
+        key = KEYS[day_keys + i]
+        added = try('SADD', key, fingerprint)
+        if added == 1 then
+            taken_day = 1
+            let_expire(key, day_ends)
+        end
+    end
+    settle(run)
+    outcomes[i] = COMPLETED[(#without_hour > 0 and 1 or 0) + (#without_day > 0 and 2 or 0)]
+    if added ~= 1 then return added end
+    begin(place, family)
+    if #without_hour > 0 then complete(family, completed_hour, hour_ends, HOUR, without_hour, over_hour) end
+    if #without_day > 0 then complete(family, completed_day, day_ends, DAY, without_day, over_day) end
+end
+
+local function decide_run_of_families(run, first, last)
+    local from = first
+    for i = first, last + 1 do
+        local place = i <= last and byte(family_of, i) or nil
+        if place ~= 0 then
+            local failed = from < i and decide_run(run, from, i - 1) or nil
+            if not failed and place then failed = decide_in_family(run, i, place) end
+            if failed then return failed end
+            from = i + 1
+        end
+    end
+end
+
+local function budgets_of(bytes)
+    local run = {byte(bytes, 2, -1)}
+    for i = 1, #run do
+        local b = run[i] + 1
+        run[i] = b
+        resolve_once_more(b)
+    end
+    return run
+end
+
+local members_then = members
+if other_rules and not mixed then call('HSET', HOUR, 'mixed', 1) end
+if others_rules and not all_mixed then
+    call('HSET', HOUR, 'all_mixed', 1)
+    call('HSET', HEAD, 'same_from', hour + 2)
+end
+local first, failed = 1, nil
+for r = before_runs + 1, before_kinds do
+    local count = byte(ARGV[r]) + 1
+    if count > 128 then
+        count = count - 128
+        look_run(first, first + count - 1)
+    else
+        if new_in_hour == nil then
+            new_in_hour = may_be_new(hour_keys)
+            new_in_day = with_day and may_be_new(day_keys)
+        end
+        local decide = family_count > 0 and decide_run_of_families or decide_run
+        failed = decide(budgets_of(ARGV[r]), first, first + count - 1)
+        if failed then break end
+    end
+    first = first + count
+end
