@@ -9,7 +9,8 @@
 namespace seriesgate {
 namespace {
 
-/// Of a window that a gate has only read of: should the store have to open it anew. For 1,048,576 series, as in claim.lua.
+/// Of a window that a gate has only read of: should the store have to open it anew. For 1,048,576 series, as claim.lua
+/// makes those whose room is not known.
 constexpr std::uint32_t buckets_unknown = 4'096;
 
 }  // namespace
