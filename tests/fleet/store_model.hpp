@@ -391,7 +391,7 @@ class store_model {
         return is_uncounted(terms) && kept_day_ != uncounted_day_;
     }
 
-    /// Once a budget, when it is first asked about.
+    /// Once a budget, when it is first asked about and has anything in the day.
     void carry(const claim& asked, const claim_terms& terms) {
         if (!is_uncounted(terms) || is_day_full(terms) || broken_.nothing_carried) return;
         for (const claimed_budget& each : asked.budgets) {
@@ -402,6 +402,7 @@ class store_model {
     void carry(std::uint64_t budget) {
         const std::uint64_t had = before_day_.count(budget);
         const std::uint64_t left = had - std::min(had, window::found(days_first_.returned, budget));
+        if (left == 0 && day_->count(budget) == 0) return;
         const auto [at, is_first] = day_->carried.try_emplace(budget, left);
         if (is_first && left != 0) day_->counted[budget] += left;
     }
