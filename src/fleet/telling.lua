@@ -44,7 +44,8 @@ if not head[2] or now >= hour * HOUR_SECONDS + tonumber(ARGV[3]) then return ans
 if hour < tonumber(head[4] or 0) then return answer(MUST_WAIT) end
 local before = redis.call('HMGET', BEFORE, 'all_rules', 'all_mixed', 'shared', 'owed', 'owed_day')
 if before[1] ~= all_rules or before[2] or before[3] then return answer(MUST_WAIT) end
--- What was let pass out of shares, and told of, may have made more incumbents than claims can take.
+-- What was let pass out of shares, and told of, may have made more incumbents than claims can take; so may histograms that
+-- were completed two hours ago, and passed at once in the hour before.
 if before[4] or (before[5] and opens_day) then return answer(MUST_WAIT) end
 -- whole_from is the second hour after the one in which counts were made whole.
 local day_before_from = math.max(tonumber(head[4] or 0) - 1, tonumber(head[6] or 0))

@@ -50,10 +50,12 @@ class store_model {
         std::uint64_t rules = 0;
         bool mixed = false;  ///< gates with other rules have counted in it, too
         std::uint64_t all_rules = 0;
-        bool all_mixed = false;           ///< the same of rules with their maxima
-        bool shared = false;              ///< a series was counted in the overflow budget of a shelf
-        bool owed = false;                ///< a series was taken that had been let pass out of a share
-        bool owed_day = false;            ///< the same, in an hour before of its day
+        bool all_mixed = false;  ///< the same of rules with their maxima
+        bool shared = false;     ///< a series was counted in the overflow budget of a shelf
+        /// A series was taken that had been let pass out of a share, or incumbents that had passed at once, and were
+        /// more than claims can take.
+        bool owed = false;
+        bool owed_day = false;            ///< the same of its day, in an hour before
         std::set<std::string> telling{};  ///< gates that accept incumbents at once
         std::set<std::uint64_t> series{};
         std::set<std::uint64_t> families{};             ///< of histograms that have begun: in the sets, uncounted
@@ -370,6 +372,7 @@ class store_model {
         }
         for (std::size_t i = 0; i < answer.series.size(); ++i)
             if (answer.series[i].outcome == claim_outcome::taken) taken.series.push_back(asked.fingerprints[i]);
+        note_crowded(terms, hourly_then, daily_then);
         taken.upto = hour_.series.size();
         taken.hourly = grown(hourly_then, hour_.counted);
         if (day_) taken.daily = grown(daily_then, day_->counted);
@@ -414,6 +417,23 @@ class store_model {
         for (const auto& [id, count] : now)
             if (count != window::found(then, id)) more[id] = count;
         return more;
+    }
+
+    /// Incumbents that have passed at once may be more than claims can take, if some had completed histograms.
+    void note_crowded(const claim_terms& terms, const counts_by_id& hourly_then, const counts_by_id& daily_then) {
+        if (!terms.accepted || terms.owed || terms.reserve == 0) return;
+        const auto is_crowded = [&](const window& in, std::uint64_t id, std::uint64_t maximum, bool keeps_room) {
+            const std::uint64_t allowed_for = keeps_room ? window::found(in.over, id) : 0;
+            return maximum != 0 && in.count(id) > claimed_max(maximum, terms.reserve) + allowed_for;
+        };
+        const counts_by_id hourly = grown(hourly_then, hour_.counted);
+        const counts_by_id daily = day_ ? grown(daily_then, day_->counted) : counts_by_id{};
+        for (const auto& [place, budget] : resolved_) {
+            const std::uint64_t id = budget.id;
+            if (hourly.contains(id) && is_crowded(hour_, id, budget.maxima.hourly, in_grace_)) hour_.owed = true;
+            if (daily.contains(id) && is_crowded(*day_, id, budget.maxima.daily, in_grace_ && terms.hour % 24 == 0))
+                owed_day_ = terms.hour / 24;
+        }
     }
 
     [[nodiscard]] bool in_day(std::uint64_t series, const claim_terms& terms) const {
