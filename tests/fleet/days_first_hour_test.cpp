@@ -236,3 +236,16 @@ TEST_CASE("after a loss in a day's first hour, who has not told by its end leave
     }
     fleet.both.compare();
 }
+
+TEST_CASE("after a loss in the first hour of a day that nothing limits, a limit that comes later has room") {
+    fleet_at_midnight fleet;
+    claim_terms terms = terms_of(midnight);
+    terms.with_day = false;
+    CHECK(fleet.ask(0, 3, midnight, 1s, terms) == "ttt own 3/0 awaited 0");
+    const recovery_words said{.gate = "a", .is_last = true, .untold = {.name = "one", .hour = midnight}};
+    fleet.both.recover(said, {}, {}, "", at(midnight, 30min));
+    terms.hour = midnight + 1;
+    CHECK(fleet.ask(0, 3, midnight + 1, 1min, terms) == "ttt own 3/0 awaited 0");
+    CHECK(fleet.ask(0, 3, midnight + 2) == "ttt own 3/3 awaited 0");
+    fleet.both.compare();
+}

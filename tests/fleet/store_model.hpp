@@ -256,7 +256,8 @@ class store_model {
 
     void open_offered(const count_offer& offer) {
         if (offer.hour > hour_number_)
-            begin_hour(offer.hour, {.buckets = offer.buckets.hour, .rules = offer.rules, .all_mixed = true});
+            begin_hour(offer.hour, offer.buckets.day != 0,
+                       {.buckets = offer.buckets.hour, .rules = offer.rules, .all_mixed = true});
         if (is_in_day(offer) && !day_)
             day_ = window{.buckets = offer.buckets.day, .rules = offer.rules, .all_mixed = true};
     }
@@ -284,10 +285,12 @@ class store_model {
     }
 
     /// What was awaited when a day's first hour ended may have passed: the day keeps its places.
-    void end_days_first(std::int64_t next) {
+    /// @param with_day whether the day is limited, as far as the one says who opens the next hour.
+    void end_days_first(std::int64_t next, bool with_day) {
         const std::int64_t day = next / 24;
         if (next == day * 24) return;
-        if (held_hour_ == day * 24) {
+        const bool is_limited = with_day || (day_ && hour_number_ / 24 == day);
+        if (held_hour_ == day * 24 && hour_number_ <= day * 24 && is_limited) {
             uncounted_day_ = day;
             kept_day_.reset();
         } else if (hour_number_ == day * 24 && !hour_.telling.empty() && kept_day_ == day) {
@@ -297,8 +300,8 @@ class store_model {
         }
     }
 
-    void begin_hour(std::int64_t hour, window begun) {
-        if (!broken_.day_not_marked) end_days_first(hour);
+    void begin_hour(std::int64_t hour, bool with_day, window begun) {
+        if (!broken_.day_not_marked) end_days_first(hour, with_day);
         if (hour / 24 != hour_number_ / 24 && day_) {
             last_day_size_ = day_->series.size();
             day_.reset();
@@ -320,10 +323,11 @@ class store_model {
             const std::uint32_t buckets = buckets_for(hour_.series.size(), terms.room);
             if (last_rules_ != terms.all_rules) same_from_ = hour_number_ < 0 ? 0 : terms.hour + 1;
             last_rules_ = terms.all_rules;
-            begin_hour(terms.hour, {.buckets = buckets,
-                                    .rules = terms.rules,
-                                    .all_rules = terms.all_rules,
-                                    .owed_day = owed_day_ == terms.hour / 24});
+            begin_hour(terms.hour, terms.with_day,
+                       {.buckets = buckets,
+                        .rules = terms.rules,
+                        .all_rules = terms.all_rules,
+                        .owed_day = owed_day_ == terms.hour / 24});
         }
         if (terms.hour == hour_number_ && terms.with_day && !day_)
             day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room),
