@@ -69,7 +69,7 @@ local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 51
 local BUCKETS_MAX = 1048576
 local COMPLETED_MAX = 1000       -- series of one histogram in one window: see limit/histogram_keys.hpp
 local ROOM_UNKNOWN, ROOM_MAX = 1048576, 16777216  -- series
-local FEED_ENTRIES = 12000       -- at least: of full claims some 32 MB
+local FEED_ENTRIES = 12000       -- at least: 20 MB, or 170 if each names as many budgets as it may
 local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobody reads it in another
 
 -- Being longer than 64 bytes it keeps a record from the form that small hashes have, in which each field is searched for.

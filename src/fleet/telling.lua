@@ -12,8 +12,9 @@
 -- Once an hour is open, nothing of that changes for the hour before, but for a loss.
 --
 -- In a day's first hour the day has to have these places, too: it has, if all of the day before was counted by these rules and
--- none of it has been lost, for then no budget had more in its last hour than it may have in a day. Should the gate not tell
--- of all, claim.lua counts what was awaited by the two records, which are kept as long as the day's.
+-- none of it has been lost, for then no budget had more in its last hour than it may have in a day, but for what completed
+-- histograms. Should the gate not tell of all, claim.lua counts what was awaited by the two records, which are kept as long as
+-- the day's.
 
 local NOT_OPEN, LISTED, MUST_WAIT, LEFT = 0, 1, 2, 3
 local HOUR_SECONDS, DAY_SECONDS = 3600, 86400
