@@ -88,7 +88,7 @@ class store_model {
         claim_answer answer{.windows = {.now = now, .hour = hour_number_, .buckets = bucket_counts_now()}};
         if (terms.hour != hour_number_)
             answer.status = claim_status::closed;
-        else if (is_held() && (!terms.accepted || terms.owed))
+        else if (comes_later(terms))
             answer.status = claim_status::lost;
         else if (!knows_buckets(terms, now))
             answer.status = claim_status::moved;
@@ -238,6 +238,9 @@ class store_model {
     }
 
     [[nodiscard]] bool is_held() const { return held_hour_ == hour_number_; }
+    [[nodiscard]] bool comes_later(const claim_terms& terms) const {
+        return is_held() && (!terms.accepted || terms.owed);
+    }
 
     void wait_for(const untold_series_of& gate) {
         if (gate.hour < std::max(hour_number_, held_hour_.value_or(-1))) return;
@@ -329,7 +332,7 @@ class store_model {
                         .all_rules = terms.all_rules,
                         .owed_day = owed_day_ == terms.hour / 24});
         }
-        if (terms.hour == hour_number_ && terms.with_day && !day_)
+        if (terms.hour == hour_number_ && terms.with_day && !day_ && !comes_later(terms))
             day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room),
                           .rules = terms.rules,
                           .all_rules = terms.all_rules};
