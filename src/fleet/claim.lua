@@ -28,14 +28,16 @@
 --
 -- Fields of the head: server, the run_id of the one whose counts are whole, since when, whole_from and held (recover.lua
 -- writes these four); all_rules of the last hour, and same_from, the hour from which on there may be shares of them (shares.lua); owed_day, the
--- last one in which something was told of that had been let pass out of a share; hour, buckets, members, telling (gates
+-- last one in which something was told of that had been let pass out of a share, or incumbents that had passed at once came to
+-- more than claims can take; hour, buckets, members, telling (gates
 -- that have yet to tell what they accepted in the hour, see telling.lua), before (if the hour before was open until now),
 -- before_buckets, day, day_buckets, day_members, kept_day (in whose first hour gates were listed that count by the day, so that
 -- the records of that hour and the one before are kept), uncounted_day (in whose first hour some gate has not told of all: what
 -- was awaited when that hour ended is in the day's counts from then on, for it may have passed). Of a record: buckets, rules,
 -- mixed (claims by other rules were made),
 -- all_rules and all_mixed (the same of rules with their maxima), shared (a series was counted in an overflow budget), owed
--- (one has been told of that was let pass out of a share), owed_day (the same, in an hour of its day before this one),
+-- (one has been told of that was let pass out of a share, or of more incumbents than claims can take), owed_day (the same of
+-- its day, in an hour before this one),
 -- members; ID series counted, IDr incumbents returned, IDm of those counted the ones that are in no set, for a server has
 -- lost them (and missing, if there is any), IDo of those counted the ones that have completed histograms without room in
 -- this budget while it kept room for incumbents (and over, if there is any), IDu that what was awaited is in the day's
@@ -67,7 +69,7 @@ local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 51
 local BUCKETS_MAX = 1048576
 local COMPLETED_MAX = 1000       -- series of one histogram in one window: see limit/histogram_keys.hpp
 local ROOM_UNKNOWN, ROOM_MAX = 1048576, 16777216  -- series
-local FEED_ENTRIES = 12000       -- at least: of full claims some 32 MB
+local FEED_ENTRIES = 12000       -- at least: 20 MB, or 170 if each names as many budgets as it may
 local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobody reads it in another
 
 -- Being longer than 64 bytes it keeps a record from the form that small hashes have, in which each field is searched for.

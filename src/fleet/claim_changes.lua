@@ -44,6 +44,18 @@ local function feed(counts, day_counts)
     end
 end
 
+-- Whether incumbents that have passed at once are more than claims can take: some had completed histograms. Then nobody's
+-- are let pass at once in the next window. What completes one in this window is allowed for.
+local function is_crowded(counts, before, maxima, over)
+    for b = 1, budget_count do
+        local id = asked_as[b]
+        if maxima[b] > 0 and counts[id] ~= before[id] and counts[id] - (over[id] or 0) > left_by_shares(maxima[b]) then
+            return true
+        end
+    end
+    return false
+end
+
 if members ~= members_then then
     local hour_fields, day_fields = {'members', members}, {'members', members_day}
     if took_shared then hour_fields[3], hour_fields[4] = 'shared', 1 end
@@ -59,10 +71,9 @@ if members ~= members_then then
         if opened.grew then opened_fields[n + 1], opened_fields[n + 2] = shelves[i].field, opened.count end
     end
     call('HSET', HOUR, unpack(hour_fields))
-    if owed then
-        call('HSET', HOUR, 'owed', 1)
-        call('HSET', HEAD, 'owed_day', day)
-    end
+    local tells = has_passed and not owed and reserve > 0
+    if owed or (tells and is_crowded(in_hour, in_hour_then, hourly, over_hour)) then call('HSET', HOUR, 'owed', 1) end
+    if owed or (tells and is_crowded(in_day, in_day_then, daily, over_day)) then call('HSET', HEAD, 'owed_day', day) end
     if with_day then
         call('HSET', DAY, unpack(day_fields))
         call('HSET', HEAD, 'members', members, 'day_members', members_day)

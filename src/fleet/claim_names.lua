@@ -4,7 +4,7 @@ local series_count, run_count, shelf_count = tonumber(ARGV[10]), tonumber(ARGV[1
 local kind_count, budget_count = tonumber(ARGV[13]), tonumber(ARGV[14])
 local id_count = budget_count + tonumber(ARGV[15])
 local kind_of = ARGV[16]
-local owed, reserve = ARGV[18] == '2', ARGV[18] == '0' and tonumber(ARGV[21]) or 0
+local has_passed, owed, reserve = ARGV[18] ~= '0', ARGV[18] == '2', tonumber(ARGV[21])
 local family_count = tonumber(ARGV[22])
 local before_series = 22
 local before_ids = before_series + series_count
@@ -17,9 +17,12 @@ local ids = {unpack(ARGV, before_ids + 1, before_runs)}  -- of budgets, and of o
 -- What has not passed yet leaves sixteen shares of a maximum alone. What has passed has its place: among the incumbents
 -- of the hour before, which are no more than claims could take, or in a share.
 local SHARES, WHOLE = 16, 160000
-local function claimed_max(maximum)
-    if reserve == 0 then return maximum end
+local function left_by_shares(maximum)
     return maximum - SHARES * (floor(maximum / WHOLE) * reserve + floor(maximum % WHOLE * reserve / WHOLE))
+end
+local function claimed_max(maximum)
+    if has_passed or reserve == 0 then return maximum end
+    return left_by_shares(maximum)
 end
 
 local shelves, opened_of, place_fields = {}, {}, {}

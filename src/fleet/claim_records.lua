@@ -17,7 +17,8 @@ end
 local in_hour, in_day, in_before, missing, returned = nil, {}, {}, {}, {}
 
 -- What was awaited when the day's first hour ended, and may have passed, has its place in the day: once a budget, whether or
--- not it comes again. Returns false if nobody knows how much that is.
+-- not it comes again. Budgets that have nothing in the day leave nothing in its record: there is no end of groups that are
+-- refused. Returns false if nobody knows how much that is.
 local function count_awaited(done_at)
     if kept_day ~= day then return false end
     local places, had, back = {}, {}, {}
@@ -37,9 +38,9 @@ local function count_awaited(done_at)
             in_day[i] = in_day[i] + left
             counted[#counted + 1], counted[#counted + 2] = ids[i], format('%d', in_day[i])
         end
-        counted[#counted + 1], counted[#counted + 2] = ids[i] .. 'u', 1
+        if in_day[i] > 0 then counted[#counted + 1], counted[#counted + 2] = ids[i] .. 'u', 1 end
     end
-    call('HSET', DAY, unpack(counted))
+    if #counted > 0 then call('HSET', DAY, unpack(counted)) end
     return true
 end
 

@@ -30,9 +30,10 @@ local function create_record(key, ends, n)
 end
 
 if hour > open and now >= hour_start - OPENED_EARLY and now < hour_start + HOUR_SECONDS then
-    -- As in recover.lua. Whom a recovery has waited for in vain may have let pass what no record tells.
-    if hour > days_first and (held_hour == days_first or (open == days_first and telling > 0 and kept_day == day)) then
-        if held_hour == days_first then kept_day = -1 end
+    -- As in recover.lua. Whom a recovery has waited for in vain may have let pass what no record tells, if days are limited.
+    local is_first_held = held_hour == days_first and open <= days_first and (with_day or open_day == day)
+    if hour > days_first and (is_first_held or (open == days_first and telling > 0 and kept_day == day)) then
+        if is_first_held then kept_day = -1 end
         uncounted_day = day
         call('HSET', HEAD, 'uncounted_day', day, 'kept_day', kept_day)
     end

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr auto download_interval = 5s;
 /// From the end of the time in which a claim is answered until what it has taken is known.
 constexpr auto settled_within = 500ms;
-/// Some 30 MB.
+/// Some 30 MB, where each names a few budgets.
 constexpr std::size_t late_max = 16 * 1024;
 
 window_span span_of(std::int64_t hour) {

@@ -54,8 +54,9 @@ if budget_count > 0 and hour > open then
     -- As in claim.lua.
     local days_first, held_hour, kept_day = day * 24, tonumber(head[6] or -1), tonumber(head[9] or -1)
     local is_telling = tonumber(head[8] or 0) > 0
-    if hour > days_first and (held_hour == days_first or (open == days_first and is_telling and kept_day == day)) then
-        if held_hour == days_first then kept_day = -1 end
+    local is_first_held = held_hour == days_first and open <= days_first and (day_buckets > 0 or open_day == day)
+    if hour > days_first and (is_first_held or (open == days_first and is_telling and kept_day == day)) then
+        if is_first_held then kept_day = -1 end
         call('HSET', HEAD, 'uncounted_day', day, 'kept_day', kept_day)
     end
     if open == hour - 1 then

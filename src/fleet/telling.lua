@@ -12,8 +12,9 @@
 -- Once an hour is open, nothing of that changes for the hour before, but for a loss.
 --
 -- In a day's first hour the day has to have these places, too: it has, if all of the day before was counted by these rules and
--- none of it has been lost, for then no budget had more in its last hour than it may have in a day. Should the gate not tell
--- of all, claim.lua counts what was awaited by the two records, which are kept as long as the day's.
+-- none of it has been lost, for then no budget had more in its last hour than it may have in a day, but for what completed
+-- histograms. Should the gate not tell of all, claim.lua counts what was awaited by the two records, which are kept as long as
+-- the day's.
 
 local NOT_OPEN, LISTED, MUST_WAIT, LEFT = 0, 1, 2, 3
 local HOUR_SECONDS, DAY_SECONDS = 3600, 86400
@@ -44,7 +45,8 @@ if not head[2] or now >= hour * HOUR_SECONDS + tonumber(ARGV[3]) then return ans
 if hour < tonumber(head[4] or 0) then return answer(MUST_WAIT) end
 local before = redis.call('HMGET', BEFORE, 'all_rules', 'all_mixed', 'shared', 'owed', 'owed_day')
 if before[1] ~= all_rules or before[2] or before[3] then return answer(MUST_WAIT) end
--- What was let pass out of shares, and told of, may have made more incumbents than claims can take.
+-- What was let pass out of shares, and told of, may have made more incumbents than claims can take; so may histograms that
+-- were completed two hours ago, and passed at once in the hour before.
 if before[4] or (before[5] and opens_day) then return answer(MUST_WAIT) end
 -- whole_from is the second hour after the one in which counts were made whole.
 local day_before_from = math.max(tonumber(head[4] or 0) - 1, tonumber(head[6] or 0))

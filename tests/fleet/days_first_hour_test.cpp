@@ -176,6 +176,23 @@ TEST_CASE("a group that may have passed in a day's first hour has its place, and
     fleet.both.compare();
 }
 
+TEST_CASE("a day's record has nothing of groups that have been refused") {
+    fleet_at_midnight fleet;
+    fleet.over_midnight();
+    const auto ask = [&](std::uint64_t number, std::uint64_t series) {
+        fleet.budget = group(number);
+        return fleet.ask(series, 1, midnight + 1);
+    };
+    CHECK(ask(1, 210) == "t own 1/1 awaited 0");
+    for (std::uint64_t i = 0; i < 3; ++i) CHECK(ask(2 + i, 220 + i).starts_with("t shared"));
+    const auto record = [&] { return fleet.both.store().fields(fleet.both.store().keys().day(midnight / 24)); };
+    CHECK(ask(5, 225) == "r0d shared 3/3 awaited 0");
+    const auto before = record();
+    for (std::uint64_t i = 0; i < 10; ++i) CHECK(ask(6 + i, 230 + i) == "r0d shared 3/3 awaited 0");
+    CHECK(record() == before);
+    fleet.both.compare();
+}
+
 TEST_CASE("where the records are gone there is no more room in the day") {
     fleet_at_midnight fleet;
     fleet.over_midnight();
@@ -217,5 +234,18 @@ TEST_CASE("after a loss in a day's first hour, who has not told by its end leave
         CHECK(fleet.ask(0, 4, midnight + 1) == "tttr0d own 3/5 awaited 0");
         CHECK(fleet.ask(200, 1, midnight + 24) == "t own 1/1 awaited 0");
     }
+    fleet.both.compare();
+}
+
+TEST_CASE("after a loss in the first hour of a day that nothing limits, a limit that comes later has room") {
+    fleet_at_midnight fleet;
+    claim_terms terms = terms_of(midnight);
+    terms.with_day = false;
+    CHECK(fleet.ask(0, 3, midnight, 1s, terms) == "ttt own 3/0 awaited 0");
+    const recovery_words said{.gate = "a", .is_last = true, .untold = {.name = "one", .hour = midnight}};
+    fleet.both.recover(said, {}, {}, "", at(midnight, 30min));
+    terms.hour = midnight + 1;
+    CHECK(fleet.ask(0, 3, midnight + 1, 1min, terms) == "ttt own 3/0 awaited 0");
+    CHECK(fleet.ask(0, 3, midnight + 2) == "ttt own 3/3 awaited 0");
     fleet.both.compare();
 }

@@ -37,11 +37,13 @@ claim_terms terms_of(std::int64_t of, std::uint64_t all_rules = 7) {
 struct scene {
     store_and_model both;
     series_maxima maxima{.hourly = 3200};
+    std::uint64_t family = 0;  // of the series that are claimed, where histograms are kept whole
 
     claim claim_of(std::uint64_t first, std::uint32_t count) const {
         claim made{.budgets = {{.id = whole, .maxima = maxima}}};
         for (std::uint64_t i = first; i < first + count; ++i) made.fingerprints.push_back(fingerprint_of(i));
         made.runs.push_back({.series = count, .budgets = {0}});
+        if (family != 0) made.families.assign(count, family);
         return made;
     }
     /// @return how many were taken
@@ -167,4 +169,43 @@ TEST_CASE("where something came out of shares, incumbents of the next hour wait,
     for (std::int64_t hour = noon + 3; hour < noon + 12; ++hour) CHECK(entered_at(hour) == telling_state::listed);
     CHECK(entered_at(noon + 12) == telling_state::must_wait);
     CHECK(entered_at(noon + 13) == telling_state::listed);
+}
+
+TEST_CASE("where completed histograms passed at once, incumbents wait in the next hour, or on the next day") {
+    scene fleet;
+    const bool by_day = GENERATE(false, true);
+    if (by_day) fleet.maxima = {.hourly = 0, .daily = 3200};
+    const std::int64_t midnight = noon + 12, next = by_day ? midnight + 24 : midnight - 2;
+    const auto claim_all = [&](const claim_terms& terms, time_point now) {
+        std::uint64_t taken = 0;
+        fleet.family = fingerprint_of(1'000'000);
+        taken += fleet.claims(10'000, 1, terms, now);
+        fleet.family = 0;
+        taken += fleet.claims(0, 3039, terms, now);
+        fleet.family = fingerprint_of(1'000'000);
+        return taken + fleet.claims(10'001, 100, terms, now);
+    };
+    const auto enter_at = [&](std::int64_t hour) {
+        fleet.family = 0;
+        fleet.claims(0, 1, terms_of(hour), at(hour, 1s));
+        return fleet.both.enter("a", terms_of(hour), at(hour, 2s));
+    };
+    std::int64_t hour = by_day ? midnight - 1 : midnight - 4;
+    CHECK(claim_all(terms_of(hour), at(hour)) == 3140);  // 100 of them have completed a histogram
+    CHECK(enter_at(++hour) == telling_state::listed);
+    claim_terms told = terms_of(hour);
+    told.accepted = true;
+    CHECK(claim_all(told, at(hour, 1min)) == 3139);  // and have places in all of the limit
+    fleet.both.leave("a", told);
+    CHECK(fleet.share("a", told, at(hour)).first == share_state::of_day);
+    while (++hour < next) {
+        CHECK(enter_at(hour) == telling_state::listed);
+        fleet.both.leave("a", terms_of(hour));
+    }
+    // All of them and sixteen shares of 10 would be more than the limit, and none of them completes anything.
+    CHECK(enter_at(next) == telling_state::must_wait);
+    CHECK(claim_all(terms_of(next), at(next, 1min)) == 3139);  // 100 of them complete it anew
+    const store_model::window& completed_in = by_day ? *fleet.both.model().day() : fleet.both.model().hour();
+    CHECK(completed_in.completed.at(fleet.family) == 100);
+    fleet.both.compare();
 }

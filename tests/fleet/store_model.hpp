@@ -50,10 +50,12 @@ class store_model {
         std::uint64_t rules = 0;
         bool mixed = false;  ///< gates with other rules have counted in it, too
         std::uint64_t all_rules = 0;
-        bool all_mixed = false;           ///< the same of rules with their maxima
-        bool shared = false;              ///< a series was counted in the overflow budget of a shelf
-        bool owed = false;                ///< a series was taken that had been let pass out of a share
-        bool owed_day = false;            ///< the same, in an hour before of its day
+        bool all_mixed = false;  ///< the same of rules with their maxima
+        bool shared = false;     ///< a series was counted in the overflow budget of a shelf
+        /// A series was taken that had been let pass out of a share, or incumbents that had passed at once, and were
+        /// more than claims can take.
+        bool owed = false;
+        bool owed_day = false;            ///< the same of its day, in an hour before
         std::set<std::string> telling{};  ///< gates that accept incumbents at once
         std::set<std::uint64_t> series{};
         std::set<std::uint64_t> families{};             ///< of histograms that have begun: in the sets, uncounted
@@ -86,7 +88,7 @@ class store_model {
         claim_answer answer{.windows = {.now = now, .hour = hour_number_, .buckets = bucket_counts_now()}};
         if (terms.hour != hour_number_)
             answer.status = claim_status::closed;
-        else if (is_held() && (!terms.accepted || terms.owed))
+        else if (comes_later(terms))
             answer.status = claim_status::lost;
         else if (!knows_buckets(terms, now))
             answer.status = claim_status::moved;
@@ -236,6 +238,9 @@ class store_model {
     }
 
     [[nodiscard]] bool is_held() const { return held_hour_ == hour_number_; }
+    [[nodiscard]] bool comes_later(const claim_terms& terms) const {
+        return is_held() && (!terms.accepted || terms.owed);
+    }
 
     void wait_for(const untold_series_of& gate) {
         if (gate.hour < std::max(hour_number_, held_hour_.value_or(-1))) return;
@@ -254,7 +259,8 @@ class store_model {
 
     void open_offered(const count_offer& offer) {
         if (offer.hour > hour_number_)
-            begin_hour(offer.hour, {.buckets = offer.buckets.hour, .rules = offer.rules, .all_mixed = true});
+            begin_hour(offer.hour, offer.buckets.day != 0,
+                       {.buckets = offer.buckets.hour, .rules = offer.rules, .all_mixed = true});
         if (is_in_day(offer) && !day_)
             day_ = window{.buckets = offer.buckets.day, .rules = offer.rules, .all_mixed = true};
     }
@@ -282,10 +288,12 @@ class store_model {
     }
 
     /// What was awaited when a day's first hour ended may have passed: the day keeps its places.
-    void end_days_first(std::int64_t next) {
+    /// @param with_day whether the day is limited, as far as the one says who opens the next hour.
+    void end_days_first(std::int64_t next, bool with_day) {
         const std::int64_t day = next / 24;
         if (next == day * 24) return;
-        if (held_hour_ == day * 24) {
+        const bool is_limited = with_day || (day_ && hour_number_ / 24 == day);
+        if (held_hour_ == day * 24 && hour_number_ <= day * 24 && is_limited) {
             uncounted_day_ = day;
             kept_day_.reset();
         } else if (hour_number_ == day * 24 && !hour_.telling.empty() && kept_day_ == day) {
@@ -295,8 +303,8 @@ class store_model {
         }
     }
 
-    void begin_hour(std::int64_t hour, window begun) {
-        if (!broken_.day_not_marked) end_days_first(hour);
+    void begin_hour(std::int64_t hour, bool with_day, window begun) {
+        if (!broken_.day_not_marked) end_days_first(hour, with_day);
         if (hour / 24 != hour_number_ / 24 && day_) {
             last_day_size_ = day_->series.size();
             day_.reset();
@@ -318,12 +326,13 @@ class store_model {
             const std::uint32_t buckets = buckets_for(hour_.series.size(), terms.room);
             if (last_rules_ != terms.all_rules) same_from_ = hour_number_ < 0 ? 0 : terms.hour + 1;
             last_rules_ = terms.all_rules;
-            begin_hour(terms.hour, {.buckets = buckets,
-                                    .rules = terms.rules,
-                                    .all_rules = terms.all_rules,
-                                    .owed_day = owed_day_ == terms.hour / 24});
+            begin_hour(terms.hour, terms.with_day,
+                       {.buckets = buckets,
+                        .rules = terms.rules,
+                        .all_rules = terms.all_rules,
+                        .owed_day = owed_day_ == terms.hour / 24});
         }
-        if (terms.hour == hour_number_ && terms.with_day && !day_)
+        if (terms.hour == hour_number_ && terms.with_day && !day_ && !comes_later(terms))
             day_ = window{.buckets = buckets_for(last_day_size_, terms.day_room),
                           .rules = terms.rules,
                           .all_rules = terms.all_rules};
@@ -370,6 +379,7 @@ class store_model {
         }
         for (std::size_t i = 0; i < answer.series.size(); ++i)
             if (answer.series[i].outcome == claim_outcome::taken) taken.series.push_back(asked.fingerprints[i]);
+        note_crowded(terms, hourly_then, daily_then);
         taken.upto = hour_.series.size();
         taken.hourly = grown(hourly_then, hour_.counted);
         if (day_) taken.daily = grown(daily_then, day_->counted);
@@ -391,7 +401,7 @@ class store_model {
         return is_uncounted(terms) && kept_day_ != uncounted_day_;
     }
 
-    /// Once a budget, when it is first asked about.
+    /// Once a budget, when it is first asked about and has anything in the day.
     void carry(const claim& asked, const claim_terms& terms) {
         if (!is_uncounted(terms) || is_day_full(terms) || broken_.nothing_carried) return;
         for (const claimed_budget& each : asked.budgets) {
@@ -402,6 +412,7 @@ class store_model {
     void carry(std::uint64_t budget) {
         const std::uint64_t had = before_day_.count(budget);
         const std::uint64_t left = had - std::min(had, window::found(days_first_.returned, budget));
+        if (left == 0 && day_->count(budget) == 0) return;
         const auto [at, is_first] = day_->carried.try_emplace(budget, left);
         if (is_first && left != 0) day_->counted[budget] += left;
     }
@@ -413,6 +424,23 @@ class store_model {
         for (const auto& [id, count] : now)
             if (count != window::found(then, id)) more[id] = count;
         return more;
+    }
+
+    /// Incumbents that have passed at once may be more than claims can take, if some had completed histograms.
+    void note_crowded(const claim_terms& terms, const counts_by_id& hourly_then, const counts_by_id& daily_then) {
+        if (!terms.accepted || terms.owed || terms.reserve == 0) return;
+        const auto is_crowded = [&](const window& in, std::uint64_t id, std::uint64_t maximum, bool keeps_room) {
+            const std::uint64_t allowed_for = keeps_room ? window::found(in.over, id) : 0;
+            return maximum != 0 && in.count(id) > claimed_max(maximum, terms.reserve) + allowed_for;
+        };
+        const counts_by_id hourly = grown(hourly_then, hour_.counted);
+        const counts_by_id daily = day_ ? grown(daily_then, day_->counted) : counts_by_id{};
+        for (const auto& [place, budget] : resolved_) {
+            const std::uint64_t id = budget.id;
+            if (hourly.contains(id) && is_crowded(hour_, id, budget.maxima.hourly, in_grace_)) hour_.owed = true;
+            if (daily.contains(id) && is_crowded(*day_, id, budget.maxima.daily, in_grace_ && terms.hour % 24 == 0))
+                owed_day_ = terms.hour / 24;
+        }
     }
 
     [[nodiscard]] bool in_day(std::uint64_t series, const claim_terms& terms) const {
