@@ -57,6 +57,8 @@ local function is_crowded(counts, before, maxima, over)
 end
 
 if members ~= members_then then
+    file_completed(in_the_hour)
+    file_completed(in_the_day)
     local hour_fields, day_fields = {'members', members}, {'members', members_day}
     if took_shared then hour_fields[3], hour_fields[4] = 'shared', 1 end
     local before_counts = #hour_fields

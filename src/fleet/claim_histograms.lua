@@ -15,16 +15,33 @@ local function completes(family, has_begun, key)
     return family[key] < COMPLETED_MAX
 end
 
-local function complete(family, key, ends, record, without, over)
-    family[key] = family[key] + 1
-    if call('HINCRBY', key, family.fingerprint, 1) == 1 then call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD) end
-    if not in_grace or (record == DAY and not first_hour) then return end
-    call('HSET', record, 'over', 1)
+-- What has been completed in a window: filed once for all series of the claim.
+local in_the_hour = {key = completed_hour, record = HOUR, ends = hour_ends, over = over_hour, grown = {}, families = {}}
+local in_the_day = {key = completed_day, record = DAY, ends = day_ends, over = over_day, grown = {}, families = {}}
+
+local function complete(family, window, without)
+    if not window.families[family.fingerprint] then window.families[#window.families + 1] = family end
+    window.families[family.fingerprint] = true
+    family[window.key] = family[window.key] + 1
+    if not in_grace or (window == in_the_day and not first_hour) then return end
     for i = 1, #without do
         local id = without[i]
-        over[id] = (over[id] or 0) + 1
-        call('HINCRBY', record, ids[id] .. 'o', 1)
+        window.over[id] = (window.over[id] or 0) + 1
+        window.grown[id] = true
     end
+end
+
+local function file_completed(window)
+    if #window.families == 0 then return end
+    local counts, over = {}, {}
+    for i = 1, #window.families do
+        local family = window.families[i]
+        counts[2 * i - 1], counts[2 * i] = family.fingerprint, family[window.key]
+    end
+    call('HSET', window.key, unpack(counts))
+    call('EXPIREAT', window.key, window.ends + KEPT + KEPT_SPREAD)
+    for id in pairs(window.grown) do over[#over + 1], over[#over + 2] = ids[id] .. 'o', window.over[id] end
+    if #over > 0 then call('HSET', window.record, 'over', 1, unpack(over)) end
 end
 
 local function begin(place, family)
@@ -84,8 +101,8 @@ local function decide_in_family(run, i, place)
     outcomes[i] = COMPLETED[(#without_hour > 0 and 1 or 0) + (#without_day > 0 and 2 or 0)]
     if added ~= 1 then return added end
     begin(place, family)
-    if #without_hour > 0 then complete(family, completed_hour, hour_ends, HOUR, without_hour, over_hour) end
-    if #without_day > 0 then complete(family, completed_day, day_ends, DAY, without_day, over_day) end
+    if #without_hour > 0 then complete(family, in_the_hour, without_hour) end
+    if #without_day > 0 then complete(family, in_the_day, without_day) end
 end
 
 local function decide_run_of_families(run, first, last)
