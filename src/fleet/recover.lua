@@ -65,7 +65,8 @@ if budget_count > 0 and hour > open then
         call('HDEL', HEAD, 'before', 'before_buckets')
     end
     open = hour
-    call('HSET', HEAD, 'hour', hour, 'buckets', buckets, 'members', 0, 'telling', 0)
+    -- By which rules others claim in it is not seen.
+    call('HSET', HEAD, 'hour', hour, 'buckets', buckets, 'members', 0, 'telling', 0, 'same_from', hour + 2)
     call('EXPIREAT', HEAD, (hour + 1) * HOUR_SECONDS + HEAD_KEPT)
     create_record(HOUR, (hour + 1) * HOUR_SECONDS, buckets)
 end

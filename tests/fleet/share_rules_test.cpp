@@ -127,6 +127,22 @@ TEST_CASE("a server that has lost counts gives no share of that hour and the nex
     CHECK(asked_at(noon + 12) == numbered{share_state::of_day, 1});
 }
 
+TEST_CASE("where a recovery has opened the hour, it takes another one to see that nobody has other rules") {
+    scene fleet;
+    fleet.claims(0, 1, terms_of(noon), at(noon));
+    const recovery_words said{.gate = "a", .is_last = true};
+    const count_offer offer{
+        .hour = noon + 1, .rules = 1, .buckets = {.hour = 4, .day = 4}, .budgets = {{.id = whole, .hourly = 9}}};
+    REQUIRE(fleet.both.recover(said, offer, offer.budgets, "", at(noon + 1)).is_whole);
+    fleet.claims(1, 1, terms_of(noon + 1, 8), at(noon + 1));
+    const auto asked_at = [&](std::int64_t hour) {
+        fleet.claims(2, 1, terms_of(hour), at(hour));
+        return fleet.share("b", terms_of(hour), at(hour));
+    };
+    CHECK(asked_at(noon + 2) == numbered{share_state::not_now, 0});
+    CHECK(asked_at(noon + 3) == numbered{share_state::of_hour, 1});
+}
+
 TEST_CASE("claims stop where shares begin, and what came out of a share has its place there") {
     scene fleet;
     const bool by_day = GENERATE(false, true);

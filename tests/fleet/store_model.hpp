@@ -258,9 +258,11 @@ class store_model {
     }
 
     void open_offered(const count_offer& offer) {
-        if (offer.hour > hour_number_)
+        if (offer.hour > hour_number_) {
             begin_hour(offer.hour, offer.buckets.day != 0,
                        {.buckets = offer.buckets.hour, .rules = offer.rules, .all_mixed = true});
+            same_from_ = offer.hour + 2;  // by which rules others claim in it is not seen
+        }
         if (is_in_day(offer) && !day_)
             day_ = window{.buckets = offer.buckets.day, .rules = offer.rules, .all_mixed = true};
     }
