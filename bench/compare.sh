@@ -7,6 +7,7 @@
 #   --rounds N      how often everything is measured; the table shows medians (5)
 #   --seconds N     how long each load lasts, at saturation and at the fixed rate (5)
 #   --connections N how many wrk opens (16)
+#   --rate N        the fixed rate, requests a second (200)
 #   --cases A,B     of accepted, half, refused, new, tls (all)
 #   --protocols A,B of v1, v2 (both)
 #   --peers A,B     of vmagent, nginx, gate, and fleet: a gate whose limits a Redis on loopback counts, which needs redis-server

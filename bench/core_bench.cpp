@@ -20,7 +20,7 @@ constexpr std::uint64_t one_series = 1;
 /// A limiter that has seen the recorded requests already.
 struct warm_gate {
     series_limiter limiter;
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
 
     explicit warm_gate(std::uint64_t series_max) : limiter{{.global = {.hourly = series_max}}, noon} {
         for (int round = 0; round < 2; ++round)
@@ -40,8 +40,7 @@ BENCHMARK_CAPTURE(decompress, v1, recorded);
 BENCHMARK_CAPTURE(decompress, v2, recorded_v2);
 
 template <class Reader>
-void walk_all(benchmark::State& state, const recorded_requests& requests) {
-    Reader reader;
+void walk_all(benchmark::State& state, const recorded_requests& requests, Reader reader = Reader{}) {
     for (auto _ : state)
         for (const auto& body : requests.decoded) {
             reader.reset(body);
@@ -55,6 +54,14 @@ void walk(benchmark::State& state) {
 }
 BENCHMARK(walk);
 
+/// The same where labels are looked up by their bytes first: in a table that has them all, and in one that has none.
+void walk_known(benchmark::State& state, std::size_t bytes_max) {
+    known_labels known{bytes_max};
+    walk_all(state, recorded(), write_request_reader{label_hasher{hash_key::known_to_all()}, &known});
+}
+BENCHMARK_CAPTURE(walk_known, found, known_labels::bytes_max);
+BENCHMARK_CAPTURE(walk_known, not_found, std::size_t{128});
+
 void walk_v2(benchmark::State& state) {
     walk_all<write_request_v2_reader>(state, recorded_v2());
 }
@@ -62,7 +69,7 @@ BENCHMARK(walk_v2);
 
 /// Walk, fingerprint, decide and collect, everything known to the gate: admitted, or refused.
 void plan_all(benchmark::State& state, series_limiter& limiter) {
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
     for (auto _ : state)
         for (const auto& body : recorded().decoded) benchmark::DoNotOptimize(plan_request(body, limiter, noon));
     report_samples(state, recorded().samples);
@@ -81,7 +88,7 @@ BENCHMARK_CAPTURE(plan_known, refused, one_series);
 
 /// The same with every series new: an hour's first requests.
 void plan_new(benchmark::State& state) {
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
     time_point now = noon;
     series_limiter limiter{{.incumbent_grace = std::chrono::seconds{0}}, now};
     for (auto _ : state) {
@@ -99,7 +106,7 @@ BENCHMARK(plan_new);
 /// Cutting the refused half out, by the ranges of a plan; per sample received.
 void splice_half(benchmark::State& state) {
     partly_known gate{recorded()};
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
     std::vector<std::vector<byte_range>> removed;
     for (const auto& body : recorded().decoded) {
         const auto made = plan_request(body, gate.limiter, noon);
@@ -130,7 +137,7 @@ BENCHMARK(compress);
 
 /// All that the core does for a request: compressed bytes in, compressed bytes out.
 void core_path_of(benchmark::State& state, series_limiter& limiter) {
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
     decode_buffer buffer;
     decode_buffer room;
     std::string spliced;
@@ -165,7 +172,7 @@ BENCHMARK_CAPTURE(core_path, refused, one_series);
 /// Of remote write 2, everything accepted.
 void core_path_v2(benchmark::State& state) {
     series_limiter limiter{{}, noon};
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
     decode_buffer buffer;
     const auto run = [&] {
         for (const auto& compressed : recorded_v2().compressed) {
@@ -210,7 +217,7 @@ BENCHMARK(core_path_by_size)->Arg(1)->Arg(10)->Arg(100)->Arg(2'000)->Arg(10'000)
 /// Workers share the limiter and nothing else.
 void core_path_by_threads(benchmark::State& state) {
     static warm_gate shared{unlimited};
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
     decode_buffer buffer;
     for (auto _ : state)
         for (const auto& compressed : recorded().compressed) {

@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     std::optional<partly_known> half;
     if (is_half) half.emplace(requests, chosen->version);
     series_limiter& limiter = is_half ? half->limiter : whole;
-    planner plan_request{hash_key::known_to_all()};
+    worker_planner plan_request;
     decode_buffer buffer;
     decode_buffer room;
     std::string spliced;

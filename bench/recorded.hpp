@@ -59,6 +59,17 @@ inline const recorded_requests& recorded_v2() {
     return requests;
 }
 
+/// A planner as a gate's workers have it: all share what is known of labels.
+struct worker_planner : planner {
+    worker_planner() : planner{hash_key::known_to_all(), {}, symbol_bytes_per_request_max, &known()} {}
+
+  private:
+    static known_labels& known() {
+        static known_labels labels;
+        return labels;
+    }
+};
+
 /// Which series of a request are known, by their place in it.
 using place_filter = bool (*)(int place);
 

@@ -90,7 +90,7 @@ EOF
     rm -rf "$home"
     apt "${options[@]}" update -o APT::Update::Error-Mode=any && unpack "$home/root" "${valkey_packages[@]}" || return 1
 
-    loaders=("$home"/root/usr/lib/*/ld-linux*.so.*)
+    loaders=("$home/root/usr/lib/"*/ld-linux*.so.*)
     loader=${loaders[0]#"$home/"}
     cat >"$home/valkey-server" <<EOF
 #!/bin/sh

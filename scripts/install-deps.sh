@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building seriesgate needs; with --unit-tests also what its unit tests need, with --test what all of its
-# tests need.
+# Installs what building seriesgate needs; with --package also what its Debian package needs, with --unit-tests what its unit
+# tests need, with --test what all of its tests need.
 #
 # Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
 # alone: on a prepared machine this neither calls apt-get nor needs a network. No service is started or enabled: the
@@ -11,15 +11,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<EOF
-usage: scripts/install-deps.sh [--unit-tests | --test]
+usage: scripts/install-deps.sh [--package] [--lint] [--unit-tests | --test]
+  --package      also install what scripts/package.sh needs
+  --lint         also install what it needs to look at the package
   --unit-tests   also install what the unit tests and benchmarks need
   --test         also install what scripts/test.sh needs, and fetch the servers that the tests talk to
 EOF
 }
 
-with_unit_tests=no with_tests=no
+with_package=no with_lint=no with_unit_tests=no with_tests=no
 for argument in "$@"; do
     case $argument in
+        --package) with_package=yes ;;
+        --lint) with_lint=yes ;;
         --unit-tests) with_unit_tests=yes ;;
         --test) with_unit_tests=yes with_tests=yes ;;
         -h | --help) usage; exit 0 ;;
@@ -31,14 +35,21 @@ done
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
 libraries=(libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev
     libssl-dev libcrypt-dev libhiredis-dev)
+if [ "$with_package" = yes ]; then
+    tools+=(ccache:ccache)
+    libraries+=(build-essential debhelper python3) # dpkg-buildpackage asks for these by name
+fi
+if [ "$with_lint" = yes ]; then tools+=(lintian:lintian man:man-db); fi
 if [ "$with_unit_tests" = yes ]; then
     tools+=(ccache:ccache protoc:protobuf-compiler redis-server:redis-server)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev)
 fi
 if [ "$with_tests" = yes ]; then
-    tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind redis-sentinel:redis-sentinel redis-cli:redis-tools)
+    tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind redis-sentinel:redis-sentinel redis-cli:redis-tools
+            chromium:chromium chromedriver:chromium-driver buildah:buildah git:git
+            man:man-db zsh:zsh fish:fish)
     libraries+=(libclang-rt-dev ca-certificates libnss-wrapper python3 python3-pytest python3-pytest-timeout
-                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema python3-yaml debootstrap haproxy nginx openssl)
+                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema python3-yaml python3-kubernetes python3-selenium debootstrap haproxy nginx openssl)
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version

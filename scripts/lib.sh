@@ -83,3 +83,38 @@ debian_mirror() {
     apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
         awk '$1 == "Debian" && !found { found = 1; print $2 }' || true
 }
+
+# The version of the source, between tags with a `+` or `~` that says where it is.
+source_version() {
+    local line='' expected
+    expected=$(sed -n 's/^project(seriesgate VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+    if [ -e "$root/cmake/source_version.cmake" ] && command -v cmake >/dev/null; then
+        line=$(cmake -DSOURCE="$root" -DPROJECT_VERSION="$expected" -P "$root/cmake/source_version.cmake")
+        line=${line%% *}
+    fi
+    echo "${line:-$expected}"
+}
+
+# What git knows about the source, for where there is no git: SERIESGATE_VERSION, SERIESGATE_REVISION and SOURCE_DATE_EPOCH,
+# unless they are set.
+export_source_facts() {
+    local said
+    if [ -e "$root/.git" ] && said=$(git -C "$root" log -1 --format='%H %ct' 2>/dev/null); then
+        export SERIESGATE_REVISION=${SERIESGATE_REVISION:-${said% *}} SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-${said#* }}
+    fi
+    if [ -z "${SERIESGATE_VERSION-}" ]; then
+        SERIESGATE_VERSION=$(source_version)
+        export SERIESGATE_VERSION
+    fi
+}
+
+# A folder for what is dear to make and good for every clone: systems of Debian, what compilers have compiled there. It may be
+# removed at any time; where none can be made, one under build/ does.
+cache_folder() {
+    local folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/seriesgate
+    if ! mkdir -p "$folder" 2>/dev/null || [ ! -w "$folder" ]; then
+        folder=$root/build/cache
+        mkdir -p "$folder"
+    fi
+    echo "$folder"
+}

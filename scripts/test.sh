@@ -9,7 +9,7 @@
 #
 # From the environment:
 #   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (20)
-#   SERIESGATE_TEST_MINUTES   when everything has to be over (80); what is left by then fails
+#   SERIESGATE_TEST_MINUTES   when everything has to be over (86); what of the release is left by then fails
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -27,13 +27,13 @@ done
 
 jobs=$(nproc)
 fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-20}
-deadline=$((60 * ${SERIESGATE_TEST_MINUTES:-80}))
+deadline=$((60 * ${SERIESGATE_TEST_MINUTES:-86}))
 reports=$root/build/reports
 rm -rf "$reports"
 mkdir -p "$reports"
 
 passed=0 failed=0 skipped=0
-failures=() untested=()
+failures=() untested=() late=()
 
 pass() { passed=$((passed + 1)); }
 fail() { # WHAT
@@ -55,7 +55,7 @@ section() { # TITLE
     printf '\n=== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60))
 }
 
-running=''
+running='' cut_short=no
 interrupted() {
     trap - INT TERM HUP
     if [ -n "$running" ]; then kill -TERM "$running" 2>/dev/null || true; wait "$running" 2>/dev/null || true; fi
@@ -68,11 +68,12 @@ trap interrupted INT TERM HUP
 bounded() { # SECONDS COMMAND...
     local limit=$1 left=$((deadline - SECONDS)) status=0
     shift
+    cut_short=no
+    if [ "$left" -lt "$limit" ]; then limit=$left cut_short=yes; fi
     if [ "$left" -lt 1 ]; then
         echo "no time left for: $*"
         return 124
     fi
-    if [ "$left" -lt "$limit" ]; then limit=$left; fi
     # A process group of its own, so that its end ends all it started; job control, because a plain background
     # job of a script has SIGINT ignored, and tests send it.
     set -m
@@ -85,9 +86,28 @@ bounded() { # SECONDS COMMAND...
     return "$status"
 }
 
+# Whether so much time is left. What is not begun for want of it is said at the end, and fails nothing: a machine that has
+# compiled nothing yet does not get through all of it.
+has_time() { # SECONDS WHAT
+    if [ $((deadline - SECONDS)) -ge "$1" ]; then return; fi
+    untested+=("$2: less than $(($1 / 60)) minutes were left")
+    skipped=$((skipped + 1))
+    echo "${untested[-1]}"
+    return 1
+}
+
+# Whether what was bounded last ended because the whole run had to, and not for its own length. That too is said at the end,
+# and fails nothing, but for the release: no run without all of that is a good one.
+is_unfinished() { # WHAT STATUS
+    if { [ "$2" != 124 ] && [ "$2" != 137 ]; } || [ "$cut_short" = no ]; then return 1; fi
+    untested+=("$1: the time was over before it was through")
+    skipped=$((skipped + 1))
+    echo "${untested[-1]}"
+}
+
 # Adds the counts of a JUnit file to ours, both ctest's and pytest's form. What ended without writing one has failed.
-count_report() { # FILE WHAT STATUS
-    local file=$1 what=$2 status=$3 tests bad skips
+count_report() { # FILE WHAT STATUS [EXCUSED]: whether what failed in it has passed since
+    local file=$1 what=$2 status=$3 excused=${4:-no} tests bad skips
     if [ ! -s "$file" ]; then
         fail "$what (exit $status, no report)"
         return
@@ -97,6 +117,7 @@ count_report() { # FILE WHAT STATUS
             sed -n "s/.* $1=\"\([0-9]*\)\".*/\1/p" | awk '{ sum += $1 } END { print sum + 0 }'
     }
     tests=$(total tests) bad=$(($(total failures) + $(total errors))) skips=$(($(total skipped) + $(total disabled)))
+    if [ "$excused" = yes ]; then bad=0 status=0; fi
     passed=$((passed + tests - bad - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
     if [ "$bad" -gt 0 ]; then
         failures+=("$what: $bad of $tests")
@@ -120,19 +141,19 @@ list_slowest() { # LIST FILE...
 
 # Configures and builds a preset. PREFIX runs the build, and with it the test programs that it asks for their tests.
 build() { # PRESET TARGET [PREFIX...]
-    local preset=$1 target=$2 tests=ON
+    local preset=$1 target=$2 tests=ON status=0
     shift 2
     section "build $preset"
     if [ "$preset" = fuzz ]; then tests=OFF; fi # said each time: run.sh may have left OFF in the release's cache
-    if ! bounded 300 cmake --preset "$preset" -DSERIESGATE_TESTS=$tests >"$reports/configure-$preset.log" 2>&1; then
+    bounded 300 cmake --preset "$preset" -DSERIESGATE_TESTS=$tests >"$reports/configure-$preset.log" 2>&1 || status=$?
+    if [ "$status" != 0 ]; then
         tail -n 40 "$reports/configure-$preset.log"
-        fail "configure $preset"
-        return 1
+    else
+        bounded 2400 "$@" cmake --build "build/$preset" --target "$target" -j "$jobs" || status=$?
+        if [ "$status" = 0 ]; then return; fi
     fi
-    if ! bounded 2400 "$@" cmake --build "build/$preset" --target "$target" -j "$jobs"; then
-        fail "build $preset"
-        return 1
-    fi
+    if [ "$preset" = release ] || ! is_unfinished "build $preset" "$status"; then fail "build $preset"; fi
+    return 1
 }
 
 unit_tests() { # PRESET [PREFIX...]
@@ -143,19 +164,50 @@ unit_tests() { # PRESET [PREFIX...]
         --output-junit "$reports/ctest-$preset.xml" >"$log" 2>&1 || status=$?
     # Of hundreds of tests only what went wrong, and the sum.
     grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | cat -s | tail -n 300 || true
+    if [ "$preset" != release ] && is_unfinished "unit tests, $preset" "$status"; then return; fi
     count_report "$reports/ctest-$preset.xml" "unit tests, $preset" "$status"
     list_slowest "$reports/slowest-unit-$preset.txt" "$reports/ctest-$preset.xml"
 }
 
+# Tests run beside each other, and on a busy machine one of thousands may wait in vain for what comes a little later. Alone it
+# then passes, three times of three, and is named at the end. A number that is wrong is excused by nothing, and more than a few
+# that were late are no accident.
+passes_alone() { # PRESET LIST [PREFIX...]: of names, one a line
+    local preset=$1 list=$2 names time
+    shift 2
+    if [ ! -s "$list" ]; then return 1; fi
+    mapfile -t names <"$list"
+    if [ ${#names[@]} -gt 5 ]; then return 1; fi
+    echo "again, alone: ${names[*]}"
+    for time in 1 2 3; do
+        if ! SERIESGATE_BIN=$(gate_binary "$preset") bounded 600 "$@" /usr/bin/python3 -m pytest "${names[@]/#/tests/}" \
+            -q -ra --timeout=300; then
+            echo "failed again, run $time of 3"
+            return 1
+        fi
+    done
+    late+=("${names[@]/#/$preset, }")
+}
+
+# Under a sanitizer a slow machine runs as many as it has time for: 25 minutes, or what is left.
 end_to_end_tests() { # PRESET MARKERS AT_A_TIME [PREFIX...]
-    local preset=$1 markers=$2 at_a_time=$3 status=0
+    local preset=$1 markers=$2 at_a_time=$3 status=0 report=$reports/pytest-$1.xml until=inf rest left_out excused=no
     shift 3
     section "end-to-end tests, $preset"
+    has_time 900 "end-to-end tests, $preset" || return 0
+    if [ "$preset" != release ]; then
+        rest=$((deadline - SECONDS - 400)) # the last one may take 300
+        until=$(($(date +%s) + (rest < 1500 ? rest : 1500)))
+    fi
     # Debian's own Python, for that is the one which has Debian's python3-pytest, -xdist, -snappy and -protobuf.
-    SERIESGATE_BIN=$(gate_binary "$preset") bounded 1800 "$@" /usr/bin/python3 -m pytest tests/attacks tests/e2e -m "$markers" \
-        -n "$at_a_time" --dist loadgroup -q -ra --timeout=300 --junitxml="$reports/pytest-$preset.xml" || status=$?
-    count_report "$reports/pytest-$preset.xml" "end-to-end tests, $preset" "$status"
-    list_slowest "$reports/slowest-e2e-$preset.txt" "$reports/pytest-$preset.xml"
+    SERIESGATE_BIN=$(gate_binary "$preset") SERIESGATE_TESTS_UNTIL=$until SERIESGATE_TESTS_LATE=$reports/late-$preset.txt \
+        bounded 2400 "$@" /usr/bin/python3 -m pytest tests/attacks tests/e2e -m "$markers" -n "$at_a_time" --dist loadgroup \
+        -q -ra --timeout=300 --junitxml="$report" || status=$?
+    if [ "$status" = 1 ] && passes_alone "$preset" "$reports/late-$preset.txt" "$@"; then excused=yes; fi
+    count_report "$report" "end-to-end tests, $preset" "$status" "$excused"
+    left_out=$({ grep -o 'message="no time was left"' "$report" || true; } | wc -l)
+    if [ "$left_out" -gt 0 ]; then untested+=("end-to-end tests, $preset: no time was left for $left_out of them"); fi
+    list_slowest "$reports/slowest-e2e-$preset.txt" "$report"
 }
 
 check_style() {
@@ -178,7 +230,7 @@ check_style() {
 check_example_configuration() {
     section "example configuration"
     local file
-    for file in config/seriesgate.yaml docker/seriesgate.yaml; do
+    for file in config/seriesgate.yaml docker/seriesgate.yaml debian/seriesgate.yaml; do
         if bounded 10 "$(gate_binary release)" --config.file="$file" --check-config; then
             pass
         else
@@ -195,9 +247,11 @@ check_instructions() {
 
 fuzz() {
     local status=0 log=$reports/fuzz.log count target
+    has_time 900 "fuzz targets" || return 0
     build fuzz tests/fuzz/all || return 0
     section "fuzz targets, $fuzz_seconds s each"
     bounded 2400 scripts/fuzz.sh --seconds "$fuzz_seconds" >"$log" 2>&1 || status=$?
+    if is_unfinished "fuzz targets" "$status"; then status=0; fi
     grep -v '^\[' "$log" || true
     count=$(grep -c '^ok fuzz_' "$log" || true)
     passed=$((passed + count))
@@ -211,7 +265,9 @@ fuzz() {
 debian13() {
     section "Debian 13: release preset, unit tests"
     local status=0 log=$reports/debian13.log
+    has_time 1200 "unit tests, Debian 13" || return 0
     bounded 2400 scripts/test-debian13.sh >"$log" 2>&1 || status=$?
+    if is_unfinished "unit tests, Debian 13" "$status"; then return; fi
     if [ "$status" = 77 ]; then
         untested+=("$(tail -n 1 "$log")")
         skipped=$((skipped + 1))
@@ -222,7 +278,28 @@ debian13() {
     count_report build/debian13/build/ctest.xml "unit tests, Debian 13" "$status"
 }
 
-export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1
+packages() {
+    section "Debian package: built, linted, and lived through in a fresh Debian 13"
+    local status=0 log=$reports/package.log
+    has_time 600 "the package" || return 0
+    bounded 2400 scripts/test-package.sh trixie >"$log" 2>&1 || status=$?
+    if is_unfinished "the package" "$status"; then return; fi
+    if [ "$status" = 77 ]; then
+        untested+=("$(tail -n 1 "$log")")
+        skipped=$((skipped + 1))
+        echo "${untested[-1]}"
+        return
+    fi
+    grep -E '^(ok|FAILED|not ok)' "$log" || true
+    passed=$((passed + $(grep -c '^ok' "$log" || true)))
+    if [ "$status" != 0 ]; then
+        tail -n 40 "$log"
+        fail "the package on Debian 13 (exit $status)"
+    fi
+}
+
+# What was freed is kept from use for its last 16 MB only, not 256: each page of that is one that the kernel has to make.
+export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1:quarantine_size_mb=16
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$root/tests/tsan.supp
 # Kernels that scatter addresses widely break the TSan runtimes of GCC 12 and clang 14 ("unexpected memory mapping").
@@ -243,14 +320,15 @@ else
     if [ "$quick" = no ]; then
         if build asan all; then
             unit_tests asan
-            end_to_end_tests asan "not slow and not text" $((2 * jobs))
+            end_to_end_tests asan "not slow and not text" $((5 * jobs / 2))
         fi
-        if build tsan all "${fixed_addresses[@]}"; then
+        if has_time 2400 "ThreadSanitizer" && build tsan all "${fixed_addresses[@]}"; then
             unit_tests tsan "${fixed_addresses[@]}"
-            end_to_end_tests tsan "not slow and not text" $((2 * jobs)) "${fixed_addresses[@]}"
+            end_to_end_tests tsan "not slow and not text and not one_thread" $((5 * jobs / 2)) "${fixed_addresses[@]}"
         fi
         fuzz
         debian13
+        packages
     fi
 fi
 end_section
@@ -263,6 +341,7 @@ for part in "${sections[@]}"; do
     echo "$part"
 done
 for what in "${failures[@]}"; do echo "failed: $what"; done
+for what in "${late[@]}"; do echo "late beside others, and passed three times alone: $what"; done
 for what in "${untested[@]}"; do echo "skipped: $what"; done
 closing="$passed passed, $failed failed"
 if [ "$skipped" -gt 0 ]; then closing+=", $skipped skipped"; fi

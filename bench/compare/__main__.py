@@ -20,7 +20,6 @@ import report
 from peers import PEERS, Certificate, Store
 from processes import Failed, Group
 
-RATE = 200  # requests a second, for the latencies
 PLENTY = 1_000_000  # series, the limit when nothing is refused
 NEW_PLENTY = 10_000_000  # the same when every request brings new ones
 
@@ -81,7 +80,7 @@ class Comparison:
             peer.wait_idle()
             counted = peer.counts()
             saturated = self._load(peer, load_folder)
-            fixed = self._load(peer, load_folder, RATE)
+            fixed = self._load(peer, load_folder, self.asked.rate)
             self._check_refused(peer, case, counted)
             return {"saturated": saturated, "fixed": fixed, "peak_rss_bytes": peer.group.peak_rss()}
         finally:
@@ -192,15 +191,16 @@ def arguments():
             return chosen
         return parse
 
-    def count(text):
-        if not text.isdigit() or not 0 < int(text) <= 3600:
-            raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 3600")
+    def count(text, most=3600):
+        if not text.isdigit() or not 0 < int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to {most}")
         return int(text)
 
     parser = argparse.ArgumentParser(prog="compare.sh", usage="bench/compare.sh [options]; --help tells which")
     parser.add_argument("--rounds", type=count, default=5)
     parser.add_argument("--seconds", type=count, default=5)
     parser.add_argument("--connections", type=count, default=16)
+    parser.add_argument("--rate", type=lambda text: count(text, 100_000), default=200)
     parser.add_argument("--cases", type=some_of(*report.CASES), default=list(report.CASES))
     parser.add_argument("--protocols", type=some_of(*bodies.PROTOCOLS), default=list(bodies.PROTOCOLS))
     parser.add_argument("--peers", type=some_of(*PEERS), default=["vmagent", "nginx", "gate"])
@@ -228,7 +228,7 @@ def main():
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     results = {"when": when, "machine": machine(), "versions": versions(asked), "rounds": asked.rounds,
-               "seconds": asked.seconds, "connections": asked.connections, "rate": RATE, "runs": runs}
+               "seconds": asked.seconds, "connections": asked.connections, "rate": asked.rate, "runs": runs}
     asked.output.write_text(json.dumps(results, indent=1) + "\n")
     print(f"\n{report.table(results)}\n", flush=True)
     _tell(f"raw results in {os.path.relpath(asked.output)}")

@@ -2,11 +2,11 @@
 -- FOLDER: of the requests. RUN: four letters that make the new series of this load its own. RATE: requests a second,
 -- as many as wrk can without it. Prints its figures as one line of JSON.
 
-local threads = 0
+local threads = {}
 
 function setup(thread)
-    thread:set("thread_number", threads)
-    threads = threads + 1
+    thread:set("thread_number", #threads)
+    table.insert(threads, thread)
 end
 
 -- Milliseconds of a clock that nobody sets; os.clock() is CPU time and os.time() whole seconds.
@@ -33,6 +33,7 @@ local function pieces_of(body, positions, width, headers)
 end
 
 local requests, run = {}, ""
+latest = 0 -- milliseconds that a slot has waited for a free connection, at most; global, to be got by done()
 
 function init(args)
     local folder, rate = args[1], tonumber(args[3])
@@ -48,7 +49,9 @@ function init(args)
         local period, slot = 1000 / rate, now()
         function delay()
             slot = slot + period
-            return math.max(0, math.floor(slot - now()))
+            local ahead = slot - now()
+            latest = math.max(latest, -ahead)
+            return math.max(0, math.floor(ahead))
         end
     end
 end
@@ -65,10 +68,13 @@ function request()
 end
 
 function done(summary, latency)
-    local errors = summary.errors
+    local errors, late = summary.errors, 0
+    for _, thread in ipairs(threads) do
+        late = math.max(late, thread:get("latest") or 0)
+    end
     io.write(string.format(
-        '{"requests": %d, "seconds": %f, "errors": %d, "p50_us": %d, "p99_us": %d, "p999_us": %d, "max_us": %d}\n',
+        '{"requests": %d, "seconds": %f, "errors": %d, "p50_us": %d, "p99_us": %d, "p999_us": %d, "max_us": %d, "late_us": %d}\n',
         summary.requests, summary.duration / 1e6,
         errors.connect + errors.read + errors.write + errors.status + errors.timeout,
-        latency:percentile(50), latency:percentile(99), latency:percentile(99.9), latency.max))
+        latency:percentile(50), latency:percentile(99), latency:percentile(99.9), latency.max, late * 1000))
 end

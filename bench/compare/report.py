@@ -36,6 +36,7 @@ FIGURES = [
     Figure("p50, ms", _latency("p50_us"), 2, "difference", "fixed"),
     Figure("p99, ms", _latency("p99_us"), 2, "difference", "fixed"),
     Figure("p99.9, ms", _latency("p999_us"), 2, "difference", "fixed"),
+    Figure("sent late, ms", _latency("late_us"), 2, "difference", "fixed"),
     Figure("peak RSS, MiB", lambda run: run["peak_rss_bytes"] / 2**20, 0, "ratio", "both"),
 ]
 

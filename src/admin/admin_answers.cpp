@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
+#include "admin/json_text.hpp"
 #include "admin/stats_arguments.hpp"
 #include "admin/status_page.hpp"
 #include "metrics/exposition.hpp"
@@ -18,12 +20,21 @@ using namespace std::chrono_literals;
 /// Far longer than a page takes; a reload may have to wait for the one before.
 constexpr auto page_limit = 10s;
 constexpr auto reload_limit = 30s;
-/// There may be any number of parts of /stats: they leave room for the whole pages, and little to wait for.
-constexpr std::size_t parts_max = 4;
+/// There may be any number of parts of /stats and answers of the API: they leave room for the whole pages, and little
+/// to wait for.
+constexpr std::size_t parts_max = 8;
+constexpr std::string_view json_type = "application/json";
 
 std::string starting_text(const std::function<std::string()>& waits_for) {
     const std::string why = waits_for ? waits_for() : std::string{};
     return why.empty() ? "starting" : "starting: " + why;
+}
+
+reply api_error(reply made, std::string_view type) {
+    const std::string_view line = std::string_view{made.body}.substr(0, made.body.find('\n'));
+    made.body = error_json(type, line);
+    made.headers.set(http::field::content_type, json_type);
+    return made;
 }
 
 }  // namespace
@@ -39,6 +50,7 @@ net::awaitable<reply> admin_answers::ready(const http_request&) {
         case life_stage::draining:
             co_return text_reply(503, "draining: shutting down");
         case life_stage::ready:
+        case life_stage::handing_over:  // whoever is new is served by the other process: nobody has to stay away
             break;
     }
     co_return text_reply(200, "OK");
@@ -68,14 +80,45 @@ net::awaitable<reply> admin_answers::stats(const http_request& request) {
     const auto shown = read_stats_arguments(request.query);
     if (!shown) co_return rejection(reject_reason::bad_argument, 400, shown.error());
     const page_key key{.kind = page_kind::stats, .shown = *shown};
-    co_return co_await page(key, "application/json", request.is_head);
+    co_return co_await page(key, json_type, request.is_head);
+}
+
+net::awaitable<reply> admin_answers::top(const http_request& request) {
+    return api(api_path::top, request);
+}
+
+net::awaitable<reply> admin_answers::findings(const http_request& request) {
+    return api(api_path::findings, request);
+}
+
+net::awaitable<reply> admin_answers::refused(const http_request& request) {
+    return api(api_path::refused, request);
+}
+
+net::awaitable<reply> admin_answers::explain(const http_request& request) {
+    return api(api_path::explain, request);
+}
+
+net::awaitable<reply> admin_answers::suggestions(const http_request& request) {
+    return api(api_path::suggestions, request);
+}
+
+/// Errors are in the envelope, too.
+net::awaitable<reply> admin_answers::api(api_path path, const http_request& request) {
+    const auto asked = read_api_question(path, request.query, shared_.labels);
+    if (!asked) co_return api_error(rejection(reject_reason::bad_argument, 400, asked.error()), "bad_data");
+    const page_key key{.kind = page_kind::api, .asked = *asked};
+    reply made = co_await page(key, json_type, request.is_head);
+    made.headers.set(http::field::cache_control, "no-store");
+    if (made.status == 503) co_return api_error(std::move(made), "unavailable");
+    co_return made;
 }
 
 /// It shows names that senders have chosen: nothing of it is to run, to load, or to be framed.
 net::awaitable<reply> admin_answers::status(const http_request& request) {
     const page_key key{.kind = page_kind::status};
     reply made = co_await page(key, "text/html; charset=utf-8", request.is_head);
-    made.headers.set("Content-Security-Policy", status_policy);
+    made.headers.set("Content-Security-Policy", status_policy());
     made.headers.set("Referrer-Policy", "no-referrer");
     made.headers.set(http::field::cache_control, "no-store");
     co_return made;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "admin/config_page.hpp"
 #include "admin/page.hpp"
@@ -20,6 +21,7 @@ struct admin_shared {
     const process_life& life;
     reload_metrics& reload;
     std::function<std::string()> waits_for{};  ///< what keeps it from being ready; empty: nothing in particular
+    std::vector<std::string> labels{};         ///< whose values are counted, see talkers
     page_desk pages{};                         ///< see make_pages()
     reload_desk reloads{};                     ///< of the configuration
     config_page in_force{};
@@ -40,10 +42,16 @@ class admin_answers {
     net::awaitable<reply> stats(const http_request& request);
     net::awaitable<reply> status(const http_request& request);
     net::awaitable<reply> configuration(const http_request& request);
+    net::awaitable<reply> top(const http_request& request);
+    net::awaitable<reply> findings(const http_request& request);
+    net::awaitable<reply> refused(const http_request& request);
+    net::awaitable<reply> explain(const http_request& request);
+    net::awaitable<reply> suggestions(const http_request& request);
     /// POST. Waits for what comes of it.
     net::awaitable<reply> reload(const http_request& request);
 
   private:
+    net::awaitable<reply> api(api_path path, const http_request& request);
     net::awaitable<reply> page(page_key key, std::string_view type, bool is_head);
 };
 

@@ -27,29 +27,6 @@ constexpr std::size_t tenants_shown_max = 100;
 constexpr std::size_t groups_shown_max = 100;    // of one limit
 constexpr std::size_t budgets_shown_max = 1000;  // of all limits
 
-/// @param readable its backslashes are escapes already, see readable().
-void append_escaped(std::string& out, std::string_view readable) {
-    for (const char c : readable) {
-        if (c == '"') out += '\\';
-        out += c;
-    }
-}
-
-/// `{namespace="a",job="b"}`, whole: two groups that differ never look the same, or there would be two samples of one
-/// name. A group with a budget of its own is short (budget_book.cpp).
-std::string group_text(const budget_name& name) {
-    std::string text;
-    for (const auto& [label, value] : name.group) {
-        text += text.empty() ? '{' : ',';
-        append_escaped(text, label);
-        text += "=\"";
-        append_escaped(text, value);
-        text += '"';
-    }
-    if (!text.empty()) text += '}';
-    return text;
-}
-
 budget_list shown_tenants(const std::vector<budget_figures>& all) {
     budget_list shown = by_demand(all, hourly_demand);
     if (shown.size() > tenants_shown_max) shown.resize(tenants_shown_max);

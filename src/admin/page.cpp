@@ -9,7 +9,9 @@ namespace {
 
 std::size_t bytes_of(const page_key& key) {
     const auto bytes = [](const std::optional<std::string>& text) { return text ? text->capacity() : 0; };
-    return sizeof key + bytes(key.shown.tenant) + bytes(key.shown.limit);
+    const api_question& asked = key.asked;
+    return sizeof key + bytes(key.shown.tenant) + bytes(key.shown.limit) + bytes(asked.tenant) + bytes(asked.name) +
+           asked.match.capacity() + asked.series.capacity();
 }
 
 }  // namespace

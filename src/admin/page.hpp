@@ -1,4 +1,4 @@
-/// What /, /stats and /metrics answer.
+/// What /, /stats, /metrics and the API answer.
 #pragma once
 
 #include <chrono>
@@ -8,19 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "admin/api_question.hpp"
 #include "admin/budget_choice.hpp"
 #include "admin/desk.hpp"
 
 namespace seriesgate {
 
-enum class page_kind : std::uint8_t { metrics, stats, status };
+enum class page_kind : std::uint8_t { metrics, stats, status, api };
 
 /// Two requests with the same key get the same text.
 struct page_key {
     page_kind kind = page_kind::metrics;
     budget_choice shown{};  ///< on /stats
+    api_question asked{};   ///< of the API
 
-    [[nodiscard]] bool is_part() const { return shown != budget_choice{}; }
+    /// One of any number that there may be.
+    [[nodiscard]] bool is_part() const { return kind == page_kind::api || shown != budget_choice{}; }
     bool operator==(const page_key&) const = default;
 };
 

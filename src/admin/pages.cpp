@@ -7,14 +7,23 @@
 #include <memory>
 #include <string>
 
+#include "admin/asked_series.hpp"
+#include "admin/explain_json.hpp"
 #include "admin/limit_metrics.hpp"
 #include "admin/stats.hpp"
 #include "admin/status_page.hpp"
+#include "admin/suggestions_json.hpp"
+#include "admin/who_json.hpp"
 #include "config/version.hpp"
+#include "demand/observed_demand.hpp"
+#include "limit/explain.hpp"
 #include "limit/figures.hpp"
+#include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/process.hpp"
+#include "series/fingerprint.hpp"
+#include "series/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -43,16 +52,64 @@ process_facts facts_of(const page_sources& from) {
             .uptime = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - from.started)};
 }
 
+std::string explain_text(const api_question& asked, const page_sources& from) {
+    const auto series = read_series(asked.series);  // once more: it has been read when it was asked
+    const auto views = views_of(*series);
+    const std::string tenant = asked.tenant.value_or("");
+    const tenant_key key = tenant_key_of(tenant, from.key);
+    label_hasher hasher{from.key, from.ignored_labels};
+    const offered_series offered{.fingerprint = fingerprint_of(hasher(views), key), .samples = 1, .admits = true};
+    return explain_json(from.limiter, *series, tenant,
+                        explain_series(from.limiter, offered, hasher.family(views, key), views, tenant));
+}
+
+std::string suggestions_text(const api_question& asked, const page_sources& from) {
+    suggestion_choice choice{.shown_max = asked.shown_max, .tenant = {}, .limit = asked.name};
+    if (asked.tenant) choice.tenant = readable(*asked.tenant);  // as figures have it
+    const auto rules = from.limiter.rules();
+    return suggestions_json(from.demand.suggest(from.limiter, from.now(), choice), *rules);
+}
+
+std::string api_text(const api_question& asked, const page_sources& from) {
+    from.catch_up();
+    switch (asked.path) {
+        case api_path::top:
+            return top_json(from.who, asked);
+        case api_path::findings:
+            return findings_json(from.who, asked);
+        case api_path::explain:
+            return explain_text(asked, from);
+        case api_path::suggestions:
+            return suggestions_text(asked, from);
+        case api_path::refused:
+            break;
+    }
+    return refused_json(from.refused, asked);
+}
+
+std::string status_text(const page_sources& from) {
+    status_facts facts{.process = facts_of(from),
+                       .now = std::chrono::floor<std::chrono::seconds>(from.now()),
+                       .figures = figures_of(from.limiter),
+                       .counts = from.counts(),
+                       .upkeep = from.upkeep()};
+    from.catch_up();
+    add_culprits(facts, from.who, from.refused);
+    return status_html(facts);
+}
+
 std::string text_of(const page_key& key, const page_sources& from) {
     switch (key.kind) {
         case page_kind::metrics:
             return metrics_page(from);
         case page_kind::stats:
             return stats_json(facts_of(from), from.counts(), figures_of(from.limiter), key.shown) + "\n";
+        case page_kind::api:
+            return api_text(key.asked, from);
         case page_kind::status:
             break;
     }
-    return status_html(facts_of(from), figures_of(from.limiter));
+    return status_text(from);
 }
 
 /// So that no sort is held up by the readers of another.
@@ -77,14 +134,14 @@ void make_pages(const std::stop_token& stop, page_desk& asked, const page_source
     while (const auto order = asked.take(stop)) {
         const page_key& key = order->key;
         page_shelf& shelf = shelves[shelf_of(key)];
-        const auto began = clock::now();
+        const auto used = cpu_time_of_this_thread();
         try {
             order->give(find_page(key, shelf, from));
         } catch (const std::exception& error) {  // out of memory: those who wait get 503 in the end
             log::error("figures could not be written", {{"err", error.what()}});
         }
-        const auto ended = clock::now();
-        asked.rest(stop, ended + std::min((ended - began) * rest_per_work, rest_max));
+        const clock::duration worked = cpu_time_of_this_thread() - used;
+        asked.rest(stop, clock::now() + std::min(worked * rest_per_work, rest_max));
     }
 }
 

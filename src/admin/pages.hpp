@@ -1,16 +1,25 @@
-/// The thread that makes what /, /stats and /metrics answer.
+/// The thread that makes what /, /stats, /metrics and the API answer.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "admin/gate_counts.hpp"
 #include "admin/page.hpp"
+#include "admin/status_facts.hpp"
 #include "limit/figures.hpp"
+#include "limit/window.hpp"
 #include "metrics/exposition.hpp"
+#include "series/hash_key.hpp"
 
 namespace seriesgate {
+
+class observed_demand;
+class refused_ring;
+class talkers;
 
 /// Where the figures on the pages come from: of those who count, admin knows but the limiter.
 struct page_sources {
@@ -18,11 +27,19 @@ struct page_sources {
     std::chrono::steady_clock::time_point started;
     std::function<void(exposition&)> write_metrics;  ///< the families of all others. Threads: any
     std::function<gate_counts()> counts;             ///< Threads: any
+    std::function<void()> catch_up{};                ///< to what is known by now of the two below. Threads: any
+    talkers& who;
+    refused_ring& refused;
+    observed_demand& demand;
+    const hash_key& key;                             ///< of the fingerprints
+    const std::vector<std::string>& ignored_labels;  ///< by them
+    std::function<time_point()> now;                 ///< by which requests are decided
+    std::function<upkeep_facts()> upkeep;            ///< Threads: any
 };
 
 /// Makes the pages that are asked for until it is told to stop, and rests after each for three times as long as it
-/// took: whoever asks for pages without end gets a quarter of a core at most. Waits for nothing that a request can
-/// hold.
+/// has worked: whoever asks for pages without end gets a quarter of a core at most, and on a busy machine no less.
+/// Waits for nothing that a request can hold.
 void make_pages(const std::stop_token& stop, page_desk& asked, const page_sources& from);
 
 }  // namespace seriesgate

@@ -1,6 +1,6 @@
 #include "admin/stats.hpp"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admin/by_demand.hpp"
+#include "admin/json_text.hpp"
 #include "limit/budget_text.hpp"
 #include "limit/figures.hpp"
 
@@ -17,10 +18,6 @@ namespace seriesgate {
 namespace {
 
 namespace json = boost::json;
-
-std::string utc(std::chrono::sys_seconds moment) {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
-}
 
 json::object to_json(const window_figures& window) {
     return {{"start", utc(window.span.start)},
@@ -48,11 +45,9 @@ json::object tenant_json(const budget_figures& budget) {
 }
 
 json::object limit_json(const budget_figures& budget) {
-    json::object group;
-    for (const auto& [label, value] : budget.name.group) group[label] = value;
     json::object made{{"name", budget.name.limit}};
     if (budget.name.has_tenant) made["tenant"] = budget.name.tenant;
-    made["group"] = std::move(group);
+    made["group"] = group_json(budget.name.group);
     made["mode"] = to_text(budget.mode);
     made["hourly"] = to_json(budget.hourly);
     made["daily"] = to_json(budget.daily);

@@ -2,18 +2,19 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
-#include "admin/stats.hpp"
-#include "limit/figures.hpp"
+#include "admin/status_facts.hpp"
 
 namespace seriesgate {
 
-/// HTML without scripts, and without anything from elsewhere. Names are of senders' choosing: none of their bytes
-/// become markup. Threads: any.
-std::string status_html(const process_facts& process, const limiter_figures& figures);
+/// HTML that says everything by itself; the script in it refreshes it, sorts and copies. Nothing is from elsewhere.
+/// Names are of senders' choosing: none of their bytes become markup. Below 100 KiB, with any
+/// number of budgets; a few times that where all names are as long as can be and made of what HTML has to write in a
+/// longer way. Threads: any.
+std::string status_html(const status_facts& facts);
 
-/// The Content-Security-Policy that belongs to it: its own style, and nothing else.
-extern const std::string_view status_policy;
+/// The Content-Security-Policy that belongs to it: its own style and its own script, and nothing else; the script makes
+/// no markup out of texts, and asks nobody but this gate.
+const std::string& status_policy();
 
 }  // namespace seriesgate

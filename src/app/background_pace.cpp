@@ -1,7 +1,8 @@
 #include "app/background_pace.hpp"
 
-#include <ctime>
 #include <utility>
+
+#include "metrics/process.hpp"
 
 namespace seriesgate {
 namespace {
@@ -10,12 +11,6 @@ using namespace std::chrono_literals;
 
 /// Less is left to come together.
 constexpr auto worked_min = 500us;
-
-std::chrono::nanoseconds cpu_time_of_this_thread() {
-    std::timespec used{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
-}
 
 }  // namespace
 

@@ -1,9 +1,7 @@
 #include "app/fleet_seat.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_future.hpp>
@@ -12,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "app/gate_name.hpp"
 #include "config/version.hpp"
 #include "log/log.hpp"
 #include "net/background.hpp"
@@ -26,18 +25,6 @@ constexpr unsigned fingerprint_version = 1;
 /// A store that is there needs some milliseconds for it.
 constexpr auto leave_limit = std::chrono::seconds{1};
 constexpr auto leave_interval = std::chrono::milliseconds{2};
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-/// Another one for each gate: two on one host have two addresses. One that takes any free port is known by its process.
-std::string gate_name(const listen_address& listens) {
-    if (!listens.unix_path.empty()) return host_name() + ":" + listens.unix_path;
-    if (listens.port == 0) return fmt::format("{}:pid-{}", host_name(), getpid());
-    return fmt::format("{}:{}", host_name(), listens.port);
-}
 
 gate_identity identity_of(const config& settings, const hash_key& key) {
     return {.name = gate_name(settings.listen),

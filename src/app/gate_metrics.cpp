@@ -88,6 +88,17 @@ gate_counts gate_metrics::counts() const {
             .connections = count_connections(http)};
 }
 
+upkeep_facts gate_metrics::upkeep(bool keeps_state) const {
+    upkeep_facts made{
+        .config_taken_over = std::chrono::sys_seconds{std::chrono::seconds{reload.success_seconds.value()}},
+        .reload_successful = reload.successful.value() != 0,
+        .web_config_successful = reload.web_successful.value() != 0,
+        .keeps_state = keeps_state};
+    if (state.saves.value() != 0)
+        made.state_saved = std::chrono::sys_seconds{std::chrono::seconds{state.save_seconds.value()}};
+    return made;
+}
+
 namespace {
 
 std::string_view name_of(fleet_state state) {
@@ -151,6 +162,7 @@ std::vector<store_counts> counts_of(const shared_stores& stores) {
 void write(exposition& out, const gate_metrics& metrics) {
     write(out, metrics.http);
     write(out, metrics.ingest);
+    write(out, metrics.markers);
     write(out, metrics.upstream);
     write(out, metrics.reload);
     write(out, metrics.state);

@@ -5,10 +5,12 @@
 
 #include "admin/gate_counts.hpp"
 #include "admin/reload_metrics.hpp"
+#include "admin/status_facts.hpp"
 #include "app/state_metrics.hpp"
 #include "fleet/fleet_metrics.hpp"
 #include "http/http_metrics.hpp"
 #include "ingest/ingest_metrics.hpp"
+#include "ingest/marker_metrics.hpp"
 #include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
@@ -21,6 +23,7 @@ struct shared_stores;
 struct gate_metrics {
     http_metrics http;
     ingest_metrics ingest;
+    marker_metrics markers;
     upstream_metrics upstream;
     reload_metrics reload;
     state_metrics state;
@@ -28,6 +31,8 @@ struct gate_metrics {
 
     /// What /stats says of them.
     [[nodiscard]] gate_counts counts() const;
+    /// What the status page says of the gate's own care.
+    [[nodiscard]] upkeep_facts upkeep(bool keeps_state) const;
 };
 
 /// What /stats says of stores.

@@ -9,11 +9,15 @@
 #include <utility>
 
 #include "app/app.hpp"
+#include "app/health_check.hpp"
 #include "app/sender_tls.hpp"
 #include "app/warnings.hpp"
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
+#include "handover/takeover.hpp"
 #include "log/log.hpp"
+#include "top/options.hpp"
+#include "top/run.hpp"
 #include "upstream/store_access.hpp"
 
 namespace {
@@ -41,14 +45,14 @@ int fail(const std::string& line) {
     return wrong_configuration;
 }
 
-int serve(const seriesgate::load_outcome& loaded, const std::string& config_file,
+int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
           std::function<seriesgate::load_outcome()> read_again) try {
     const seriesgate::config& settings = loaded.value;
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     seriesgate::log_warnings(loaded);
     return_large_memory();
     survive_limits_of_files();
-    seriesgate::run(settings, config_file, std::move(read_again));
+    seriesgate::run(settings, how, std::move(read_again));
     seriesgate::log::flush(last_lines_limit);
     return 0;
 } catch (const std::exception& error) {
@@ -57,14 +61,31 @@ int serve(const seriesgate::load_outcome& loaded, const std::string& config_file
     return could_not_serve;
 }
 
+/// Asks a gate that runs, in a process of its own.
+int look(int argc, const char* const* argv) {
+    const seriesgate::top::command_line asked = seriesgate::top::parse_command_line(argc, argv);
+    if (!asked.error.empty()) return fail("top: " + asked.error);
+    if (asked.print.empty()) return seriesgate::top::run(asked.asked);
+    fmt::print("{}", asked.print);
+    return 0;
+}
+
+/// Of another process, too.
+int check_health(const std::string& url) {
+    const std::string fault = seriesgate::fault_of_health(url);
+    return fault.empty() ? 0 : fail("--health-check: " + fault);
+}
+
 int start(int argc, const char* const* argv) {
     using namespace seriesgate;
+    if (top::is_asked_for(argc, argv)) return look(argc, argv);
     const command_line asked = parse_command_line(argc, argv);
     if (!asked.error.empty()) return fail(asked.error);
     if (!asked.print.empty()) {
         fmt::print("{}", asked.print);
         return 0;
     }
+    if (asked.health_check) return check_health(*asked.health_check);
     load_outcome loaded = load_config(asked.config_file, asked.flags);
     if (loaded.ok()) {
         if (std::string fault = fault_of_sender_tls(loaded.value); !fault.empty())
@@ -79,7 +100,10 @@ int start(int argc, const char* const* argv) {
         fmt::print("{}: ok\n", asked.config_file.value_or("command line"));
         return 0;
     }
-    return serve(loaded, asked.config_file.value_or(""),
+    if (asked.takes_over && takeover_path(loaded.value).empty())
+        return fail("--takeover: state.dir or server.takeoverSocket has to say where the gate that runs can be met");
+    const std::string config_file = asked.config_file.value_or("");
+    return serve(loaded, {.config_file = config_file, .takes_over = asked.takes_over},
                  [&asked] { return load_config(asked.config_file, asked.flags); });
 }
 

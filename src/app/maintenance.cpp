@@ -9,6 +9,7 @@
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
 #include "log/log.hpp"
+#include "talkers/talkers.hpp"
 
 namespace seriesgate {
 namespace {
@@ -22,7 +23,8 @@ constexpr auto pause_after_failure = 1s;
 
 }  // namespace
 
-void maintain(const std::stop_token& stop, series_limiter& limiter, const std::function<time_point()>& now) {
+void maintain(const std::stop_token& stop, series_limiter& limiter, talkers& who,
+              const std::function<time_point()>& now) {
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
@@ -30,6 +32,7 @@ void maintain(const std::stop_token& stop, series_limiter& limiter, const std::f
     while (!stop.stop_requested()) {
         try {
             limiter.maintain(now());
+            if (!limiter.clock_in_doubt()) who.maintain(now());
             if (limiter.clock_in_doubt() && !in_doubt)
                 log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
             in_doubt = limiter.clock_in_doubt();

@@ -1,4 +1,4 @@
-/// The limiter's own thread.
+/// The thread that follows the clock.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,12 @@
 namespace seriesgate {
 
 class series_limiter;
+class talkers;
 
 /// Has the limiter's filters made before they are needed, until it is told to stop. It allocates, so it is nobody's
-/// request. Says so when the clock is not believed.
+/// request. Says so when the clock is not believed. Ends the hours of `who`, too.
 /// @param now the time by which requests are decided.
-void maintain(const std::stop_token& stop, series_limiter& limiter, const std::function<time_point()>& now);
+void maintain(const std::stop_token& stop, series_limiter& limiter, talkers& who,
+              const std::function<time_point()>& now);
 
 }  // namespace seriesgate

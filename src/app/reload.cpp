@@ -94,10 +94,14 @@ void reloader::note_success() {
     metrics_.success_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
 }
 
-void reloader::run(const std::stop_token& stop, reload_desk& asked) {
+void reloader::run(const std::stop_token& stop, reload_desk& asked, const std::function<void()>& begins,
+                   const std::function<void()>& ends) {
     while (const auto order = asked.take(stop)) {
         const auto began = std::chrono::steady_clock::now();
-        order->give(reload());
+        if (begins) begins();
+        const reload_outcome outcome = reload();
+        if (ends) ends();
+        order->give(outcome);
         asked.rest(stop, began + reload_interval);
     }
 }

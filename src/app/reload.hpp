@@ -33,7 +33,9 @@ class reloader {
              reload_metrics& metrics, config_page& page);
 
     /// Reloads when it is asked for, until it is time to stop: once a second at most, for all who have asked before.
-    void run(const std::stop_token& stop, reload_desk& asked);
+    /// @param begins,ends are called before and after each, if somebody wants to know.
+    void run(const std::stop_token& stop, reload_desk& asked, const std::function<void()>& begins = {},
+             const std::function<void()>& ends = {});
 
     /// Once, now. A bad file changes nothing. What came of it goes to the log, too.
     reload_outcome reload();

@@ -37,6 +37,11 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest) {
             {"/stats", read_only, people, by(&admin_answers::stats)},
             {"/metrics", read_only, people, by(&admin_answers::metrics)},
             {"/config", read_only, people, by(&admin_answers::configuration)},
+            {"/api/v1/top", read_only, people, by(&admin_answers::top)},
+            {"/api/v1/findings", read_only, people, by(&admin_answers::findings)},
+            {"/api/v1/refused", read_only, people, by(&admin_answers::refused)},
+            {"/api/v1/explain", read_only, people, by(&admin_answers::explain)},
+            {"/api/v1/suggestions", read_only, people, by(&admin_answers::suggestions)},
             {"/-/reload", write_only, people, by(&admin_answers::reload)}};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "app/culprits.hpp"
 #include "app/routes.hpp"
 #include "fleet/fleet_shared.hpp"
 
@@ -29,7 +30,7 @@ std::string what_keeps(ingest_shared& shared) {
 }  // namespace
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
-                               gate_metrics& metrics, access_control& access, fleet_shared* fleet)
+                               gate_metrics& metrics, access_control& access, culprits& noted, fleet_shared* fleet)
     : http{.settings = settings.server,
            .tenant_header = settings.tenant_header,
            .metrics = metrics.http,
@@ -40,8 +41,12 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
              .key = key,
              .metrics = metrics.ingest,
              .stores = stores,
+             .noted = noted.noted,
              .fleet = fleet},
-      admin{.life = http.life, .reload = metrics.reload, .waits_for = [this] { return what_keeps(ingest); }} {}
+      admin{.life = http.life,
+            .reload = metrics.reload,
+            .waits_for = [this] { return what_keeps(ingest); },
+            .labels = noted.who.labels()} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {

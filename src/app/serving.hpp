@@ -15,6 +15,7 @@
 
 namespace seriesgate {
 
+struct culprits;
 class fleet_shared;
 class series_limiter;
 
@@ -28,7 +29,7 @@ struct serving_shared {
     /// Everything that is passed outlives this.
     /// @param fleet null for a gate that counts alone
     serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
-                   access_control& access, fleet_shared* fleet);
+                   access_control& access, culprits& noted, fleet_shared* fleet);
 };
 
 /// One thread with what answers on it.

@@ -26,7 +26,6 @@ state_keeper::state_keeper(const config& settings, const installation& in, const
     : directory_(*in.directory),
       secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
       file_(directory_, {.ignored_labels = ignored_labels_identity(settings.ignore_labels), .secret = key.identity()}),
-      interval_(settings.state.interval),
       limiter_(limiter),
       metrics_(metrics) {
     load();
@@ -81,14 +80,15 @@ bool state_keeper::save_if_changed(const pause& between) noexcept {
     return saved;
 }
 
-void state_keeper::save_now_and_then(const std::stop_token& stop) {
+void save_now_and_then(const std::stop_token& stop, std::chrono::milliseconds interval,
+                       const std::function<void(const state_keeper::pause&)>& save) {
     background_pace pace{stop};
-    const pause rest = [&pace] { pace.rest(); };
+    const state_keeper::pause rest = [&pace] { pace.rest(); };
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
-    while (!wake.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) {
-        save_if_changed(rest);
+    while (!wake.wait_for(lock, stop, interval, [] { return false; }) && !stop.stop_requested()) {
+        save(rest);
         rest();
     }
 }

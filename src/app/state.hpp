@@ -33,7 +33,6 @@ class state_keeper {
     state_directory& directory_;
     const std::string secret_to_keep_;  // empty: it is in a file of its own
     const snapshot_file file_;
-    const std::chrono::milliseconds interval_;
     series_limiter& limiter_;
     state_metrics& metrics_;
     std::uint64_t saved_revision_ = 0;
@@ -50,13 +49,15 @@ class state_keeper {
     bool save(const pause& between = {}) noexcept;
     /// Saves if something has changed since it last did, or if the directory has gone. @return whether it has.
     bool save_if_changed(const pause& between = {}) noexcept;
-    /// The same at every interval, with a tenth of a core at most. @param stop ends it.
-    void save_now_and_then(const std::stop_token& stop);
 
   private:
     void load();
     bool try_save(const pause& between);
     void note_failure(std::string_view reason);
 };
+
+/// Calls `save` at every interval until it is time to stop. It is given what keeps it to a tenth of a core.
+void save_now_and_then(const std::stop_token& stop, std::chrono::milliseconds interval,
+                       const std::function<void(const state_keeper::pause&)>& save);
 
 }  // namespace seriesgate

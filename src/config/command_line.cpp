@@ -20,7 +20,8 @@ constexpr std::string_view purpose =
 
 constexpr std::string_view footer =
     "Flags override the file. Without a file the defaults apply and --upstream.url is needed.\n"
-    "Every key of the file: docs/configuration.md.";
+    "Every key of the file: docs/configuration.md.\n"
+    "seriesgate top shows the figures of a gate that runs, live in a terminal: seriesgate top --help.";
 
 bool is_key(std::string_view name) noexcept {
     return std::ranges::any_of(config_keys(), [&](const config_key& key) {
@@ -90,7 +91,7 @@ void add_valued(CLI::App& app, valued_option& target, std::string_view value_nam
     target.option->type_name(std::string{value_name})->expected(0, 1);
 }
 
-void add_options(CLI::App& app, std::vector<valued_option>& options, bool& check_config) {
+void add_options(CLI::App& app, std::vector<valued_option>& options, valued_option& health, command_line& into) {
     options.push_back({.name = "config.file"});
     for (const config_key& key : config_keys()) {
         if (!key.flag.value.empty()) options.push_back({.name = std::string{key.name}});
@@ -100,7 +101,10 @@ void add_options(CLI::App& app, std::vector<valued_option>& options, bool& check
         const auto key = std::ranges::find(config_keys(), option.name, &config_key::name);
         if (key != config_keys().end()) add_valued(app, option, key->flag.value, key->flag.help);
     }
-    app.add_flag("--check-config", check_config, "check the configuration, print every error, and exit");
+    app.add_flag("--takeover", into.takes_over,
+                 "take the place of the gate that runs: no request is refused, counts go on");
+    app.add_flag("--check-config", into.check_config, "check the configuration, print every error, and exit");
+    add_valued(app, health, "[URL]", "ask a gate that runs whether it is healthy (default: port 9201 here), and exit");
     app.set_version_flag("--version", "seriesgate " + std::string{version()}, "print the version and exit");
     app.set_help_flag("--help,-h", "print this and exit");
 }
@@ -110,6 +114,15 @@ std::string missing_value(const std::vector<valued_option>& options) {
         if (*option.option && option.value.empty()) return "--" + option.name + ": has no value";
     }
     return "";
+}
+
+/// The question about health is one of its own: it reads no configuration and starts nothing.
+std::string company_of_health(const std::vector<valued_option>& options, const command_line& asked) {
+    std::string other = asked.check_config ? "check-config" : asked.takes_over ? "takeover" : "";
+    for (const valued_option& option : options) {
+        if (*option.option) other = option.name;
+    }
+    return other.empty() ? "" : "--health-check: not with --" + other;
 }
 
 /// @return what is wrong with the flags; their values are another matter.
@@ -126,9 +139,15 @@ std::string parse_flags(CLI::App& app, int argc, const char* const* argv) {
 command_line parse(CLI::App& app, int argc, const char* const* argv) {
     command_line result;
     std::vector<valued_option> options;  // CLI11 keeps pointers into it
-    add_options(app, options, result.check_config);
+    valued_option health{.name = "health-check"};
+    add_options(app, options, health, result);
     result.error = parse_flags(app, argc, argv);
     if (result.error.empty()) result.error = missing_value(options);
+    if (*health.option) {
+        if (result.error.empty()) result.error = company_of_health(options, result);
+        result.health_check = health.value;
+        return result;
+    }
     for (const valued_option& option : options) {
         if (!*option.option) continue;
         if (option.name == "config.file") {

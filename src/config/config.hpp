@@ -117,6 +117,7 @@ struct server_config {
     std::chrono::milliseconds write_timeout = std::chrono::seconds{30};  ///< for the sender to read its answer
     std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};    ///< a connection between requests
     std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};  ///< SIGTERM to exit, at most
+    std::string takeover_socket;  ///< where another gate asks for this one's place; empty: in state.dir
 
     bool operator==(const server_config&) const = default;
 };
@@ -143,10 +144,13 @@ struct config {
     upstream_config upstream;
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints
-    std::string secret_file;                 ///< fingerprint.secretFile; empty: a secret of this gate's own
-    shared_config shared;                    ///< gates that have one limit
-    unsigned reject_status = 400;            ///< 400, 409 or 429
+    /// topLabels: their values are counted by how many new and refused series they have.
+    std::vector<std::string> top_labels{"job", "namespace", "instance"};
+    std::string secret_file;       ///< fingerprint.secretFile; empty: a secret of this gate's own
+    shared_config shared;          ///< gates that have one limit
+    unsigned reject_status = 400;  ///< 400, 409 or 429
     std::string tenant_header = "X-Scope-OrgID";
+    bool marker = false;  ///< series are written to the stores that say where data is withheld
     state_config state;
     server_config server;
     log_config log;

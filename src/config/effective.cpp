@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "config/variable_escape.hpp"
 #include "config/yaml_text.hpp"
 #include "core/utf8.hpp"
 
@@ -29,18 +30,6 @@ void put(yaml_value& root, std::string_view name, yaml_value value) {
         name.remove_prefix(dot + 1);
     }
     map->members.push_back(yaml_entry(name, std::move(value)));
-}
-
-/// In values a file has `$${` for a `${` that names no variable of the environment.
-void escape_variables(yaml_value& value) {
-    std::string escaped;
-    for (std::size_t i = 0; i < value.text.size(); ++i) {
-        if (value.text.compare(i, 2, "${") == 0) escaped += '$';
-        escaped += value.text[i];
-    }
-    value.text = std::move(escaped);
-    for (yaml_value& item : value.items) escape_variables(item);
-    for (yaml_member& member : value.members) escape_variables(member.value);
 }
 
 /// Cut between two characters.

@@ -182,6 +182,7 @@ constexpr config_key keys[]{
      {"N", "new series admitted in one day (UTC); 0: no limit"}},
     {"falsePositiveRate", at_reload, within<assign_rate, rates, rules, &limit_rules::false_positive_rate>},
     {"ignoreLabels", at_restart, many<read_ignore_labels, show_ignore_labels, &config::ignore_labels>},
+    {"topLabels", at_restart, many<read_top_labels, show_top_labels, &config::top_labels>},
     {"fingerprint.secretFile", at_restart, one<assign_path, &config::secret_file>},
     {"incumbentGrace", at_reload, within<assign_seconds, graces, rules, &limit_rules::incumbent_grace>},
     {"mode", at_reload, one<assign_mode, rules, &limit_rules::mode>},
@@ -200,6 +201,7 @@ constexpr config_key keys[]{
     {"limits", at_reload, many<read_limits, show_limits, rules, &limit_rules::limits>},
     {"exempt", at_reload, many<read_exempt, show_exempt, rules, &limit_rules::exempt>},
     {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
+    {"marker", at_restart, one<assign_flag, &config::marker>},
     // What else is made of the URL follows from its text.
     {"shared.url",
      at_restart,
@@ -242,6 +244,7 @@ constexpr config_key keys[]{
     {"server.writeTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::write_timeout>},
     {"server.idleTimeout", at_restart, within<assign_duration, idle_timeouts, server, &server_config::idle_timeout>},
     {"server.drainTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::drain_timeout>},
+    {"server.takeoverSocket", at_restart, one<assign_path, server, &server_config::takeover_socket>},
 };
 
 constexpr bool names_differ(std::span<const config_key> all) {

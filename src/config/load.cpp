@@ -258,6 +258,8 @@ void loader::doubt() {
          {"exempt", doubt_exempt}}};
     for (const auto& [key, doubt_value] : doubts)
         if (const auto at = given_.find(key); at != given_.end()) doubt_value(at->second, value_);
+    if (value_.marker && value_.upstream.discard)
+        tell_at_first({{"marker", "is not used: with 'discard:' nothing is forwarded"}}, severity::warning);
     for (const key_remark& each : doubtful_in_shared(value_)) tell(each, severity::warning);
     report_.sort_by_line();
 }

@@ -91,6 +91,11 @@ void read_ignore_labels(const placed_value& at, config& target) {
     read_label_names(at, ignore_labels_max, target.ignore_labels);
 }
 
+void read_top_labels(const placed_value& at, config& target) {
+    target.top_labels.clear();
+    read_label_names(at, top_labels_max, target.top_labels);
+}
+
 void read_exempt(const placed_value& at, config& target) {
     for (const placed_value& item : read_items(at, exempt_max)) {
         selector each;

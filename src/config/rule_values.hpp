@@ -17,6 +17,7 @@ inline constexpr std::size_t limits_max = 64;
 inline constexpr std::size_t exempt_max = 64;
 inline constexpr std::size_t each_max = 16;
 inline constexpr std::size_t ignore_labels_max = 64;
+inline constexpr std::size_t top_labels_max = 8;
 inline constexpr std::size_t forward_query_max = 64;
 
 /// A list of label names, each once.

@@ -12,7 +12,7 @@ struct shape {
     std::string_view example;
 };
 
-constexpr std::array<shape, 41> shapes{{
+constexpr std::array<shape, 42> shapes{{
     {"listen", "listen: 0.0.0.0:9201"},
     {"admin", "admin: {listen: 127.0.0.1:9202}"},
     {"admin.listen", "listen: 127.0.0.1:9202"},
@@ -32,6 +32,7 @@ constexpr std::array<shape, 41> shapes{{
     {"maxHourlySeries", "maxHourlySeries: 1000000"},
     {"maxDailySeries", "maxDailySeries: 5000000"},
     {"ignoreLabels", "ignoreLabels: [prometheus_replica]"},
+    {"topLabels", "topLabels: [job, namespace, instance]"},
     {"fingerprint", "fingerprint: {secretFile: /etc/seriesgate/secret}"},
     {"incumbentGrace", "incumbentGrace: 10m"},
     {"tenants", "tenants: {default: {maxHourlySeries: 100000}}"},

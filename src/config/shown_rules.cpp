@@ -43,8 +43,10 @@ yaml_value overrides_of(const std::vector<group_override>& overrides) {
     return yaml_list(std::move(items));
 }
 
+}  // namespace
+
 /// `maxGroups` and `overrides` speak of groups: without `each` they may not stand there.
-yaml_value limit_of(const label_limit& limit) {
+yaml_value show_limit(const label_limit& limit) {
     const auto& [name, match, each, groups_max, maxima, mode, answer, per_tenant, overrides] = limit;
     std::vector<yaml_member> members{entry("name", name)};
     if (match) members.push_back(entry("match", match->to_string()));
@@ -58,7 +60,17 @@ yaml_value limit_of(const label_limit& limit) {
     return yaml_map(std::move(members));
 }
 
-}  // namespace
+yaml_value show_maxima(const series_maxima& maxima) {
+    std::vector<yaml_member> members;
+    add_maxima(members, maxima);
+    return yaml_map(std::move(members));
+}
+
+yaml_value show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer) {
+    yaml_value made = show_maxima(maxima);
+    if (answer) made.members.push_back(entry("onLimit", *answer));
+    return made;
+}
 
 yaml_value show_forward_query(const config& from) {
     return list_of(from.upstream.forward_query);
@@ -68,22 +80,24 @@ yaml_value show_ignore_labels(const config& from) {
     return list_of(from.ignore_labels);
 }
 
+yaml_value show_top_labels(const config& from) {
+    return list_of(from.top_labels);
+}
+
 yaml_value show_tenant_overrides(const config& from) {
     const auto& [mode, answer, fallback, overrides, answers, tenants_max] = from.rules.tenants;
     std::vector<yaml_member> tenants;
     for (const auto& [tenant, maxima] : overrides) {
-        std::vector<yaml_member> members;
-        add_maxima(members, maxima);
         const auto own = answers.find(tenant);
-        if (own != answers.end()) members.push_back(entry("onLimit", own->second));
-        tenants.push_back(yaml_entry(tenant, yaml_map(std::move(members))));
+        tenants.push_back(
+            yaml_entry(tenant, show_tenant(maxima, own == answers.end() ? std::nullopt : std::optional{own->second})));
     }
     return yaml_map(std::move(tenants));
 }
 
 yaml_value show_limits(const config& from) {
     std::vector<yaml_value> items;
-    for (const label_limit& limit : from.rules.limits) items.push_back(limit_of(limit));
+    for (const label_limit& limit : from.rules.limits) items.push_back(show_limit(limit));
     return yaml_list(std::move(items));
 }
 

@@ -1,14 +1,14 @@
-/// What this build is.
+/// What this build is. cmake/source_version.cmake finds it out at each build.
 #pragma once
 
 #include <string_view>
 
 namespace seriesgate {
 
-/// The version of this build: the compile definition SERIESGATE_VERSION of the config library, or "dev" without it.
+/// The version of the source: `0.1.0` is the tag v0.1.0, `0.1.0+12.g0123456789ab` twelve commits later.
 std::string_view version() noexcept;
 
-/// The revision of the source that it was made from, if the build was told (SERIESGATE_REVISION of CMake), else empty.
+/// The commit that it was made from, if that is known, else empty.
 std::string_view revision() noexcept;
 
 /// What compiled it: `gcc 12.2.0`.

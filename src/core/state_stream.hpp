@@ -48,6 +48,23 @@ class state_source {
     ~state_source() = default;
 };
 
+/// Bytes in memory.
+class text_source final : public state_source {
+    std::string_view left_;
+
+  public:
+    explicit text_source(std::string_view text) : left_(text) {}
+
+    bool read(char* into, std::size_t size) override {
+        if (size > left_.size()) return false;
+        if (size != 0) std::memcpy(into, left_.data(), size);
+        left_.remove_prefix(size);
+        return true;
+    }
+    [[nodiscard]] std::uint64_t left() const override { return left_.size(); }
+    bool intact() override { return left_.empty(); }
+};
+
 /// Numbers are little-endian, as the machines are that this is built for (see series/fingerprint.cpp).
 class state_encoder {
     state_sink& sink_;
@@ -64,6 +81,8 @@ class state_encoder {
         number(static_cast<std::uint32_t>(value.size()));
         bytes(value);
     }
+    /// What state_decoder::count reads with the same `max`: a sum that has grown beyond it stays there.
+    void count(std::uint64_t value, std::uint64_t max) { number(value < max ? value : max); }
     [[nodiscard]] bool good() const noexcept { return good_; }
 };
 

@@ -39,13 +39,15 @@ double tau(double x) {
 
 }  // namespace
 
-void distinct_sketch::registers::insert(std::uint64_t fingerprint) noexcept {
+template <unsigned IndexBits, std::size_t ExactMax>
+void basic_distinct_sketch<IndexBits, ExactMax>::registers::insert(std::uint64_t fingerprint) noexcept {
     // The position of the first one bit in the rest; the guard bit bounds it to rank_max.
     const std::uint64_t rest = fingerprint << index_bits | std::uint64_t{1} << (index_bits - 1);
     raise(fingerprint >> (64 - index_bits), static_cast<std::uint8_t>(std::countl_zero(rest) + 1));
 }
 
-void distinct_sketch::registers::raise(std::size_t index, std::uint8_t rank) noexcept {
+template <unsigned IndexBits, std::size_t ExactMax>
+void basic_distinct_sketch<IndexBits, ExactMax>::registers::raise(std::size_t index, std::uint8_t rank) noexcept {
     assert(index < ranks.size() && rank <= rank_max);
     std::uint8_t& known = ranks[index];
     if (rank <= known) return;
@@ -55,19 +57,22 @@ void distinct_sketch::registers::raise(std::size_t index, std::uint8_t rank) noe
     known = rank;
 }
 
-distinct_sketch::seen& distinct_sketch::open() {
+template <unsigned IndexBits, std::size_t ExactMax>
+typename basic_distinct_sketch<IndexBits, ExactMax>::seen& basic_distinct_sketch<IndexBits, ExactMax>::open() {
     if (!seen_) seen_ = std::make_unique<seen>();
     return *seen_;
 }
 
-void distinct_sketch::use_registers() {
+template <unsigned IndexBits, std::size_t ExactMax>
+void basic_distinct_sketch<IndexBits, ExactMax>::use_registers() {
     assert(seen_ && !seen_->many);
     seen_->many = std::make_unique<registers>();
     for (const std::uint64_t each : seen_->few) seen_->many->insert(each);
     std::vector<std::uint64_t>{}.swap(seen_->few);  // `= {}` would keep the memory
 }
 
-void distinct_sketch::insert(std::uint64_t fingerprint) {
+template <unsigned IndexBits, std::size_t ExactMax>
+void basic_distinct_sketch<IndexBits, ExactMax>::insert(std::uint64_t fingerprint) {
     auto& [few, many] = open();
     assert(few.size() <= exact_max && (!many || few.empty()));
     if (many) return many->insert(fingerprint);
@@ -81,7 +86,8 @@ void distinct_sketch::insert(std::uint64_t fingerprint) {
     seen_->many->insert(fingerprint);
 }
 
-void distinct_sketch::merge(const distinct_sketch& other) {
+template <unsigned IndexBits, std::size_t ExactMax>
+void basic_distinct_sketch<IndexBits, ExactMax>::merge(const basic_distinct_sketch& other) {
     if (!other.seen_) return;
     for (const std::uint64_t each : other.seen_->few) insert(each);
     if (!other.seen_->many) return;
@@ -90,7 +96,8 @@ void distinct_sketch::merge(const distinct_sketch& other) {
         seen_->many->raise(i, other.seen_->many->ranks[i]);
 }
 
-std::uint64_t distinct_sketch::estimate() const {
+template <unsigned IndexBits, std::size_t ExactMax>
+std::uint64_t basic_distinct_sketch<IndexBits, ExactMax>::estimate() const {
     if (!seen_) return 0;
     if (!seen_->many) return seen_->few.size();
     const auto& histogram = seen_->many->histogram;
@@ -104,14 +111,16 @@ std::uint64_t distinct_sketch::estimate() const {
     return static_cast<std::uint64_t>(std::llround(alpha_infinity * m * m / z));
 }
 
-std::size_t distinct_sketch::bytes() const noexcept {
+template <unsigned IndexBits, std::size_t ExactMax>
+std::size_t basic_distinct_sketch<IndexBits, ExactMax>::bytes() const noexcept {
     if (!seen_) return 0;
     return sizeof(seen) + seen_->few.capacity() * sizeof(std::uint64_t) + (seen_->many ? sizeof(registers) : 0);
 }
 
 // The format: a byte (0 few, 1 registers); then a count (8 bytes) and so many fingerprints in ascending order, or a
 // byte for each register.
-void distinct_sketch::save(state_encoder& out) const {
+template <unsigned IndexBits, std::size_t ExactMax>
+void basic_distinct_sketch<IndexBits, ExactMax>::save(state_encoder& out) const {
     const bool estimated = seen_ && seen_->many;
     out.number(static_cast<std::uint8_t>(estimated ? 1 : 0));
     if (estimated) {
@@ -124,7 +133,8 @@ void distinct_sketch::save(state_encoder& out) const {
     for (const std::uint64_t each : seen_->few) out.number(each);
 }
 
-void distinct_sketch::load(state_decoder& in) {
+template <unsigned IndexBits, std::size_t ExactMax>
+void basic_distinct_sketch<IndexBits, ExactMax>::load(state_decoder& in) {
     clear();
     if (in.number<std::uint8_t>() == 0) {
         // One by one: what is not in order after all (damage) is put in order.
@@ -138,5 +148,8 @@ void distinct_sketch::load(state_decoder& in) {
         seen_->many->raise(i, rank);
     }
 }
+
+template class basic_distinct_sketch<14, 1024>;
+template class basic_distinct_sketch<11, 128>;
 
 }  // namespace seriesgate

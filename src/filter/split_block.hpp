@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/page_memory.hpp"
 #include "core/state_stream.hpp"
-#include "filter/page_memory.hpp"
+#include "core/uint128.hpp"
 
 namespace seriesgate {
-
-__extension__ using uint128 = unsigned __int128;
 
 /// Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009; the same layout with
 /// 32-bit words is in the Parquet format (BloomFilter.md).

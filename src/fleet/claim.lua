@@ -41,7 +41,7 @@
 -- members; ID series counted, IDr incumbents returned, IDm of those counted the ones that are in no set, for a server has
 -- lost them (and missing, if there is any), IDo of those counted the ones that have completed histograms without room in
 -- this budget while it kept room for incumbents (and over, if there is any), IDu that what was awaited is in the day's
--- count, pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of
+-- count, IDf that recover.lua has been told of it and not of its shelf, pSHELF budgets opened, uNAME gates that accept incumbents at once. IDs and fingerprints stay strings: numbers of
 -- Lua lose bits above 2^53.
 --
 -- A histogram has begun in a window whose sets have its family's fingerprint, beside those of its series: it is no

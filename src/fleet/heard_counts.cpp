@@ -44,7 +44,9 @@ void heard_counts::begin_hour(std::int64_t hour) {
 
 void heard_counts::take(const offered_budget& counts) {
     entry& known = budgets_[counts.id];
-    if (known.changed != 0 && counts.hourly <= known.counts.hourly && counts.daily <= known.counts.daily) return;
+    const bool is_more = counts.hourly > known.counts.hourly || counts.daily > known.counts.daily;
+    const bool has_its_place = counts.shelf == known.counts.shelf;  // the feed has none, and may come before an answer
+    if (known.changed != 0 && !is_more && has_its_place) return;
     known = {.counts = {.id = counts.id,
                         .hourly = std::max(counts.hourly, known.counts.hourly),
                         .daily = std::max(counts.daily, known.counts.daily),

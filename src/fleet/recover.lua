@@ -100,7 +100,17 @@ local function counts_in(record, counts)
     return values
 end
 
+-- Of budgets that were told of first by a gate which knows them from the feed alone, not on which shelf: whoever knows that
+-- opens their place. Field IDf of the record that has the places.
+local function placeless_in(record)
+    local fields = {}
+    for i = 1, budget_count do fields[i] = ids[i] .. 'f' end
+    return call('HMGET', record, unpack(fields))
+end
+
 local function restore()
+    local places = in_day and DAY or HOUR
+    local placeless = placeless_in(places)
     local hourly, before, daily = counts_in(HOUR, in_hour), counts_in(BEFORE, in_hour), counts_in(DAY, in_day)
     local hour_fields, day_fields, missing, opened = {}, {}, {}, {}
     for i = 1, budget_count do
@@ -117,7 +127,12 @@ local function restore()
             day_fields[#day_fields + 1], day_fields[#day_fields + 2] = ids[i], of_day
             has_more = true
         end
-        if shelf ~= '0' and is_new and has_more then opened[shelf] = (opened[shelf] or 0) + 1 end
+        if shelf ~= '0' and ((is_new and has_more) or placeless[i]) then
+            opened[shelf] = (opened[shelf] or 0) + 1
+            if placeless[i] then call('HDEL', places, ids[i] .. 'f') end
+        elseif is_new and has_more then
+            call('HSET', places, ids[i] .. 'f', 1)
+        end
     end
     if #hour_fields > 0 then
         call('HSET', HOUR, 'missing', 1, unpack(hour_fields))
@@ -127,11 +142,10 @@ local function restore()
     end
     if #day_fields > 0 then call('HSET', DAY, unpack(day_fields)) end
     if #hour_fields > 0 or #day_fields > 0 then is_not_whole() end
-    local places = in_day and DAY or HOUR
     for shelf, count in pairs(opened) do call('HINCRBY', places, 'p' .. shelf, count) end
 end
 
-if budget_count > 0 then restore() end
+if budget_count > 0 and (in_hour or in_day) then restore() end
 
 -- The recovery -------------------------------------------------------------------------------------------------------
 

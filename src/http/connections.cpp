@@ -19,6 +19,7 @@ struct connection_registry::entry {
     row::iterator of_peer{};
     connection_stage stage = connection_stage::waiting;
     bool given_up = false;
+    bool has_asked = false;  ///< at least once
 };
 
 std::size_t connection_registry::scope::size() const noexcept {
@@ -71,6 +72,7 @@ connection_lease connection_registry::take_in(int socket, connection_stage first
     made->in_house = in_house.begin();
     append(*made->house, in_house, first);
     assert(guests_.size() <= guests_max);
+    ++unasked_;
     metrics_.connections.add();
     return connection_lease{*this, std::move(made)};
 }
@@ -157,7 +159,19 @@ bool connection_registry::enter(entry& which, connection_stage next, clock::time
     if (which.peer) move((*which.peer)->second, which.of_peer);
     which.stage = next;
     which.since = now;
+    if (next == connection_stage::receiving && !which.has_asked) {
+        which.has_asked = true;
+        --unasked_;
+    }
     return true;
+}
+
+connection_registry::unfinished connection_registry::count_unfinished() const {
+    const std::scoped_lock lock{mutex_};
+    unfinished found{.busy = 0, .unasked = unasked_};
+    for (const scope* each : {&regulars_, &guests_})
+        found.busy += each->count(connection_stage::receiving) + each->count(connection_stage::working);
+    return found;
 }
 
 void connection_registry::leave(entry& which) noexcept {
@@ -172,6 +186,7 @@ void connection_registry::leave(entry& which) noexcept {
 
 void connection_registry::forget(entry& which) noexcept {
     which.house->at(which.stage).erase(which.in_house);
+    if (!which.has_asked) --unasked_;
     if (!which.peer) return;
     scope& all = (*which.peer)->second;
     all.at(which.stage).erase(which.of_peer);

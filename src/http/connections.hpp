@@ -86,6 +86,13 @@ class connection_registry {
     void lower(std::size_t total, clock::time_point now = clock::now());
     [[nodiscard]] std::size_t total() const;
 
+    /// For who wants to end without an error for anybody. Those that are in neither lie between two requests.
+    struct unfinished {
+        std::size_t busy = 0;     ///< a request has begun, and its answer has not been written
+        std::size_t unasked = 0;  ///< nothing has been asked yet on a connection that somebody has just opened
+    };
+    [[nodiscard]] unfinished count_unfinished() const;
+
   private:
     friend class connection_lease;
     struct entry;
@@ -99,6 +106,9 @@ class connection_registry {
         std::size_t given_up_max = 0;
 
         row& at(connection_stage stage) { return rows[static_cast<std::size_t>(stage)]; }
+        [[nodiscard]] std::size_t count(connection_stage stage) const {
+            return rows[static_cast<std::size_t>(stage)].size();
+        }
         [[nodiscard]] std::size_t size() const noexcept;
         entry* dispensable(clock::time_point now);
     };
@@ -122,6 +132,7 @@ class connection_registry {
     connection_bounds bounds_;
     scope regulars_;
     scope guests_;
+    std::size_t unasked_ = 0;
     peer_map peers_;  // those with connections; guests are nobody's
 };
 

@@ -32,6 +32,7 @@ net::awaitable<void> probe_delay(worker& of) {
         auto [failed] = co_await probe.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
         if (failed) co_return;
         const auto now = queue_delay::clock::now();
+        of.last_turn = now;
         of.shared.metrics.queue_delay.observe(of.delay.end_round(now));
         of.delay.begin_round(of.delay.is_behind() ? now : now + rest_between_probes);
         if (of.delay.is_behind()) continue;

@@ -19,24 +19,34 @@ using namespace std::chrono_literals;
 /// After an accept that failed, so that a fault that stays does not keep the thread busy.
 constexpr auto accept_pause = 10ms;
 
+/// Of an address in words.
+constexpr std::string_view unix_prefix = "unix:";
+
 bool is_out_of_descriptors(error_code error) {
     return error == net::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system;
 }
 
 }  // namespace
 
-listener::listener(net::io_context& io, const listen_address& where) : acceptor_(io) {
+listening_socket listen_on(const listen_address& where) {
     try {
+        net::io_context io{1};  // sockets are opened in one, whoever runs it
         if (where.unix_path.empty()) {
-            acceptor_ = listen_at(io, where.host, where.port);
-        } else {
-            listening_file made = listen_at_path(io, where.unix_path);
-            acceptor_ = std::move(made.acceptor);
-            file_ = std::move(made.file);
+            stream_acceptor made = listen_at(io, where.host, where.port);
+            return {.socket = detached_socket{made}};
         }
+        listening_file made = listen_at_path(io, where.unix_path);
+        return {.file = std::move(made.file), .socket = detached_socket{made.acceptor}};
     } catch (const boost::system::system_error& error) {
         throw std::runtime_error(fmt::format("cannot listen on {}: {}", shown(where), error.code().message()));
     }
+}
+
+listener::listener(net::io_context& io, listening_socket at)
+    : file_(std::move(at.file)), acceptor_(io), takes_file_(at.leaves_file) {
+    auto attached = at.socket.attach_listening(io);
+    if (!attached) throw std::runtime_error("cannot accept connections: " + attached.error().message());
+    acceptor_ = std::move(*attached);
 }
 
 std::string listener::address() const {
@@ -46,7 +56,9 @@ std::string listener::address() const {
 net::awaitable<void> listener::accept(const arrivals& to) {
     sparse_log failures;
     net::steady_timer pause{acceptor_.get_executor()};
-    while (acceptor_.is_open()) {
+    is_paused_ = false;
+    accepts_ = true;
+    while (acceptor_.is_open() && !is_paused_) {
         std::string failure;
         try {
             const error_code error = co_await accept_one(to);
@@ -54,12 +66,13 @@ net::awaitable<void> listener::accept(const arrivals& to) {
         } catch (const std::exception& error) {
             failure = error.what();
         }
-        if (failure.empty() || !acceptor_.is_open()) continue;
+        if (failure.empty() || !acceptor_.is_open() || is_paused_) continue;
         if (const auto times = failures.count(1))
             log::error("cannot accept a connection", {{"connections", *times}, {"err", failure}});
         pause.expires_after(accept_pause);
         co_await pause.async_wait(no_throw);
     }
+    accepts_ = false;
 }
 
 net::awaitable<error_code> listener::accept_one(const arrivals& to) {
@@ -68,6 +81,16 @@ net::awaitable<error_code> listener::accept_one(const arrivals& to) {
     if (is_out_of_descriptors(error)) to.out_of_descriptors();
     if (!error) to.take(std::move(socket), peer);
     co_return error;
+}
+
+void listener::take_file() {
+    if (std::exchange(takes_file_, false)) file_ = socket_file{address().substr(unix_prefix.size())};
+}
+
+void listener::pause() {
+    is_paused_ = true;
+    error_code ignored;
+    acceptor_.cancel(ignored);
 }
 
 void listener::close() {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "net/timed_stream.hpp"
 
@@ -14,11 +14,12 @@ namespace seriesgate {
 /// Threads: the worker's.
 class sender_streams {
     using duration = timed_stream::clock::duration;
-    std::unordered_set<timed_stream*> open_;
+    std::unordered_map<timed_stream*, const bool*> open_;
     duration step_max_ = duration::max();
 
   public:
-    void enter(timed_stream& stream) { open_.insert(&stream); }
+    /// @param may_wake whether it waits for something that wake_idle() is to end, at the moment.
+    void enter(timed_stream& stream, const bool& may_wake) { open_.emplace(&stream, &may_wake); }
     void leave(timed_stream& stream) noexcept { open_.erase(&stream); }
 
     /// Gives the stream's next step its time.
@@ -27,7 +28,15 @@ class sender_streams {
     void hurry(duration grace) {
         step_max_ = grace;
         const auto limit = timed_stream::clock::now() + grace;
-        for (timed_stream* const stream : open_) stream->expires_by(limit);
+        for (const auto& [stream, may_wake] : open_) stream->expires_by(limit);
+    }
+    /// Each step that begins from here on has its usual time again.
+    void hurry_no_more() noexcept { step_max_ = duration::max(); }
+
+    /// Ends the wait of those that wait for a request, without a byte lost: for who takes them elsewhere.
+    void wake_idle() {
+        for (const auto& [stream, may_wake] : open_)
+            if (*may_wake) stream->cancel();
     }
     [[nodiscard]] bool hurried() const noexcept { return step_max_ != duration::max(); }
 };

@@ -1,6 +1,7 @@
 #include "http/served_connection.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -25,6 +26,10 @@ std::string certificate_name_of(const timed_stream& peer) {
     return tls != nullptr ? tls->peer_identity() : std::string{};
 }
 
+void give_away(served_connection& peer) {
+    peer.offered.give_away(std::move(peer).release());
+}
+
 }  // namespace
 
 served_connection::served_connection(sender_connection from, service& of)
@@ -34,15 +39,27 @@ served_connection::served_connection(sender_connection from, service& of)
       offered(of),
       self(of.self) {
     buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
-    self.senders.enter(stream);  // last: only what is made is destroyed, and leaves
+    self.senders.enter(stream, may_wake);  // last: only what is made is destroyed, and leaves
 }
 
 net::awaitable<bool> wait_for_request(served_connection& peer) {
-    if (peer.buffer.size() != 0) co_return peer.lease.enter(connection_stage::receiving);  // pipelined
+    if (peer.buffer.size() != 0) {  // pipelined: an answer may not have waited for anything, so others have their turn
+        co_await net::post(peer.stream.get_executor(), net::use_awaitable);
+        co_return peer.lease.enter(connection_stage::receiving);
+    }
     if (!peer.lease.enter(connection_stage::waiting)) co_return false;
     if (peer.buffer.capacity() > idle_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
-    peer.allow(peer.self.shared.settings.idle_timeout);
-    const error_code error = co_await read_more(peer.stream, peer.buffer, idle_read_bytes);
+    error_code error = net::error::operation_aborted;
+    while (error == net::error::operation_aborted) {  // it is woken when the gate begins to hand over, and only then
+        if (peer.is_given_away()) {                   // what comes is for the other process
+            give_away(peer);
+            co_return false;
+        }
+        peer.may_wake = peer.may_be_given();
+        peer.allow(peer.self.shared.settings.idle_timeout);
+        error = co_await read_more(peer.stream, peer.buffer, idle_read_bytes);
+        peer.may_wake = false;
+    }
     peer.note_end(error, connection_wait::request);
     if (error) co_return false;
     co_return peer.lease.enter(connection_stage::receiving);

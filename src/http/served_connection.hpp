@@ -17,6 +17,7 @@ struct served_connection : leased_stream {
     const std::string certificate_name;  ///< that its verified certificate names; empty without one
     service& offered;
     worker& self;
+    bool may_wake = false;  ///< waits for the first byte of a request, and may be given away
 
     served_connection(sender_connection from, service& of);
     served_connection(const served_connection&) = delete;
@@ -25,13 +26,22 @@ struct served_connection : leased_stream {
 
     /// Gives what is done next its time.
     void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
+    /// Whether another process could go on with it. With TLS none could: what that is at is known to this one only.
+    [[nodiscard]] bool may_be_given() const noexcept { return offered.give_away && !stream.has_tls() && !lease.over(); }
+    /// Whether it goes to another process as soon as no request of it is being worked on.
+    [[nodiscard]] bool is_given_away() const noexcept { return self.shared.life.handing_over() && may_be_given(); }
+    /// Whether the answer that is sent next is its last.
+    [[nodiscard]] bool ends() const noexcept {
+        return lease.over() || self.shared.life.draining() || (self.shared.life.handing_over() && !is_given_away());
+    }
     /// Counts if that was not enough.
     void note_end(error_code error, connection_wait of) {
         if (error == boost::beast::error::timeout) self.shared.metrics.connections_timed_out[of].add();
     }
 };
 
-/// Waits for the first byte of the next request. @return false when the connection is to be closed.
+/// Waits for the first byte of the next request. @return false when the connection is to be closed, or has been given
+/// away.
 net::awaitable<bool> wait_for_request(served_connection& peer);
 
 /// Whether the request that has begun is for another thread than the front desk's. Its first byte tells.

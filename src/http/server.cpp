@@ -7,8 +7,8 @@
 
 namespace seriesgate {
 
-server::server(entrance at, const listen_address& where, descriptor_relief& relief)
-    : at_(std::move(at)), relief_(relief), listener_(at_.front.self.io, where) {
+server::server(entrance at, listening_socket where, descriptor_relief& relief)
+    : at_(std::move(at)), relief_(relief), listener_(at_.front.self.io, std::move(where)) {
     assert(!at_.front.pass_on);
     arrivals_ = {.take = [this](stream_socket socket, const stream_endpoint& peer) { take(std::move(socket), peer); },
                  .out_of_descriptors = [this] { relief_.make_room(); }};
@@ -17,6 +17,13 @@ server::server(entrance at, const listen_address& where, descriptor_relief& reli
 
 net::awaitable<void> server::accept() {
     return listener_.accept(arrivals_);
+}
+
+void server::adopt(detached_socket from) {
+    if (at_.tls != nullptr) return;
+    const stream_endpoint peer = from.remote_endpoint();
+    auto socket = from.attach(at_.front.self.io);
+    if (socket) take(std::move(*socket), peer);
 }
 
 void server::take(stream_socket socket, const stream_endpoint& peer) {

@@ -36,9 +36,8 @@ class server {
     std::size_t next_worker_ = 0;
 
   public:
-    /// Binds and listens. Throws std::runtime_error with one readable line if that fails.
     /// @param at its front desk runs this server, too.
-    server(entrance at, const listen_address& where, descriptor_relief& relief);
+    server(entrance at, listening_socket where, descriptor_relief& relief);
 
     /// The address in use, with the real port: "127.0.0.1:9201".
     [[nodiscard]] std::string address() const { return listener_.address(); }
@@ -46,6 +45,14 @@ class server {
     /// Accepts until close(), whatever goes wrong meanwhile. Spawn it once.
     net::awaitable<void> accept();
     void close() { listener_.close(); }
+    /// All that have come in here and are open.
+    [[nodiscard]] const connection_registry& connections() const noexcept { return at_.connections; }
+    /// What accepts, for who pauses it or hands it to another process.
+    [[nodiscard]] listener& entry() noexcept { return listener_; }
+
+    /// Serves a connection that another process has accepted, and that lies between two requests. One that would have
+    /// to begin with TLS is closed.
+    void adopt(detached_socket from);
 
   private:
     void take(stream_socket socket, const stream_endpoint& peer);

@@ -16,6 +16,8 @@ struct service {
     route_table routes;
     /// Of the front desk only, which answers GET and HEAD: takes connections with any other request.
     std::function<void(sender_connection)> pass_on{};
+    /// While the gate hands over to another process: takes plain connections that lie between two requests.
+    std::function<void(sender_connection)> give_away{};
 };
 
 }  // namespace seriesgate

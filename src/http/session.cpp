@@ -1,7 +1,6 @@
 #include "http/session.hpp"
 
 #include <boost/beast/http/span_body.hpp>
-#include <boost/beast/http/write.hpp>
 #include <cassert>
 #include <chrono>
 #include <new>
@@ -14,6 +13,7 @@
 #include "http/request_reading.hpp"
 #include "http/served_connection.hpp"
 #include "log/log.hpp"
+#include "net/message_writing.hpp"
 
 namespace seriesgate {
 namespace {
@@ -81,15 +81,14 @@ net::awaitable<bool> send(served_connection& peer, const incoming_request& curre
     if (peer.self.shared.access.asks()) add_answer_headers(peer.self.shared.access, message);
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
-    message.keep_alive(!answer.close && !peer.lease.over() && !peer.self.shared.life.draining() &&
-                       (current.parser.is_done() || current.skips_body) && current.keep_alive);
+    message.keep_alive(!answer.close && !peer.ends() && (current.parser.is_done() || current.skips_body) &&
+                       current.keep_alive);
     const bool has_body = answer.status != 204 && answer.status != 304;
     if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
     if (has_body && !current.is_head()) message.body() = {answer.text().data(), answer.text().size()};
 
     peer.allow(peer.self.shared.settings.write_timeout);
-    auto [error, bytes] = co_await http::async_write(peer.stream, message, no_throw);
-    static_cast<void>(bytes);
+    const error_code error = co_await write_message(peer.stream, message);
     peer.note_end(error, connection_wait::reading);
     co_return !error && message.keep_alive();
 }

@@ -1,7 +1,9 @@
 /// One thread that serves connections, and what all of them share.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
+#include <chrono>
 #include <string>
 
 #include "access/access_control.hpp"
@@ -39,6 +41,8 @@ struct worker {
 
     http_shared& shared;
     queue_delay delay{shared.settings.queue_delay_max};
+    /// When its probe last had its turn, see delay_probe.hpp. Threads: any.
+    std::atomic<std::chrono::steady_clock::time_point> last_turn{std::chrono::steady_clock::now()};
 
     explicit worker(http_shared& state) : shared(state) {}
 };

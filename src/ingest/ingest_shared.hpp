@@ -6,10 +6,12 @@
 #include "ingest/ingest_metrics.hpp"
 #include "ingest/stores.hpp"
 #include "series/hash_key.hpp"
+#include "wire/known_labels.hpp"
 
 namespace seriesgate {
 
 class fleet_shared;
+class noted_series;
 class series_limiter;
 
 /// Outlives them; any thread may use it at any time.
@@ -19,8 +21,10 @@ struct ingest_shared {
     const hash_key& key;  ///< of this installation
     ingest_metrics& metrics;
     shared_stores& stores;
+    noted_series& noted;            ///< the new and the refused series
     fleet_shared* fleet = nullptr;  ///< with one limit for several gates
     ingest_logs logs{};
+    known_labels labels{};  ///< of the series that have come
 };
 
 }  // namespace seriesgate

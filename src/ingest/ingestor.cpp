@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "ingest/culprits.hpp"
 #include "ingest/refusals.hpp"
 #include "ingest/rejections.hpp"
 #include "ingest/tell_rest.hpp"
@@ -32,7 +33,7 @@ constexpr int hours_asked_max = 3;
 }  // namespace
 
 ingestor::ingestor(net::io_context& io, ingest_shared& shared)
-    : io_(io), shared_(shared), pool_(shared.settings, shared.key), relay_(io, shared) {
+    : io_(io), shared_(shared), pool_(shared.settings, shared.key, shared.labels), relay_(io, shared) {
     if (shared.fleet == nullptr) return;
     claimer_.emplace(io, *shared.fleet);
     teller_.emplace(io, *shared.fleet, *claimer_, shared.limiter, shared.key);
@@ -112,6 +113,7 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
         .decided = request.decided, .tenant = request.tenant, .planning = work.planning, .limiter = shared_.limiter};
     log_refusals(told, shared_.logs);
     count_refusals(told, shared_.metrics);
+    note_culprits(request, work.planning, shared_);
     return std::move(*made);
 }
 

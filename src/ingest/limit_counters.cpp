@@ -27,6 +27,14 @@ std::uint64_t limit_counters::total() const {
     return sum;
 }
 
+std::vector<limit_counters::occasion> limit_counters::last_occasions() const {
+    std::vector<occasion> all;
+    copy().for_each([&](const std::string& limit, const std::string& tenant, const count& each) {
+        if (tenant != other_tenants) all.push_back({.limit = limit, .tenant = tenant, .last = each.last});
+    });
+    return all;
+}
+
 void limit_counters::write(exposition& out, std::string_view name, std::string_view help) const {
     out.family(name, help, metric_type::counter);
     const limit_table<count> counts = copy();  // requests do not wait for the text

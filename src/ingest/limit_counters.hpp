@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ingest/limit_table.hpp"
 
@@ -35,6 +37,15 @@ class limit_counters {
              clock::time_point now = clock::now());
     /// Of the pairs that are there.
     [[nodiscard]] std::uint64_t total() const;
+
+    /// Which limits have had something to count, and when last; not of tenants that share one.
+    struct occasion {
+        std::string limit;
+        std::string tenant;
+        clock::time_point last;
+    };
+    [[nodiscard]] std::vector<occasion> last_occasions() const;
+
     /// A family with the labels `limit` and `tenant`.
     void write(exposition& out, std::string_view name, std::string_view help) const;
 

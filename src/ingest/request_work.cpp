@@ -16,8 +16,8 @@ std::size_t filled_in_max(const config& settings) {
 
 }  // namespace
 
-request_work::request_work(const config& settings, const hash_key& key)
-    : planning(key, settings.ignore_labels, filled_in_max(settings)), asked(key), translate(key) {}
+request_work::request_work(const config& settings, const hash_key& key, known_labels& labels)
+    : planning(key, settings.ignore_labels, filled_in_max(settings), &labels), asked(key), translate(key) {}
 
 void request_work::shrink() {
     give_back(decoding, kept_buffer_bytes);

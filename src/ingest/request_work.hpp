@@ -31,7 +31,8 @@ struct request_work {
     std::optional<work_lease> memory;  ///< of server.maxInflightBytes, while it belongs to a request
 
     /// @param key of this installation.
-    request_work(const config& settings, const hash_key& key);
+    /// @param labels that all workers know.
+    request_work(const config& settings, const hash_key& key, known_labels& labels);
 
     /// Gives the memory of a giant back; nothing of the request is needed any more.
     void shrink();

@@ -6,8 +6,8 @@
 
 namespace seriesgate {
 
-work_pool::work_pool(const config& settings, const hash_key& key) {
-    shelf made{.settings = settings, .key = key};
+work_pool::work_pool(const config& settings, const hash_key& key, known_labels& labels) {
+    shelf made{.settings = settings, .key = key, .labels = labels};
     made.idle.reserve(idle_max);  // so that giving back cannot fail
     shelf_ = std::make_shared<shelf>(std::move(made));
 }
@@ -16,7 +16,7 @@ work_pool::lease work_pool::take(inflight_lease& memory) {
     std::vector<std::unique_ptr<request_work>>& idle = shelf_->idle;
     std::unique_ptr<request_work> taken;
     if (idle.empty()) {
-        taken = std::make_unique<request_work>(shelf_->settings, shelf_->key);
+        taken = std::make_unique<request_work>(shelf_->settings, shelf_->key, shelf_->labels);
     } else {
         taken = std::move(idle.back());
         idle.pop_back();

@@ -30,7 +30,8 @@ class work_pool {
     using lease = std::unique_ptr<request_work, putter_back>;
 
     /// @param settings outlive the pool and what has been taken.
-    work_pool(const config& settings, const hash_key& key);
+    /// @param labels that all workers know; outlive them, too.
+    work_pool(const config& settings, const hash_key& key, known_labels& labels);
 
     /// @param memory of the request, which pays for what the work comes to hold.
     [[nodiscard]] lease take(inflight_lease& memory);
@@ -46,6 +47,7 @@ class work_pool {
     struct shelf {
         const config& settings;
         hash_key key;
+        known_labels& labels;
         std::vector<std::unique_ptr<request_work>> idle{};
         std::size_t in_use = 0;
     };

@@ -43,7 +43,8 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
     if (!refusing.any()) {
         const auto how = said.outcome == told_outcome::known ? verdict::known : verdict::admitted;
-        return take(one, over_limit) ? std::optional{decision{.how = how}} : std::nullopt;
+        const bool is_arrival = how == verdict::admitted && one.new_in_day && one.before == standing::newcomer;
+        return take(one, over_limit) ? std::optional{decision{.how = how, .is_arrival = is_arrival}} : std::nullopt;
     }
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
     assert(found.refusing != unknown_limit);
@@ -54,6 +55,36 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     }
     if (begins) state_.refused.insert(family.fingerprint, refused);
     return refuse(series, refused);
+}
+
+foreseen admission::foresee(const offered_series& series, const histogram_family& family,
+                            const rule_selections::one& selection) {
+    held_.book.find(tenant_, selection, budgets_);
+    const told_series unasked;
+    const newcomer one = look_at(series, family, selection, unasked);
+    const in_windows spent_in = spent(one).in_enforcing;
+    const completion over_limit = completing(spent_in, one);
+    const in_windows refusing{.hour = spent_in.hour && !over_limit.hour, .day = spent_in.day && !over_limit.day};
+    foreseen made{.refused = {},
+                  .with_histogram = false,
+                  .completing = {.hour = over_limit.hour.has_value(), .day = over_limit.day.has_value()},
+                  .before = one.before,
+                  .in_histogram = one.in_histogram,
+                  .begun = one.begun,
+                  .spent = {}};
+    for (std::size_t place = 0; place < budgets_.size(); ++place) {
+        made.spent.push_back(spent_at(place, one));
+        const in_windows asked = asked_at(place, refusing, one);
+        if (made.refused || !asked.any() || !enforces(budgets_[place]) || asked.hour != refusing.hour) continue;
+        const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
+        made.refused = {.how = refused_by(window, telling::silent), .by = held_.limit_at(place, selection)};
+    }
+    if (one.in_histogram && !one.begun.hour && one.before == standing::newcomer) {
+        const auto remembered = state_.refused.lookup(family.fingerprint);
+        made.with_histogram = remembered.has_value();
+        if (remembered) made.refused = remembered;
+    }
+    return made;
 }
 
 decision admission::refuse_with_histogram(const offered_series& series, const histogram_family& family,
@@ -114,14 +145,20 @@ admission::completion admission::completing(in_windows spent, const newcomer& of
     return keys;
 }
 
+/// Where the budget in this place says no to a newcomer that is refused there, or would if it did not only observe.
+in_windows admission::asked_at(std::size_t place, in_windows refusing, const newcomer& of) const {
+    in_windows here = spent_at(place, of);
+    here.hour &= refusing.hour || !enforces(budgets_[place]);
+    here.day &= refusing.day || !enforces(budgets_[place]);
+    return here;
+}
+
 /// All budgets are asked, so that each that is spent knows of the demand.
 admission::demand admission::note_demand(in_windows refusing, const newcomer& of) {
     demand found;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         budget_pair* const pair = budgets_[place];
-        in_windows here = spent_at(place, of);
-        here.hour &= refusing.hour || !enforces(pair);
-        here.day &= refusing.day || !enforces(pair);
+        const in_windows here = asked_at(place, refusing, of);
         if (pair != nullptr && here.hour) pair->hourly.refuse(of.series.fingerprint);
         if (pair != nullptr && here.day) pair->daily.refuse(of.series.fingerprint);
         if (!here.any()) continue;

@@ -22,6 +22,19 @@ namespace seriesgate {
 struct decision {
     verdict how = verdict::admitted;
     limit_number by = global_limit;  ///< the limit, if it is refused
+    bool is_arrival = false;         ///< admitted, and neither the day nor the hour before has had it
+};
+
+/// What would be decided about a series that the hour's set does not have.
+struct foreseen {
+    std::optional<refusal> refused;  ///< nothing: it would be admitted
+    bool with_histogram = false;     ///< refused because its histogram was
+    in_windows completing;           ///< where it would be admitted without room, since its histogram has begun
+    standing before = standing::newcomer;
+    bool in_histogram = false;  ///< one that is kept whole
+    in_windows begun;           ///< where that histogram has begun
+    /// Where the budgets that apply have no room, by place.
+    std::vector<in_windows> spent;
 };
 
 /// Decides about new series, one after the other, all of one request and under one hold of the lock.
@@ -49,6 +62,11 @@ class admission {
     /// would say.
     std::optional<decision> decide(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection, const told_series& said);
+
+    /// What decide() would do, and changes nothing. In a fleet: going by what this gate knows.
+    /// @return its budgets are in undecided::budgets.
+    [[nodiscard]] foreseen foresee(const offered_series& series, const histogram_family& family,
+                                   const rule_selections::one& selection);
 
     /// In a fleet, of a series that nobody was asked about because its histogram is refused.
     /// @param like how another of its series is refused by the same telling, if it is.
@@ -90,6 +108,7 @@ class admission {
         in_windows in_enforcing;  ///< budget: that refuses
     };
     [[nodiscard]] spent_windows spent(const newcomer& of) const;
+    [[nodiscard]] in_windows asked_at(std::size_t place, in_windows refusing, const newcomer& of) const;
     [[nodiscard]] completion completing(in_windows spent, const newcomer& of) const;
     /// What the budgets without room say.
     struct demand {

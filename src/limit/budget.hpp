@@ -45,8 +45,18 @@ class budget {
     /// Distinct series that found no room in this window; an estimate when they are many.
     [[nodiscard]] std::uint64_t refused_series() const { return refused_.estimate(); }
 
+    /// Room that is kept for incumbents that have not come back, in series; all_room: all of it.
+    [[nodiscard]] std::uint64_t reserved() const noexcept { return reserved_; }
+
     [[nodiscard]] bool has_room(standing of) const noexcept {
         return !limits() || (current_ < max_ && (of == standing::incumbent || reserved_ < max_ - current_));
+    }
+
+    /// So many series would find room; all_room if nothing is limited.
+    [[nodiscard]] std::uint64_t room(standing of) const noexcept {
+        if (!limits()) return all_room;
+        const std::uint64_t left = max_ - std::min(max_, current_);
+        return of == standing::incumbent ? left : left - std::min(left, reserved_);
     }
 
     /// @param series_max series in one window; 0 counts without limiting. May be below what has been admitted: then

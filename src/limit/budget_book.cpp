@@ -156,6 +156,8 @@ void budget_book::apply_rules(budget_pair& pair) const {
 
 void budget_book::begin_hour(const new_hour& begun) {
     assert(!begun.in_grace || begun.follows);
+    ended_.hour_ends(hour_, begun.ended_hour);
+    if (begun.new_day) ended_.day_ends(day_, begun.ended_day);
     hour_ += begun.follows ? 1 : 2;
     day_ += begun.new_day ? 1 : 0;
     reserving_ = begun.follows && begun.in_grace;
@@ -221,11 +223,12 @@ void budget_book::catch_up(std::size_t count) {
             budget_pair& pair = *of.all[told_.place];
             const bool hour_ended = pair.hour != hour_;
             const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily));
+            if (told_.shelf >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.shelf - 2);
+            if (hour_ended) note_ended(pair);
             if (hour_ended && !is_used && told_.shelf != 0) {
                 drop(of, told_.place);
                 continue;
             }
-            if (told_.shelf >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.shelf - 2);
             tell(of, pair);
             if (told_.shelf != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key)) ++of.bounded;
             ++told_.place;
@@ -233,6 +236,13 @@ void budget_book::catch_up(std::size_t count) {
     }
     behind_ = false;
     assert(fixed_shelf_.all.size() == 2 && limits_.size() == rules_->limits.size());
+}
+
+void budget_book::note_ended(const budget_pair& pair) noexcept {
+    const auto demand_of = [](const budget& of) { return of.current() + of.refused_series(); };
+    std::optional<ended_budgets::numbered> day;
+    if (pair.day != day_) day = ended_budgets::numbered{.number = pair.day, .series = demand_of(pair.daily)};
+    ended_.add(rules_, pair.role, pair.key, {.number = pair.hour, .series = demand_of(pair.hourly)}, day);
 }
 
 void budget_book::drop(shelf& of, std::size_t place) {

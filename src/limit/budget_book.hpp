@@ -1,6 +1,7 @@
 /// Every budget there is.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "limit/budget.hpp"
 #include "limit/budget_rules.hpp"
+#include "limit/ended_budgets.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/window.hpp"
 #include "series/hash_key.hpp"
@@ -87,6 +89,9 @@ class budget_book {
         bool follows = false;   ///< the one that ends is the hour before
         bool in_grace = false;  ///< its incumbents have room reserved
         bool new_day = false;
+        // When those began that end now; the day's if it ends.
+        std::chrono::sys_seconds ended_hour{};
+        std::chrono::sys_seconds ended_day{};
     };
     void begin_hour(const new_hour& begun);
     /// The grace is over: what is still reserved lapses.
@@ -101,6 +106,8 @@ class budget_book {
     /// Tells the next `count` budgets what has happened, and drops those that counted nothing in the hour that ended
     /// and have no count in a day that goes on, so that groups which have gone make room.
     void catch_up(std::size_t count);
+    /// What those had come to that have been told of a new hour, see ended_budgets.
+    [[nodiscard]] std::vector<ended_budgets::entry> take_ended() noexcept { return ended_.take(); }
 
     // Looking at all of them, some at a time. Budgets that are dropped meanwhile make an end of it.
 
@@ -174,6 +181,7 @@ class budget_book {
     void tell(shelf& of, budget_pair& pair) const;
     void apply_rules(budget_pair& pair) const;
     void note_change() noexcept;
+    void note_ended(const budget_pair& pair) noexcept;
     static void drop(shelf& of, std::size_t place);
     void describe(std::span<const shelf_rules> described);
     void save_before_change(std::span<budget_pair* const> found);
@@ -200,6 +208,7 @@ class budget_book {
     std::uint64_t change_ = 1;
     bool behind_ = false;
     cursor told_;
+    ended_budgets ended_;
 
     bool snapshot_open_ = false;
     std::uint64_t snapshot_ = 0;

@@ -6,14 +6,20 @@ namespace seriesgate {
 namespace {
 
 budget_window_figures figures_of(const budget& counted) {
-    return {
-        .series_max = counted.max(), .series_current = counted.current(), .series_refused = counted.refused_series()};
+    return {.series_max = counted.max(),
+            .series_current = counted.current(),
+            .series_reserved = counted.reserved(),
+            .series_refused = counted.refused_series()};
 }
 
 }  // namespace
 
 budget_figures figures_of(const budget_pair& pair) {
-    return {.name = {}, .mode = pair.mode, .hourly = figures_of(pair.hourly), .daily = figures_of(pair.daily)};
+    return {.name = {},
+            .mode = pair.mode,
+            .overridden = false,
+            .hourly = figures_of(pair.hourly),
+            .daily = figures_of(pair.daily)};
 }
 
 }  // namespace seriesgate

@@ -14,12 +14,14 @@ struct budget_pair;
 struct budget_window_figures {
     std::uint64_t series_max = 0;
     std::uint64_t series_current = 0;
-    std::uint64_t series_refused = 0;  ///< distinct, an estimate when they are many; in observe mode: would be refused
+    std::uint64_t series_reserved = 0;  ///< room kept for incumbents; the largest number: all that is left
+    std::uint64_t series_refused = 0;   ///< distinct, an estimate when they are many; in observe mode: would be refused
 };
 
 struct budget_figures {
     budget_name name;
     limit_mode mode = limit_mode::enforce;
+    bool overridden = false;  ///< the rules have maxima for this tenant or group
     budget_window_figures hourly;
     budget_window_figures daily;
 };

@@ -14,6 +14,9 @@ struct budget_name {
     bool has_tenant = false;
     group_labels group;
     bool overflow = false;
+
+    /// Whether it is the one budget of a label limit.
+    [[nodiscard]] bool is_whole_limit() const noexcept { return !limit.empty() && group.empty() && !has_tenant; }
 };
 
 }  // namespace seriesgate

@@ -17,6 +17,14 @@ std::string owner(const budget_name& name) {
     return text;
 }
 
+/// @param readable its backslashes are escapes already, see readable().
+void append_escaped(std::string& out, std::string_view readable) {
+    for (const char c : readable) {
+        if (c == '"') out += '\\';
+        out += c;
+    }
+}
+
 }  // namespace
 
 std::string to_text(const spent_budget& spent) {
@@ -32,6 +40,19 @@ std::string cut_group_text(const budget_name& name) {
     std::vector<label_view> labels;
     for (const auto& [label, value] : name.group) labels.push_back({label, value});
     return labels.empty() ? std::string{} : to_text(labels, group_bytes_max);
+}
+
+std::string group_text(const budget_name& name) {
+    std::string text;
+    for (const auto& [label, value] : name.group) {
+        text += text.empty() ? '{' : ',';
+        append_escaped(text, label);
+        text += "=\"";
+        append_escaped(text, value);
+        text += '"';
+    }
+    if (!text.empty()) text += '}';
+    return text;
 }
 
 std::string_view to_text(refusing_window window) noexcept {

@@ -15,6 +15,10 @@ std::string to_text(const spent_budget& spent);
 /// `{namespace="x"}`, cut to about 256 bytes; empty if the limit has no groups.
 std::string cut_group_text(const budget_name& name);
 
+/// The same, whole: two groups that differ never look the same. A group with a budget of its own is short
+/// (budget_book.cpp).
+std::string group_text(const budget_name& name);
+
 /// `hourly` or `daily`.
 std::string_view to_text(refusing_window window) noexcept;
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "limit/admission.hpp"
 #include "limit/budget_figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
@@ -50,6 +51,90 @@ std::optional<budget_figures> budget_now(ledger& held, limit_number limit, std::
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> room_in(const budget& window, standing of) {
+    return window.limits() ? std::optional{window.room(of)} : std::nullopt;
+}
+
+/// Of a budget that is not there yet.
+applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
+                               const rule_selections::one& selection, std::string_view tenant) {
+    budget_role role{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
+    if (place >= first_limit_place) {
+        role.kind = budget_kind::group;
+        role.overflow = !selection.key(place - first_limit_place);
+        role.limit = static_cast<std::uint32_t>(selection.limit_index(place - first_limit_place));
+    }
+    const std::string_view key = key_at(place, selection, tenant);
+    const ruling rule = ruling_of(rules, role, key);
+    applying_budget made{.figures = {}, .exists = false, .spent = spent};
+    made.figures.name = name_of(rules, role, key);
+    made.figures.mode = rule.mode;
+    made.figures.hourly.series_max = rule.maxima.hourly;
+    made.figures.daily.series_max = rule.maxima.daily;
+    const auto room = [](std::uint64_t max, bool is_spent) -> std::optional<std::uint64_t> {
+        if (max == 0) return std::nullopt;
+        return is_spent ? 0 : max;
+    };
+    made.hourly_room = room(rule.maxima.hourly, spent.hour);
+    made.daily_room = room(rule.maxima.daily, spent.day);
+    return made;
+}
+
+std::vector<applying_budget> applying_budgets(const ledger& held, const std::vector<budget_pair*>& budgets,
+                                              const foreseen& what, const rule_selections::one& selection,
+                                              std::string_view tenant) {
+    const compiled_rules& rules = *held.book.rules();
+    std::vector<applying_budget> made;
+    if (selection.exempt()) return made;
+    for (std::size_t place = 0; place < budgets.size(); ++place) {
+        if (const budget_pair* const pair = budgets[place]) {
+            made.push_back({.figures = figures_of(*pair),
+                            .spent = what.spent[place],
+                            .hourly_room = room_in(pair->hourly, what.before),
+                            .daily_room = room_in(pair->daily, what.before)});
+            made.back().figures.name = name_of(rules, pair->role, key_at(place, selection, tenant));
+        } else {
+            made.push_back(missing_budget(rules, place, what.spent[place], selection, tenant));
+        }
+        made.back().limit = held.limit_at(place, selection);
+    }
+    return made;
+}
+
+/// What is remembered about a series in the sets and of refusals.
+explanation remembered_of(const limiter_state& state, const window_sets& current, std::uint64_t fingerprint) {
+    explanation made{.hour = current.hour_span, .day = current.day_span};
+    made.in_hour = current.hour->contains(fingerprint);
+    made.in_day = current.day->contains(fingerprint);
+    if (current.previous_hour) made.in_hour_before = current.previous_hour->contains(fingerprint);
+    made.false_positive_rate = current.hour->false_positive_rate();
+    if (!made.in_hour) made.refused_lately = state.refused.lookup(fingerprint);
+    return made;
+}
+
+explanation explain_all(ledger& held, limiter_state& state, const offered_series& series,
+                        const histogram_family& family, std::string_view tenant,
+                        const rule_selections::one& selection) {
+    const auto current = state.sets.read();
+    const compiled_rules& rules = *held.book.rules();
+    undecided open;
+    admission foreseeing{held, state, *current, tenant, open};
+    const foreseen what = foreseeing.foresee(series, rules.whole_histograms ? family : histogram_family{}, selection);
+    explanation made = remembered_of(state, *current, series.fingerprint);
+    made.exempt = selection.exempt();
+    made.is_incumbent = what.before == standing::incumbent;
+    made.whole_histograms = rules.whole_histograms;
+    made.in_histogram = what.in_histogram;
+    made.histogram_begun = what.begun;
+    made.budgets = applying_budgets(held, open.budgets, what, selection, tenant);
+    if (made.in_hour) return made;
+    made.asks_store = state.is_shared() && is_limited(rules, tenant, selection);
+    made.refused = made.refused_lately ? made.refused_lately : what.refused;
+    made.with_histogram = !made.refused_lately && what.with_histogram;
+    if (!made.refused) made.completing = what.completing;
+    return made;
+}
+
 /// Asks under the lock, by the rules that are in force then.
 /// @param ask called with the ledger and what applies to a series with these labels.
 template <class Ask>
@@ -82,6 +167,15 @@ std::vector<spent_budget> explain(series_limiter& limiter, const offered_series&
     limiter_state& state = limiter.state();
     return ask_limiter(state, labels, tenant, [&](ledger& held, const rule_selections::one& selection) {
         return explain_now(held, *state.sets.read(), series, tenant, selection);
+    });
+}
+
+std::optional<explanation> explain_series(const series_limiter& limiter, const offered_series& series,
+                                          const histogram_family& family, std::span<const label_view> labels,
+                                          std::string_view tenant) {
+    limiter_state& state = limiter.state();
+    return ask_limiter(state, labels, tenant, [&](ledger& held, const rule_selections::one& selection) {
+        return std::optional{explain_all(held, state, series, family, tenant, selection)};
     });
 }
 

@@ -1,6 +1,7 @@
-/// Why a series is refused.
+/// Why a series is refused, and what would be decided about it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -28,5 +29,44 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
 /// Nothing if there is room, or if the rules would take too long to say. Threads: any.
 std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,
                                   std::span<const label_view> labels, std::string_view tenant);
+
+/// One of the budgets that apply to a series.
+struct applying_budget {
+    limit_number limit = global_limit;
+    budget_figures figures;
+    bool exists = true;  ///< false: none of its series was ever admitted, and it counts nothing
+    in_windows spent;    ///< where it has no room for this series
+    // So many series with the same standing would find room; nothing where it does not limit.
+    std::optional<std::uint64_t> hourly_room{};
+    std::optional<std::uint64_t> daily_room{};
+};
+
+/// All that is known of a series, and what would be decided if it came now.
+struct explanation {
+    window_span hour{};
+    window_span day{};
+    // In which sets it is, up to a false positive.
+    bool in_hour = false;  ///< then it is known: accepted, without asking anything else
+    bool in_day = false;
+    std::optional<bool> in_hour_before{};     ///< nothing: that hour was not seen
+    double false_positive_rate = 0;           ///< of the hour's set, now
+    std::optional<refusal> refused_lately{};  ///< it is refused again by this, without asking the budgets
+    bool exempt = false;
+    bool is_incumbent = false;  ///< room is kept for it
+    bool asks_store = false;    ///< in a fleet: its store decides, and what is said here is what this gate knows
+    bool whole_histograms = false;
+    std::vector<applying_budget> budgets{};  ///< none if it is exempt
+    /// What would be decided if it is not known; nothing: it would be admitted.
+    std::optional<refusal> refused{};
+    bool with_histogram = false;  ///< refused because its histogram was
+    in_windows completing{};      ///< admitted there without room, since its histogram has begun
+    bool in_histogram = false;    ///< part of one that is kept whole
+    in_windows histogram_begun{};
+};
+
+/// Changes nothing. @return nothing if the rules would take too long to say. Threads: any.
+std::optional<explanation> explain_series(const series_limiter& limiter, const offered_series& series,
+                                          const histogram_family& family, std::span<const label_view> labels,
+                                          std::string_view tenant);
 
 }  // namespace seriesgate

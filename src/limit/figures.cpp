@@ -60,6 +60,7 @@ limiter_figures figures_of_windows(const ledger& held, const limiter_state& stat
                              .samples_refused = state.samples.daily,
                              .set = current->day->filter()},
                             made.mode);
+    made.global = figures_of(book.global());
     made.exempt_hourly = book.exempt().hourly.current();
     made.exempt_daily = book.exempt().daily.current();
     made.commits = state.commits.load(std::memory_order_relaxed);
@@ -99,11 +100,18 @@ limiter_figures figures_of(const series_limiter& limiter) {
         if (!collect_budgets(state, at, budgets)) continue;
         for (unnamed& each : budgets) {
             each.figures.name = name_of(*rules, each.role, each.key);
+            each.figures.overridden = !each.role.overflow && is_overridden(*rules, each.role, each.key);
             auto& into = each.role.kind == budget_kind::tenant ? made.tenants : made.limits;
             into.push_back(std::move(each.figures));
         }
         return made;
     }
+}
+
+limiter_figures figures_of_windows(const series_limiter& limiter) {
+    limiter_state& state = limiter.state();
+    const auto held = state.counts.lock();
+    return figures_of_windows(*held, state);
 }
 
 }  // namespace seriesgate

@@ -126,7 +126,9 @@ void settlement::write(std::uint32_t entry, const decision& decided, std::span<c
     verdicts_[entry] = decided.how;
     if (is_refused(decided.how)) {
         open_.refused_by[entry] = decided.by;
+        open_.turned_away.push_back(entry);
     } else {
+        if (decided.is_arrival) open_.arrived.push_back(entry);
         for (const spent_limit& each : observing) open_.observed.add(each, entry, offered_[entry].samples);
     }
 }

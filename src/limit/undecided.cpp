@@ -14,6 +14,8 @@ void undecided::shrink() {
     rules = nullptr;
     give_back(followers);
     give_back(refused_by);
+    give_back(arrived);
+    give_back(turned_away);
     selections.shrink();
     give_back(families);
     give_back(budgets);

@@ -27,8 +27,10 @@ struct undecided {
     window_span hour;  ///< in which it was looked up
 
     // What is said besides the verdicts.
-    std::vector<limit_number> refused_by;  ///< by entry: the limit, of those that are refused
-    observed_shares observed;              ///< admitted although limits that only observe have no room
+    std::vector<limit_number> refused_by;    ///< by entry: the limit, of those that are refused
+    observed_shares observed;                ///< admitted although limits that only observe have no room
+    std::vector<std::uint32_t> arrived;      ///< entries admitted that neither the day nor the hour before has had
+    std::vector<std::uint32_t> turned_away;  ///< entries refused now, and not remembered from before
 
     std::shared_ptr<const compiled_rules> rules;  ///< by which these were evaluated
     rule_selections selections;                   ///< of pending, then of followers
@@ -48,6 +50,8 @@ struct undecided {
         recalled_hourly = 0;
         recalled_daily = 0;
         observed.start();
+        arrived.clear();
+        turned_away.clear();
     }
 
     /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.

@@ -135,6 +135,11 @@ void windows::roll_over(ledger& held, window_sets& next, time_point now) {
     const bool new_day = day != next.day_span;
     const auto grace_end = hour.start + next.rules->incumbent_grace;
     const bool in_grace = follows && now < grace_end;
+    const budget_book::new_hour begun{.follows = follows,
+                                      .in_grace = in_grace,
+                                      .new_day = new_day,
+                                      .ended_hour = next.hour_span.start,
+                                      .ended_day = next.day_span.start};
     assert(hour != next.hour_span && held.next_hour && (held.next_day || !new_day));
 
     const series_maxima capacities = capacities_of(*next.rules);
@@ -165,7 +170,7 @@ void windows::roll_over(ledger& held, window_sets& next, time_point now) {
         held.daily.clear();
         state_.samples.daily.store(0, std::memory_order_relaxed);
     }
-    held.book.begin_hour({.follows = follows, .in_grace = in_grace, .new_day = new_day});
+    held.book.begin_hour(begun);
 }
 
 // --- memory

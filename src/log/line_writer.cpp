@@ -44,15 +44,14 @@ void line_writer::put(std::string line) {
         ++lost_;
         return;
     }
-    if (lost_ != told_) add(describe_(lost_ - told_));
-    told_ = lost_;
+    if (const std::uint64_t untold = lost_ - std::exchange(told_, lost_); untold != 0) add(describe_(untold), untold);
     add(std::move(line));
     wake_.notify_one();
 }
 
-void line_writer::add(std::string line) {
+void line_writer::add(std::string line, std::uint64_t tells) {
     const std::size_t bytes = line.size();
-    queue_.push_back(std::move(line));
+    queue_.push_back({.text = std::move(line), .tells = tells});
     queued_bytes_ += bytes;
 }
 
@@ -79,12 +78,13 @@ void line_writer::run(const std::stop_token& stop) {
     survive_broken_pipes();
     std::unique_lock lock{guard_};
     while (wake_.wait(lock, stop, [this] { return !queue_.empty(); })) {
-        const std::string& line = queue_.front();  // stays where it is while others are put behind it
+        const queued& line = queue_.front();  // stays where it is while others are put behind it
         lock.unlock();
-        const bool written = write_whole(stop, line);
+        const bool written = write_whole(stop, line.text);
         lock.lock();
-        if (!written) ++lost_;
-        queued_bytes_ -= queue_.front().size();
+        if (!written && line.tells == 0) ++lost_;
+        if (!written) told_ -= line.tells;  // a later one will
+        queued_bytes_ -= line.text.size();
         queue_.pop_front();
         if (queue_.empty()) idle_.notify_all();
     }

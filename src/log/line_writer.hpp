@@ -42,11 +42,16 @@ class line_writer {
     /// may stay in the queue.
     void let_go();
 
-    /// Since the start.
+    /// Lines that were put and have been lost, since the start. (Those that tell of them do not count.)
     [[nodiscard]] std::uint64_t lost() const;
 
   private:
-    void add(std::string line);
+    struct queued {
+        std::string text;
+        std::uint64_t tells = 0;  ///< of so many lost lines; 0: a line that was put
+    };
+
+    void add(std::string line, std::uint64_t tells = 0);
     void run(const std::stop_token& stop);
     bool write_whole(const std::stop_token& stop, const std::string& line) const;
 
@@ -55,7 +60,7 @@ class line_writer {
     mutable std::mutex guard_;
     std::condition_variable_any wake_;
     std::condition_variable_any idle_;
-    std::deque<std::string> queue_;  // the first one is being written
+    std::deque<queued> queue_;  // the first one is being written
     std::size_t queued_bytes_ = 0;
     std::uint64_t lost_ = 0;
     std::uint64_t told_ = 0;  // of the lost ones

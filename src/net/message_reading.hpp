@@ -21,12 +21,20 @@ inline constexpr std::size_t read_buffer_bytes_max = 128 * 1024;
 static_assert(header_bytes_max + header_read_bytes <= read_buffer_bytes_max);
 static_assert(framing_bytes_max + body_read_bytes <= read_buffer_bytes_max);
 
-/// Appends what comes next, at most so many bytes.
+/// Appends what comes next, at most so many bytes. For what is not there yet, as a rule.
 inline net::awaitable<error_code> read_more(timed_stream& stream, flat_buffer& buffer, std::size_t bytes_max) {
     const auto room = buffer.prepare(bytes_max);
     auto [error, bytes] = co_await stream.async_read_some(room, no_throw);
     buffer.commit(bytes);
     co_return error;
+}
+
+/// The same for what has come already, as a rule.
+inline net::awaitable<error_code> read_what_came(timed_stream& stream, flat_buffer& buffer, std::size_t bytes_max) {
+    error_code error;
+    buffer.commit(stream.read_now(buffer.prepare(bytes_max), error));
+    if (error != net::error::would_block) co_return error;
+    co_return co_await read_more(stream, buffer, bytes_max);
 }
 
 /// Parses a header out of the buffer, reading more while it is not complete. What comes behind it stays in the buffer.
@@ -80,7 +88,7 @@ net::awaitable<error_code> read_body_some(timed_stream& stream, flat_buffer& buf
     for (bool progress = false;;) {
         error_code error = parse_body(buffer, parser, progress);
         if (error || progress) co_return error;
-        error = co_await read_more(stream, buffer, body_read_bytes);
+        error = co_await read_what_came(stream, buffer, body_read_bytes);
         if (error == net::error::eof) {
             parser.put_eof(error);
             co_return error;

@@ -1,5 +1,6 @@
 #include "net/socket.hpp"
 
+#include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -22,6 +23,15 @@ std::optional<tcp::endpoint> tcp_of(const stream_endpoint& of) {
     std::memcpy(made.data(), of.data(), of.size());
     made.resize(of.size());
     return made;
+}
+
+/// @param ask getsockname or getpeername
+stream_endpoint endpoint_by(int (*ask)(int, sockaddr*, socklen_t*), int descriptor) noexcept {
+    stream_endpoint found;
+    auto size = static_cast<socklen_t>(found.capacity());
+    if (ask(descriptor, found.data(), &size) != 0 || size > found.capacity()) return {};
+    found.resize(size);
+    return found;
 }
 
 }  // namespace
@@ -95,7 +105,14 @@ void set_no_delay(stream_socket& of) noexcept {
     of.set_option(tcp::no_delay{true}, ignored);
 }
 
-detached_socket::detached_socket(stream_socket& from) noexcept : protocol_(AF_UNSPEC, 0) {
+detached_socket::detached_socket(int descriptor) noexcept : descriptor_(descriptor) {
+    int family = AF_UNSPEC;
+    socklen_t size = sizeof family;
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0) protocol_ = {family, 0};
+}
+
+template <class Socket>
+void detached_socket::take(Socket& from) noexcept {
     error_code error;
     protocol_ = from.local_endpoint(error).protocol();
     if (error) return;
@@ -103,17 +120,51 @@ detached_socket::detached_socket(stream_socket& from) noexcept : protocol_(AF_UN
     if (!error) descriptor_ = descriptor;
 }
 
+template <class Socket>
+result<Socket, error_code> detached_socket::give(net::io_context& to) {
+    error_code error = net::error::bad_descriptor;
+    Socket attached{to};
+    if (descriptor_ >= 0) attached.assign(protocol_, descriptor_, error);
+    if (error) return error;
+    descriptor_ = -1;
+    return attached;
+}
+
+detached_socket::detached_socket(stream_socket& from) noexcept {
+    take(from);
+}
+
+detached_socket::detached_socket(stream_acceptor& from) noexcept {
+    take(from);
+}
+
+detached_socket::detached_socket(detached_socket&& other) noexcept
+    : protocol_(other.protocol_), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+detached_socket& detached_socket::operator=(detached_socket&& other) noexcept {
+    std::swap(protocol_, other.protocol_);
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+}
+
 detached_socket::~detached_socket() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 result<stream_socket, error_code> detached_socket::attach(net::io_context& to) {
-    error_code error = net::error::bad_descriptor;
-    stream_socket attached{to};
-    if (descriptor_ >= 0) attached.assign(protocol_, descriptor_, error);
-    if (error) return error;
-    descriptor_ = -1;
-    return attached;
+    return give<stream_socket>(to);
+}
+
+result<stream_acceptor, error_code> detached_socket::attach_listening(net::io_context& to) {
+    return give<stream_acceptor>(to);
+}
+
+stream_endpoint detached_socket::local_endpoint() const noexcept {
+    return endpoint_by(::getsockname, descriptor_);
+}
+
+stream_endpoint detached_socket::remote_endpoint() const noexcept {
+    return endpoint_by(::getpeername, descriptor_);
 }
 
 }  // namespace seriesgate

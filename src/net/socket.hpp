@@ -49,21 +49,43 @@ using stream_acceptor = net::basic_socket_acceptor<net::generic::stream_protocol
 /// Small messages go at once. Nothing happens to a unix socket.
 void set_no_delay(stream_socket& of) noexcept;
 
-/// An open socket that is no thread's, on its way from one to another. Closed if nobody attaches it.
+/// An open socket that is no thread's, on its way from one to another, or between processes. Closed if nobody attaches
+/// it.
 class detached_socket {
-    net::generic::stream_protocol protocol_;
+    net::generic::stream_protocol protocol_{AF_UNSPEC, 0};
     int descriptor_ = -1;
 
   public:
+    detached_socket() = default;
+    /// Of a descriptor, which is its own from now on.
+    explicit detached_socket(int descriptor) noexcept;
+    detached_socket(detached_socket&& other) noexcept;
+    detached_socket& operator=(detached_socket&& other) noexcept;
     /// Takes the socket out of its context. Nothing may be pending on it. If that fails, it stays as it is and attach()
     /// fails. Threads: the one that it belongs to so far.
     explicit detached_socket(stream_socket& from) noexcept;
-    detached_socket(const detached_socket&) = delete;
-    detached_socket& operator=(const detached_socket&) = delete;
+    /// The same of one that listens.
+    explicit detached_socket(stream_acceptor& from) noexcept;
     ~detached_socket();
 
     /// If it fails, the socket is still open, and still ours.
     [[nodiscard]] result<stream_socket, error_code> attach(net::io_context& to);
+    /// The same for one that listens.
+    [[nodiscard]] result<stream_acceptor, error_code> attach_listening(net::io_context& to);
+
+    [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
+    /// -1 for none. It stays ours.
+    [[nodiscard]] int native_handle() const noexcept { return descriptor_; }
+    /// Where it is bound; nowhere if the system does not say.
+    [[nodiscard]] stream_endpoint local_endpoint() const noexcept;
+    /// Who is at its other end; nowhere if nobody is.
+    [[nodiscard]] stream_endpoint remote_endpoint() const noexcept;
+
+  private:
+    template <class Socket>
+    void take(Socket& from) noexcept;
+    template <class Socket>
+    result<Socket, error_code> give(net::io_context& to);
 };
 
 }  // namespace seriesgate

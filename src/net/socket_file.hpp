@@ -25,6 +25,9 @@ class socket_file {
     ~socket_file() { remove(); }
 
     void remove() noexcept;
+    /// It is somebody else's from now on.
+    void forget() noexcept { path_.clear(); }
+    [[nodiscard]] bool is_ours() const noexcept { return !path_.empty(); }
 };
 
 struct listening_file {
@@ -36,5 +39,12 @@ struct listening_file {
 /// was killed, is replaced. The file is its owner's and its group's to connect to, and nobody else's.
 /// Threads: one, and no other makes files meanwhile: the mask of file modes is the process'.
 [[nodiscard]] listening_file listen_at_path(net::io_context& io, const std::string& path);
+
+/// A socket that listens, before somebody accepts there: made by this process or given to it.
+struct listening_socket {
+    socket_file file{};  ///< none, for TCP and where others remove it
+    detached_socket socket;
+    bool leaves_file = false;  ///< it has one that another process has yet to leave to this one
+};
 
 }  // namespace seriesgate

@@ -34,10 +34,13 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     using clock = std::chrono::steady_clock;
 
   private:
+    static constexpr unsigned in_a_row_max = 16;
+
     stream_socket socket_;
     net::steady_timer timer_;
     clock::time_point limit_ = clock::time_point::min();
     clock::time_point wakes_ = clock::time_point::max();  // when the timer looks at the limit
+    unsigned in_a_row_ = 0;                               // operations that have not waited since one that has
     [[no_unique_address]] usage_check usage_;
 
   public:
@@ -77,6 +80,19 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     }
     [[nodiscard]] clock::time_point limit() const noexcept { return limit_; }
     [[nodiscard]] bool expired() const noexcept { return clock::now() >= limit_; }
+
+    /// What a wait would not be for: reads what has come, or writes what there is room for, within the call.
+    /// @param error net::error::would_block where a wait is due: nothing has come, there is no room, or so many in a
+    /// row have not waited that others of this thread shall have their turn.
+    /// @return how many bytes
+    template <class Buffers>
+    std::size_t read_now(const Buffers& into, error_code& error) {
+        return now<operation::read>(error, [&] { return socket_.read_some(into, error); });
+    }
+    template <class Buffers>
+    std::size_t write_now(const Buffers& from, error_code& error) {
+        return now<operation::write>(error, [&] { return socket_.write_some(from, error); });
+    }
 
     template <class Buffers, class Handler>
     void read_some(const Buffers& into, Handler handler) {
@@ -120,10 +136,25 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         return {this, std::move(handler)};
     }
 
+    template <operation Kind, class Perform>
+    std::size_t now(error_code& error, Perform perform) {
+        error = {};
+        if (expired()) error = boost::beast::error::timeout;
+        if (in_a_row_ == in_a_row_max) error = net::error::would_block;
+        if (!error && !socket_.non_blocking()) socket_.non_blocking(true, error);
+        if (error) return 0;
+        ++in_a_row_;
+        usage_.begin(Kind);
+        const std::size_t bytes = perform();
+        usage_.end(Kind);
+        return bytes;
+    }
+
     /// What cannot be started for want of memory is not pending. Its handler has gone by then, but not who owns us:
     /// Asio unwinds a coroutine later, and other handlers own nothing or are kept.
     template <operation Kind, class Start>
     void begin(Start start) {
+        in_a_row_ = 0;
         usage_.begin(Kind);
         try {
             start();

@@ -104,6 +104,22 @@ class timed_stream {
             token, buffers);
     }
 
+    /// Reads or writes what needs no wait, and no turn of the event loop: half of what a small operation costs.
+    /// @param error net::error::would_block where an asynchronous operation has to follow; always with TLS.
+    /// @return how many bytes
+    template <class Buffers>
+    std::size_t read_now(const Buffers& into, error_code& error) {
+        if (tls_) [[unlikely]]
+            return left_to_wait(error);
+        return socket_->read_now(into, error);
+    }
+    template <class Buffers>
+    std::size_t write_now(const Buffers& from, error_code& error) {
+        if (tls_) [[unlikely]]
+            return left_to_wait(error);
+        return socket_->write_now(from, error);
+    }
+
     /// Nothing more will be sent: the peer is told so. With TLS it is also waited for to say the same.
     template <class Token>
     auto async_shutdown(Token&& token) {
@@ -122,6 +138,11 @@ class timed_stream {
         if (tls_) tls_->close_send();
         error_code ignored;
         socket_->socket().shutdown(stream_socket::shutdown_send, ignored);
+    }
+    /// Ends whatever is pending with net::error::operation_aborted. What has not been read is still there.
+    void cancel() noexcept {
+        error_code ignored;
+        socket_->socket().cancel(ignored);
     }
     /// Ends whatever is pending.
     void close() noexcept {
@@ -159,6 +180,11 @@ class timed_stream {
     [[nodiscard]] bool peer_has_ended() const noexcept;
 
   private:
+    static std::size_t left_to_wait(error_code& error) noexcept {
+        error = net::error::would_block;
+        return 0;
+    }
+
     template <class Handler>
     erased_handler erased(Handler handler) {
         return {std::move(handler), get_executor()};

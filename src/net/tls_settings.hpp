@@ -17,6 +17,7 @@ struct tls_settings {
     std::string certificates{};  ///< PEM: our own first, then those that lead to its authority; a server needs one
     std::string key{};           ///< PEM, without a password
     std::string authorities{};   ///< PEM: whom to trust; a client without trusts the system's
+    bool any_server = false;     ///< a client does not ask who the server is: anybody on the way may be it
 
     client_certificates clients = client_certificates::none;
     /// Of those that a client's certificate has as subjectAltName, one has to be here; all may, if this is empty.

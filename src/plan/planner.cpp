@@ -171,6 +171,8 @@ plan planner::collect() {
     made.refused_by = refused_by_.all();
     made.observed_by = observed_by_.all();
     made.told = told_;
+    made.arrived = scratch_.arrived;
+    made.turned_away = scratch_.turned_away;
     made.forward = what_is_left();
     assert(counts.refused_series <= removed_.size());
     assert((counts.refused_series == 0) == removed_.empty());

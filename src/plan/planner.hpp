@@ -35,10 +35,10 @@ class untold_series;
 /// read() and decide(), and as long as the plan is used, it belongs to that one request. Uses its buffers again for the
 /// next.
 /// Threads: one at a time; planners of different threads share one limiter.
-class planner : label_source {
-    /// Of the buffers for an entry that is refused: its index, verdict, limit and range, its place among the distinct
-    /// ones.
-    static constexpr std::size_t decided_entry_bytes = 84;
+class planner : public label_source {
+    /// Of the buffers for an entry that is refused: its index (twice), verdict, limit and range, its place among the
+    /// distinct ones.
+    static constexpr std::size_t decided_entry_bytes = 88;
 
     /// What the decision does not need to know about an entry.
     struct entry {
@@ -72,9 +72,10 @@ class planner : label_source {
   public:
     /// @param ignored_labels see label_hasher.
     /// @param symbol_bytes_max see write_request_v2_reader::reset.
+    /// @param known see write_request_reader; may be null.
     explicit planner(const hash_key& key, const std::vector<std::string>& ignored_labels = {},
-                     std::size_t symbol_bytes_max = symbol_bytes_per_request_max)
-        : reader_(label_hasher{key, ignored_labels}),
+                     std::size_t symbol_bytes_max = symbol_bytes_per_request_max, known_labels* known = nullptr)
+        : reader_(label_hasher{key, ignored_labels}, known),
           reader_v2_(label_hasher{key, ignored_labels}),
           hasher_(key, ignored_labels),
           key_(key),
@@ -113,10 +114,14 @@ class planner : label_source {
     void shrink();
 
     [[nodiscard]] std::size_t entry_count() const noexcept { return entries_.size(); }
+    /// By entry.
+    [[nodiscard]] std::span<const offered_series> offered() const noexcept { return offered_; }
     [[nodiscard]] std::uint64_t fingerprint_at(std::size_t index) const noexcept { return offered_[index].fingerprint; }
     [[nodiscard]] const byte_range& record_of(std::size_t index) const noexcept { return entries_[index].record; }
     /// Precondition: it has been decided.
     [[nodiscard]] verdict verdict_of(std::size_t index) const noexcept { return verdicts_[index]; }
+    /// Precondition: it is refused, and not for being unknown.
+    [[nodiscard]] limit_number limit_of(std::size_t index) const noexcept { return scratch_.refused_by[index]; }
 
     /// The labels of an entry of the last body. @return valid until the next call.
     std::span<const label_view> labels(std::size_t index) override;

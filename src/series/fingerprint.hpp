@@ -50,6 +50,7 @@ class label_hasher {
     explicit label_hasher(hash_key key, std::vector<std::string> ignored = {})
         : key_(std::move(key)), ignored_(std::move(ignored)) {}
 
+    [[nodiscard]] const hash_key& key() const noexcept { return key_; }
     /// The secret that its hashes are made with, for those who hash the texts by themselves.
     [[nodiscard]] const unsigned char* secret() const noexcept { return key_.secret(); }
 

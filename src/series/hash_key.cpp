@@ -1,6 +1,7 @@
 #include "series/hash_key.hpp"
 
 #include <cassert>
+#include <cstring>
 #include <string_view>
 
 #define XXH_INLINE_ALL
@@ -10,10 +11,14 @@ namespace seriesgate {
 
 hash_key::hash_key(bytes_view random) {
     assert(random.size() >= random_bytes_min);
-    secret_array made{};
+    const auto made = std::make_shared<secrets>();
     // Takes any number of bytes but none; the size of the secret is above its minimum.
-    XXH3_generateSecret(made.data(), made.size(), random.data(), random.size());
-    secret_ = std::make_shared<const secret_array>(made);
+    XXH3_generateSecret(made->secret.data(), made->secret.size(), random.data(), random.size());
+    for (std::size_t at = 0; at < long_secret_bytes; at += sizeof(XXH128_hash_t)) {
+        const XXH128_hash_t bits = XXH3_128bits_withSecret(&at, sizeof at, made->secret.data(), secret_bytes);
+        std::memcpy(made->long_secret.data() + at, &bits, sizeof bits);
+    }
+    secrets_ = made;
 }
 
 const hash_key& hash_key::known_to_all() {

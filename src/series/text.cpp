@@ -1,6 +1,7 @@
 #include "series/text.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/control_characters.hpp"
 #include "core/utf8.hpp"
@@ -81,6 +82,34 @@ std::string quoted(bytes_view text) {
 std::string readable(bytes_view text) {
     std::string out;
     append_escaped(out, text, "\\");
+    return out;
+}
+
+std::string unreadable(bytes_view text) {
+    const auto code_of = [&text](std::size_t digits) {
+        unsigned code = 0;
+        const bytes_view number = text.substr(2, digits);
+        std::from_chars(number.data(), number.data() + number.size(), code, 16);
+        return code;
+    };
+    std::string out;
+    while (!text.empty()) {
+        const bytes_view sign = text.substr(0, 2);
+        std::size_t size = 1;
+        if (sign == "\\\\") {
+            out += '\\';
+            size = 2;
+        } else if (sign == "\\x") {
+            out += static_cast<char>(static_cast<unsigned char>(code_of(2)));
+            size = 4;
+        } else if (sign == "\\u") {
+            append_utf8(out, code_of(4));
+            size = 6;
+        } else {
+            out += text.front();
+        }
+        text.remove_prefix(std::min(size, text.size()));
+    }
     return out;
 }
 

@@ -21,4 +21,7 @@ std::string quoted(bytes_view text);
 /// so different texts stay different, and none gives orders to a terminal.
 std::string readable(bytes_view text);
 
+/// The text that readable() was given. @param text what it made of it.
+std::string unreadable(bytes_view text);
+
 }  // namespace seriesgate

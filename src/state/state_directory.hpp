@@ -41,6 +41,11 @@ class state_directory {
     /// has, with files in it that are not ours to replace.
     [[nodiscard]] holding hold();
 
+    /// Lets another process lock it. Nothing may be written until take_back().
+    void give_up() noexcept { lock_ = {}; }
+    /// Locks it again. Throws if another process has it; then hold() will try, too.
+    void take_back() { take(); }
+
     /// @return a descriptor to read from; none if there is no such file. Throws if it is no regular file.
     [[nodiscard]] std::optional<descriptor> open(std::string_view name) const;
 

@@ -4,12 +4,12 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/write.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "net/message_reading.hpp"
+#include "net/message_writing.hpp"
 #include "net/tls_error.hpp"
 #include "net/transfer_coding.hpp"
 
@@ -96,8 +96,7 @@ attempt no_answer(std::string why) {
 net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& message,
                                  std::chrono::steady_clock::time_point limit) {
     stream.expires_at(limit);
-    auto [write_error, written] = co_await http::async_write(stream, message.http, no_throw);
-    static_cast<void>(written);
+    const error_code write_error = co_await write_message(stream, message.http);
 
     // A store that refuses early may answer before it has read everything: look for an answer even so. That it had
     // taken what it has not read nobody could believe.

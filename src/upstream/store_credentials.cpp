@@ -1,22 +1,12 @@
 #include "upstream/store_credentials.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <memory>
 
+#include "core/base64.hpp"
+
 namespace seriesgate {
 namespace {
-
-/// Source: RFC 4648, section 4.
-std::string base64(std::string_view text) {
-    std::string coded((text.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a zero
-    const int size =
-        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(coded.data()),
-                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-    coded.resize(static_cast<std::size_t>(size));
-    return coded;
-}
 
 bool is_authorization(std::string_view name) {
     return http::string_to_field(name) == http::field::authorization;
@@ -49,7 +39,7 @@ store_credentials::proof store_credentials::make_proof() const {
     if (!file_) return {};
     const std::string& secret = file_->text().reveal();
     return {.secret = secret,
-            .authorization = user_name_.empty() ? "Bearer " + secret : "Basic " + base64(user_name_ + ":" + secret)};
+            .authorization = user_name_.empty() ? "Bearer " + secret : "Basic " + to_base64(user_name_ + ":" + secret)};
 }
 
 void store_credentials::refresh() {

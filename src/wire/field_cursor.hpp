@@ -65,6 +65,13 @@ class field_cursor {
         return true;
     }
 
+    /// Whether next() will say that there is a field of that tag.
+    /// @param tag of one byte.
+    [[nodiscard]] bool is_before(std::uint32_t tag) const noexcept {
+        assert(tag >= 8 && tag < 0x80);
+        return at_ != end_ && *at_ == static_cast<char>(tag);
+    }
+
     [[nodiscard]] std::uint32_t tag() const noexcept { return tag_; }
     /// First byte of the current field's tag.
     [[nodiscard]] const char* field_start() const noexcept { return field_start_; }

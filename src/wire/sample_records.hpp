@@ -53,7 +53,27 @@ inline bool is_plain_sample(const char* at, const char* end, std::uint64_t& valu
     return ((head & head_mask) == expected_head) & ((tail & 0x808080808080ff00u) == 0x0080808080801000u);
 }
 
-/// The same where anything may follow.
+/// What an entry holds before the plain sample that it ends with, by its last bytes alone; nothing if there is none, or
+/// nothing else. Without a branch for which of the two it is, as above.
+/// @param value becomes the bits of the sample's value.
+inline bytes_view labels_before_plain_sample(bytes_view entry, std::uint64_t& value) noexcept {
+    if (entry.size() <= plain_sample_bytes) return {};
+    const char* const end = entry.data() + entry.size();
+    std::uint32_t head = 0;
+    std::uint16_t zero_head = 0;
+    std::uint64_t tail = 0;
+    std::memcpy(&head, end - plain_sample_bytes, sizeof head);
+    std::memcpy(&value, end - plain_sample_bytes + 3, sizeof value);
+    std::memcpy(&zero_head, end - plain_zero_bytes, sizeof zero_head);
+    std::memcpy(&tail, end - sizeof tail, sizeof tail);
+    const bool has_value = (head & 0xffffff) == 0x091012;
+    const bool is_plain = (has_value | (zero_head == 0x0712)) & ((tail & 0x808080808080ff00u) == 0x0080808080801000u);
+    value &= -std::uint64_t{has_value};
+    static_assert(plain_sample_bytes == 2 * plain_zero_bytes);
+    return {entry.data(), is_plain ? entry.size() - (std::size_t{plain_zero_bytes} << has_value) : 0};
+}
+
+/// A plain sample where anything may follow.
 /// @param at may stand at anything.
 /// @return the byte after the record, or nullptr if there is something else.
 inline const char* read_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {

@@ -17,6 +17,7 @@ struct series_view {
     /// Holds a sample or histogram other than a stale marker: what may admit a new series.
     bool admits = false;
 
+    bool operator==(const series_view&) const = default;
     /// Nothing but labels and metadata otherwise.
     [[nodiscard]] bool holds_data() const noexcept { return (samples | histograms | exemplars) != 0; }
 };

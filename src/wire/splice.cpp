@@ -4,10 +4,10 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "core/varint.hpp"
 #include "wire/snappy_block.hpp"
+#include "wire/snappy_elements.hpp"
 
 namespace seriesgate {
 namespace {
@@ -34,20 +34,19 @@ void append_kept(bytes_view body, std::size_t from, std::size_t to, std::span<co
 
 /// The elements of a snappy block one after the other, with the bytes that they stand for.
 class snappy_elements {
-    const char* at_;
-    const char* end_;
+    bytes_view rest_;
     std::size_t decoded_ = 0;
     std::size_t reach_ = 0;
 
   public:
-    explicit snappy_elements(bytes_view compressed) noexcept
-        : at_(compressed.data()), end_(compressed.data() + compressed.size()) {
+    explicit snappy_elements(bytes_view compressed) noexcept : rest_(compressed) {
         std::uint64_t size = 0;
-        at_ = read_varint(at_, end_, size);
+        const char* const end = compressed.data() + compressed.size();
+        rest_.remove_prefix(static_cast<std::size_t>(read_varint(compressed.data(), end, size) - compressed.data()));
     }
 
     /// Where the next element stands.
-    [[nodiscard]] const char* position() const noexcept { return at_; }
+    [[nodiscard]] const char* position() const noexcept { return rest_.data(); }
     /// Bytes that the elements so far stand for.
     [[nodiscard]] std::size_t decoded() const noexcept { return decoded_; }
     /// How far back the last element reached for what it copied; 0 for a literal.
@@ -55,42 +54,12 @@ class snappy_elements {
 
     /// @return false at the end.
     bool next() noexcept {
-        const auto rest = static_cast<std::size_t>(end_ - at_);
-        if (rest == 0) return false;
-        std::uint64_t head = 0;
-        if (rest >= sizeof head) {
-            std::memcpy(&head, at_, sizeof head);
-        } else {
-            std::memcpy(&head, at_, rest);
-        }
-        const auto number = [head](unsigned bytes) { return head >> 8 & ((std::uint64_t{1} << 8 * bytes) - 1); };
-        std::uint64_t size = (head >> 2 & 63) + 1;
-        std::uint64_t bytes = 0;
-        switch (head & 3) {
-            case 0: {
-                const auto size_bytes = static_cast<unsigned>(size > 60 ? size - 60 : 0);
-                if (size_bytes != 0) size = number(size_bytes) + 1;
-                bytes = 1 + size_bytes + size;
-                reach_ = 0;
-                break;
-            }
-            case 1:
-                size = 4 + (head >> 2 & 7);
-                bytes = 2;
-                reach_ = (head >> 5 & 7) << 8 | number(1);
-                break;
-            case 2:
-                bytes = 3;
-                reach_ = number(2);
-                break;
-            default:
-                bytes = 5;
-                reach_ = number(4);
-        }
-        if (rest < bytes) return false;
-        assert(bytes > 0 && size > 0);
-        at_ += bytes;
-        decoded_ += size;
+        if (rest_.empty()) return false;
+        const snappy_element element = read_snappy_element(rest_);
+        if (element.bytes() > rest_.size()) return false;
+        rest_.remove_prefix(element.bytes());
+        decoded_ += element.size;
+        reach_ = element.reach;
         return true;
     }
 };

@@ -9,6 +9,7 @@
 #include "core/utf8.hpp"
 #include "core/varint.hpp"
 #include "series/text.hpp"
+#include "wire/field_writing.hpp"
 #include "wire/symbol_refs.hpp"
 
 namespace seriesgate {
@@ -19,22 +20,6 @@ constexpr auto varint = wire_type::varint;
 
 /// Families of usual requests.
 constexpr std::size_t told_kept_max = 10'000;
-
-void append_bytes(std::string& out, std::uint32_t tag, bytes_view bytes) {
-    append_varint(out, tag);
-    append_varint(out, bytes.size());
-    out.append(bytes);
-}
-
-void append_label(std::string& out, bytes_view name, bytes_view value) {
-    const auto size_of = [](bytes_view bytes) {
-        return 1u + static_cast<unsigned>(varint_size(bytes.size())) + bytes.size();
-    };
-    append_varint(out, tag_of(1, len));
-    append_varint(out, size_of(name) + size_of(value));
-    append_bytes(out, tag_of(1, len), name);
-    append_bytes(out, tag_of(2, len), value);
-}
 
 /// Source: prometheus/prometheus model/histogram/generic.go, CustomBucketsSchema.
 bool has_custom_buckets(bytes_view histogram) {

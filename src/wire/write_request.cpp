@@ -1,11 +1,14 @@
 #include "wire/write_request.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "core/kept_memory.hpp"
 #include "series/label_hash.hpp"
 #include "wire/bounds.hpp"
+#include "wire/labels_key.hpp"
 #include "wire/sample_records.hpp"
+#include "wire/write_request_checks.hpp"
 
 namespace seriesgate {
 namespace {
@@ -66,53 +69,17 @@ inline const char* read_short_label(const char* at, const char* end, label_view&
     return fields.failed() || parse_label(payload, label) ? nullptr : fields.position();
 }
 
-/// Label of an exemplar: well formed is all we ask.
-fault check_label(bytes_view label) noexcept {
-    field_cursor fields{label};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):  // name
-            case tag_of(2, len):  // value
-                fields.read_bytes();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2));
-        }
-    return fault_of(fields);
-}
+/// How far ahead of an entry the body is loaded: the walk goes from entry to entry first and reads them afterwards,
+/// which looks like no stream to a processor.
+constexpr std::size_t prefetch_bytes = 2'048;
 
-fault check_exemplar(bytes_view exemplar) noexcept {
-    field_cursor fields{exemplar};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):
-                if (auto wrong = check_label(fields.read_bytes())) return wrong;
-                break;
-            case tag_of(2, fixed64):  // value
-                fields.read_fixed64();
-                break;
-            case tag_of(3, varint):  // timestamp
-                fields.read_varint_value();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 3));
-        }
-    return fault_of(fields);
-}
+/// What the first ones ask for comes while the others are hashed.
+constexpr std::size_t keyed_at_once = 4;
 
-fault check_metadata(bytes_view metadata) noexcept {
-    field_cursor fields{metadata};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, varint):  // type
-                fields.read_varint_value();
-                break;
-            case tag_of(2, len):  // metric_family_name
-            case tag_of(4, len):  // help
-            case tag_of(5, len):  // unit
-                fields.read_bytes();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 4, 5));
-        }
-    return fault_of(fields);
+/// @param at may lie behind the end: nothing is read.
+void prefetch_entry_at(const char* at, std::size_t size) noexcept {
+    constexpr std::size_t cache_line = 64;
+    for (std::size_t line = 0; line < size; line += cache_line) __builtin_prefetch(at + line);
 }
 
 }  // namespace
@@ -121,23 +88,22 @@ void write_request_reader::reset(bytes_view body) noexcept {
     assert(body.size() <= decoded_bytes_limit);
     body_ = body;
     fields_ = field_cursor{body};
+    credit_.pass(series_count_);
     series_count_ = 0;
     metadata_ = 0;
     error_ = {};
+    ahead_at_ = ahead_count_ = 0;
     labels_.start(body.data() + body.size());
 }
 
 bool write_request_reader::next() {
+    if (ahead_at_ != ahead_count_ || look_ahead()) return take_ahead();
     while (fields_.next()) switch (fields_.tag()) {
             case tag_of(1, len): {
                 const char* const start = fields_.field_start();
                 const bytes_view payload = fields_.read_bytes();
                 if (fields_.failed()) break;
-                if (++series_count_ > series_per_request_max) return fail(wire_errc::series_over_limit, start);
-                series_.record = {static_cast<std::uint32_t>(start - body_.data()),
-                                  static_cast<std::uint32_t>(fields_.position() - start)};
-                assert(series_.record.end() <= body_.size() && series_.record.size >= payload.size() + 2);
-                return read_series(payload);
+                return begin_series(start, payload) && read_series(payload);
             }
             case tag_of(3, len):
                 if (auto wrong = check_metadata(fields_.read_bytes())) return fail(wrong.code, wrong.at);
@@ -150,12 +116,67 @@ bool write_request_reader::next() {
     return false;
 }
 
+/// Looks the entries up that come next, up to something else.
+/// @return whether there are any; what goes wrong behind them is told after them.
+bool write_request_reader::look_ahead() noexcept {
+    ahead_at_ = ahead_count_ = 0;
+    if (known_ == nullptr || !credit_.is_given()) return false;
+    while (ahead_count_ < ahead_max && fields_.is_before(tag_of(1, len)) && fields_.next()) {
+        entry_ahead& entry = ahead_[ahead_count_];
+        entry.start = fields_.field_start();
+        entry.payload = fields_.read_bytes();
+        if (fields_.failed()) break;
+        prefetch_entry_at(entry.start + prefetch_bytes, std::min(entry.payload.size(), keyed_bytes_max));
+        const bytes_view labels = labels_before_plain_sample(entry.payload, entry.value);
+        ahead_labels_[ahead_count_++] = labels.size() <= keyed_bytes_max ? labels : bytes_view{};
+    }
+    for (std::size_t i = 0; i < ahead_count_; i += keyed_at_once) {
+        const std::size_t end = std::min(i + keyed_at_once, ahead_count_);
+        labels_keys({ahead_labels_.data() + i, end - i}, hasher_.key(), ahead_keys_.data() + i);
+        for (std::size_t j = i; j < end; ++j) known_->prefetch(ahead_keys_[j]);
+    }
+    for (std::size_t i = 0; i < ahead_count_; ++i)
+        ahead_[i].is_known = ahead_keys_[i] != 0 && known_->find(ahead_keys_[i], ahead_[i].labels_hash);
+    return ahead_count_ != 0;
+}
+
+/// What is known needs no reading: its labels have been read before, and its sample has been looked at.
+bool write_request_reader::take_ahead() {
+    const std::size_t at = ahead_at_++;
+    const entry_ahead& entry = ahead_[at];
+    if (!begin_series(entry.start, entry.payload)) return false;
+    if (entry.is_known) [[likely]] {
+        credit_.add();
+        series_.labels_hash = entry.labels_hash;
+        series_.samples = 1;
+        series_.histograms = series_.exemplars = 0;
+        series_.admits = entry.value != stale_marker_bits;
+        return true;
+    }
+    if (!read_series(entry.payload)) return false;
+    if (ahead_keys_[at] == 0) return true;
+    // Behind its labels there may be more than the sample that it ends with. What is learned is what has been read.
+    const bool is_all = labels_end_ == ahead_labels_[at].data() + ahead_labels_[at].size();
+    if (!is_all || !known_->learn(ahead_keys_[at], series_.labels_hash, credit_.displaces())) credit_.take();
+    return true;
+}
+
+/// @return whether there may be another one.
+bool write_request_reader::begin_series(const char* start, bytes_view payload) noexcept {
+    if (++series_count_ > series_per_request_max) return fail(wire_errc::series_over_limit, start);
+    const char* const end = payload.data() + payload.size();
+    series_.record = {static_cast<std::uint32_t>(start - body_.data()), static_cast<std::uint32_t>(end - start)};
+    assert(series_.record.end() <= body_.size() && series_.record.size >= payload.size() + 2);
+    return true;
+}
+
 /// What nearly all entries are: labels in the order of their names, and one sample.
 bool write_request_reader::read_series(bytes_view payload) {
     series_.samples = series_.histograms = series_.exemplars = 0;
     const char* const end = payload.data() + payload.size();
     const char* const labels_end = read_labels(payload.data(), end);
     assert(labels_end >= payload.data() && labels_end <= end);
+    labels_end_ = labels_end;
     series_.labels_hash = labels_.sum();
     std::uint64_t value = 0;
     if (is_plain_sample(labels_end, end, value)) [[likely]] {
@@ -272,6 +293,7 @@ bool write_request_reader::fail(wire_errc code, const char* at) noexcept {
     assert(code != wire_errc::none && at >= body_.data() && at <= body_.data() + body_.size());
     error_ = {code, static_cast<std::uint64_t>(at - body_.data())};
     fields_.fail(code);
+    ahead_at_ = ahead_count_;
     return false;
 }
 

@@ -4,6 +4,7 @@
 /// can be kept or removed as a byte range. Formats: proto/remote_write_v1.proto.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,7 +12,9 @@
 #include "series/fingerprint.hpp"
 #include "series/label.hpp"
 #include "wire/field_cursor.hpp"
+#include "wire/known_labels.hpp"
 #include "wire/label_walk.hpp"
+#include "wire/recognition_credit.hpp"
 #include "wire/series_view.hpp"
 #include "wire/wire_error.hpp"
 
@@ -24,14 +27,35 @@ namespace seriesgate {
 ///     while (reader.next()) use(reader.series());
 ///     if (reader.failed()) return reader.error();
 ///
-/// One reader serves many requests (reset), so that its buffers are allocated once.
-/// Threads: one at a time.
+/// One reader serves many requests (reset), so that its buffers are allocated once. It looks some entries ahead: those
+/// that end as nearly all do, with one sample, are looked up by the bytes of their labels (known_labels), and only what
+/// is not found is read label by label. Threads: one at a time.
 class write_request_reader {
+    /// An entry that has been seen, and may be known.
+    struct entry_ahead {
+        const char* start;  ///< of its tag
+        bytes_view payload;
+        std::uint64_t value;        ///< of the plain sample at its end, if it has one
+        std::uint64_t labels_hash;  ///< of what stands before that, if it is known
+        bool is_known;
+    };
+    /// Twice as many as there are lookups in flight at once (see admitted_set::prefetch_distance): half of them has
+    /// come when the first is wanted.
+    static constexpr std::size_t ahead_max = 32;
+
     bytes_view body_;
     field_cursor fields_{{}};
     series_view series_;
     label_walk labels_;
     label_hasher hasher_;
+    known_labels* known_;  // null: every entry is read
+    recognition_credit credit_;
+    std::array<entry_ahead, ahead_max> ahead_;
+    std::array<bytes_view, ahead_max> ahead_labels_;   // all that stands before a plain sample at the end; else none
+    std::array<std::uint64_t, ahead_max> ahead_keys_;  // of these, see labels_keys
+    std::size_t ahead_at_ = 0;
+    std::size_t ahead_count_ = 0;
+    const char* labels_end_ = nullptr;    // of the entry that was read last: where the labels end that it begins with
     std::vector<label_view> odd_labels_;  // of an entry that has not just one run of ascending labels
     std::uint32_t series_count_ = 0;
     std::uint32_t metadata_ = 0;
@@ -39,8 +63,10 @@ class write_request_reader {
 
   public:
     /// @param hasher says which labels count.
-    explicit write_request_reader(label_hasher hasher = label_hasher{hash_key::known_to_all()})
-        : hasher_(std::move(hasher)) {}
+    /// @param known of readers with the same key and the same labels that count, and no others; may be null.
+    explicit write_request_reader(label_hasher hasher = label_hasher{hash_key::known_to_all()},
+                                  known_labels* known = nullptr)
+        : hasher_(std::move(hasher)), known_(known) {}
     explicit write_request_reader(bytes_view body) : write_request_reader{} { reset(body); }
 
     /// Starts on a new body, which must outlive the reading. At most decoded_bytes_limit bytes.
@@ -62,6 +88,9 @@ class write_request_reader {
     void shrink();
 
   private:
+    bool look_ahead() noexcept;
+    bool take_ahead();
+    bool begin_series(const char* start, bytes_view payload) noexcept;
     bool read_series(bytes_view payload);
     const char* read_labels(const char* at, const char* end);
     bool read_records(bytes_view records);

@@ -1,15 +1,19 @@
 #include "admin/pages.hpp"
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
 #include <thread>
 
 #include "config/version.hpp"
+#include "demand/observed_demand.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "net/wall_clock.hpp"
 #include "support/catch.hpp"
+#include "talkers/refused_ring.hpp"
+#include "talkers/talkers.hpp"
 
 using namespace seriesgate;
 using namespace std::chrono_literals;
@@ -24,12 +28,25 @@ net::awaitable<void> ask(page_desk& pages, page_key key, net::io_context& io, pa
 /// Pages about a limiter and two figures.
 struct scene {
     series_limiter limiter{{.global = {.hourly = 3}}, wall_clock_now()};
-    bool broken = false;
+    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock_now()};
+    refused_ring refused{};
+    observed_demand demand{};
+    hash_key installation = hash_key::known_to_all();
+    std::vector<std::string> ignored_labels{"replica"};
+    std::atomic<bool> broken = false;
     page_desk pages;
     page_sources from{.limiter = limiter,
                       .started = std::chrono::steady_clock::now() - 7s,
                       .write_metrics = [this](exposition& out) { write_own(out); },
-                      .counts = [] { return gate_counts{.requests = {.total = 5}}; }};
+                      .counts = [] { return gate_counts{.requests = {.total = 5}}; },
+                      .catch_up = [] {},
+                      .who = who,
+                      .refused = refused,
+                      .demand = demand,
+                      .key = installation,
+                      .ignored_labels = ignored_labels,
+                      .now = wall_clock_now,
+                      .upkeep = [] { return upkeep_facts{.keeps_state = true}; }};
     std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, pages, from); }};
 
     scene() { log::set_up(log::format::logfmt, log::level::error); }
@@ -76,8 +93,10 @@ TEST_CASE("the status page says the same to people") {
     scene at;
     const page_text text = at.page({.kind = page_kind::status});
     REQUIRE(text);
-    CHECK(text->find("<p>Up for 7 s, mode: enforce.</p>") != std::string::npos);
-    CHECK(text->find("<tr><td>hour</td><td>0</td><td>3</td><td>0</td>") != std::string::npos);
+    CHECK(text->find("up for 7 s, as of ") != std::string::npos);
+    CHECK(text->find("<strong>0</strong> of 3 series") != std::string::npos);
+    CHECK(text->find("<dt>requests</dt><dd>5</dd>") != std::string::npos);
+    CHECK(text->find("<dt>state saved</dt><dd>not saved yet</dd>") != std::string::npos);
     CHECK(text->ends_with("</html>\n"));
 }
 

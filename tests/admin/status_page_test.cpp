@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
+#include "admin/page_texts.hpp"
+#include "admin/status_sections.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -11,13 +14,42 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const process_facts process{.version = "1.2.3", .uptime = 12s};
+const std::chrono::sys_seconds day_start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 2};
+const std::chrono::sys_seconds hour_start = day_start + 10h;
 
 budget_figures tenant(std::string name, std::uint64_t current) {
     return {.name = {.limit = {}, .tenant = std::move(name), .has_tenant = true, .group = {}},
             .mode = limit_mode::observe,
-            .hourly = {.series_max = 5, .series_current = current, .series_refused = 1},
+            .hourly = {.series_max = 500, .series_current = current, .series_refused = 1},
             .daily = {.series_max = 0, .series_current = 7, .series_refused = 2}};
+}
+
+budget_figures group(std::string limit, group_labels labels, std::uint64_t current) {
+    return {.name = {.limit = std::move(limit), .tenant = {}, .group = std::move(labels)},
+            .mode = limit_mode::enforce,
+            .hourly = {.series_max = 1'000, .series_current = current, .series_refused = 1'234},
+            .daily = {}};
+}
+
+/// A gate in its 23rd minute of the hour.
+status_facts some_facts() {
+    status_facts facts{.process = {.version = "1.2.3", .uptime = 12s}, .now = hour_start + 23min};
+    facts.figures.hourly = {.span = {hour_start, hour_start + 1h}, .series_max = 10'000, .series_current = 2'500};
+    facts.figures.daily = {.span = {day_start, day_start + 24h}, .series_current = 9'000};
+    facts.hours = {{.start = hour_start - 2h, .arrived = 100, .refused = 0}, {.start = hour_start, .arrived = 50}};
+    facts.upkeep.config_taken_over = hour_start;
+    return facts;
+}
+
+finding trace_ids() {
+    return {.what = explosion::label,
+            .label = "trace_id",
+            .metrics = {"http_requests_total"},
+            .series = 6'000,
+            .refused = 3'500,
+            .values = {.values = 5'990},
+            .job = "shop",
+            .since = hour_start + 4min};
 }
 
 bool has(std::string_view text, std::string_view part) {
@@ -30,95 +62,294 @@ std::size_t count_of(std::string_view text, std::string_view part) {
     return count;
 }
 
+constexpr std::string_view hostile = "<script>alert(1)</script>\"'&lt;<!--\x01]]>\xe2\x80\xae";
+constexpr std::string_view harmless =
+    "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;lt;&lt;!--\\x01]]&gt;\\u202e";
+
 }  // namespace
 
-TEST_CASE("the status page shows version, uptime, mode and windows") {
-    limiter_figures figures;
-    figures.mode = limit_mode::observe;
-    figures.hourly = {.span = {std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + 10h,
-                               std::chrono::sys_days{std::chrono::year{2026} / 1 / 2} + 11h},
-                      .series_max = 1'000'000,
-                      .series_current = 7,
-                      .series_refused = 3};
-    figures.daily.series_current = 9;
-    std::string page = status_html(process, figures);
-    CHECK(has(page, "<h1>seriesgate 1.2.3</h1>\n<p>Up for 12 s, mode: observe.</p>"));
-    CHECK(has(page, "<th>of</th><th>would be refused</th><th>until</th></tr>\n<tr><td>hour</td>"));
-    CHECK(has(page, "<tr><td>hour</td><td>7</td><td>1000000</td><td>3</td><td>2026-01-02 11:00 UTC</td></tr>"));
-    CHECK(has(page, "<tr><td>day</td><td>9</td><td>not limited</td><td>0</td>"));
-    CHECK(count_of(page, "<p>0 of 0, those with the most demand.</p>") == 2);
-    figures.mode = limit_mode::enforce;
-    CHECK(has(status_html(process, figures), "<th>of</th><th>refused</th><th>until</th></tr>\n<tr><td>hour</td>"));
-    figures.mode = limit_mode::observe;
-    figures.clock_in_doubt = true;
-    page = status_html(process, figures);
-    CHECK(has(page, "mode: observe. The clock has leapt by over an hour and is not believed yet.</p>"));
+TEST_CASE("the first thing said is whether data is withheld") {
+    status_facts facts = some_facts();
+    CHECK(verdict_text(facts) == "Nothing is refused this hour");
+    CHECK(has(now_section(facts), "<p>All 2,500 series of this hour reach the store.</p>"));
+    CHECK(has(now_section(facts), "class=\"well\""));
+
+    facts.hours.front().refused = 40;
+    CHECK(has(now_section(facts), "<p>40 new series were refused earlier today.</p>"));
+    facts.hours.front().start -= 10h;  // yesterday
+    CHECK(has(now_section(facts), "reach the store"));
+
+    facts.hours.back().refused = 3'501;
+    facts.figures.hourly.series_refused = 3'493;
+    CHECK(verdict_text(facts) == "Data is withheld: 3,501 new series refused this hour");
+    CHECK(has(now_section(facts), "<section id=\"now\" data-part class=\"withheld\""));
+    CHECK(has(now_section(facts), "The hour&#39;s limits start anew at <time datetime=\"2026-01-02T11:00:00Z\""));
+    CHECK_FALSE(has(now_section(facts), "The day&#39;s do"));
+    facts.figures.daily.series_refused = 1;
+    CHECK(has(now_section(facts), "The day&#39;s do at <time datetime=\"2026-01-03T00:00:00Z\""));
+    CHECK(has(now_section(facts), "No single label explains it"));
+
+    facts.figures.mode = limit_mode::observe;
+    CHECK(verdict_text(facts) == "The gate observes: 3,493 new series would be refused this hour");
+    CHECK(has(now_section(facts), "class=\"well\""));
+    facts.figures.hourly.series_refused = 0;
+    CHECK(verdict_text(facts) == "The gate observes, and nothing would be refused this hour");
 }
 
-TEST_CASE("an uptime has two units at most") {
-    const auto shown = [](std::chrono::seconds uptime) {
-        const std::string page = status_html({.version = "1", .uptime = uptime}, {});
-        const auto begin = page.find("Up for ") + 7;
-        return page.substr(begin, page.find(',', begin) - begin);
+TEST_CASE("the limits that refuse are named, those of this hour") {
+    status_facts facts = some_facts();
+    const auto refuse = [&](std::string limit, std::chrono::sys_seconds when) {
+        facts.refused.push_back(
+            std::make_shared<const refused_series>(refused_series{.limit = std::move(limit), .when = when}));
     };
-    CHECK(shown(0s) == "0 s");
-    CHECK(shown(59s) == "59 s");
-    CHECK(shown(60s) == "1 min");
-    CHECK(shown(59min + 59s) == "59 min");
-    CHECK(shown(60min) == "1 h 0 min");
-    CHECK(shown(23h + 59min + 59s) == "23 h 59 min");
-    CHECK(shown(24h) == "1 d 0 h");
-    CHECK(shown(24h * 400 + 5h) == "400 d 5 h");
+    refuse("global", hour_start);
+    refuse("<b>", hour_start);
+    refuse("<b>", hour_start + 1min);
+    refuse("old", hour_start - 1s);
+    CHECK_FALSE(has(now_section(facts), "Why:"));
+    facts.hours.back().refused = 3;
+    CHECK(has(now_section(facts),
+              "<p>Why: <bdi>limit &lt;b&gt; has no room this hour</bdi>; <bdi>the global limit has no room this "
+              "hour</bdi>.</p>"));
 }
 
-TEST_CASE("the ten tenants and groups with the most demand are shown") {
-    limiter_figures figures;
-    for (std::uint64_t n = 0; n < 15; ++n) {
-        figures.tenants.push_back(tenant(fmt::format("t{}", n), 100 + n));
-        figures.limits.push_back(
-            {.name = {.limit = "per-app", .tenant = {}, .group = {{"app", fmt::format("a{}", n)}, {"env", "x"}}},
-             .mode = limit_mode::enforce,
-             .hourly = {.series_max = 0, .series_current = n, .series_refused = 0},
-             .daily = {}});
+TEST_CASE("a finding has its sentence and what to paste") {
+    status_facts facts = some_facts();
+    facts.hours.back().refused = 3'501;
+    facts.of_hour = {trace_ids(), trace_ids()};
+    facts.of_day = {trace_ids()};
+    const std::string html = now_section(facts);
+    CHECK(count_of(html,
+                   "label trace_id of http_requests_total has 5,990 values among 6,000 new series of job shop, "
+                   "since 10:04 UTC</bdi></p>") == 3);
+    CHECK(has(html, "<strong class=\"bad\">3,500</strong> of these series were refused."));
+    CHECK(has(html, "data-copies=\"hour-1-relabel\""));
+    CHECK(has(html,
+              ">- source_labels: [__name__]\n  regex: &#39;http_requests_total&#39;\n  target_label: trace_id\n"
+              "  replacement: &#39;&#39;\n</pre>"));
+    CHECK(has(html, "match: &#39;{__name__=~&quot;http_requests_total&quot;}&#39;\n"));
+    CHECK(count_of(html, "<details ") == 1);  // of two, the worst is open; of the day there is one
+    CHECK_FALSE(has(html, "No single label"));
+    CHECK(count_of(html, " hidden id=") == 6);  // there may be no script: then buttons do nothing
+}
+
+TEST_CASE("what needs somebody is said, whether data is withheld or not") {
+    status_facts facts = some_facts();
+    CHECK_FALSE(has(now_section(facts), "warnings"));
+    facts.figures.clock_in_doubt = true;
+    facts.upkeep.reload_successful = false;
+    facts.upkeep.web_config_successful = false;
+    facts.counts.stores = {{.name = "a", .doors = {{.name = "a:1"}, {.name = "<b>:2", .is_up = false}}}};
+    facts.counts.shared = shared_counts{.state = "away", .name_space = "ns"};
+    const std::string html = now_section(facts);
+    CHECK(count_of(html, "<li>") == 5);
+    CHECK(has(html, "<li>The clock has leapt by over an hour and is not believed yet.</li>"));
+    CHECK(has(html, "<li>The store &lt;b&gt;:2 does not answer.</li>"));
+    CHECK(has(html, "<li>The store that the fleet counts in: away.</li>"));
+    CHECK(has(html, "<li>The last reload found a mistake"));
+}
+
+TEST_CASE("windows have their counts, what is reserved and when they end") {
+    status_facts facts = some_facts();
+    facts.figures.global.hourly.series_reserved = 1'500;
+    facts.figures.global.daily.series_reserved = 77;  // of what is not limited nothing is
+    facts.figures.hourly.series_refused = 3'493;
+    std::string html = windows_section(facts);
+    CHECK(has(html, "<strong>2,500</strong> of 10,000 series"));
+    CHECK(has(html, "<rect class=\"taken\" width=\"250\" height=\"8\"/><rect class=\"kept\" x=\"250\" width=\"150\""));
+    CHECK(has(html, "<dt>reserved for incumbents</dt><dd>1,500</dd>"));
+    CHECK(has(html, "<dt>room for new series</dt><dd>6,000</dd>"));
+    CHECK(has(html, "<dt>refused by the hour&#39;s limits</dt><dd><strong class=\"bad\">about 3,493</strong></dd>"));
+    CHECK(has(html, "11:00 UTC</time>, in 37 min</dd>"));
+    CHECK(has(html, "<strong>9,000</strong> series, not limited"));
+    CHECK(has(html, "<dt>room for new series</dt><dd>not limited</dd>"));
+    CHECK(has(html, "00:00 UTC</time>, in 13 h 37 min</dd>"));
+    facts.figures.mode = limit_mode::observe;
+    html = windows_section(facts);
+    CHECK(has(html, "<dt>would be refused by the hour&#39;s limits</dt><dd>about 3,493</dd>"));
+}
+
+TEST_CASE("the chart has 24 hours, and each is in its place") {
+    status_facts facts = some_facts();
+    facts.hours.back().refused = 150;
+    facts.hours.insert(facts.hours.begin(), {.start = hour_start - 24h, .arrived = 7'777});  // too old
+    const std::string html = hours_chart(facts);
+    CHECK(count_of(html, "<g>") == 24);
+    CHECK(has(html, "aria-label=\"150 new and 150 refused series in the last 24 hours, at most 200 in an hour\""));
+    CHECK(has(html, "<title>08:00 UTC: 100 new, 0 refused</title><rect class=\"slot\" x=\"420\""));
+    CHECK(has(html,
+              "<title>10:00 UTC: 50 new, 150 refused</title><rect class=\"slot\" x=\"460\" width=\"20\" "
+              "height=\"100\"/><rect class=\"new\" x=\"462\" y=\"75\" width=\"16\" height=\"25\"/>"
+              "<rect class=\"refused\" x=\"462\" y=\"0\" width=\"16\" height=\"75\"/>"));
+    CHECK(has(html, "<span>11:00</span><span>up to 200 an hour</span><span>10:00 UTC</span>"));
+    facts.hours.clear();
+    CHECK(has(hours_chart(facts), "<title>10:00 UTC: 0 new, 0 refused</title>"));
+}
+
+TEST_CASE("the hundred tenants and groups with the most demand are shown") {
+    status_facts facts = some_facts();
+    for (std::uint64_t n = 0; n < 80; ++n) {
+        facts.figures.tenants.push_back(tenant(fmt::format("t{}", n), 100 + n));
+        facts.figures.limits.push_back(group("per-app", {{"app", fmt::format("a{}", n)}, {"env", "x"}}, n));
     }
-    const std::string page = status_html(process, figures);
-    CHECK(count_of(page, "<p>10 of 15, those with the most demand.</p>") == 2);
-    CHECK(has(page,
-              "<th>refused</th></tr>\n<tr><td><bdi>t14</bdi></td><td>observe</td><td>114</td><td>5</td><td>1</td>"
-              "<td>7</td><td>not limited</td><td>2</td></tr>\n<tr><td><bdi>t13</bdi></td>"));
-    CHECK(has(page,
-              "<tr><td><bdi>per-app</bdi></td><td><bdi>app=a14, env=x</bdi></td><td><bdi></bdi></td>"
-              "<td>enforce</td><td>14</td><td>not limited</td>"));
-    CHECK((has(page, "<bdi>t5</bdi>") && has(page, "app=a5,")));
-    CHECK_FALSE((has(page, "<bdi>t4</bdi>") || has(page, "app=a4,")));
+    const std::string html = budgets_section(facts);
+    CHECK(has(html, "<section id=\"budgets\" data-total=\"160\""));
+    CHECK(has(html, "100 of 160, those with the most demand."));
+    CHECK(count_of(html, "<tr><th scope=\"row\">") == 100);
+    CHECK(has(html,
+              "<tbody id=\"budget-rows\">\n<tr><th scope=\"row\"><bdi>per-app</bdi></th><td><bdi>app=a79, env=x"
+              "</bdi></td><td><bdi></bdi></td><td>enforce</td><td>79</td><td>1,000</td><td class=\"used u5\">7 %"
+              "</td><td class=\"bad\">1,234</td><td>0</td><td>–</td><td></td><td>0</td></tr>\n"));
+    CHECK(has(html,
+              "<tr><th scope=\"row\"><em>tenant</em></th><td><bdi></bdi></td><td><bdi>t79</bdi></td><td>observe"
+              "</td><td>179</td><td>500</td><td class=\"used u35\">35 %</td><td>1</td><td>7</td><td>–</td><td>"
+              "</td><td>2</td></tr>\n"));
+    CHECK((has(html, "<bdi>t60</bdi>") && !has(html, "<bdi>t59</bdi>")));
+    facts.figures.tenants.clear();
+    facts.figures.limits.clear();
+    CHECK(has(budgets_section(facts), "<p>None: <code>tenants</code> and <code>limits</code>"));
 }
 
 TEST_CASE("the tenant of senders that name none is told from a limit that tells no tenants apart") {
-    limiter_figures figures;
-    figures.tenants.push_back(tenant("", 1));
-    figures.limits.push_back(tenant("", 2));
-    figures.limits.back().name.limit = "per-tenant";
-    figures.limits.push_back({.name = {.limit = "for-all", .tenant = {}, .group = {}}, .hourly = {}, .daily = {}});
-    const std::string page = status_html(process, figures);
-    CHECK(has(page, "<tr><td>(no tenant)</td><td>observe</td><td>1</td>"));
-    CHECK(has(page, "<bdi>per-tenant</bdi></td><td><bdi></bdi></td><td>(no tenant)</td>"));
-    CHECK(has(page, "<bdi>for-all</bdi></td><td><bdi></bdi></td><td><bdi></bdi></td>"));
+    status_facts facts = some_facts();
+    facts.figures.tenants.push_back(tenant("", 1));
+    facts.figures.limits.push_back(tenant("", 2));
+    facts.figures.limits.back().name.limit = "per-tenant";
+    facts.figures.limits.push_back(group("for-all", {}, 3));
+    const std::string html = budgets_section(facts);
+    CHECK(has(html, "<em>tenant</em></th><td><bdi></bdi></td><td>(no tenant)</td>"));
+    CHECK(has(html, "<bdi>per-tenant</bdi></th><td><bdi></bdi></td><td>(no tenant)</td>"));
+    CHECK(has(html, "<bdi>for-all</bdi></th><td><bdi></bdi></td><td><bdi></bdi></td>"));
+}
+
+TEST_CASE("those with the most series are in tables, with what may be wrong") {
+    status_facts facts = some_facts();
+    CHECK(has(top_section(facts), "<p>No series has been new or refused.</p>"));
+    using sort = top_table::sort;
+    facts.top = {{.of = sort::metrics, .rows = {{.value = "up", .arrived = 1'000, .refused = 5, .error = 12}}},
+                 {.of = sort::labels, .rows = {{.value = "pod", .detail = "up", .arrived = 9, .distinct_values = 11}}},
+                 {.of = sort::values, .label = "job", .rows = {{.value = "node", .arrived = 9}}},
+                 {.of = sort::tenants, .rows = {{.value = "", .arrived = 9}}}};
+    const std::string html = top_section(facts);
+    CHECK(has(html, "<bdi>up</bdi></th><td>1,000</td><td class=\"bad\">5</td><td class=\"quiet\">±12</td>"));
+    CHECK(
+        has(html, "<bdi>pod</bdi> <span class=\"quiet\">of <bdi>up</bdi></span></th><td>11</td><td>9</td><td>0</td>"));
+    CHECK(has(html, "<caption>Values of <bdi>job</bdi></caption>"));
+    CHECK(has(html, "<th scope=\"row\">(no tenant)</th>"));
+}
+
+TEST_CASE("refused series are shown with why, and long ones lead to all of their labels") {
+    status_facts facts = some_facts();
+    CHECK(has(refused_section(facts), "<p>None since the gate was started.</p>"));
+    facts.refused.push_back(std::make_shared<const refused_series>(
+        refused_series{.labels = {{"__name__", "m"}, {"job", "a b"}, {"big", std::string(65'536, 'x')}, {"odd", "\""}},
+                       .tenant = "team",
+                       .limit = "per-app",
+                       .sender = "10.0.0.3",
+                       .agent = "vmagent",
+                       .when = hour_start + 5min}));
+    for (int n = 0; n < 30; ++n)
+        facts.refused.push_back(std::make_shared<const refused_series>(
+            refused_series{.labels = {{"__name__", "up"}}, .limit = "global", .when = hour_start}));
+    const std::string html = refused_section(facts);
+    CHECK(has(html, "20 of the last 31, the newest first"));
+    CHECK(has(html, "<tr><td>10:05:00</td><td><code><bdi>m{job=&quot;a b&quot;,big=&quot;xxx"));
+    CHECK(has(html, "<a href=\"api/v1/refused?limit=10&amp;match=%7B__name__%3D%22m%22%2Cjob%3D%22a%20b%22%7D\">"));
+    CHECK(has(html, "<td><bdi>team</bdi></td><td><bdi>10.0.0.3</bdi> <span class=\"quiet\"><bdi>vmagent</bdi></span>"));
+    CHECK(has(html, "<td>limit per-app has no room this hour</td>"));
+    CHECK(html.size() < 12'000);
+}
+
+TEST_CASE("stores, the fleet and the gate itself are shown") {
+    status_facts facts = some_facts();
+    CHECK(has(stores_section(facts), "<p>No store: <code>discard:</code> keeps nothing.</p>"));
+    facts.counts.stores = {{.name = "a", .doors = {{.name = "a:1", .requests = 1'500, .errors = 2}}},
+                           {.name = "b", .is_replica = true, .doors = {{.name = "b:2", .is_up = false}}}};
+    facts.counts.shared = shared_counts{
+        .state = "joined", .name_space = "ns", .gates = {{.name = "g1", .version = "1", .seen_seconds_ago = 3}}};
+    const std::string html = stores_section(facts);
+    CHECK(has(html,
+              "<bdi>a:1</bdi></th><td class=\"left\">store</td><td class=\"left\">up</td><td>0</td><td>0</td>"
+              "<td>1,500</td><td>2</td>"));
+    CHECK(has(html, "<bdi>b:2</bdi></th><td class=\"left\">replica</td><td class=\"left\"><strong>down</strong></td>"));
+    CHECK(has(html, "Gates that count together in <bdi>ns</bdi>: joined"));
+    CHECK(has(html, "<td>3 s ago</td>"));
+
+    CHECK(has(upkeep_section(facts), "<dt>state saved</dt><dd>not kept: <code>state.dir</code> is not set</dd>"));
+    facts.upkeep.keeps_state = true;
+    CHECK(has(upkeep_section(facts), "<dt>state saved</dt><dd>not saved yet</dd>"));
+    facts.upkeep.state_saved = hour_start + 22min;
+    facts.upkeep.reload_successful = false;
+    CHECK(has(upkeep_section(facts), "10:22 UTC</time>, 1 min ago</dd>"));
+    CHECK(has(upkeep_section(facts), "10:00 UTC</time>, 23 min ago; <strong>the last reload failed</strong></dd>"));
 }
 
 TEST_CASE("no name becomes markup, whoever has chosen it") {
-    limiter_figures figures;
-    const std::string hostile = "<script>alert(1)</script>\"'&lt;&amp;<!--\x01\n\x7f]]>";
-    const std::string harmless =
-        "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;lt;&amp;amp;&lt;!--\\x01\\x0a\\x7f]]&gt;";
-    figures.tenants.push_back(tenant(hostile, 1));
-    figures.limits.push_back({.name = {.limit = "per-app", .tenant = hostile, .group = {{hostile, hostile}}},
-                              .mode = limit_mode::enforce,
-                              .hourly = {},
-                              .daily = {}});
-    const std::string page = status_html({.version = hostile, .uptime = 1s}, figures);
-    CHECK(count_of(page, "<bdi>" + harmless + "</bdi>") == 2);
-    CHECK(has(page, "<bdi>" + harmless + "=" + harmless + "</bdi>"));
-    CHECK(has(page, "<h1>seriesgate " + harmless + "</h1>"));
-    CHECK_FALSE(has(page, "<script"));
+    status_facts facts = some_facts();
+    const std::string name{hostile};
+    const std::string shown = "<script>alert(1)</script>\"'&lt;<!--\\x01]]>\\u202e";  // what limiter and API give
+    facts.process.version = shown;
+    facts.figures.tenants.push_back(tenant(shown, 1));
+    facts.figures.limits.push_back(group(shown, {{shown, shown}}, 1));
+    facts.top = {{.of = top_table::sort::values, .label = shown, .rows = {{.value = shown, .detail = shown}}}};
+    facts.refused.push_back(std::make_shared<const refused_series>(
+        refused_series{.labels = {{"__name__", name}, {name, name}}, .tenant = name, .sender = name, .agent = name}));
+    finding found = trace_ids();
+    found.metrics = {name};
+    found.job = found.sender = found.agent = found.tenant = name;
+    facts.of_hour = {found};
+    facts.counts.stores = {{.name = shown, .doors = {{.name = shown, .is_up = false}}}};
+    facts.counts.shared =
+        shared_counts{.state = shown, .name_space = shown, .gates = {{.name = shown, .version = shown}}};
+    const std::string page = status_html(facts);
+    CHECK(count_of(page, "<bdi>" + std::string{harmless} + "</bdi>") == 6);
+    CHECK(count_of(page, "<script") == 1);  // its own
     CHECK_FALSE(has(page, "<!--"));
+    CHECK_FALSE(has(page, "\x01"));
+    CHECK_FALSE(has(page, "\xe2\x80\xae"));
+    CHECK(has(page, "<h1>seriesgate &lt;script&gt;"));
+}
+
+TEST_CASE("the page is small, whatever the names are") {
+    status_facts facts = some_facts();
+    const std::string worst(1'024, '&');
+    for (std::uint64_t n = 0; n < 10'000; ++n) {
+        facts.figures.limits.push_back(group(worst, {{worst, worst}}, n));
+        facts.figures.limits.back().name.tenant = worst;
+    }
+    CHECK(facts.figures.limits.size() == 10'000);
+    for (int i = 0; i < 1'000; ++i)
+        facts.refused.push_back(std::make_shared<const refused_series>(refused_series{
+            .labels = {{worst, worst}, {worst, worst}}, .tenant = worst, .sender = worst, .agent = worst}));
+    facts.top.assign(7, {.of = top_table::sort::values,
+                         .label = worst,
+                         .rows = std::vector<top_row>(top_table::rows_max, {.value = worst, .detail = worst})});
+    finding found = trace_ids();
+    found.metrics.assign(10, worst);
+    facts.of_hour.assign(10, found);
+    facts.counts.stores.assign(1'000, {.name = worst, .doors = {{.name = worst, .is_up = false}}});
+    const std::string page = status_html(facts);
+    CHECK(page.size() < 450'000);
+    facts = some_facts();
+    for (std::uint64_t n = 0; n < 10'000; ++n)
+        facts.figures.limits.push_back(group("per-namespace", {{"namespace", fmt::format("namespace-{}", n)}}, n));
+    CHECK(status_html(facts).size() < 80'000);
+}
+
+TEST_CASE("the policy names the style and the script of the page, and no others") {
+    const std::string page = status_html(some_facts());
+    CHECK(count_of(page, "<style>" + std::string{page_style} + "</style>") == 1);
+    CHECK(count_of(page, "<script type=\"module\">" + std::string{page_script} + "</script>") == 1);
+    CHECK(status_policy() == fmt::format("default-src 'none'; style-src '{}'; script-src '{}'; connect-src 'self'; "
+                                         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+                                         "require-trusted-types-for 'script'; trusted-types 'none'",
+                                         page_style_hash, page_script_hash));
+    CHECK(page_style_hash.size() == 7 + 44);
+    CHECK_FALSE(has(page, " style="));
+    CHECK_FALSE(has(page,
+                    " on"
+                    "click="));
+    for (const std::string_view sink :
+         {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser", "setHTML", "srcdoc"})
+        CHECK_FALSE(has(page_script, sink));
 }

@@ -37,6 +37,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->ingest.partly_written_requests.add(24);
     metrics->ingest.untranslated_histograms.add(26);
     metrics->ingest.untranslated_series.add(27);
+    metrics->markers.written.add(33);
+    metrics->markers.failed.add(34);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(7);
     metrics->ingest.samples_received.add(32000);
     metrics->ingest.samples_accepted.add(31000);
@@ -147,6 +149,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
           "seriesgate_metadata_received_total 13\n"
           "seriesgate_received_bytes_total 14\n"
           "seriesgate_decoded_bytes_total 15\n"
+          "seriesgate_markers_written_total 33\n"
+          "seriesgate_markers_failed_total 34\n"
           "seriesgate_upstream_errors_total{reason=\"dns\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"connection_refused\"} 0\n"
           "seriesgate_upstream_errors_total{reason=\"connect_timeout\"} 0\n"
@@ -189,7 +193,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 51);
+    CHECK(helped.size() == 53);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {

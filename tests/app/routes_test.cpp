@@ -44,6 +44,11 @@ TEST_CASE("the paths of the documentation are there, and no others") {
                              expected{"/stats", "GET, HEAD", route_kind::admin},
                              expected{"/metrics", "GET, HEAD", route_kind::admin},
                              expected{"/config", "GET, HEAD", route_kind::admin},
+                             expected{"/api/v1/top", "GET, HEAD", route_kind::admin},
+                             expected{"/api/v1/findings", "GET, HEAD", route_kind::admin},
+                             expected{"/api/v1/refused", "GET, HEAD", route_kind::admin},
+                             expected{"/api/v1/explain", "GET, HEAD", route_kind::admin},
+                             expected{"/api/v1/suggestions", "GET, HEAD", route_kind::admin},
                              expected{"/-/reload", "POST", route_kind::admin}};
     CHECK(at.routes.all().size() == all.size());
     for (const expected& each : all) {

@@ -138,13 +138,14 @@ class Scene:
 
 
 def _errors(fault, metrics):
-    """Errors of the fault by reason, and the statuses of others: of requests that were under way when the door was cut off, at
-    most one for each sender; and where one swallows, while there is no listener, before and after, and of who came to the queue
+    """Errors of the fault by reason, and the statuses of others: of requests and handshakes that were under way when the door was
+    cut off, at most one for each sender; and where one swallows, while there is no listener, before and after, and of who came to the queue
     before those that are to fill it."""
     errors = by(metrics, "seriesgate_upstream_errors_total", "reason")
     others = set()
-    if fault.begin and fault.reason != "connection_lost" and errors.get("connection_lost", SENDERS + 1) <= SENDERS:
-        others.add("connection_lost")
+    for cut_off in ("connection_lost", "tls"):
+        if fault.begin and fault.reason != cut_off and errors.get(cut_off, SENDERS + 1) <= SENDERS:
+            others.add(cut_off)
     if fault.name == "swallowed":
         others.add("connection_refused")
         if errors.get("timeout", 0) <= SENDERS:

@@ -72,7 +72,8 @@ def test_the_longest_idle_connections_make_room_for_new_ones(start_gate, upstrea
         idle[-1].send(post(GOOD))
         assert idle[-1].reply().status == 204
         assert given_up(gate, "max_connections") >= 41
-        assert gate.metric("seriesgate_connections") <= 20
+        eventually(lambda: gate.metric("seriesgate_connections") <= 20, "those that were given up are closed")
+    eventually(lambda: gate.said("too many connections: some are closed or turned away"), "the log tells it")
     assert len(gate.said("too many connections: some are closed or turned away")) == 1, gate.log
     assert turned_away(gate, "max_connections") == 0
 
@@ -148,7 +149,7 @@ def test_silent_and_halting_connections_keep_nobody_waiting_and_are_closed_in_ti
             assert gate.send(GOOD).status == 204
             assert gate.get("/health").status == 200
         eventually(lambda: gate.metric("seriesgate_connections") == 1, "they are closed", every=0.1)
-        assert not any(is_open(each) for each in groups[0])
+        eventually(lambda: not any(is_open(each) for each in groups[0]), "their senders see it")
 
 
 def test_connections_that_are_aborted_at_once_never_stop_the_others(gate, upstream):
@@ -190,7 +191,7 @@ def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstr
             assert gate.send(GOOD).status == 204
             assert gate.get("/health").status == 200
             assert given_up(gate, "descriptors") > 20
-            assert gate.metric("seriesgate_connections") <= 16
+            eventually(lambda: gate.metric("seriesgate_connections") <= 16, "those that were given up are closed")
     assert gate.said("server.maxConnections is lowered, there are fewer descriptors", max_connections="8")
     assert len(gate.said("cannot accept a connection")) == 1, gate.log
 

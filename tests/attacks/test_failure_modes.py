@@ -44,7 +44,7 @@ def test_metrics_are_in_their_table():
 
 
 def test_alerts_are_in_their_file():
-    rules = yaml.safe_load((REPOSITORY / "config/alerts.yml").read_text())
+    rules = yaml.safe_load((REPOSITORY / "monitoring/alerts.yaml").read_text())
     alerts = {rule.get("alert") for group in rules["groups"] for rule in group["rules"]}
     assert {f"Seriesgate{name}" for name in named(4)} <= alerts
 

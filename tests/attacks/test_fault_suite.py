@@ -21,6 +21,8 @@ from faulty_store import Store
 from gate import sanitized
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 LOST, INVALID, LATE = "connection_lost", "invalid_answer", "timeout"
 
 FAULTS = [
@@ -33,7 +35,7 @@ FAULTS = [
     Fault("closed inside the request", LOST, way="closes inside the request"),
     Fault("reset inside the request", LOST, way="resets inside the request"),
     Fault("reset inside a big request", LOST, way="resets inside the request", big=True),
-    Fault("stops reading", LATE, way="stops reading", big=True, timeout="4s"),
+    Fault("stops reading", LATE, way="stops reading", big=True, timeout="8s"),
     # --- instead of an answer
     Fault("closed after the request", LOST, way="closes"),
     Fault("reset after the request", LOST, way="resets"),
@@ -200,7 +202,7 @@ def test_the_account_is_held_against_what_senders_were_told():
 def test_a_host_that_there_is_no_way_to(start_gate):
     """Multicast: whatever routes the system has, it knows none for TCP."""
     gate = start_gate("--upstream.url=http://224.0.0.1:9/api/v1/write")
-    senders = Senders(Orders(3, gate.address, rest=0.02), 1, seconds=1)
+    senders = Senders(Orders(3, gate.address, rest=0.02), 1, seconds=5)
     eventually(lambda: len(senders.answers()) > 3, "it is answered")
     sent = senders.end()
     assert {one.status for one in sent} == {502}

@@ -17,6 +17,8 @@ from traffic import ORDERS, body, numbered, shown
 from upstream import Answer
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 LABEL_VALUES = {
     "new line and level": b"x\nts=2026-01-01T00:00:00Z level=error msg=\"cannot serve\" err=forged",
     "quotes": b"x\" level=error msg=\"cannot serve\" err=\"",

@@ -17,6 +17,8 @@ from traffic import ORDERS, body, numbered, shown
 from waiting import eventually
 from web_files import BOB, basic, bearer, users
 
+pytestmark = pytest.mark.one_thread
+
 GOOD = body(numbered(1))
 TOKEN = "one-that-there-is"
 LOGGED = 100  # bytes of a user's name in the line about a rejection

@@ -12,6 +12,8 @@ from servers import free_port
 from upstream import Answer
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 BODY = wire.pack(wire.sampled("up", job="a"))
 
 KEPT = [("X-Scope-OrgID", "team-a"), ("THANOS-TENANT", "team-b"), ("Authorization", "Basic dXNlcjpwYXNz"),

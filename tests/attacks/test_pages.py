@@ -150,7 +150,7 @@ def test_questions_that_are_all_different_take_a_quarter_of_a_core(crowded, path
                 answers.append(client.get(path.format(next(numbers))).status)
 
     readers = [threading.Thread(target=read) for _ in range(4)]
-    with within(crowded, memory_mib=96, cpu=1):  # a quarter of three seconds, and what the front desk takes
+    with within(crowded, memory_mib=96, cores=0.25, cpu=0.25):  # the rest is what the front desk takes
         for reader in readers:
             reader.start()
         stop.wait(3)

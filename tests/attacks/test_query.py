@@ -11,6 +11,8 @@ from client import WRITE
 from servers import VictoriaMetrics
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 BODY = wire.pack(wire.sampled("up", job="a"))
 
 

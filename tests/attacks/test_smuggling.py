@@ -16,6 +16,8 @@ import wire
 from gate import Gate, sanitized
 from recording_store import ACCEPTED, Last, RecordingStore
 
+pytestmark = pytest.mark.one_thread
+
 ONE, TWO = (wire.pack(wire.sampled("up", job=job)) for job in ("one", "two"))
 LINE = b"POST /api/v1/write HTTP/1.1"
 HOST = b"Host: gate"

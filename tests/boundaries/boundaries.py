@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 # Bytes and numbers in, values out: no socket, no file, no thread, and the time is an argument.
-CORE = ("core", "series", "wire", "filter", "limit", "plan", "claim")
+CORE = ("core", "series", "wire", "filter", "limit", "demand", "talkers", "plan", "claim", "marker")
 NOT_IN_CORE = re.compile(r"boost/(asio|beast)|spdlog/|yaml-cpp/|(thread|future|fstream|filesystem|iostream)$|sys/socket\.h$")
 STANDARD_STREAMS = re.compile(r"iostream$|spdlog/")
 CLOCK = re.compile(r"\bnow\(\s*\)")

@@ -35,6 +35,7 @@ TEST_CASE("no arguments say nothing") {
     CHECK_FALSE(result.config_file);
     CHECK(result.flags.empty());
     CHECK_FALSE(result.check_config);
+    CHECK_FALSE(result.health_check);
 }
 
 TEST_CASE("flags are collected as text under their keys") {
@@ -84,7 +85,7 @@ TEST_CASE("the flag --help prints every flag") {
     CHECK(result.error.empty());
     CHECK(result.print.ends_with('\n'));
     for (const std::string flag : {"--config.file", "--listen", "--upstream.url", "--maxHourlySeries",
-                                   "--maxDailySeries", "--check-config", "--version", "--help"}) {
+                                   "--maxDailySeries", "--check-config", "--health-check", "--version", "--help"}) {
         CAPTURE(flag);
         CHECK(result.print.find(flag + " ") != std::string::npos);
     }
@@ -114,4 +115,17 @@ TEST_CASE("a flag without its value or given twice is one clear line") {
         CHECK(error_of({flag, "1", flag, "2"}) == std::string{flag} + ": is given twice");
     }
     CHECK_FALSE(error_of({"--check-config=maybe"}).empty());
+}
+
+TEST_CASE("the question about health has a URL or the usual one, and no other flag") {
+    CHECK(parsed({"--health-check"}).health_check == "");
+    CHECK(parsed({"--health-check=http://a:1"}).health_check == "http://a:1");
+    CHECK(parsed({"--health-check", "http://a:1"}).health_check == "http://a:1");
+    CHECK(parsed({"--health-check"}).error.empty());
+    CHECK(error_of({"--health-check", "--listen=:1"}) == "--health-check: not with --listen");
+    CHECK(error_of({"--config.file=a", "--health-check=http://a:1"}) == "--health-check: not with --config.file");
+    CHECK(error_of({"--health-check", "--check-config"}) == "--health-check: not with --check-config");
+    CHECK(error_of({"--health-check", "--takeover"}) == "--health-check: not with --takeover");
+    CHECK(error_of({"--health-check=a", "--health-check=b"}) == "--health-check: is given twice");
+    CHECK(error_of({"--healthcheck"}) == "--healthcheck: unknown flag, did you mean --health-check?");
 }

@@ -166,7 +166,8 @@ TEST_CASE("every key and every flag is described in docs/configuration.md") {
         CHECK(page.find("| `" + name + "` |") != std::string::npos);
         if (!key.flag.value.empty()) CHECK(page.find("`--" + name + "=") != std::string::npos);
     }
-    for (const std::string flag : {"--config.file", "--check-config", "--version", "--help"}) {
+    for (const std::string flag :
+         {"--config.file", "--takeover", "--check-config", "--health-check", "--version", "--help"}) {
         CAPTURE(flag);
         CHECK(page.find("`" + flag) != std::string::npos);
     }

@@ -25,6 +25,13 @@ const std::string never = "Series, so it never refuses anything";
 
 }  // namespace
 
+TEST_CASE("markers without a store are doubtful") {
+    CHECK(warnings_of("marker: true\n") ==
+          lines{"c.yaml:1: warning: marker: is not used: with 'discard:' nothing is forwarded"});
+    CHECK(warnings_of("marker: false\n") == lines{});
+    CHECK(warnings_of("marker: true\n", {{"upstream.url", "http://store/w"}}) == lines{});
+}
+
 TEST_CASE("a limit of the day below that of the hour is doubted wherever it stands") {
     CHECK(warnings_of("maxHourlySeries: 10\nmaxDailySeries: 9\n") ==
           lines{"c.yaml:2: warning: maxDailySeries: " + below});

@@ -49,6 +49,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "maxDailySeries: 0\n"
           "falsePositiveRate: 0.0001\n"
           "ignoreLabels: []\n"
+          "topLabels: [job, namespace, instance]\n"
           "fingerprint:\n"
           "  secretFile: ''\n"
           "incumbentGrace: 10m\n"
@@ -73,6 +74,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "    overrides: [{group: {job: x}, maxHourlySeries: 7, maxDailySeries: 0}]\n"
           "exempt: ['{a=\"b\"}', up]\n"
           "wholeHistograms: false\n"
+          "marker: false\n"
           "shared:\n"
           "  url: ''\n"
           "  namespace: default\n"
@@ -105,7 +107,8 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "  readTimeout: 30s\n"
           "  writeTimeout: 30s\n"
           "  idleTimeout: 6m\n"
-          "  drainTimeout: 30s\n");
+          "  drainTimeout: 30s\n"
+          "  takeoverSocket: ''\n");
 }
 
 TEST_CASE("what is shown of a configuration is read as the same configuration") {

@@ -41,6 +41,7 @@ TEST_CASE("an empty file means the defaults") {
     CHECK(expected.ignore_labels.empty());
     CHECK(expected.rules.mode == limit_mode::enforce);
     CHECK_FALSE(expected.rules.whole_histograms);
+    CHECK_FALSE(expected.marker);
     CHECK(expected.tenant_header == "X-Scope-OrgID");
     CHECK(expected.rules.tenants == tenant_limits{});
     CHECK(expected.rules.tenants.tenants_max == 10'000);
@@ -60,6 +61,7 @@ TEST_CASE("an empty file means the defaults") {
     CHECK(expected.upstream.connect_timeout == 5s);
     CHECK(expected.server.idle_timeout == 6min);
     CHECK(expected.server.drain_timeout == 30s);
+    CHECK(expected.server.takeover_socket.empty());
 }
 
 TEST_CASE("every key of the file arrives in its place") {
@@ -74,6 +76,7 @@ TEST_CASE("every key of the file arrives in its place") {
         "incumbentGrace: 1m30s\n"
         "mode: observe\n"
         "wholeHistograms: true\n"
+        "marker: true\n"
         "state: {dir: /var/lib/x y, interval: 100ms}\n"
         "server:\n"
         "  maxRequestBytes: 1MB\n"
@@ -86,7 +89,8 @@ TEST_CASE("every key of the file arrives in its place") {
         "  readTimeout: 5s\n"
         "  writeTimeout: 6s\n"
         "  idleTimeout: 2h\n"
-        "  drainTimeout: 1m\n",
+        "  drainTimeout: 1m\n"
+        "  takeoverSocket: /run/takeover\n",
         {});
     CHECK(read.listen == listen_address{.host = "::1", .port = 1234});
     CHECK(read.upstream.store.doors.at(0).host == "store");
@@ -102,6 +106,7 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.rules.incumbent_grace == 90s);
     CHECK(read.rules.mode == limit_mode::observe);
     CHECK(read.rules.whole_histograms);
+    CHECK(read.marker);
     CHECK(read.state == state_config{.dir = "/var/lib/x y", .interval = 100ms});
     CHECK(read.server.body_bytes_max == 1'000'000);
     CHECK(read.server.decoded_bytes_max == 2'097'152);
@@ -115,6 +120,7 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.upstream.connect_timeout == 250ms);
     CHECK(read.server.idle_timeout == 2h);
     CHECK(read.server.drain_timeout == 1min);
+    CHECK(read.server.takeover_socket == "/run/takeover");
 }
 
 TEST_CASE("flags override the file") {

@@ -30,6 +30,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"maxDailySeries", "1"},
     {"falsePositiveRate", "0.1"},
     {"ignoreLabels", "[replica]"},
+    {"topLabels", "[job, namespace]"},
     {"fingerprint.secretFile", "/secret"},
     {"incumbentGrace", "1m"},
     {"mode", "observe"},
@@ -45,6 +46,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"limits", "[{name: a, maxHourlySeries: 1}]"},
     {"exempt", "[up]"},
     {"wholeHistograms", "true"},
+    {"marker", "true"},
     {"shared.url", "redis://valkey:7000/2"},
     {"shared.namespace", "shop"},
     {"shared.username", "gate"},
@@ -75,6 +77,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"server.writeTimeout", "1s"},
     {"server.idleTimeout", "1s"},
     {"server.drainTimeout", "1s"},
+    {"server.takeoverSocket", "/run/takeover"},
 };
 
 /// Whether a key says where the upstream is, so that nothing else need.

@@ -30,6 +30,8 @@ class random_config {
         fill(made.upstream);
         fill(made.rules);
         for (std::size_t i = below(3); i > 0; --i) made.ignore_labels.push_back("ignored_" + label(i));
+        made.top_labels.clear();
+        for (std::size_t i = below(3); i > 0; --i) made.top_labels.push_back("top_" + label(i));
         made.secret_file = path();
         made.reject_status = random_.one_in(2) ? 409 : 429;
         made.tenant_header = random_.one_in(2) ? "X-Tenant" : "!#$%&'*+-.^_`|~";

@@ -13,7 +13,7 @@ from gate import BINARY, REPOSITORY
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-NAMED_FILE = re.compile(r"`((?:bench|config|deploy|docker|docs|proto|scripts|src|tests)/[\w./-]*\w/?)`")
+NAMED_FILE = re.compile(r"`((?:bench|config|deploy|docker|docs|monitoring|proto|scripts|src|tests)/[\w./-]*\w/?)`")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 COMMENT = re.compile(r"(^|\s)#.*")
 FILE_NAME = re.compile(r"# (build/\S+)\n")
@@ -36,6 +36,11 @@ def pages():
     return {str(file.relative_to(REPOSITORY)): _blocks_of(file) for file in files}
 
 
+def section(page, heading):
+    """The text of a page below a heading of the second level."""
+    return (REPOSITORY / page).read_text().split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
 def blocks(language):
     """All fenced blocks of a language."""
     return [block for page in pages().values() for block in page if block.language == language]
@@ -49,7 +54,7 @@ def sessions():
 
 def everything():
     """Every page that there is, by its name: {name: its text}."""
-    files = [*REPOSITORY.glob("*.md"), *(file for folder in ("bench", "deploy", "docs", "src", "tests")
+    files = [*REPOSITORY.glob("*.md"), *(file for folder in ("bench", "deploy", "docs", "monitoring", "src", "tests")
                                          for file in (REPOSITORY / folder).rglob("*.md"))]
     return {str(file.relative_to(REPOSITORY)): file.read_text() for file in sorted(files)}
 

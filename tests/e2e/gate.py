@@ -6,6 +6,7 @@ import re
 import signal
 import ssl
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -34,14 +35,36 @@ def run(*flags, seconds=30, **how):
     return subprocess.run([BINARY, *flags], capture_output=True, text=True, timeout=seconds, **how)
 
 
+#: Becomes the program that its arguments name, behind the names and numbers of sockets, with these as systemd gives them:
+#: from descriptor 3 on. Source: sd_listen_fds(3).
+ACTIVATE = """
+import os, sys
+names, numbers = sys.argv[1], []
+rest = sys.argv[2:]
+while rest[0].isdigit():
+    numbers.append(int(rest.pop(0)))
+moved = [os.dup(number) for number in numbers]  # out of the way of each other
+while min(moved) < 3 + len(moved):
+    moved = [os.dup(number) for number in moved]
+for number in {int(each) for each in sys.argv[2:2 + len(numbers)]}:
+    os.set_inheritable(number, False)
+for place, number in enumerate(moved):
+    os.dup2(number, 3 + place, inheritable=True)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(moved)), LISTEN_FDNAMES=names)
+os.execv(rest[0], rest)
+"""
+
+
 class Gate:
     """A running seriesgate on a free port, unless flags say otherwise; __init__ returns when it listens.
 
     `listen`: the flag's value; None leaves it to the configuration file. `environment`: in addition to the test's own.
     `descriptors`: how many it may have open. `authority`: the file of the CA that its certificate is of, if it speaks TLS.
+    `given`: {name: a socket that listens}, which it gets as from systemd.
     """
 
-    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None, descriptors=None, authority=None):
+    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None, descriptors=None, authority=None,
+                 given=None):
         if config_file:
             flags = (f"--config.file={config_file}", *flags)
         if listen and not any(flag.startswith("--listen=") for flag in flags):
@@ -50,8 +73,11 @@ class Gate:
         self._tls = ssl.create_default_context(cafile=authority) if authority else None
         self.crashed = False
         limited = ["prlimit", f"--nofile={descriptors}"] if descriptors else []  # becomes the gate: the same process
-        self.process = subprocess.Popen([*limited, BINARY, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env={**os.environ, **(environment or {})})
+        numbers = [each.fileno() for each in (given or {}).values()]
+        activated = [sys.executable, "-c", ACTIVATE, ":".join(given), *map(str, numbers)] if given else []
+        self.process = subprocess.Popen([*limited, *activated, BINARY, *flags], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env={**os.environ, **(environment or {})},
+                                        pass_fds=numbers)
         self._log = []
         self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)
                          for pipe in (self.process.stderr, self.process.stdout)]
@@ -175,13 +201,15 @@ class Gate:
         self.process.kill()
         self.process.wait()
 
-    def _await_quiet(self, quiet=0.05, at_most=0.5):
-        """Until no line has come for a moment."""
-        end = time.monotonic() + at_most
-        seen = -1
-        while self.running and seen != len(self._log) and time.monotonic() < end:
+    def _await_quiet(self, quiet=8, at_most=50, every=0.01):
+        """Until no line has come for a moment: so many looks, for while the whole machine stands still nobody is quiet."""
+        seen, same = -1, 0
+        for _ in range(at_most):
+            if same == quiet or not self.running:
+                break
+            same = same + 1 if seen == len(self._log) else 0
             seen = len(self._log)
-            time.sleep(quiet)
+            time.sleep(every)
 
     def _read(self, pipe):
         for line in pipe:

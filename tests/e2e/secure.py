@@ -48,7 +48,7 @@ def connection(address, context, timeout=20):
     return http.client.HTTPSConnection(*address, context=context, timeout=timeout)
 
 
-def ask(address, context, path="/-/ready"):
+def ask(address, context, path="/-/healthy"):
     """@return the status of a GET on a connection of its own"""
     made = connection(address, context)
     try:

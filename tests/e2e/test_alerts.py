@@ -1,4 +1,4 @@
-"""config/alerts.yml: every alert fires when it should and not when it should not, and a real Prometheus evaluates all."""
+"""monitoring/alerts.yaml: every alert fires when it should and not when it should not, and a real Prometheus evaluates all."""
 
 import json
 import re
@@ -6,18 +6,19 @@ import subprocess
 
 import pytest
 
+import documents
+import rule_tests
 import traffic
 import wire
 import wire_v2
 from exposition import parse
 from gate import REPOSITORY
+from rule_tests import ALERTS, RECORDS
 from servers import Prometheus, binary
 from upstream import Answer
 from waiting import eventually
 
-FILE = REPOSITORY / "config/alerts.yml"
-TEXT = FILE.read_text()
-ALERTS = re.findall(r"^ +- alert: (\w+)$", TEXT, re.MULTILINE)
+RUNBOOK = REPOSITORY / "docs/runbook.md"
 GATE = 'job="gate",instance="a"'
 
 
@@ -57,6 +58,12 @@ def both_refused(figure, counter):
     return {figure: "0x4 1x20", counter: "_x4 1x20"}, {figure: "0x4 1x20"}
 
 
+def growing(values):
+    """A budget of a thousand series an hour that a group spends."""
+    figure = f'seriesgate_limit_series_%s{{{GATE},{GROUP.replace("daily", "hourly")}}}'
+    return {figure % "current": values, figure % "max": "1000x40"}
+
+
 def answered_within(seconds):
     """A histogram all of whose claims took so long, and no less than the bucket below."""
     return {f'seriesgate_shared_claim_duration_seconds_bucket{{{GATE},le="{bound}"}}':
@@ -71,7 +78,7 @@ def shares(*gates):
     return {f'seriesgate_shared_up{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
 
 
-# Series that make an alert fire, and series that do not; each a value a minute, looked at in minute 8.
+# Series that make an alert fire, and series that do not; each a value a minute, looked at in minute 8, or in that of MINUTES.
 CASES = {
     "SeriesgateRequestsMalformed": rejected("malformed", quiet="invalid_http"),
     "SeriesgateHttpInvalid": rejected("invalid_http"),
@@ -111,6 +118,7 @@ CASES = {
                                             f'{BY_LIMIT % "refused"},limit="tenant",tenant="shop"}}'),
     "SeriesgateBudgetNear": beside("seriesgate_limit_series_max", "seriesgate_limit_series_current", GROUP,
                                    (100, 81), (100, 80)),
+    "SeriesgateBudgetFullSoon": (growing("100+20x40"), growing("200+10x40")),
     "SeriesgateBudgetRefused": both_refused(f"seriesgate_limit_series_refused{{{GATE},{GROUP}}}",
                                             f'{BY_LIMIT % "refused"},limit="per-ns",tenant="shop"}}'),
     "SeriesgateWouldRefuse": (one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
@@ -131,7 +139,7 @@ CASES = {
     "SeriesgateClockInDoubt": one("seriesgate_clock_in_doubt{", "0x4 1x20", "0x20"),
     "SeriesgateLogLost": one("seriesgate_log_lines_lost_total{", "0x4 5x20", "5x20"),
 }
-MINUTE = 8
+MINUTES = {"SeriesgateBudgetFullSoon": 31}
 
 OBSERVED = TENANT.replace("enforce", "observe")
 REFUSED = f'seriesgate_series_refused{{{GATE},window="daily"}}'
@@ -195,44 +203,52 @@ MORE_CASES = [
 
 
 def test_each_alert_has_a_case():
-    assert list(CASES) == ALERTS
+    assert list(CASES) == list(ALERTS)
 
 
 @pytest.mark.text
-def test_the_document_lists_them_with_their_severities():
-    severities = dict(re.findall(r"- alert: (\w+)\n(?:(?! +- ).*\n)*? +labels: {severity: (\w+)}", TEXT))
-    assert list(severities) == ALERTS
-    rows = re.findall(r"^\| `(Seriesgate\w+)` \| (\w+) \|", (REPOSITORY / "docs/operation.md").read_text(), re.MULTILINE)
-    assert rows == list(severities.items())
+def test_the_runbook_lists_them_with_their_severities_and_has_a_section_for_each():
+    text = RUNBOOK.read_text()
+    rows = re.findall(r"^\| \[`(Seriesgate\w+)`\]\(#(\w+)\) \| (\w+) \|", text, re.MULTILINE)
+    assert rows == [(name, name.lower(), alert["labels"]["severity"]) for name, alert in ALERTS.items()]
+    assert re.findall(r"^### (Seriesgate\w+)$", text, re.MULTILINE) == list(ALERTS)
+    assert {name for name in re.findall(r"\bSeriesgate[A-Z]\w+", text)} == set(ALERTS)
 
 
-def promtool(*arguments, folder=None):
-    result = subprocess.run([binary("promtool"), *arguments], cwd=folder, capture_output=True, text=True, timeout=120)
-    return result.returncode, result.stdout + result.stderr
+@pytest.mark.text
+@pytest.mark.parametrize("alert", ALERTS)
+def test_an_alert_says_what_it_is_and_leads_to_its_section_of_the_runbook(alert):
+    annotations = ALERTS[alert]["annotations"]
+    assert list(annotations) == ["summary", "description", "runbook_url"]
+    file, _, anchor = annotations["runbook_url"].partition("#")
+    assert (REPOSITORY / file, anchor) == (RUNBOOK, alert.lower())
+    assert anchor in documents.anchors(RUNBOOK.read_text())
+    section = RUNBOOK.read_text().split(f"### {alert}\n")[1].split("\n#")[0]
+    for part in ("**What it means.**", "**Who it is.**", "**What to do.**"):
+        assert section.count(part) == 1, part
 
 
-def test_the_rules_are_valid():
-    status, text = promtool("check", "rules", FILE)
-    assert status == 0 and f"{len(ALERTS) + 2} rules found" in text, text
+@pytest.mark.parametrize("file, count", zip(rule_tests.FILES, (len(RECORDS), len(ALERTS))), ids=("rules", "alerts"))
+def test_the_rules_are_valid(file, count):
+    status, text = rule_tests.promtool("check", "rules", file)
+    assert status == 0 and f"{count} rules found" in text, text
+
+
+def test_vmalert_takes_them():
+    """It reads an expression as VictoriaMetrics does."""
+    checked = subprocess.run([binary("vmalert"), "-dryRun", *(f"-rule={file}" for file in rule_tests.FILES)],
+                             capture_output=True, text=True, timeout=30)
+    assert checked.returncode == 0, checked.stderr
 
 
 def unit_test(alert, series, fires):
-    """One test of promtool: whether the alert fires in minute 8. JSON is YAML."""
-    return {"interval": "1m", "name": f"{alert}: {'fires' if fires else 'is quiet'}",
-            "input_series": [{"series": name, "values": values} for name, values in series.items()],
-            "promql_expr_test": [{"expr": f'count(ALERTS{{alertname="{alert}",alertstate="firing"}})',
-                                  "eval_time": f"{MINUTE}m",
-                                  "exp_samples": [{"labels": "{}", "value": 1}] if fires else []}]}
+    return rule_tests.scenario(f"{alert}: {'fires' if fires else 'is quiet'}", series,
+                               rule_tests.fires(alert, MINUTES.get(alert, 8), int(fires)))
 
 
-def run_unit_tests(folder, tests):
-    file = folder / "alerts_test.yml"
-    file.write_text(json.dumps({"rule_files": [str(FILE)], "evaluation_interval": "1m", "tests": tests}))
-    return promtool("test", "rules", file)
-
-
+@pytest.mark.timeout(180)
 def test_every_alert_fires_when_it_should_and_not_when_it_should_not(tmp_path):
-    status, text = run_unit_tests(tmp_path, [unit_test(alert, series, fires) for alert, both in CASES.items()
+    status, text = rule_tests.run(tmp_path, [unit_test(alert, series, fires) for alert, both in CASES.items()
                                              for series, fires in zip(both, (True, False), strict=True)]
                                   + [unit_test(*case) for case in MORE_CASES])
     assert status == 0, text
@@ -242,7 +258,7 @@ def test_every_alert_fires_when_it_should_and_not_when_it_should_not(tmp_path):
 def test_these_cases_would_notice(alert, tmp_path):
     firing, quiet = CASES[alert]
     for series, fires in ((quiet, True), (firing, False)):
-        status, text = run_unit_tests(tmp_path, [unit_test(alert, series, fires)])
+        status, text = rule_tests.run(tmp_path, [unit_test(alert, series, fires)])
         assert status == 1 and "FAILED" in text, text
 
 
@@ -257,10 +273,13 @@ def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstrea
     pinned = (REPOSITORY / "tests/fleet/fleet_exposition_test.cpp").read_text().split("TEST_CASE")[1].replace('\\"', '"')
     metrics |= parse("\n".join(re.findall(r'"(seriesgate_shared_.*)\\n"', pinned)).encode())
     there = {name.replace("duration_seconds_count", "duration_seconds_bucket") for name, _ in metrics}
-    asked = set(re.findall(r"\bseriesgate_\w+", "\n".join(re.findall(r"expr: ((?:.|\n)*?)\n +(?:labels|for|- )", TEXT))))
-    assert len(asked) == 33
-    assert asked <= there, asked - there
-    for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', TEXT):
+    expressions = [rule["expr"] for rule in [*ALERTS.values(), *RECORDS]]
+    recorded = {rule["record"] for rule in RECORDS}
+    asked = set().union(*map(rule_tests.metric_names, expressions)) - {"up"}
+    assert asked & recorded == recorded - {"seriesgate:limit_series:demand", "seriesgate:tenant_series:demand"}
+    assert len(asked - recorded) == 33
+    assert asked - recorded <= there, asked - recorded - there
+    for name, label, value in re.findall(r'(seriesgate_\w+)\{(\w+)="([^"]*)"\}', "\n".join(expressions)):
         values = {dict(labels)[label] for family, labels in metrics if family == name}
         assert value in values or label == "mode", (name, label, value)
 
@@ -304,7 +323,7 @@ def test_the_gate_says_whether_it_observes_and_a_reload_keeps_what_would_have_be
 
 CONFIG = """
 global: {{scrape_interval: 250ms, evaluation_interval: 500ms}}
-rule_files: ['{rules}']
+rule_files: {rules}
 scrape_configs:
   - job_name: gate
     static_configs: [{{targets: ['127.0.0.1:{port}']}}]
@@ -320,7 +339,7 @@ def watched(limited, tmp_path):
                    "tenants: {default: {maxHourlySeries: 2}}\n"
                    "limits: [{name: per-job, each: [job], mode: observe, maxHourlySeries: 1}]\n"
                    f"state: {{dir: {state}, interval: 500ms}}\n")
-    server = Prometheus(tmp_path, CONFIG.format(rules=FILE, port=gate.address[1]))
+    server = Prometheus(tmp_path, CONFIG.format(rules=[str(file) for file in rule_tests.FILES], port=gate.address[1]))
     try:
         eventually(lambda: value(server, "seriesgate_build_info") == 1, "it has been scraped", 30)
         yield gate, server
@@ -337,7 +356,7 @@ def alerts(server):
     return json.loads(server.get("/api/v1/alerts"))["data"]["alerts"]
 
 
-def rules(server):
+def rules_of(server):
     groups = json.loads(server.get("/api/v1/rules"))["data"]["groups"]
     return [rule for group in groups for rule in group["rules"]]
 
@@ -385,8 +404,8 @@ def test_a_real_prometheus_evaluates_them_and_what_happens_fires(watched, upstre
     except AssertionError:
         raise AssertionError(sorted((alert["labels"]["alertname"], alert["state"]) for alert in alerts(server))) from None
     assert {name for name, _ in seen} == FIRING | PENDING
-    assert all(rule["health"] == "ok" for rule in rules(server)), rules(server)
-    assert len(rules(server)) == len(ALERTS) + 2
+    assert all(rule["health"] == "ok" for rule in rules_of(server)), rules_of(server)
+    assert len(rules_of(server)) == len(ALERTS) + len(RECORDS)
     for alert in alerts(server):
         for text in alert["annotations"].values():
             assert "<error" not in text and "<no value>" not in text and "{{" not in text, alert

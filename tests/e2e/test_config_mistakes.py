@@ -11,6 +11,8 @@ import pytest
 from gate import BINARY, run
 from log_lines import parse
 
+pytestmark = pytest.mark.one_thread
+
 # What, the file, and the lines that --check-config prints: without the file's name, which each begins with.
 MISTAKES = [
     ('a tab as indentation', 'server:\n\tthreads: 1\n',

@@ -135,7 +135,7 @@ class SaveWatch(threading.Thread):
 
     def _others(self):
         names = os.listdir(self._directory) if self._directory.exists() else []
-        return {name: self._identity(name) for name in names if name not in ("lock", "secret", "state")}
+        return {name: self._identity(name) for name in names if name not in ("lock", "secret", "state", "takeover")}
 
     def _identity(self, name):
         try:
@@ -162,23 +162,24 @@ def until_the_end():
 
 
 def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
-    wait_out_the_hour(150)
+    wait_out_the_hour(240)
     directory, chance = tmp_path / "state", random.Random(2)
     gate = start_gate(f"--upstream.url={store.url}", config=CONFIGURATION.format(directory))
     watch, sender = SaveWatch(directory), Sender(gate.address, store)
     for thread in (watch, sender):
         until_the_end.append(thread)
         thread.start()
-    safe, lost, unsaved, hits = set(), set(), 0, 0
+    safe, lost, kills, unsaved, hits = set(), set(), 0, 0, 0
 
-    for kill in range(KILLS):
+    while kills < KILLS or (len(safe) <= MAXIMUM / 2 and kills < 2 * KILLS):  # a slow machine gets to the middle later
         life = chance.uniform(0.4, 0.8)
         time.sleep(life)
-        if kill % 10:  # a busy machine may take longer than a life for the first save
+        if kills % 10:  # a busy machine may take longer than a life for the first save
             eventually(lambda: watch.saves, "a first save", 20, every=0.001)
-        if kill % 4 == 0:  # in the middle of a save, if it takes long enough to be hit
+        if kills % 4 == 0:  # in the middle of a save, if it takes long enough to be hit
             eventually(lambda: watch.saving, "a save", 20, every=0.0002)
         gate.crash()
+        kills += 1
         watch.look()
         hits += watch.saving
         unsaved += watch.saves == 0
@@ -196,7 +197,7 @@ def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
         eventually(lambda: gate.get("/-/ready").status == 200, "ready again", 5)
         assert time.monotonic() - started < 5
         assert not gate.errors
-        assert sender.wrongly_refused == [], f"after kill {kill}"
+        assert sender.wrongly_refused == [], f"after kill {kills}"
         assert sender.is_alive()
 
     eventually(lambda: gate.current() == MAXIMUM, "all is spent", 120, every=0.5)
@@ -204,8 +205,8 @@ def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
     sender.join(20)
     stats = gate.stats
     assert sender.wrongly_refused == []
-    assert sender.answered > KILLS * 10
-    assert unsaved <= KILLS // 10
+    assert sender.answered > kills * 10
+    assert unsaved <= kills // 10
     assert len(safe) > MAXIMUM / 2
     # Every series that came through is counted, or it was admitted after the last save before a crash.
     lost -= safe
@@ -214,7 +215,7 @@ def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
                     for namespace in NAMESPACES}
     for namespace, maximum in NAMESPACES.items():
         assert len(of_namespace[namespace]) <= maximum + len(of_namespace[namespace] & lost), namespace
-    assert len(store.ever) >= MAXIMUM - 25 * KILLS  # what was in flight may be counted and not have come through
+    assert len(store.ever) >= MAXIMUM - 25 * kills  # what was in flight may be counted and not have come through
     groups = traffic.limits(stats, "per-namespace")
     assert [groups[namespace]["hourly"]["currentSeries"] for namespace in NAMESPACES] == [4000, 3000, 33_000]
     print(f"{sender.answered} requests, {sender.failed} failed, {len(store.ever)} series, {len(lost)} of them lost, "

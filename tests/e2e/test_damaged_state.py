@@ -8,6 +8,8 @@ import wire
 from test_state import directory, kept  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 
+pytestmark = pytest.mark.one_thread
+
 LIMITS = "maxHourlySeries: 5\nlimits: [{name: per-job, each: [job], maxHourlySeries: 5}]\n"
 
 
@@ -145,4 +147,4 @@ def test_what_a_crash_has_left_half_written_is_not_looked_at(limited, upstream, 
     assert not gate.errors
     assert gate.current() == 5
     gate.stop()
-    assert [path.name for path in sorted(file.parent.iterdir())] == ["lock", "secret", "state"]
+    assert [path.name for path in sorted(file.parent.iterdir())] == ["lock", "observed", "secret", "state"]

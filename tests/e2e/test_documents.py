@@ -115,7 +115,7 @@ def test_a_command_names_what_there_is(name, command):
             assert f'TEST_CASE("{following}"' in sources, following
 
 
-QUOTING = {**documents.everything(), "config/alerts.yml": (REPOSITORY / "config/alerts.yml").read_text()}
+QUOTING = {**documents.everything(), "monitoring/alerts.yaml": (REPOSITORY / "monitoring/alerts.yaml").read_text()}
 LOG_LINES = {**documents.log_lines(2), **documents.log_lines(1)}
 
 

@@ -12,6 +12,8 @@ from traffic import numbered, offer
 from upstream import Answer
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 FORMS = pytest.mark.parametrize("form", ["logfmt", "json"])
 HEAD = "# The configuration in force, defaults included; <secret> stands for what is not shown."
 

@@ -387,7 +387,7 @@ def accounts(gate):
 
 
 def test_every_request_is_counted_once_whatever_becomes_of_it(start_gate, upstream, stack):
-    gate = start(start_gate, upstream.url, keys=", timeout: 1500ms, protocol: v1",
+    gate = start(start_gate, upstream.url, keys=", timeout: 4s, protocol: v1",
                  more="onLimit: reject\nmaxHourlySeries: 5\n")
     assert overloaded(gate, upstream).status == 503
     assert accounts(gate) == ({"upstream_responses 204": 1, "requests_rejected overloaded": 1}, 2)

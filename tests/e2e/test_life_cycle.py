@@ -82,8 +82,8 @@ def test_the_drain_has_a_bound(start_gate, upstream):
     with gate.raw() as connection:
         connection.send(post(GOOD))
         eventually(lambda: upstream.requests, "the request is upstream")
-        gate.signal()
         started = time.monotonic()
+        gate.signal()
         assert gate.wait() == 0
         assert 0.8 <= time.monotonic() - started <= 10
     held.set()
@@ -166,7 +166,7 @@ def test_version_and_help():
     usage = run("--help")
     assert (usage.returncode, usage.stderr) == (0, "")
     for flag in ("--config.file", "--listen", "--upstream.url", "--maxHourlySeries", "--maxDailySeries",
-                 "--check-config", "--version", "--help"):
+                 "--check-config", "--health-check", "--version", "--help"):
         assert flag in usage.stdout
 
 

@@ -43,6 +43,7 @@ def ask(address, method, path, body=b""):
 def test_every_path_is_answered_where_it_belongs_and_404_elsewhere(start_gate, upstream, apart):
     gate = start_gate(f"--upstream.url={upstream.url}", *([APART] if apart else []))
     assert (gate.address != gate.admin_address) == apart
+    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
     elsewhere = 404 if apart else None
     table = [(method, path, at_listen, at_admin)
              for method, paths, at_listen, at_admin in [
@@ -90,6 +91,7 @@ def test_senders_never_crowd_out_who_asks_at_the_address_for_people(start_gate, 
                       config="server: {maxConnections: 4, maxConnectionsPerPeer: 0, threads: 1}\n")
     scraper = client.Client(gate.admin_address)
     assert scraper.get("/metrics").status == 200
+    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
     working = [gate.raw() for _ in range(4)]
     try:
         for each in working:
@@ -151,7 +153,7 @@ def test_both_addresses_may_be_unix_sockets(at_paths, upstream):
     gate = at_paths
     assert gate.send(GOOD).status == 204
     assert upstream.bodies == [GOOD]
-    assert gate.get("/-/ready").status == 200
+    assert gate.get("/-/healthy").status == 200
     assert ask(gate.address, "GET", "/stats").status == 404
     assert gate.metric("seriesgate_connections_accepted_total") == 4
 
@@ -174,7 +176,7 @@ def test_no_bound_of_a_peer_holds_at_a_unix_socket(start_gate, upstream, directo
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_curl_reaches_a_unix_socket(at_paths, upstream):
-    told = subprocess.run(["curl", "-s", "--unix-socket", at_paths.admin_address, "http://gate/-/ready"],
+    told = subprocess.run(["curl", "-s", "--unix-socket", at_paths.admin_address, "http://gate/-/healthy"],
                           capture_output=True, text=True, check=True)
     assert told.stdout == "OK\n"
     sent = subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", at_paths.address,

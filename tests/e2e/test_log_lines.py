@@ -25,6 +25,8 @@ from traffic import numbered, offer
 from upstream import Answer, Upstream
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 GOOD = recorded.bodies("metadata-v1")[0]
 LINES = {}  # msg: what provokes it
 
@@ -108,6 +110,21 @@ def a_damaged_state(scene):
     scene.keeping().stop()
     (scene.state / "state").write_bytes(b"x" * 100)
     return scene.keeping(), {}
+
+
+@line("what was seen before is not loaded")
+def a_damaged_observation(scene):
+    scene.keeping().stop()
+    (scene.state / "observed").write_bytes(b"x" * 100)
+    return scene.keeping(), {}
+
+
+@line("what was seen is not saved")
+def an_observation_in_the_way(scene):
+    (scene.state / "observed" / "in the way").mkdir(parents=True)
+    gate = scene.keeping()
+    gate.stop()
+    return gate, {}
 
 
 def obstructed(scene):
@@ -297,6 +314,57 @@ def a_signal(scene):
     return gate, {"signal": "SIGINT"}
 
 
+def keeps(scene):
+    return f"state: {{dir: {scene.state}, interval: 1h}}\n"
+
+
+def taken_over(scene):
+    """The gate whose place was taken, and the one that has it."""
+    before = scene.gate(keeps(scene))
+    assert before.get("/-/healthy").status == 200  # who is answered can meet it
+    after = scene.gate(keeps(scene), "--takeover")
+    before.wait()
+    return before, after
+
+
+@line("handing over to another process")
+def another_gate_comes(scene):
+    return taken_over(scene)[0], {}
+
+
+@line("another process serves in this one's place")
+def another_gate_is_there(scene):
+    return taken_over(scene)[0], {}
+
+
+@line("the place was not handed over")
+def somebody_asks_for_it(scene):
+    gate = scene.gate(keeps(scene))
+    assert gate.get("/-/healthy").status == 200  # who is answered can meet it
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+        peer.connect(str(scene.state / "takeover"))
+        peer.send(b"hello")
+        peer.recv(100)
+    return gate, {"times": "1", "err": "whoever asked speaks another protocol, or is too slow"}
+
+
+@line("no gate runs, so none is taken over")
+def nobody_to_take_over_from(scene):
+    return scene.gate(keeps(scene), "--takeover"), {}
+
+
+@line("no other gate can take this one's place")
+def a_file_where_gates_meet(scene):
+    place = scene.folder / "met"
+    place.write_text("")
+    return scene.gate(f"server: {{takeoverSocket: {place}}}\n"), {"path": str(place), "err": "Address already in use"}
+
+
+@line("the service manager cannot be told")
+def a_service_manager_that_is_not_there(scene):
+    return scene.gate(environment={"NOTIFY_SOCKET": "/nowhere/at/all"}), {"err": "No such file or directory"}
+
+
 @line("stopped")
 def the_end(scene):
     gate = scene.gate()
@@ -405,6 +473,17 @@ def a_replica_that_is_slow(scene):
     replica.default.hold.set()
     replica.stop()
     return gate, {"requests": "1"}
+
+
+@line("markers were not written")
+def a_store_that_takes_no_markers(scene):
+    clock = FakedClock(scene.folder, "2026-03-10 12:30:00")
+    gate = scene.gate("marker: true\nmaxHourlySeries: 1\n", environment=clock.environment)
+    offer(gate, scene.upstream, numbered(2), "shop")
+    scene.upstream.default = Answer(400, body=b"no series for you\nnor you")
+    clock.set("2026-03-10 12:31:00")
+    return gate, {"markers": "1", "upstream": scene.upstream.host, "tenant": "shop", "reason": "400",
+                  "err": "no series for you"}
 
 
 SLOW = pytest.mark.slow  # ten seconds pass

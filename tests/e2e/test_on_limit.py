@@ -9,6 +9,8 @@ import wire_v2
 from test_protocol_v2 import counts, written
 from upstream import Answer
 
+pytestmark = pytest.mark.one_thread
+
 KNOWN = [{"__name__": "up", "instance": f"i{i}"} for i in range(2)]
 NEW = [{"__name__": "up", "instance": f"n{i}"} for i in range(3)]
 SENT = {"none": KNOWN, "some": [KNOWN[0], *NEW], "all": NEW}
@@ -90,11 +92,12 @@ def test_status_headers_and_body(limited, upstream, version, answer, refused, st
 @pytest.mark.parametrize("answer", ["drop", "reject"])
 @pytest.mark.parametrize("fault, status", [("closed", 502), ("timeout", 504)])
 def test_a_store_that_does_not_answer(limited, upstream, version, answer, fault, status):
-    gate = gate_that_knows(limited, upstream, f"onLimit: {answer}\nupstream: {{timeout: 300ms}}\n")
+    timeout = "3s" if fault == "timeout" else "25s"
+    gate = gate_that_knows(limited, upstream, f"onLimit: {answer}\nupstream: {{timeout: {timeout}}}\n")
     if fault == "closed":
         upstream.default = Answer(cut=0)
     else:
-        upstream.handler = lambda request: time.sleep(1) or Answer()
+        upstream.handler = lambda request: time.sleep(6) or Answer()
     reply = send(gate, version, SENT["some"])
     assert reply.status == status
     assert written(reply) == (None, None, None)

@@ -42,7 +42,7 @@ def test_of_remote_write_2_as_much_is_stored_as_the_store_says(limited, upstream
 
 
 def test_no_answer_is_a_failure_and_nothing_is_decided_while_it_is_awaited(limited, upstream):
-    gate = limited("upstream: {timeout: 1s}\n")
+    gate = limited("upstream: {timeout: 5s}\n")
     upstream.default = Answer(hold=threading.Event())
     with ThreadPoolExecutor() as senders:
         reply = senders.submit(send, gate, "v1", KNOWN)

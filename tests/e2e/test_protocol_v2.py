@@ -9,6 +9,8 @@ from recorded import SAMPLES, SERIES
 from upstream import Answer
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 WRITTEN = [f"X-Prometheus-Remote-Write-{kind}-Written" for kind in ("Samples", "Histograms", "Exemplars")]
 
 

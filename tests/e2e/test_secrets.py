@@ -27,7 +27,7 @@ def secrets(tmp_path):
     other = Upstream()
     text = f"""upstream:
   urls: ['{store.url}?key={QUERY}', '{store.url}/2?key={QUERY}']
-  timeout: 2s
+  timeout: 10s
   tls: {{caFile: {authority.certificate}, certFile: {ours.certificate}, keyFile: {ours.key}}}
   basicAuth: {{username: gate, passwordFile: {tmp_path / 'password'}}}
   headers: {{X-Key: {HEADER}}}

@@ -14,6 +14,7 @@ from waiting import eventually
 INCUMBENTS, NEWCOMERS = numbered(8, job="a"), numbered(50, start=1000, job="a")
 FIRST = numbered(1, start=5000, job="a")
 BEFORE, BEGUN, GRACE_OVER = EDGES["an hour's"]
+TIMEOUT = 2  # shared.timeout, seconds
 AT_ONCE, UNTOLD = "seriesgate_shared_at_once", "seriesgate_shared_untold_series"
 
 
@@ -31,7 +32,7 @@ def at_the_edge(timed, clocks):
     store)"""
     def start(limits, before=BEFORE, begun=BEGUN):
         set_all(clocks, before)
-        fleet = timed(limits, timeout="500ms")
+        fleet = timed(limits, timeout=f"{TIMEOUT}s")
         eventually(lambda: fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES, "all gates know all")
         set_all(clocks, begun)
         comes_to(fleet, begun)
@@ -51,7 +52,7 @@ def test_without_the_store_incumbents_pass_at_once_and_are_counted_when_it_is_ba
     started = time.monotonic()
     for _ in range(2):
         assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
-    assert time.monotonic() - started < 0.5  # shared.timeout: none has waited for it
+    assert time.monotonic() - started < TIMEOUT  # none has waited for it
     assert [gate.stats["shared"]["untold"] for gate in fleet.gates] == [8] * GATES
     assert fleet.offer(1, NEWCOMERS + INCUMBENTS) == INCUMBENTS
     store.go_on()

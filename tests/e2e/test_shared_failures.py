@@ -98,6 +98,7 @@ def test_the_log_says_once_that_the_store_is_away_and_once_that_it_is_back(known
         fleet.offer_to_all(numbered(5, start=100 * turn))
     fleet.all_are("away")
     for gate, before in zip(fleet.gates, joined):
+        eventually(lambda: len(said_of_the_store(gate)) > before, "it says so")  # the state is shown before it is said
         said = said_of_the_store(gate)[before:]
         assert {event["msg"] for event in said} == {"the shared store is away"}
         assert len({event["err"] for event in said}) == len(said), said  # once for each reason
@@ -105,6 +106,7 @@ def test_the_log_says_once_that_the_store_is_away_and_once_that_it_is_back(known
     store.restart()
     fleet.all_join()
     for gate, before in zip(fleet.gates, away):
+        eventually(lambda: len(said_of_the_store(gate)) >= before + 3, "it says what has become of it")
         said = said_of_the_store(gate)[before:]
         assert [event["msg"] for event in said] == [
             "the shared store answers again", "the shared store may have lost counts", "the shared store's counts are whole"]

@@ -54,7 +54,7 @@ def test_each_gate_lets_its_share_pass_and_refuses_the_others(sharing):
         assert fleet.offer(ordinal, series[::-1]) == series[:SHARE][::-1]  # the same ones, and they take nothing again
         assert fleet.offer(ordinal, known + series) == known + series[:SHARE]
         assert fleet.gates[ordinal].stats["shared"]["owed"] == SHARE
-        said = [event for event in fleet.gates[ordinal].events if event["msg"] == "the shared store is away"]
+        said = eventually(lambda: fleet.gates[ordinal].said("the shared store is away"), "it says so")
         assert {event["new_series"] for event in said} == {"a share"}
     store.restart()
     fleet.all_join()

@@ -163,6 +163,7 @@ def test_the_log_says_that_counts_were_lost_and_that_they_are_whole(fleet_of):
     loss.lose()
     recovers(fleet)
     for gate in fleet.gates:
+        eventually(lambda: gate.said("the shared store's counts are whole"), "it says so")  # the state is shown before
         lost, = gate.said("the shared store may have lost counts")
         assert (lost["level"], lost["new_series"], lost["budgets"]) == ("warn", "refused", "1")
         whole, = gate.said("the shared store's counts are whole")
@@ -177,5 +178,5 @@ def test_a_store_that_hides_which_server_it_is_is_not_joined(share, start_store)
     fleet.store = store
     gate = fleet.start(0)
     assert gate.stats["shared"]["state"] == "away"
-    away, = gate.said("the shared store is away")
+    away, = eventually(lambda: gate.said("the shared store is away"), "it says so")
     assert away["err"].startswith("INFO: NOPERM"), away

@@ -32,7 +32,7 @@ def test_a_store_that_begins_to_evict_is_noticed(share, start_store):
     store.configure(POLICY, "volatile-ttl")
     fleet.all_are("away")
     for gate in fleet.gates:
-        assert any(MENDED_BY in event["err"] for event in gate.events if event["msg"] == "the shared store is away")
+        eventually(lambda: any(MENDED_BY in event["err"] for event in gate.said("the shared store is away")), "it says why")
     assert fleet.offer_to_all(NEWCOMERS + KNOWN) == [KNOWN] * GATES
     store.configure(POLICY, "noeviction")
     fleet.all_join()
@@ -97,7 +97,7 @@ def test_what_is_no_store_gets_no_series_admitted_and_no_gate_down(share, start_
     fleet.store = keep(Babbler(says))
     fleet.gates[0].stop()
     gate = fleet.restart(0)
-    assert gate.get("/-/ready").status == 200
+    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
     for _ in range(3):
         assert fleet.offer(0, NEWCOMERS) == []
     assert gate.stats["shared"]["state"] == "away"

@@ -1,7 +1,6 @@
 """What a restart does not forget: state.dir."""
 
 import os
-import time
 
 import pytest
 
@@ -26,19 +25,21 @@ def kept(directory, text, interval="1h"):
     return f"state: {{dir: {directory}, interval: {interval}}}\n{text}"
 
 
-def settled(directory, quiet=0.6):
-    """Waits until everything is saved: intervals of 100 ms pass, and the file is not written anew."""
+def settled(directory, quiet=60):
+    """Waits until everything is saved: intervals of 100 ms pass, and the file is not written anew. So many looks, 10 ms apart:
+    while the machine stands still nothing is saved."""
     def identity():
         status = (directory / "state").stat() if (directory / "state").exists() else None
         return status and (status.st_ino, status.st_mtime_ns)
 
-    last, since = None, time.monotonic()
+    last, same = None, 0
 
     def unchanged():
-        nonlocal last, since
-        if (now := identity()) is None or now != last:
-            last, since = now, time.monotonic()
-        return time.monotonic() - since > quiet
+        nonlocal last, same
+        now = identity()
+        last, same = now, same + 1 if now is not None and now == last else 0
+        return same > quiet
+
     eventually(unchanged, "everything is saved")
 
 
@@ -238,7 +239,7 @@ def test_saves_are_counted_and_measured(limited, upstream, directory):
     offer(gate, upstream, numbered(4))
     eventually(lambda: gate.metric(SAVES) > saves, "what is new is saved")
     servers.check_metrics(gate.get("/metrics").body)
-    assert sorted(os.listdir(directory)) == ["lock", "secret", "state"]
+    assert sorted(os.listdir(directory)) == ["lock", "secret", "state", "takeover"]
 
 
 def test_a_save_that_fails_is_told_and_tried_again(limited, upstream, directory):

@@ -16,6 +16,8 @@ from traffic import body, numbered, offer
 from upstream import Answer
 from waiting import eventually
 
+pytestmark = pytest.mark.one_thread
+
 SCHEMA = json.loads((REPOSITORY / "docs/stats.schema.json").read_text())
 PAGE = (REPOSITORY / "docs/stats.md").read_text()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

@@ -384,4 +384,5 @@ def test_certificates_change_on_both_sides_and_no_request_is_lost(start_gate, wo
         store.stop()
     assert failures == []
     assert sorted(store.bodies) == sorted(sent)
+    eventually(lambda: len(gate.said("TLS files taken")) >= len(others), "a line for each")
     assert len(gate.said("TLS files taken")) == len(others)

@@ -16,6 +16,8 @@ from test_protocol_v2 import counts, write, written
 from test_real_servers import assert_found, recorder, victoria_metrics  # noqa: F401 (fixtures)
 from upstream import Answer
 
+pytestmark = pytest.mark.one_thread
+
 TRANSLATING = "upstream: {protocol: v1}\n"
 
 

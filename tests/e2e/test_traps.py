@@ -9,6 +9,8 @@ import wire_v2
 from test_protocol_v2 import counts
 from upstream import Answer
 
+pytestmark = pytest.mark.one_thread
+
 CASES = pytest.mark.parametrize("version", ["v1", "v2"])
 
 

@@ -70,7 +70,7 @@ def test_a_name_that_does_not_resolve_is_502_and_does_not_stop_the_gate(start_ga
 # --- slow
 
 def test_an_upstream_that_is_too_slow_is_504(start_gate, upstream):
-    gate = start_gate(config=one_worker(upstream.url, timeout="300ms"))
+    gate = start_gate(config=one_worker(upstream.url, timeout="3s"))
     held = threading.Event()
     upstream.answers.append(Answer(hold=held))
     with gate.client() as client:

@@ -146,7 +146,7 @@ def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
 def test_a_door_that_refuses_costs_nobody_an_answer(start_gate, stores):
     stores[1].stop()
     gate = start_gate(config=doors(*stores))
-    assert gate.get("/-/ready").status == 200
+    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
     assert [gate.send(body()).status for _ in range(20)] == [204] * 20
     assert len(stores[0].requests) + len(stores[2].requests) == 20
     [line] = gate.said("an address of the store is out")
@@ -237,7 +237,7 @@ def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, sto
     try:
         eventually(lambda: gate.metric("seriesgate_upstream_waiting", store=stores[0].host) == 8, "eight wait")
         eventually(lambda: stores[0].connections_open == 4, "the others are there")
-        assert gate.metric("seriesgate_upstream_connections") == 4
+        eventually(lambda: gate.metric("seriesgate_upstream_connections") == 4, "the gate has heard that they are there")
         for each in threads:
             each.join()
     finally:

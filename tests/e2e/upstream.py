@@ -127,9 +127,9 @@ class Upstream:
         except (OSError, ValueError):
             pass  # the gate went away, or stop() closed the socket
         finally:
+            _close(connection)  # first: what is counted as closed is closed
             with self._lock:
                 self._connections.discard(connection)
-            _close(connection)
 
     def _secured(self, plain):
         try:
@@ -144,11 +144,12 @@ class Upstream:
 
     def _answer(self, connection, request):
         """@return whether the connection stays open."""
-        with self._lock:
-            self.requests.append(request)
+        with self._lock:  # what is scripted by whoever sees this request is for the next one
+            handler = self.handler
             answer = self.answers.popleft() if self.answers else self.default
-        if self.handler:
-            answer = self.handler(request)
+            self.requests.append(request)
+        if handler:
+            answer = handler(request)
         if answer.hold:
             answer.hold.wait(60)
         data = answer.encode()

@@ -3,6 +3,10 @@
 import time
 
 
+class NotInTime(AssertionError):
+    """Nothing was wrong by then, but not all had come that has to."""
+
+
 def eventually(condition, what, seconds=15.0, every=0.01):
     """Returns the first truthy value of condition(); fails with `what` when there is none in `seconds`."""
     deadline = time.monotonic() + seconds
@@ -11,7 +15,7 @@ def eventually(condition, what, seconds=15.0, every=0.01):
         if value:
             return value
         if time.monotonic() >= deadline:
-            raise AssertionError(f"not within {seconds} s: {what}")
+            raise NotInTime(f"not within {seconds} s: {what}")
         time.sleep(every)
 
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fleet/heard_counts.hpp"
 #include "fleet/random_gates.hpp"
@@ -61,6 +62,7 @@ class losing_scene {
         if (wanted.status != claim_status::decided) return;
         if (awaits(terms.hour)) ++happened["told"];
         heard_[random_.below(heard_.size())].hear(asked, terms, wanted);
+        if (random_.one_in(3)) heard_[random_.below(heard_.size())].hear_counted(terms.hour, fed_of(asked, wanted), {});
         // What was untold when a day's first hour ended is counted again where nobody remembers that it is.
         const std::int64_t day = day_of_hour(terms.hour);
         if (both_.model().day() && !both_.model().day()->carried.empty()) carried_day_ = day;
@@ -70,6 +72,16 @@ class losing_scene {
             if (maxima.hourly != 0) REQUIRE(wanted.budgets[i].hourly <= maxima.hourly);
             if (maxima.daily != 0 && day != carried_day_) REQUIRE(wanted.budgets[i].daily <= maxima.daily);
         }
+    }
+
+    /// What the feed says of a claim to the gates that have not made it.
+    static std::vector<fed_count> fed_of(const claim& asked, const claim_answer& said) {
+        std::vector<fed_count> made;
+        for (std::size_t i = 0; i < said.budgets.size(); ++i)
+            if (said.budgets[i].hourly != 0)
+                made.push_back({.id = said.budgets[i].shares ? asked.budgets[i].overflow_id : asked.budgets[i].id,
+                                .series = said.budgets[i].hourly});
+        return made;
     }
 
     void copy() { copy_ = both_.copied(); }
@@ -253,5 +265,52 @@ TEST_CASE("after a loss a day begins with the first claim that is decided") {
     CHECK(early.windows.buckets == bucket_counts{.hour = 1});
     terms.accepted = true;
     CHECK(both.ask(asked, terms, now).windows.buckets == bucket_counts{.hour = 1, .day = 1});
+    both.compare();
+}
+
+TEST_CASE("a group has its place again whoever tells of it first: a gate that has read of it, or one that has asked") {
+    const bool with_day = GENERATE(true, false);
+    const bool reader_first = GENERATE(true, false);
+    CAPTURE(with_day, reader_first);
+    const time_point now{std::chrono::hours{lossy_hour} + 10min};
+    const claim_terms terms{.hour = lossy_hour, .rules = 1, .all_rules = 2, .grace = 1, .with_day = with_day};
+    const auto claim_of = [](std::uint64_t group, std::uint64_t series) {
+        return claim{.fingerprints = {series},
+                     .runs = {{.series = 1, .budgets = {0}}},
+                     .budgets = {{.id = group,
+                                  .maxima = {.hourly = 9, .daily = 9},
+                                  .shelf = 7,
+                                  .places_max = 2,
+                                  .overflow_id = 99,
+                                  .overflow_maxima = {.hourly = 9, .daily = 9}}}};
+    };
+    store_and_model both;
+    heard_counts asker;
+    heard_counts reader;
+    for (const std::uint64_t group : {1, 2}) {
+        const claim asked = claim_of(group, group);
+        const claim_answer said = both.ask(asked, terms, now);
+        REQUIRE(said.status == claim_status::decided);
+        asker.hear(asked, terms, said);
+        reader.hear_counted(lossy_hour, std::vector<fed_count>{{.id = group, .series = 1}},
+                            with_day ? std::vector<fed_count>{{.id = group, .series = 1}} : std::vector<fed_count>{});
+    }
+    both.empty();
+
+    recovery_words said{.gate = {}, .is_last = true};
+    const auto tell = [&](std::string gate, const heard_counts& heard) {
+        const count_offer all = heard.grown_since(0);
+        said.gate = std::move(gate);
+        const recovery_answer answer = both.recover(said, all, all.budgets, "", now);
+        said.in = answer.since;
+        return answer.is_whole;
+    };
+    tell(reader_first ? "reader" : "asker", reader_first ? reader : asker);
+    tell(reader_first ? "asker" : "reader", reader_first ? asker : reader);
+    said.waited = 6s;
+    REQUIRE(tell("asker", asker));
+    const claim_answer third = both.ask(claim_of(3, 3), terms, now);
+    REQUIRE(third.status == claim_status::decided);
+    CHECK(third.budgets.at(0).shares);
     both.compare();
 }

@@ -222,3 +222,17 @@ TEST_CASE("the largest counts that were heard are offered, of the open hour and 
     hear(48, {{.hourly = 7}, {}, {}, {}});
     CHECK(offered() == budgets{{1, 7, 0, 0}});
 }
+
+TEST_CASE("the place of a budget is known also where the feed has told its count before the answer") {
+    heard_counts heard;
+    const std::vector<fed_count> fed{{.id = budget, .series = 3}};
+    heard.hear_counted(hour, fed, {});
+    claim asked = claim_of({1, 2, 3});
+    asked.budgets[0].shelf = shelf;
+    claim_answer said{.status = claim_status::decided, .budgets = {{.hourly = 3}}};
+    said.windows.hour = hour;
+    heard.hear(asked, {.hour = hour, .rules = 1}, said);
+    REQUIRE(heard.grown_since(0).budgets.size() == 1);
+    CHECK(heard.grown_since(0).budgets[0].shelf == shelf);
+    CHECK(heard.grown_since(0).budgets[0].hourly == 3);
+}

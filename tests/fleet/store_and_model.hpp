@@ -132,6 +132,7 @@ class store_and_model {
         for (const auto& [id, count] : window.carried) fields[std::to_string(id) + "u"] = "1";
         if (!window.over.empty()) fields["over"] = "1";
         for (const auto& [id, count] : window.over) fields[std::to_string(id) + "o"] = std::to_string(count);
+        for (const std::uint64_t id : window.placeless) fields[std::to_string(id) + "f"] = "1";
         for (const auto& [shelf, count] : window.places)
             fields[std::string{"p"} + std::to_string(shelf)] = std::to_string(count);
         return fields;

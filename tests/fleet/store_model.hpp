@@ -65,6 +65,7 @@ class store_model {
         std::map<std::uint64_t, std::uint64_t> returned{};   ///< those of them that were incumbents, in the grace
         std::map<std::uint64_t, std::uint64_t> missing{};  ///< those of `counted` that are not in `series`: it was lost
         std::map<std::uint64_t, std::uint64_t> places{};   ///< budgets opened by shelf
+        std::set<std::uint64_t> placeless{};               ///< budgets told of by who does not know their shelf
         /// Of a day: what may have passed in its first hour, by budget, and is among `counted`.
         std::map<std::uint64_t, std::uint64_t> carried{};
         bool kept_for_day = false;  ///< of a day's first hour, and the one before: kept as long as the day's record
@@ -270,7 +271,8 @@ class store_model {
     void restore(const count_offer& offer, std::span<const offered_budget> budgets, time_point now) {
         const bool in_hour = offer.hour == hour_number_;
         const bool in_day = is_in_day(offer);
-        std::map<std::uint64_t, std::uint64_t> opened;
+        if (!in_hour && !in_day) return;
+        window& at = in_day ? *day_ : hour_;
         for (const offered_budget& each : budgets) {
             const std::uint64_t hourly = in_hour ? hour_.count(each.id) : 0;
             const std::uint64_t before = in_hour && before_ ? before_->count(each.id) : 0;
@@ -284,9 +286,10 @@ class store_model {
             }
             if (more_hourly || more_daily) is_not_whole(now);
             if (more_daily) day_->counted[each.id] = each.daily;
-            if (each.shelf != 0 && hourly + before + daily == 0 && (more_hourly || more_daily)) ++opened[each.shelf];
+            const bool is_new = hourly + before + daily == 0 && (more_hourly || more_daily);
+            if (each.shelf == 0 && is_new) at.placeless.insert(each.id);
+            if (each.shelf != 0 && (at.placeless.erase(each.id) != 0 || is_new)) ++at.places[each.shelf];
         }
-        for (const auto& [shelf, count] : opened) (in_day ? *day_ : hour_).places[shelf] += count;
     }
 
     /// What was awaited when a day's first hour ended may have passed: the day keeps its places.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "admin/pages.hpp"
+#include "app/culprits.hpp"
 #include "app/gate_metrics.hpp"
 #include "app/serving.hpp"
 #include "core/ascii.hpp"
@@ -50,12 +51,21 @@ struct gate {
     gate_metrics metrics;
     connection_registry connections{{.total = 4}, metrics.http};
     access_control access{settings.web};
-    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, nullptr};
+    culprits noted{settings, hash_key::known_to_all(), limiter, wall_clock_now()};
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, nullptr};
     serving_thread thread{shared, serving_thread::role::worker};
+    const hash_key key = hash_key::known_to_all();
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
                                .write_metrics = [this](exposition& out) { write(out, metrics); },
-                               .counts = [this] { return metrics.counts(); }};
+                               .counts = [this] { return metrics.counts(); },
+                               .catch_up = [this] { noted.noted.catch_up(); },
+                               .who = noted.who,
+                               .refused = noted.refused,
+                               .demand = noted.demand,
+                               .key = key,
+                               .ignored_labels = settings.ignore_labels,
+                               .now = wall_clock_now};
     std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, shared.admin.pages, figures); }};
     std::jthread reloading{[this](const std::stop_token& stop) {
         while (const auto order = shared.admin.reloads.take(stop)) order->give({.ok = true, .text = "reloaded"});

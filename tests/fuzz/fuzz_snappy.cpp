@@ -1,5 +1,7 @@
-// Any bytes as a snappy block: decoded within the bounds or refused, never allocated for beyond them, and without some
-// of what it stands for still a block.
+// Any bytes as a snappy block: decoded as libsnappy decodes them or refused as it does, never allocated for beyond the
+// bounds, and without some of what it stands for still a block.
+#include <snappy.h>
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -59,7 +61,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(!decoded && buffer.capacity() == 0, "memory was allocated for a size that is refused");
         return 0;
     }
+    std::string expected(*declared, '\0');
+    const bool is_block = snappy::RawUncompress(compressed.data(), compressed.size(), expected.data());
+    const bool has_giant = compressed.find("\xfc\xff\xff\xff\xff") != bytes_view::npos;  // see snappy_decoder.hpp
+    require(decoded.has_value() == is_block || (is_block && has_giant), "libsnappy decides otherwise");
     if (!decoded) return 0;
+    require(*decoded == expected, "libsnappy decodes it to something else");
     require(decoded->size() == *declared, "the size decoded is not the size declared");
 
     if (*declared > 0) {

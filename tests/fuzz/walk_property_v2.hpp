@@ -106,7 +106,8 @@ inline void walk_v2(bytes_view body, walk_check_v2& check) {
     check.accepted = !reader.failed();
     if (check.accepted != (check.error.code == wire_errc::none)) check.fault = "failed() and error() disagree";
     if (check.error.offset > body.size()) check.fault = "an error's offset lies outside the body";
-    if (!is_read_alike_again<write_request_v2_reader>(body)) check.fault = "a reader keeps something of another body";
+    static write_request_v2_reader used;
+    if (!is_read_alike_again(body, used)) check.fault = "a reader keeps something of another body";
 }
 
 /// Why a request may be refused that libprotobuf takes, and whether this one is such a case.

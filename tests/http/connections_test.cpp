@@ -288,3 +288,43 @@ TEST_CASE("a handshake that takes long makes room before who only waits") {
         CHECK(idle.socket.is_shut_down());
     }
 }
+
+TEST_CASE("a connection is unasked until its first request, and busy until the answer to each has been written") {
+    scene at{{.total = 3}};
+    const auto counts = [&at] {
+        const auto found = at.registry.count_unfinished();
+        return std::pair{found.busy, found.unasked};
+    };
+    using pair = std::pair<std::size_t, std::size_t>;
+    CHECK(counts() == pair{0, 0});
+    taken& one = at.admit();
+    at.admit();
+    CHECK(counts() == pair{0, 2});
+    REQUIRE(one.lease.enter(connection_stage::waiting));
+    CHECK(counts() == pair{0, 2});
+    REQUIRE(one.lease.enter(connection_stage::receiving));
+    CHECK(counts() == pair{1, 1});
+    REQUIRE(one.lease.enter(connection_stage::working));
+    CHECK(counts() == pair{1, 1});
+    REQUIRE(one.lease.enter(connection_stage::waiting));
+    CHECK(counts() == pair{0, 1});
+    REQUIRE(one.lease.enter(connection_stage::receiving));
+    CHECK(counts() == pair{1, 1});
+    at.all.clear();
+    CHECK(counts() == pair{0, 0});
+}
+
+TEST_CASE("one that is given up or turned away is neither") {
+    scene at{{.total = 1}};
+    at.admit();
+    at.admit();  // gives the first one up
+    CHECK(at.registry.count_unfinished().unasked == 1);
+    REQUIRE(at.all.back().lease.enter(connection_stage::receiving));
+    REQUIRE(at.all.back().lease.enter(connection_stage::working));
+    at.admit();  // a guest
+    CHECK(at.registry.count_unfinished().unasked == 1);
+    CHECK(at.registry.count_unfinished().busy == 1);
+    at.all.clear();
+    CHECK(at.registry.count_unfinished().unasked == 0);
+    CHECK(at.registry.count_unfinished().busy == 0);
+}

@@ -20,3 +20,25 @@ TEST_CASE("a process that drains is never ready again, also if it has never been
     life.become_ready();
     CHECK(life.stage() == life_stage::draining);
 }
+
+TEST_CASE("a process that hands over is ready again when that comes to nothing") {
+    process_life life;
+    CHECK_FALSE(life.hand_over());
+    life.become_ready();
+    CHECK(life.hand_over());
+    CHECK(life.handing_over());
+    CHECK_FALSE(life.draining());
+    CHECK_FALSE(life.hand_over());
+    CHECK(life.go_on());
+    CHECK(life.stage() == life_stage::ready);
+    CHECK_FALSE(life.go_on());
+}
+
+TEST_CASE("a process that is told to end while it hands over ends") {
+    process_life life;
+    life.become_ready();
+    CHECK(life.hand_over());
+    life.drain();
+    CHECK_FALSE(life.go_on());
+    CHECK(life.draining());
+}

@@ -1,11 +1,16 @@
 #include "http/session.hpp"
 
+#include <array>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <exception>
 #include <string>
 
+#include "http/idle_connections.hpp"
+#include "http/passing.hpp"
 #include "log/log.hpp"
+#include "net/background.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
@@ -190,6 +195,22 @@ TEST_CASE("requests that come together are answered one after the other") {
     CHECK(at.metrics.requests[200].value() == 2);
 }
 
+TEST_CASE("between requests that come together others of their worker have a turn") {
+    scene at;
+    int asked = 0;
+    int turns = 0;
+    const auto count = [&](http_request&) -> net::awaitable<reply> {
+        CHECK(turns == asked);
+        ++asked;
+        net::post(at.self.io, [&turns] { ++turns; });
+        co_return text_reply(200, "counted");
+    };
+    at.offered.routes = {{"/write", "POST", route_kind::ingestion, count}};
+    const std::string one = "POST /write HTTP/1.1\r\nHost: gate\r\nContent-Length: 0\r\n\r\n";
+    at.heard_after(one + one + one + last("POST /write"));
+    CHECK(asked == 4);
+}
+
 TEST_CASE("a body over the bound is rejected, whether its length is announced or not") {
     scene at;
     const std::string body(1001, 'x');
@@ -281,4 +302,78 @@ TEST_CASE("where connections are passed on, one moves with the first request tha
     const std::string written = last("POST /write", "", "x");
     CHECK(at.heard_after("GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n" + written).ends_with("told\n"));
     CHECK(moved == written);
+}
+
+TEST_CASE("between two requests a connection is given away while the gate hands over, with nothing of it read") {
+    scene at;
+    idle_connections idle;
+    at.offered.give_away = [&](sender_connection from) { idle.put(std::move(from), at.offered); };
+    at.shared.life.become_ready();
+    net::io_context& io = at.self.io;
+    auto pair = connect_loopback(io);
+    connection_lease lease = at.connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
+    spawn(io.get_executor(), serve({std::move(pair.far), std::move(lease)}, at.offered), "failed");
+    io.run_for(10ms);  // it waits for a request
+    REQUIRE(at.shared.life.hand_over());
+    net::write(pair.near, net::buffer(std::string_view{"GET /tell"}));
+    at.self.senders.wake_idle();
+    io.restart();
+    io.run_for(20ms);
+    auto all = idle.take();
+    REQUIRE(all.size() == 1);
+    CHECK(all.front().of == &at.offered);
+    CHECK(at.metrics.connections.value() == 1);
+    auto again = all.front().socket.attach(io);
+    REQUIRE(again.has_value());
+    std::string read(9, '?');
+    net::read(*again, net::buffer(read));
+    CHECK(read == "GET /tell");
+}
+
+TEST_CASE("a connection that is woken when nothing is handed over any more waits on") {
+    scene at;
+    idle_connections idle;
+    at.offered.give_away = [&](sender_connection from) { idle.put(std::move(from), at.offered); };
+    at.shared.life.become_ready();
+    net::io_context& io = at.self.io;
+    auto pair = connect_loopback(io);
+    connection_lease lease = at.connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
+    spawn(io.get_executor(), serve({std::move(pair.far), std::move(lease)}, at.offered), "failed");
+    io.run_for(10ms);
+    REQUIRE(at.shared.life.hand_over());
+    at.self.senders.wake_idle();
+    REQUIRE(at.shared.life.go_on());
+    io.restart();
+    io.run_for(20ms);
+    CHECK(idle.size() == 0);
+    CHECK(at.metrics.connections.value() == 1);
+}
+
+TEST_CASE("a connection goes on with whom it was given back to") {
+    scene at;
+    idle_connections idle;
+    at.offered.give_away = [&](sender_connection from) { idle.put(std::move(from), at.offered); };
+    at.shared.life.become_ready();
+    REQUIRE(at.shared.life.hand_over());
+    net::io_context& io = at.self.io;
+    auto pair = connect_loopback(io);
+    connection_lease lease = at.connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
+    spawn(io.get_executor(), serve({std::move(pair.far), std::move(lease)}, at.offered), "failed");
+    io.run_for(10ms);
+    REQUIRE(idle.size() == 1);
+    REQUIRE(at.shared.life.go_on());
+    for (auto& each : idle.take()) serve_again(std::move(each));
+    net::write(pair.near,
+               net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n"}));
+    pair.near.non_blocking(true);
+    std::string heard;
+    std::array<char, 4096> room{};
+    error_code error;
+    for (const auto limit = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < limit;) {
+        io.restart();
+        io.run_for(1ms);
+        heard.append(room.data(), pair.near.read_some(net::buffer(room), error));
+        if (error && error != net::error::would_block) break;
+    }
+    CHECK(heard.ends_with("told\n"));
 }

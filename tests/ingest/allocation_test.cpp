@@ -21,7 +21,8 @@ TEST_CASE("a request that goes on unchanged costs one allocation, for sharing it
     gauge held;
     inflight_room room{held, 1 << 20, 0};
     series_limiter limiter{{}, noon};
-    work_pool pool{settings, hash_key::known_to_all()};
+    known_labels labels;
+    work_pool pool{settings, hash_key::known_to_all(), labels};
     const std::string sent = compressed(compression::snappy, body_v1({"a", "b", "c"}));
     for (int i = 0; i < 3; ++i) {
         received from{room, sent};

@@ -4,10 +4,13 @@
 #include <utility>
 
 #include "ingest/ingest_shared.hpp"
+#include "ingest/noted_series.hpp"
 #include "ingest/stores.hpp"
 #include "limit/limiter.hpp"
 #include "net/asio.hpp"
 #include "net/wall_clock.hpp"
+#include "talkers/refused_ring.hpp"
+#include "talkers/talkers.hpp"
 
 namespace seriesgate::testing {
 
@@ -17,11 +20,15 @@ struct ingest_parts {
     ingest_metrics metrics;
     upstream_metrics upstream;
     shared_stores stores{settings.upstream, upstream, 1};
+    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock_now()};
+    refused_ring refused{};
+    noted_series noted{who, refused, limiter};
     ingest_shared shared{.settings = settings,
                          .limiter = limiter,
                          .key = hash_key::known_to_all(),
                          .metrics = metrics,
-                         .stores = stores};
+                         .stores = stores,
+                         .noted = noted};
     net::io_context io;
 
     explicit ingest_parts(config configured, const limit_rules& rules = {})

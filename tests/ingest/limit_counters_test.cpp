@@ -76,3 +76,23 @@ TEST_CASE("it is looked for room at most once a minute") {
     counters.add("tenant", "later", 1, now);
     CHECK(shows(counters, "later", 1));
 }
+
+TEST_CASE("each pair is told with the time of its last amount, but for tenants that share one") {
+    limit_counters counters;
+    const limit_counters::clock::time_point now{1h};
+    CHECK(counters.last_occasions().empty());
+    counters.add("global", "", 1, now);
+    counters.add("per-job", "shop", 2, now + 1s);
+    counters.add("global", "", 3, now + 2s);
+    const auto all = counters.last_occasions();
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].limit == "global");
+    CHECK(all[0].tenant.empty());
+    CHECK(all[0].last == now + 2s);
+    CHECK(all[1].limit == "per-job");
+    CHECK(all[1].tenant == "shop");
+    CHECK(all[1].last == now + 1s);
+
+    fill(counters, now);  // two of them find no room
+    CHECK(counters.last_occasions().size() == 1000);
+}

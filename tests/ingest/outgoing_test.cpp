@@ -23,10 +23,11 @@ struct scene {
     gauge held;
     inflight_room room;
     series_limiter limiter;
+    known_labels labels{};
     work_pool pool;
 
     explicit scene(const limit_rules& rules = {.global = {.hourly = 1}}, std::uint64_t bytes_max = 1 << 20)
-        : room(held, bytes_max, 0), limiter(rules, noon), pool(settings, hash_key::known_to_all()) {}
+        : room(held, bytes_max, 0), limiter(rules, noon), pool(settings, hash_key::known_to_all(), labels) {}
 
     /// What becomes of it; the request keeps what it has not given away.
     std::optional<outgoing> of(received& from, const media& kind) {

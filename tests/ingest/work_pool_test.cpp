@@ -20,7 +20,8 @@ struct scene {
     gauge held;
     inflight_room room{held, 1 << 30, 0};
     inflight_lease memory{room};
-    work_pool pool{settings, hash_key::known_to_all()};
+    known_labels labels{};
+    work_pool pool{settings, hash_key::known_to_all(), labels};
 };
 
 }  // namespace
@@ -114,7 +115,8 @@ TEST_CASE("a work may outlive its pool") {
     gauge held;
     inflight_room room{held, 1000, 0};
     inflight_lease memory{room};
-    auto pool = std::make_optional<work_pool>(settings, hash_key::known_to_all());
+    known_labels labels;
+    auto pool = std::make_optional<work_pool>(settings, hash_key::known_to_all(), labels);
     auto work = pool->take(memory);
     pool.reset();
     REQUIRE(work->memory->grow(5));

@@ -230,3 +230,32 @@ TEST_CASE("tenants' limits may only watch") {
     CHECK(gate.hourly(tenant_id("a")).series_current == 9);
     CHECK(gate.accepted(of("a", 0, 20), at(10)) == 10);
 }
+
+TEST_CASE("what the global budget has refused is told apart from what others have") {
+    limit_rules settings = five_each();
+    settings.global.hourly = 7;
+    labelled_offering gate{settings, at(10)};
+    gate.offer(of("a", 0, 8), at(10));
+    gate.offer(of("b", 100, 4), at(10));
+    const limiter_figures figures = figures_of(gate.limiter);
+    CHECK(figures.hourly.series_refused == 5);
+    CHECK(figures.global.mode == limit_mode::enforce);
+    CHECK(figures.global.hourly.series_max == 7);
+    CHECK(figures.global.hourly.series_current == 7);
+    CHECK(figures.global.hourly.series_refused == 2);
+    CHECK(figures.global.daily.series_max == 0);
+    CHECK(figures.global.daily.series_current == 7);
+}
+
+TEST_CASE("figures tell of the room that is kept for incumbents") {
+    limit_rules settings = five_each();
+    settings.incumbent_grace = std::chrono::minutes{10};
+    labelled_offering gate{settings, at(10)};
+    gate.offer(of("a", 0, 4), at(10, 30));
+    gate.offer(of("a", 0, 1), at(11));
+    CHECK(gate.hourly(tenant_id("a")).series_current == 1);
+    CHECK(gate.hourly(tenant_id("a")).series_reserved == 3);
+    CHECK(figures_of(gate.limiter).global.hourly.series_reserved == 3);
+    gate.offer(of("a", 0, 1), at(11, 10));
+    CHECK(gate.hourly(tenant_id("a")).series_reserved == 0);
+}

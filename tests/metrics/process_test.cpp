@@ -1,5 +1,6 @@
 #include "metrics/process.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
@@ -73,4 +74,14 @@ TEST_CASE("process metrics are written under their usual names") {
           "# HELP process_threads Number of OS threads in the process.\n"
           "# TYPE process_threads gauge\n"
           "process_threads 5\n");
+}
+
+TEST_CASE("the time of a thread is what it works, not what it waits for") {
+    using namespace std::chrono_literals;
+    const auto began = cpu_time_of_this_thread();
+    std::this_thread::sleep_for(30ms);
+    const auto woken = cpu_time_of_this_thread();
+    CHECK(woken - began < 20ms);
+    while (cpu_time_of_this_thread() - woken < 2ms) {
+    }
 }

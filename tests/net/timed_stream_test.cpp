@@ -133,6 +133,58 @@ TEST_CASE("many tiny operations do not outlive their limit") {
     CHECK(timed_stream::clock::now() - began >= 20ms);
 }
 
+TEST_CASE("what has come is read within the call, and nothing is waited for") {
+    scene with;
+    error_code error;
+    CHECK(with.stream.read_now(net::buffer(with.room), error) == 0);
+    CHECK(error == error::timeout);  // no limit was given
+
+    with.stream.expires_after(10s);
+    CHECK(with.stream.read_now(net::buffer(with.room), error) == 0);
+    CHECK(error == net::error::would_block);
+    with.peer_sends("come");
+    CHECK(with.stream.read_now(net::buffer(with.room), error) == 4);
+    CHECK(error == error_code{});
+    CHECK(std::string_view(with.room.data(), 4) == "come");
+    with.peer.shutdown(stream_socket::shutdown_send);
+    CHECK(with.stream.read_now(net::buffer(with.room), error) == 0);
+    CHECK(error == net::error::eof);
+
+    with.let_pass(1ms);
+    CHECK(with.stream.read_now(net::buffer(with.room), error) == 0);
+    CHECK(error == error::timeout);
+}
+
+TEST_CASE("what there is room for is written within the call, and no room is waited for") {
+    scene with;
+    with.stream.expires_after(10s);
+    const std::string filled(64 << 20, 'x');  // the peer reads nothing of it
+    error_code error;
+    std::size_t written = 0;
+    while (!error && written < filled.size()) written += with.stream.write_now(net::buffer(filled) + written, error);
+    CHECK(error == net::error::would_block);
+    CHECK(written > 0);
+    CHECK(written < filled.size());
+}
+
+TEST_CASE("who never has to wait lets others have their turn") {
+    scene with;
+    with.stream.expires_after(10s);
+    with.peer_sends(std::string(100, 'x'));
+    std::array<char, 1> one{};
+    const auto read_in_a_row = [&] {
+        std::size_t bytes = 0;
+        error_code error;
+        while (!error) bytes += with.stream.read_now(net::buffer(one), error);
+        CHECK(error == net::error::would_block);
+        return bytes;
+    };
+    CHECK(read_in_a_row() == 16);
+    CHECK(read_in_a_row() == 0);
+    CHECK(with.read() == error_code{});  // takes 16 more
+    CHECK(read_in_a_row() == 16);
+}
+
 TEST_CASE("a composed operation of many parts ends with the limit") {
     scene with;
     std::string filled(64 << 20, 'x');  // the peer reads nothing of it

@@ -91,6 +91,16 @@ struct scene {
 
 }  // namespace
 
+TEST_CASE("with TLS nothing is read or written within a call") {
+    scene with;
+    std::array<char, 1> room{};
+    error_code error;
+    CHECK(with.client.write_now(net::buffer(room), error) == 0);
+    CHECK(error == net::error::would_block);
+    CHECK(with.client.read_now(net::buffer(room), error) == 0);
+    CHECK(error == net::error::would_block);
+}
+
 TEST_CASE("after a handshake what one side writes the other reads, however long") {
     scene with;
     REQUIRE(with.shake_hands() == error_code{});

@@ -67,6 +67,10 @@ TEST_CASE("texts that differ are readable in different ways") {
                                          "\xff\\", "\\\xff",  "\x1b",     R"(\x1b)", "\u202e", R"(\u202e)"};
     std::set<std::string> shown;
     for (const std::string& text : texts) CHECK(shown.insert(readable(text)).second);
+    for (const std::string& text : texts) CHECK(unreadable(readable(text)) == text);
+    CHECK(unreadable(readable("\x1b[31m\u009b1m\u202e\\x41\\\\u0041")) == "\x1b[31m\u009b1m\u202e\\x41\\\\u0041");
+    CHECK(unreadable("\\x") == "\0"s);  // what readable() never makes does no harm
+    CHECK(unreadable("\\") == "\\");
     CHECK(readable("\xff") == R"(\xff)");
     CHECK(readable(R"(\xff)") == R"(\\xff)");
     CHECK(readable("Zürich \n\"") == R"(Zürich \x0a")");

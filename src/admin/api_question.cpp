@@ -1,0 +1,164 @@
+#include "admin/api_question.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include "admin/asked_series.hpp"
+#include "http/query.hpp"
+#include "limit/group_key.hpp"
+#include "series/selector.hpp"
+#include "series/text.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::uint64_t top_shown = 10, refused_shown = 100, suggestions_shown = 100;
+/// Of a name that nobody knows, in the answer and in the log.
+constexpr std::size_t echoed_bytes_max = 64;
+constexpr std::size_t selector_bytes_max = 4096;
+/// The longest name that the configuration takes for a limit.
+constexpr std::size_t limit_name_bytes_max = 100;
+
+/// Reads one argument. @return what is wrong, or nothing.
+using reader = std::string (*)(std::string_view value, std::span<const std::string> labels, api_question& into);
+
+std::string read_limit(std::string_view value, std::span<const std::string>, api_question& into) {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), into.shown_max);
+    if (error == std::errc{} && end == value.data() + value.size() && into.shown_max <= api_shown_max) return {};
+    return fmt::format("limit: expected a whole number up to {}", api_shown_max);
+}
+
+std::string read_window(std::string_view value, std::span<const std::string>, api_question& into) {
+    if (value != "hourly" && value != "daily") return "window: expected hourly or daily";
+    into.window = value == "hourly" ? talker_window::hourly : talker_window::daily;
+    return {};
+}
+
+std::string read_kind(std::string_view value, std::span<const std::string>, api_question& into) {
+    if (value != "new" && value != "refused") return "kind: expected new or refused";
+    into.kind = value == "new" ? talker_kind::arrived : talker_kind::refused;
+    return {};
+}
+
+std::string read_by(std::string_view value, std::span<const std::string> labels, api_question& into) {
+    constexpr std::array<std::string_view, 4> own{"metric", "label", "sender", "tenant"};
+    into.by = value;
+    if (std::ranges::find(own, value) != own.end() || std::ranges::find(labels, value) != labels.end()) return {};
+    return fmt::format("by: expected metric, label, sender, tenant or one of the counted labels: {}",
+                       fmt::join(labels, ", "));
+}
+
+std::string read_tenant(std::string_view value, std::span<const std::string>, api_question& into) {
+    if (value.size() > group_key_bytes_max)
+        return fmt::format("tenant: expected a name of at most {} bytes", group_key_bytes_max);
+    into.tenant = value;
+    return {};
+}
+
+std::string read_match(std::string_view value, std::span<const std::string>, api_question& into) {
+    if (value.size() > selector_bytes_max)
+        return fmt::format("match: expected a selector of at most {} bytes", selector_bytes_max);
+    const auto parsed = parse_selector(value);
+    if (!parsed) return "match: " + to_string(parsed.error());
+    into.match = value;
+    return {};
+}
+
+std::string read_asked_series(std::string_view value, std::span<const std::string>, api_question& into) {
+    const auto labels = read_series(value);
+    if (!labels) return "series: " + labels.error();
+    into.series = value;
+    return {};
+}
+
+std::string read_name(std::string_view value, std::span<const std::string>, api_question& into) {
+    if (value.empty() || value.size() > limit_name_bytes_max)
+        return fmt::format("name: expected the name of one of limits, of at most {} bytes", limit_name_bytes_max);
+    into.name = value;
+    return {};
+}
+
+struct argument {
+    std::string_view name;
+    reader read;
+};
+
+/// What each path takes.
+std::vector<argument> arguments_of(api_path path) {
+    switch (path) {
+        case api_path::top:
+            return {{"by", read_by},
+                    {"window", read_window},
+                    {"kind", read_kind},
+                    {"tenant", read_tenant},
+                    {"limit", read_limit}};
+        case api_path::findings:
+            return {{"window", read_window}, {"tenant", read_tenant}, {"limit", read_limit}};
+        case api_path::explain:
+            return {{"series", read_asked_series}, {"tenant", read_tenant}};
+        case api_path::suggestions:
+            return {{"tenant", read_tenant}, {"name", read_name}, {"limit", read_limit}};
+        case api_path::refused:
+            break;
+    }
+    return {{"match", read_match}, {"tenant", read_tenant}, {"limit", read_limit}};
+}
+
+std::uint64_t usually_shown(api_path path) {
+    if (path == api_path::suggestions) return suggestions_shown;
+    return path == api_path::refused ? refused_shown : top_shown;
+}
+
+std::string fault(std::string_view what, const std::vector<argument>& possible) {
+    std::vector<std::string_view> names;
+    for (const argument& each : possible) names.push_back(each.name);
+    return fmt::format("{}; possible are {}, each once at most and percent-encoded", what, fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string_view name_of(api_path path) noexcept {
+    switch (path) {
+        case api_path::top:
+            return "top";
+        case api_path::findings:
+            return "findings";
+        case api_path::explain:
+            return "explain";
+        case api_path::suggestions:
+            return "suggestions";
+        case api_path::refused:
+            break;
+    }
+    return "refused";
+}
+
+result<api_question, std::string> read_api_question(api_path path, std::string_view query,
+                                                    std::span<const std::string> labels) {
+    const std::vector<argument> possible = arguments_of(path);
+    const auto arguments = read_arguments(query);
+    if (!arguments)
+        return fault("the query has a ';', a '#', or a '%' without two hexadecimal digits behind it", possible);
+    api_question asked{.path = path, .shown_max = usually_shown(path)};
+    std::set<std::string_view> seen;
+    for (const query_argument& each : *arguments) {
+        const auto found = std::ranges::find(possible, std::string_view{each.name}, &argument::name);
+        if (found == possible.end())
+            return fault("unknown argument " + quoted(std::string_view{each.name}.substr(0, echoed_bytes_max)),
+                         possible);
+        if (!seen.insert(each.name).second) return fault(each.name + ": comes twice", possible);
+        if (const std::string wrong = found->read(each.value, labels, asked); !wrong.empty())
+            return fault(wrong, possible);
+    }
+    if (path == api_path::explain && asked.series.empty())
+        return fault("series: is required, as in series={__name__=\"up\",job=\"a\"}", possible);
+    return asked;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,44 @@
+/// What is asked of /api/v1/...
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/result.hpp"
+#include "talkers/talkers.hpp"
+
+namespace seriesgate {
+
+/// The paths behind /api/v1/.
+enum class api_path : std::uint8_t { top, findings, refused, explain, suggestions };
+/// The last part of the path.
+std::string_view name_of(api_path path) noexcept;
+
+/// Two questions that are equal have the same answer.
+struct api_question {
+    api_path path = api_path::top;
+    talker_window window = talker_window::hourly;
+    talker_kind kind = talker_kind::arrived;
+    std::string by = "metric";
+    std::optional<std::string> tenant{};  ///< as the header names it; nothing: all together
+    std::uint64_t shown_max = 0;
+    std::string match{};                ///< a selector that parses; empty: every series
+    std::string series{};               ///< that read_series reads
+    std::optional<std::string> name{};  ///< of one of `limits`
+
+    bool operator==(const api_question&) const = default;
+};
+
+/// The longest list that is answered, whatever `limit` says.
+inline constexpr std::uint64_t api_shown_max = 1'000;
+
+/// Each argument of the path once at most, and no others.
+/// @param labels whose values are counted: what `by` may name besides.
+/// @return or what is wrong, one line. Linear in the bytes; what it keeps is bounded.
+result<api_question, std::string> read_api_question(api_path path, std::string_view query,
+                                                    std::span<const std::string> labels);
+
+}  // namespace seriesgate

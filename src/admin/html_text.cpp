@@ -1,0 +1,78 @@
+#include "admin/html_text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "admin/json_text.hpp"
+
+namespace seriesgate {
+namespace {
+
+bool continues_character(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '"')
+            out += "&quot;";
+        else if (c == '\'')
+            out += "&#39;";
+        else if (c != '\n' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f))
+            out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string cut(std::string_view text, std::size_t bytes_max) {
+    if (text.size() <= bytes_max) return std::string{text};
+    std::size_t head = bytes_max - bytes_max / 3;
+    std::size_t tail = text.size() - bytes_max / 3;
+    while (head > 0 && continues_character(text[head])) --head;
+    while (tail < text.size() && continues_character(text[tail])) ++tail;
+    return std::string{text.substr(0, head)}.append("…").append(text.substr(tail));
+}
+
+std::string name_html(std::string_view name, std::size_t bytes_max) {
+    return "<bdi>" + escaped(cut(name, bytes_max)) + "</bdi>";
+}
+
+std::string grouped(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+    return digits;
+}
+
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
+}
+
+std::string duration_text(std::chrono::seconds duration) {
+    const auto minutes = std::chrono::floor<std::chrono::minutes>(duration);
+    const auto hours = std::chrono::floor<std::chrono::hours>(duration);
+    const auto days = std::chrono::floor<std::chrono::days>(duration);
+    if (days.count() != 0) return fmt::format("{} d {} h", days.count(), (hours - days).count());
+    if (hours.count() != 0) return fmt::format("{} h {} min", hours.count(), (minutes - hours).count());
+    if (minutes.count() != 0) return fmt::format("{} min", minutes.count());
+    return fmt::format("{} s", duration.count());
+}
+
+std::string moment_html(std::chrono::sys_seconds moment) {
+    const std::string whole = utc(moment);
+    return fmt::format("<time datetime=\"{}\" title=\"{}\">{:%H:%M} UTC</time>", whole, whole,
+                       fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
+}
+
+}  // namespace seriesgate

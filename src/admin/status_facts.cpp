@@ -1,0 +1,159 @@
+#include "admin/status_facts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "series/text.hpp"
+#include "talkers/talker_tables.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Of one hour.
+struct both_kinds {
+    const talker_tables& arrived;
+    const talker_tables& refused;
+};
+
+/// Names are put together before any becomes a text: most of them are let go.
+using row_name = std::tuple<std::string_view, std::string_view, std::string_view>;
+using rows_by_name = std::map<row_name, top_row>;
+
+/// The number that counts of that kind go to.
+std::uint64_t& count_in(top_row& row, talker_kind kind) {
+    return kind == talker_kind::arrived ? row.arrived : row.refused;
+}
+
+void add_all(rows_by_name& rows, const space_saving& from, const talker_tables& tables, talker_kind kind) {
+    for (const talker& each : from.all()) {
+        top_row& row = rows[{each.value, each.detail, {}}];
+        count_in(row, kind) += each.series;
+        row.error += tables.error_of(each);
+    }
+}
+
+/// A label of one metric among new and refused series together.
+struct both_label {
+    top_row row{};
+    watched_label merged{};
+};
+using labels_by_name = std::map<row_name, both_label>;
+
+void add_labels(labels_by_name& labels, const talker_tables& tables, talker_kind kind) {
+    const watched_metrics& watched = tables.watched();
+    for (std::size_t i = 0; i < watched.metrics().size(); ++i) {
+        const talker& metric = watched.metrics()[i];
+        for (const watched_label& each : watched.watched(i).labels) {
+            both_label& label = labels[{each.name, metric.value, metric.tenant}];
+            count_in(label.row, kind) += each.series;
+            label.row.error += tables.error_of_watched({.series = each.series, .error = each.error});
+            label.merged.series += each.series;
+            label.merged.looked_at += each.looked_at;
+            label.merged.values.merge(each.values);
+        }
+    }
+}
+
+template <class Rank>
+std::vector<top_row> most(const rows_by_name& rows, Rank rank) {
+    std::vector<const rows_by_name::value_type*> sorted;
+    for (const auto& each : rows) sorted.push_back(&each);
+    const auto shown = std::min(sorted.size(), top_table::rows_max);
+    std::ranges::partial_sort(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(shown), std::ranges::greater{},
+                              [&](const auto* each) { return rank(each->second); });
+    std::vector<top_row> made;
+    for (std::size_t i = 0; i < shown; ++i) {
+        made.push_back(sorted[i]->second);
+        made.back().value = readable(std::get<0>(sorted[i]->first));
+        made.back().detail = readable(std::get<1>(sorted[i]->first));
+    }
+    return made;
+}
+
+std::uint64_t series_of(const top_row& row) {
+    return row.arrived + row.refused;
+}
+
+top_table table_of(top_table::sort of, const both_kinds& hour, const space_saving& arrived,
+                   const space_saving& refused) {
+    rows_by_name rows;
+    add_all(rows, arrived, hour.arrived, talker_kind::arrived);
+    add_all(rows, refused, hour.refused, talker_kind::refused);
+    return {.of = of, .rows = most(rows, series_of)};
+}
+
+/// Labels with a few values are no news.
+constexpr std::uint64_t values_min = 10;
+
+top_table labels_of(const both_kinds& hour) {
+    labels_by_name labels;
+    add_labels(labels, hour.arrived, talker_kind::arrived);
+    add_labels(labels, hour.refused, talker_kind::refused);
+    rows_by_name rows;
+    for (auto& [name, label] : labels) {
+        label.row.distinct_values = std::min(count_values(label.merged).values, series_of(label.row));
+        if (label.row.distinct_values >= values_min) rows.emplace(name, label.row);
+    }
+    return {.of = top_table::sort::labels, .rows = most(rows, [](const top_row& row) { return row.distinct_values; })};
+}
+
+std::vector<top_table> tables_of(const both_kinds& hour, const std::vector<std::string>& counted_labels) {
+    using sort = top_table::sort;
+    std::vector<top_table> made;
+    made.push_back(table_of(sort::metrics, hour, hour.arrived.metrics().in_all(), hour.refused.metrics().in_all()));
+    made.push_back(labels_of(hour));
+    made.push_back(table_of(sort::senders, hour, hour.arrived.senders().in_all(), hour.refused.senders().in_all()));
+    for (const std::string& label : counted_labels) {
+        const talker_table* const arrived = hour.arrived.values_of(label);
+        const talker_table* const refused = hour.refused.values_of(label);
+        if (arrived == nullptr || refused == nullptr) continue;
+        made.push_back(table_of(sort::values, hour, arrived->in_all(), refused->in_all()));
+        made.back().label = label;
+    }
+    made.push_back(table_of(sort::tenants, hour, hour.arrived.tenants(), hour.refused.tenants()));
+    if (made.back().rows.size() < 2 && (made.back().rows.empty() || made.back().rows.front().value.empty()))
+        made.pop_back();  // nobody names a tenant
+    std::erase_if(made, [](const top_table& each) { return each.rows.empty(); });
+    return made;
+}
+
+bool is_same(const finding& one, const finding& other) {
+    return one.what == other.what && one.tenant == other.tenant && one.label == other.label &&
+           one.metrics.empty() == other.metrics.empty() &&
+           (one.metrics.empty() || one.metrics.front() == other.metrics.front());
+}
+
+}  // namespace
+
+std::uint64_t refused_now(const status_facts& of) noexcept {
+    if (of.figures.mode == limit_mode::observe || of.hours.empty()) return of.figures.hourly.series_refused;
+    return of.hours.back().refused;
+}
+
+std::uint64_t refused_before(const status_facts& of) noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i + 1 < of.hours.size(); ++i)
+        if (of.hours[i].start >= of.figures.daily.span.start) sum += of.hours[i].refused;
+    return sum;
+}
+
+void add_culprits(status_facts& to, talkers& who, refused_ring& refused) {
+    to.hours = who.hours();
+    to.refused = refused.all();
+    {
+        const talker_tables arrived = who.tables(talker_kind::arrived, talker_window::hourly);
+        const talker_tables turned_down = who.tables(talker_kind::refused, talker_window::hourly);
+        to.of_hour = find_explosions(arrived, turned_down);
+        to.top = tables_of({.arrived = arrived, .refused = turned_down}, who.labels());
+    }
+    to.of_day = find_explosions(who.tables(talker_kind::arrived, talker_window::daily),
+                                who.tables(talker_kind::refused, talker_window::daily));
+    std::erase_if(to.of_day, [&](const finding& each) {
+        return std::ranges::any_of(to.of_hour, [&](const finding& other) { return is_same(each, other); });
+    });
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,162 @@
+// What an operator sees first.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "admin/html_text.hpp"
+#include "admin/status_sections.hpp"
+#include "talkers/remedy.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::string new_series(std::uint64_t count) {
+    return grouped(count) + " new series";
+}
+
+/// What follows from the verdict, as HTML.
+std::string consequence_html(const status_facts& of) {
+    const bool observes = of.figures.mode == limit_mode::observe;
+    const window_figures& hour = of.figures.hourly;
+    const window_figures& day = of.figures.daily;
+    if (observes)
+        return refused_now(of) > 0 ? "With <code>mode: enforce</code> they would not reach the store."
+                                   : "Every series reaches the store, whatever the limits are.";
+    if (!is_withholding(of)) {
+        const std::uint64_t before = refused_before(of);
+        if (before > 0) return fmt::format("{} were refused earlier today.", new_series(before));
+        return fmt::format("All {} of this hour reach the store.", counted(hour.series_current, "series", "series"));
+    }
+    std::string out = "They do not reach the store; what was known before flows on.";
+    if (hour.series_refused > 0)
+        out += fmt::format(" The hour&#39;s limits start anew at {}.", moment_html(hour.span.end));
+    if (day.series_refused > 0) out += fmt::format(" The day&#39;s do at {}.", moment_html(day.span.end));
+    return out;
+}
+
+/// Which limits have no room, those that have refused the most of the last series first.
+std::string reasons_html(const status_facts& of) {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& each : of.refused)
+        if (each->when >= of.figures.hourly.span.start) ++counts[reason_of(*each)];
+    std::vector<std::pair<std::string, std::size_t>> sorted{counts.begin(), counts.end()};
+    std::ranges::stable_sort(sorted, std::ranges::greater{}, &std::pair<std::string, std::size_t>::second);
+    constexpr std::size_t shown_max = 3;
+    if (sorted.size() > shown_max) sorted.resize(shown_max);
+    std::string out;
+    for (const auto& [reason, count] : sorted)
+        out += fmt::format("{}<bdi>{}</bdi>", out.empty() ? "" : "; ", escaped(cut(reason, 200)));
+    return out.empty() || !is_withholding(of) ? "" : fmt::format("<p>Why: {}.</p>\n", out);
+}
+
+/// What else somebody should know: texts.
+std::vector<std::string> warnings_of(const status_facts& of) {
+    std::vector<std::string> made;
+    if (of.figures.clock_in_doubt) made.emplace_back("The clock has leapt by over an hour and is not believed yet.");
+    for (const store_counts& store : of.counts.stores)
+        for (const door_counts& door : store.doors)
+            if (!door.is_up) made.push_back(fmt::format("The store {} does not answer.", cut(door.name, 200)));
+    if (of.counts.shared && of.counts.shared->state != "joined")
+        made.push_back(fmt::format("The store that the fleet counts in: {}.", of.counts.shared->state));
+    if (!of.upkeep.reload_successful)
+        made.emplace_back("The last reload found a mistake: what was in force before still is. The log has more.");
+    if (!of.upkeep.web_config_successful)
+        made.emplace_back("The web configuration file, or a token of it, is not in force as it is. The log has more.");
+    constexpr std::size_t shown_max = 20;
+    if (made.size() > shown_max) made.resize(shown_max);
+    return made;
+}
+
+std::string warnings_html(const status_facts& of) {
+    std::string items;
+    for (const std::string& each : warnings_of(of)) items += "<li>" + escaped(each) + "</li>\n";
+    return items.empty() ? items : "<ul class=\"warnings\">\n" + items + "</ul>\n";
+}
+
+constexpr std::size_t pasted_bytes_max = 2'500, sentence_bytes_max = 500;
+
+/// What to paste, with a button that copies it once there is a script.
+std::string paste_html(std::string_view id, std::string_view title, std::string_view where, std::string_view yaml) {
+    if (yaml.empty()) return {};
+    const std::string shown = escaped(yaml);
+    if (shown.size() > pasted_bytes_max)
+        return fmt::format("<p><a href=\"api/v1/findings\">{}</a>: too long to be shown here.</p>\n", title);
+    return fmt::format(
+        "<div class=\"paste\">\n<div class=\"row\"><h4 id=\"{0}-title\">{1}</h4> "
+        "<button type=\"button\" hidden id=\"{0}-copy\" data-copies=\"{0}\" "
+        "aria-describedby=\"{0}-title\">Copy</button>"
+        "</div>\n<p class=\"quiet\">{2}</p>\n<pre id=\"{0}\" tabindex=\"0\" aria-labelledby=\"{0}-title\">{3}</pre>\n"
+        "</div>\n",
+        id, title, where, shown);
+}
+
+constexpr std::string_view at_the_sender =
+    "below <code>metric_relabel_configs:</code> of the scrape job, or <code>write_relabel_configs:</code> of the "
+    "<code>remote_write</code>";
+constexpr std::string_view at_the_gate = "to the gate&#39;s configuration: then it spends nobody else&#39;s room";
+
+std::string remedies_html(const finding& found, std::string_view id) {
+    const remedy stop = remedy_of(found);
+    if (stop.relabel.empty() && stop.limit.empty())
+        return "<p class=\"quiet\">No rule of a sender&#39;s configuration can say these names.</p>\n";
+    return "<div class=\"remedies\">\n" +
+           paste_html(fmt::format("{}-relabel", id), "Stop it at the sender", at_the_sender, stop.relabel) +
+           paste_html(fmt::format("{}-limit", id), "Give it a limit of its own", at_the_gate, stop.limit) + "</div>\n";
+}
+
+/// What to paste against the worst is seen at once, against others when it is asked for.
+std::string finding_html(const finding& found, std::string_view id, bool is_worst) {
+    std::string out = fmt::format("<li class=\"finding\">\n<p class=\"culprit\"><bdi>{}</bdi></p>\n",
+                                  escaped(cut(to_text(found), sentence_bytes_max)));
+    if (found.refused > 0)
+        out += fmt::format("<p><strong class=\"bad\">{}</strong> of these series were refused.</p>\n",
+                           grouped(found.refused));
+    if (is_worst) return out + remedies_html(found, id) + "</li>\n";
+    return out + fmt::format("<details id=\"{}\"><summary>What stops it</summary>\n{}</details>\n</li>\n", id,
+                             remedies_html(found, id));
+}
+
+std::string findings_html(const std::vector<finding>& all, std::string_view title, std::string_view id) {
+    if (all.empty()) return {};
+    std::string out = fmt::format("<h3>{}</h3>\n<ol class=\"findings\">\n", title);
+    for (std::size_t i = 0; i < all.size(); ++i) out += finding_html(all[i], fmt::format("{}-{}", id, i + 1), i == 0);
+    return out + "</ol>\n";
+}
+
+std::string no_culprit_html(const status_facts& of) {
+    if (!is_withholding(of) || !of.of_hour.empty()) return {};
+    return "<p>No single label explains it: <a href=\"#top\">who has the most series</a>, and "
+           "<a href=\"#refused\">which were refused</a>.</p>\n";
+}
+
+}  // namespace
+
+bool is_withholding(const status_facts& of) noexcept {
+    return of.figures.mode == limit_mode::enforce && refused_now(of) > 0;
+}
+
+std::string verdict_text(const status_facts& of) {
+    const std::uint64_t refused = refused_now(of);
+    if (is_withholding(of)) return fmt::format("Data is withheld: {} refused this hour", new_series(refused));
+    if (of.figures.mode == limit_mode::enforce) return "Nothing is refused this hour";
+    if (refused == 0) return "The gate observes, and nothing would be refused this hour";
+    return fmt::format("The gate observes: {} would be refused this hour", new_series(refused));
+}
+
+std::string now_section(const status_facts& of) {
+    return fmt::format(
+               "<section id=\"now\" data-part class=\"{}\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">{}</h2>\n"
+               "<p>{}</p>\n",
+               is_withholding(of) ? "withheld" : "well", escaped(verdict_text(of)), consequence_html(of)) +
+           reasons_html(of) + warnings_html(of) + no_culprit_html(of) +
+           findings_html(of.of_hour, "What has exploded this hour", "hour") +
+           findings_html(of.of_day, "Earlier today", "day") + "</section>\n";
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,106 @@
+#include "app/supervision.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdlib>
+
+#include "app/running_workers.hpp"
+#include "limit/limiter.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::microseconds status_interval = 5s;
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::string upstream_in_words(std::size_t doors_up, std::size_t doors) {
+    if (doors == 0) return "nothing is forwarded";
+    if (doors == 1) return doors_up == 1 ? "upstream up" : "upstream out";
+    return fmt::format("{} of {} upstreams up", doors_up, doors);
+}
+
+}  // namespace
+
+std::string status_in_words(const limiter_figures& figures, std::size_t doors_up, std::size_t doors) {
+    const window_figures& hour = figures.hourly;
+    const std::string max = hour.series_max == 0 ? "" : fmt::format(" of {}", hour.series_max);
+    return fmt::format("hour: {}{} series, {} {}; {}", hour.series_current, max, hour.series_refused,
+                       figures.mode == limit_mode::observe ? "would be refused" : "refused",
+                       upstream_in_words(doors_up, doors));
+}
+
+supervision::supervision(const sources& from)
+    : manager_(variable("NOTIFY_SOCKET")),
+      limiter_(from.limiter),
+      stores_(from.stores),
+      workers_(from.workers),
+      life_(from.life) {
+    const auto limit = watchdog_limit(variable("WATCHDOG_USEC"), variable("WATCHDOG_PID"), std::to_string(::getpid()));
+    if (limit) watchdog_.emplace(*limit);
+}
+
+void supervision::ready() {
+    manager_.send("READY=1");
+}
+
+void supervision::started() {
+    ready();
+    if (manager_) tell_status();
+}
+
+void supervision::stopping() {
+    manager_.send("STOPPING=1\nSTATUS=draining");
+}
+
+/// MONOTONIC_USEC is what Type=notify-reload (systemd 253) compares with when it asked. Before the gate is ready there
+/// is nothing to say: the manager would take the end of a reload for the end of the start.
+void supervision::reload_begins() {
+    if (life_.stage() != life_stage::ready) return;
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
+    manager_.send(fmt::format("RELOADING=1\nMONOTONIC_USEC={}",
+                              std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
+}
+
+void supervision::reload_ends() {
+    if (life_.stage() == life_stage::ready) ready();
+}
+
+net::awaitable<void> supervision::run() {
+    if (!manager_) co_return;
+    net::steady_timer timer{co_await net::this_coro::executor};
+    const auto interval = watchdog_ ? std::min(watchdog_->interval(), status_interval) : status_interval;
+    auto status_due = std::chrono::steady_clock::now();
+    for (;;) {
+        const auto now = std::chrono::steady_clock::now();
+        if (watchdog_ && watchdog_->is_alive(oldest_turn(workers_), now)) manager_.send("WATCHDOG=1");
+        if (now >= status_due) {
+            tell_status();
+            status_due = now + status_interval;
+        }
+        timer.expires_after(interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
+}
+
+void supervision::tell_status() {
+    if (life_.stage() != life_stage::ready) return;
+    const auto& doors = stores_.first.doors;
+    const auto up = std::ranges::count_if(doors, [](const shared_door& each) { return each.health.is_up(); });
+    std::string status = status_in_words(figures_of_windows(limiter_), static_cast<std::size_t>(up), doors.size());
+    if (status == told_) return;
+    told_ = std::move(status);
+    manager_.send("STATUS=" + told_);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,220 @@
+#include "ingest/noted_series.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "core/varint.hpp"
+#include "limit/limiter.hpp"
+#include "limit/offered.hpp"
+#include "wire/field_writing.hpp"
+#include "wire/write_request.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// People read what is counted, and whoever asks has the rest counted first.
+constexpr auto interval = 50ms;
+/// Before it is time, if so much waits.
+constexpr std::size_t wake_bytes = noted_series::bytes_max / 16;
+/// From so much on, and each time that more by a step has come, half as many are looked at.
+constexpr std::size_t thin_bytes = noted_series::bytes_max / 4;
+constexpr std::size_t thin_step = noted_series::bytes_max / 16;
+/// An entry of remote write 1 is copied as it stands, unless it holds much besides its labels.
+constexpr std::size_t record_bytes_max = 4096;
+/// Of a batch, but for one series more: what is larger the allocator gives back to the system, and asks for again.
+constexpr std::size_t batch_bytes = 64u << 10;
+constexpr std::size_t usual_record_bytes = 300;
+
+/// How much of labels goes with them.
+struct label_room {
+    std::size_t labels = record_bytes_max;
+    std::size_t value = space_saving::text_max;  // more is not kept by who counts
+};
+constexpr label_room room_in_ring{.labels = noted_series::labels_bytes_max, .value = noted_series::labels_bytes_max};
+
+/// An entry with these labels and nothing else. Long labels must not make all others less sure.
+/// @return whether all of them had room.
+bool append_labels(std::string& out, std::span<const label_view> labels, const label_room& room) {
+    constexpr auto entry_tag = tag_of(1, wire_type::len);
+    std::string inner;
+    bool is_whole = true;
+    for (const label_view& each : labels) {
+        const std::size_t left = room.labels - std::min(room.labels, inner.size());
+        if (each.name.size() >= left) {
+            is_whole = false;
+            break;
+        }
+        const bytes_view value = each.value.substr(0, std::min(room.value, left - each.name.size()));
+        is_whole = is_whole && value.size() == each.value.size();
+        append_label(inner, each.name, value);
+    }
+    append_bytes(out, entry_tag, inner);
+    return is_whole;
+}
+
+}  // namespace
+
+std::size_t noted_series::batch::bytes() const noexcept {
+    return sizeof *this + entries.capacity() * sizeof(entry) + records.capacity() + tenant.size() + address.size() +
+           agent.size();
+}
+
+/// Shows the labels of a batch.
+class noted_series::batch_labels final : public label_source {
+    const batch& of_;
+    write_request_reader reader_{};
+    std::vector<label_view> labels_{};
+
+  public:
+    explicit batch_labels(const batch& of) : of_(of) { reader_.reset(of.records); }
+
+    std::span<const label_view> labels(std::size_t entry) override {
+        reader_.labels(of_.entries[entry].record, labels_);
+        return labels_;
+    }
+    histogram_family family(std::span<const label_view>) override { return {}; }
+};
+
+void noted_series::take(const plan& decided, planner& planning, bytes_view body, protocol version,
+                        const request_sender& from, time_point now) {
+    take(talker_kind::arrived, decided.arrived, planning, body, version, from, now);
+    take(talker_kind::refused, decided.turned_away, planning, body, version, from, now);
+}
+
+/// What there is no memory for is not worth losing a request that has been decided about.
+void noted_series::take(talker_kind kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
+                        protocol version, const request_sender& from, time_point now) try {
+    if (entries.empty()) return;
+    const bool is_refused = kind == talker_kind::refused;
+    const std::size_t for_ring = is_refused ? refused_.grant(entries.size(), now) : 0;
+    batch made = begin(kind, from, now, for_ring + who_.share(kind, entries.size()));
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const std::uint32_t entry = entries[i];
+        const bool is_kept = i >= entries.size() - for_ring;
+        const std::uint64_t fingerprint = planning.fingerprint_at(entry);
+        if (!is_kept && who_.leaves_out(kind, fingerprint)) continue;
+        const auto start = static_cast<std::uint32_t>(made.records.size());
+        const byte_range& record = planning.record_of(entry);
+        bool is_whole = true;
+        if (version == protocol::v1 && record.size <= record_bytes_max)
+            made.records.append(slice(body, record));
+        else
+            is_whole = append_labels(made.records, planning.labels(entry),
+                                     is_kept && has_room_for_long_ones() ? room_in_ring : label_room{});
+        made.entries.push_back(
+            {.fingerprint = fingerprint,
+             .record = {start, static_cast<std::uint32_t>(made.records.size()) - start},
+             .by = is_refused ? refusal{planning.verdict_of(entry), planning.limit_of(entry)} : refusal{},
+             .is_kept = is_kept,
+             .is_whole = is_whole});
+        if (made.records.size() + record_bytes_max > batch_bytes)
+            put(std::exchange(made, begin(kind, from, now, who_.share(kind, entries.size() - i))));
+    }
+    put(std::move(made));
+} catch (const std::bad_alloc&) {
+    who_.miss(kind, entries.size());
+}
+
+/// @param count of series that may come.
+noted_series::batch noted_series::begin(talker_kind kind, const request_sender& from, time_point now,
+                                        std::size_t count) {
+    batch made{.kind = kind,
+               .tenant = std::string{from.tenant},
+               .address = std::string{from.address},
+               .agent = std::string{from.agent},
+               .when = now};
+    made.entries.reserve(std::min(count, batch_bytes / usual_record_bytes));
+    made.records.reserve(std::min(count * usual_record_bytes, batch_bytes));
+    return made;
+}
+
+void noted_series::put(batch made) {
+    if (made.entries.empty()) return;
+    const talker_kind kind = made.kind;
+    const std::size_t bytes = made.bytes(), count = made.entries.size();
+    {
+        auto held = waiting_.lock();
+        if (held->bytes + bytes <= bytes_max) {
+            held->batches.push_back(std::move(made));
+            held->bytes += bytes;
+            if (held->bytes > wake_bytes) wake_.notify_one();
+            if (held->bytes < held->thin_at) return;
+            held->thin_at += thin_step;
+            return who_.thin_out(kind);
+        }
+    }
+    who_.miss(kind, count);
+}
+
+bool noted_series::has_room_for_long_ones() {
+    return waiting_.lock()->bytes < wake_bytes;
+}
+
+void noted_series::catch_up() {
+    const std::scoped_lock one{counting_};
+    // No more than waits by now: a flood must not keep whoever asks.
+    for (std::size_t left = waiting_.lock()->batches.size(); left > 0; --left) {
+        batch next;
+        {
+            auto held = waiting_.lock();
+            assert(!held->batches.empty());  // nobody else takes any
+            next = std::move(held->batches.front());
+            held->batches.pop_front();
+            held->bytes -= next.bytes();
+            if (held->bytes < wake_bytes) held->thin_at = thin_bytes;
+        }
+        try {
+            count(next);
+        } catch (const std::bad_alloc&) {
+            who_.miss(next.kind, next.entries.size());
+        }
+    }
+}
+
+void noted_series::count(const batch& of) {
+    std::vector<offered_series> offered;
+    std::vector<std::uint32_t> places;
+    for (const batch::entry& each : of.entries) {
+        places.push_back(static_cast<std::uint32_t>(offered.size()));
+        offered.push_back({.fingerprint = each.fingerprint});
+    }
+    batch_labels labels{of};
+    who_.note(of.kind, offered, places, labels, {.tenant = of.tenant, .address = of.address, .agent = of.agent},
+              of.when);
+    for (const std::uint32_t place : places) {
+        const batch::entry& each = of.entries[place];
+        if (!each.is_kept) continue;
+        refused_series made = describe(of, each);
+        set_labels(made, labels.labels(place));
+        refused_.put(each.fingerprint, std::move(made));
+    }
+}
+
+refused_series noted_series::describe(const batch& of, const batch::entry& entry) const {
+    return {.is_cut = !entry.is_whole,
+            .tenant = of.tenant,
+            .limit = limiter_.limit_name(entry.by.by),
+            .window = window_of(entry.by.how),
+            .sender = of.address,
+            .agent = of.agent,
+            .when = of.when};
+}
+
+void noted_series::run(const std::stop_token& stop) {
+    std::mutex idle;
+    std::unique_lock lock{idle};
+    while (!stop.stop_requested()) {
+        catch_up();
+        wake_.wait_for(lock, stop, interval, [] { return false; });
+    }
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,97 @@
+/// New and refused series on their way from requests to those who count them.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "core/guarded.hpp"
+#include "limit/verdict.hpp"
+#include "limit/window.hpp"
+#include "plan/plan.hpp"
+#include "plan/planner.hpp"
+#include "talkers/refused_ring.hpp"
+#include "talkers/talkers.hpp"
+#include "wire/protocol.hpp"
+
+namespace seriesgate {
+
+class series_limiter;
+
+/// A worker leaves a copy of what is new and goes on; another thread looks at labels and counts. So a request waits for
+/// nobody, and pays some ten nanoseconds for a new series. Of those that would be left out anyway (see thinning.hpp)
+/// there is no copy.
+///
+/// What waits takes at most bytes_max. When much waits, less is looked at from then on; what comes when there is no
+/// room for all that is not counted, but that there was so much. Threads: any.
+class noted_series {
+  public:
+    static constexpr std::size_t bytes_max = 16u << 20;
+    /// Of one series. Longer ones have the beginnings of their labels.
+    static constexpr std::size_t labels_bytes_max = refused_ring::series_bytes_max;
+
+    noted_series(talkers& who, refused_ring& refused, const series_limiter& limiter)
+        : who_(who), refused_(refused), limiter_(limiter) {}
+
+    /// What a request has brought.
+    /// @param planning what `decided` was planned with; its labels() is used.
+    /// @param body decoded.
+    void take(const plan& decided, planner& planning, bytes_view body, protocol version, const request_sender& from,
+              time_point now);
+
+    /// Counts all that waits when it is called, and nothing that comes later. For who wants to know what is counted by
+    /// now, too.
+    void catch_up();
+
+    /// Counts what comes until it is time to stop.
+    void run(const std::stop_token& stop);
+
+  private:
+    /// Some series of one request.
+    struct batch {
+        struct entry {
+            std::uint64_t fingerprint = 0;
+            byte_range record{};   // in `records`
+            refusal by{};          // of refused ones
+            bool is_kept = false;  // in the ring
+            bool is_whole = true;  // its labels
+        };
+        talker_kind kind = talker_kind::arrived;
+        std::vector<entry> entries{};
+        std::string records{};  // series entries of remote write 1
+        std::string tenant{}, address{}, agent{};
+        time_point when{};
+
+        [[nodiscard]] std::size_t bytes() const noexcept;
+    };
+    struct waiting {
+        std::deque<batch> batches{};
+        std::size_t bytes = 0;
+        std::size_t thin_at = bytes_max / 4;
+    };
+    class batch_labels;
+
+    void take(talker_kind kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
+              protocol version, const request_sender& from, time_point now);
+    static batch begin(talker_kind kind, const request_sender& from, time_point now, std::size_t count);
+    void put(batch made);
+    bool has_room_for_long_ones();
+    void count(const batch& of);
+    [[nodiscard]] refused_series describe(const batch& of, const batch::entry& entry) const;
+
+    talkers& who_;
+    refused_ring& refused_;
+    const series_limiter& limiter_;
+    guarded<waiting> waiting_;
+    std::condition_variable_any wake_;
+    std::mutex counting_;  // one at a time, so that who asks finds counted what was taken before
+};
+
+}  // namespace seriesgate

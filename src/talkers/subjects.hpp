@@ -1,0 +1,48 @@
+/// What may have exploded: metrics, and tenants as a whole, with what is new and what is refused of them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "talkers/talker_tables.hpp"
+
+namespace seriesgate {
+
+/// What targets are told apart by: a label of the scrape, and one of Kubernetes.
+inline constexpr std::array<std::string_view, 2> target_labels{"instance", "pod"};
+
+/// A metric with what is new and what is refused of it. The tables that it is of outlive it.
+struct subject {
+    const talker* name = nullptr;
+    std::uint64_t series = 0, refused = 0;
+    time_point since{};
+    std::uint64_t series_watched = 0;  // by what was looked at label by label
+    watched_metric watched{};
+
+    [[nodiscard]] value_count values(const watched_label& label) const {
+        return count_values(label, static_cast<double>(series) / static_cast<double>(series_watched));
+    }
+    [[nodiscard]] std::uint64_t values(std::string_view label) const {
+        const auto found = std::ranges::find(watched.labels, label, &watched_label::name);
+        return found == watched.labels.end() ? 0 : values(*found).values;
+    }
+    /// Different targets that its series are of.
+    [[nodiscard]] std::uint64_t targets() const {
+        std::uint64_t most = 0;
+        for (const std::string_view each : target_labels) most = std::max(most, values(each));
+        return most;
+    }
+};
+
+/// Those with the most series first.
+std::vector<subject> metrics_of(const talker_tables& taken, const talker_tables& refused);
+/// The same of tenants, with all metrics of each as one, which has no name.
+std::vector<subject> tenants_of(const talker_tables& taken, const talker_tables& refused);
+
+/// Whoever has at least half of the series; null if nobody has.
+const talker* main_of(const space_saving& of, std::uint64_t series);
+
+}  // namespace seriesgate

@@ -1,0 +1,155 @@
+#include "talkers/talkers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+/// Under one hold of the lock: some tens of microseconds.
+constexpr std::size_t entries_per_piece = 64;
+
+}  // namespace
+
+talkers::talkers(std::span<const std::string> labels, const hash_key& hash, time_point now)
+    : labels_(labels.begin(), labels.end()),
+      none_(labels, hash),
+      arrived_(labels, hash),
+      refused_(labels, hash),
+      hour_(hour_of(now)) {}
+
+void talkers::note(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+                   label_source& labels, const request_sender& sender, time_point now) {
+    while (!entries.empty()) {
+        const auto piece = entries.first(std::min(entries.size(), entries_per_piece));
+        entries = entries.subspan(piece.size());
+        auto held = of(kind).lock();
+        held->counted.raise_to(level_of(kind).load(std::memory_order_relaxed));
+        for (const std::uint32_t entry : piece) {
+            const std::uint64_t series = offered[entry].fingerprint;
+            const std::uint64_t weight = held->counted.weigh(series);
+            if (weight == 0) continue;
+            held->hour.count(labels.labels(entry), sender, {.counted = weight, .watched = held->watched.weigh(series)},
+                             now);
+        }
+        level& shown = level_of(kind);
+        if (shown.load(std::memory_order_relaxed) < held->counted.level()) shown = held->counted.level();
+    }
+}
+
+void talkers::miss(talker_kind kind, std::size_t series) noexcept {
+    of(kind).lock()->hour.miss(series);
+}
+
+void talkers::thin_out(talker_kind kind) noexcept {
+    level& of = level_of(kind);
+    if (of.load(std::memory_order_relaxed) < thinning::level_max) of.fetch_add(1, std::memory_order_relaxed);
+}
+
+void talkers::maintain(time_point now) {
+    const window_span hour = hour_of(now), before = *hour_.lock();
+    if (hour.start <= before.start) return;
+    const bool ends_day = day_of(hour.start) != day_of(before.start);
+    const std::uint64_t arrived = end_hour(talker_kind::arrived, ends_day);
+    const std::uint64_t refused = end_hour(talker_kind::refused, ends_day);
+    past_.lock()->add({.start = before.start, .arrived = arrived, .refused = refused});
+    *hour_.lock() = hour;  // last: what throws for want of memory is done again
+}
+
+/// Nobody waits while tables are added up. @return how many series the hour had
+std::uint64_t talkers::end_hour(talker_kind kind, bool ends_day) {
+    guarded<counts>& in = of(kind);
+    talker_tables hour = none_, day = none_;
+    {
+        auto held = in.lock();
+        std::swap(held->hour, hour);
+        held->counted.clear();
+        held->watched.clear();
+        if (!ends_day) day = held->day;
+        level_of(kind) = 0;
+    }
+    const std::uint64_t counted = hour.total();
+    if (!ends_day) day.merge(hour);
+    std::swap(in.lock()->day, day);
+    return counted;
+}
+
+std::vector<hour_counts> talkers::hours() {
+    std::vector<hour_counts> made;
+    {
+        const auto past = past_.lock();
+        made.assign(past->all().begin(), past->all().end());
+    }
+    made.push_back({.start = hour_.lock()->start,
+                    .arrived = arrived_.lock()->hour.total(),
+                    .refused = refused_.lock()->hour.total()});
+    return made;
+}
+
+talker_tables talkers::tables(talker_kind kind, talker_window window) {
+    if (window == talker_window::hourly) return of(kind).lock()->hour;
+    talker_tables hour = none_, day = none_;
+    {
+        const auto held = of(kind).lock();
+        hour = held->hour;
+        day = held->day;
+    }
+    day.merge(hour);
+    return day;
+}
+
+// The format: the hour's start in seconds (8 bytes), the labels, and of either kind the tables of the hour and of the
+// day without it, and what tells series apart; then the hours before, as past_hours has them.
+void talkers::save(state_encoder& out) {
+    out.number(static_cast<std::int64_t>(hour_.lock()->start.time_since_epoch().count()));
+    out.number(static_cast<std::uint64_t>(labels_.size()));
+    for (const std::string& each : labels_) out.text(each);
+    for (guarded<counts>* const kind : {&arrived_, &refused_}) {
+        const counts copy = *kind->lock();  // writing may take its time
+        copy.hour.save(out);
+        copy.day.save(out);
+        copy.counted.save(out);
+        copy.watched.save(out);
+    }
+    const past_hours past = *past_.lock();
+    past.save(out);
+}
+
+bool talkers::load(state_decoder& in, time_point now) {
+    const auto seconds = in.number<std::int64_t>();
+    if (!begins_hour(seconds)) return false;
+    const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
+    std::vector<std::string> labels(in.count(labels_.size()));
+    for (std::string& each : labels) each = in.text();
+    if (!in.good() || labels != labels_) return false;
+    counts arrived = *arrived_.lock(), refused = *refused_.lock();
+    for (counts* const kind : {&arrived, &refused}) {
+        kind->hour.load(in);
+        kind->day.load(in);
+        kind->counted.load(in);
+        kind->watched.load(in);
+    }
+    past_hours past;
+    past.load(in);
+    const window_span saved = hour_of(start), current = hour_of(now);
+    if (!in.good()) return false;
+    const bool goes_on = start >= current.start;  // or the clock has been set back
+    if (!goes_on) past.add({.start = start, .arrived = arrived.hour.total(), .refused = refused.hour.total()});
+    std::swap(*past_.lock(), past);
+    if (day_of(start) != day_of(now)) return true;
+    for (counts* const kind : {&arrived, &refused}) {
+        if (goes_on) continue;
+        kind->day.merge(kind->hour);
+        kind->hour.clear();
+        kind->counted.clear();
+        kind->watched.clear();
+    }
+    if (goes_on) *hour_.lock() = saved;
+    arrived_level_ = arrived.counted.level();
+    refused_level_ = refused.counted.level();
+    std::swap(*arrived_.lock(), arrived);
+    std::swap(*refused_.lock(), refused);
+    return true;
+}
+
+}  // namespace seriesgate

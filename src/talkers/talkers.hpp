@@ -1,0 +1,105 @@
+/// Whose the new and the refused series are: of this hour, and of the day.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/guarded.hpp"
+#include "core/state_stream.hpp"
+#include "limit/offered.hpp"
+#include "limit/window.hpp"
+#include "series/hash_key.hpp"
+#include "talkers/past_hours.hpp"
+#include "talkers/talker_tables.hpp"
+#include "talkers/thinning.hpp"
+
+namespace seriesgate {
+
+enum class talker_kind : std::uint8_t {
+    arrived,  ///< admitted, and new: neither the day nor the hour before has had it
+    refused,
+};
+enum class talker_window : std::uint8_t { hourly, daily };
+
+/// What requests have brought, counted beside the way of known series: those cost nothing here.
+///
+/// A series counts once an hour. So in the day it counts as often as it was refused in hours; it arrives once. In an
+/// hour the first counted_max series are all counted, and the first watched_max looked at label by label; of what comes
+/// then a part is, see thinning.hpp, so that a flood costs next to nothing.
+///
+/// Threads: any; maintain() one. Whoever counts waits for a copy of the tables at most, a millisecond or two.
+class talkers {
+  public:
+    static constexpr std::size_t counted_max = 32'768;
+    static constexpr std::size_t watched_max = 8'192;
+
+    /// @param labels whose values are counted, see talker_tables.
+    talkers(std::span<const std::string> labels, const hash_key& hash, time_point now);
+
+    /// Some entries of one request.
+    void note(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+              label_source& labels, const request_sender& sender, time_point now);
+
+    /// Whether note() would leave it out: then nothing need be known of it. May be behind.
+    [[nodiscard]] bool leaves_out(talker_kind kind, std::uint64_t fingerprint) const noexcept {
+        return thinning::is_left_out(fingerprint, level_of(kind).load(std::memory_order_relaxed));
+    }
+    /// How many of so many series it leaves, about.
+    [[nodiscard]] std::size_t share(talker_kind kind, std::size_t series) const noexcept {
+        return series >> level_of(kind).load(std::memory_order_relaxed);
+    }
+    /// From now on half as many are looked at: there is no time for more.
+    void thin_out(talker_kind kind) noexcept;
+    /// So many series that nobody could note: every count may be wrong by them.
+    void miss(talker_kind kind, std::size_t series) noexcept;
+
+    /// Ends the hour and the day when it is time. What comes in between counts in the hour that has ended.
+    void maintain(time_point now);
+
+    [[nodiscard]] talker_tables tables(talker_kind kind, talker_window window);
+
+    /// The last hours, the oldest first; the last one is the hour that is running.
+    [[nodiscard]] std::vector<hour_counts> hours();
+
+    /// Whose values are counted.
+    [[nodiscard]] const std::vector<std::string>& labels() const noexcept { return labels_; }
+
+    /// What a restart must not forget.
+    void save(state_encoder& out);
+    /// Takes it over, and follows the clock: hours and days that have ended since are left out. Before anything is
+    /// noted. @return false if it makes no sense, or has other labels; then nothing has changed.
+    bool load(state_decoder& in, time_point now);
+
+  private:
+    /// Of one kind.
+    struct counts {
+        talker_tables hour;
+        thinning counted{counted_max};
+        thinning watched{watched_max};
+        talker_tables day;  ///< without the hour
+
+        counts(std::span<const std::string> labels, const hash_key& hash) : hour(labels, hash), day(labels, hash) {}
+    };
+    using level = std::atomic<unsigned>;
+    [[nodiscard]] const level& level_of(talker_kind kind) const noexcept {
+        return kind == talker_kind::arrived ? arrived_level_ : refused_level_;
+    }
+    [[nodiscard]] level& level_of(talker_kind kind) noexcept {
+        return kind == talker_kind::arrived ? arrived_level_ : refused_level_;
+    }
+    guarded<counts>& of(talker_kind kind) noexcept { return kind == talker_kind::arrived ? arrived_ : refused_; }
+    std::uint64_t end_hour(talker_kind kind, bool ends_day);
+
+    std::vector<std::string> labels_;
+    const talker_tables none_;
+    guarded<counts> arrived_, refused_;
+    level arrived_level_ = 0, refused_level_ = 0;  // of the thinning, or ahead of it
+    guarded<window_span> hour_;
+    guarded<past_hours> past_;
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,254 @@
+#include "top/answers.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace seriesgate::top {
+namespace {
+
+namespace json = boost::json;
+
+/// More of one text no screen shows; it is made anew for every frame.
+constexpr std::size_t text_bytes_max = 8 * 1024;
+
+bool continues_character(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
+}
+
+/// Its two ends, if it is longer than that.
+std::string bounded(std::string_view text) {
+    if (text.size() <= text_bytes_max) return std::string{text};
+    std::size_t head = text_bytes_max / 2;
+    std::size_t tail = text.size() - text_bytes_max / 2;
+    for (int i = 0; i < 3 && continues_character(text[head]); ++i) --head;
+    for (int i = 0; i < 3 && continues_character(text[tail]); ++i) ++tail;
+    return std::string{text.substr(0, head)}.append("...").append(text.substr(tail));
+}
+
+/// Below throw std::exception where something is missing or is something else.
+
+std::string text_at(const json::object& in, std::string_view key) {
+    const json::string& found = in.at(key).as_string();
+    return bounded({found.data(), found.size()});
+}
+
+/// Empty if there is none.
+std::string text_if(const json::object& in, std::string_view key) {
+    return in.contains(key) ? text_at(in, key) : std::string{};
+}
+
+std::uint64_t number_at(const json::object& in, std::string_view key) {
+    return in.at(key).to_number<std::uint64_t>();
+}
+
+int digits_of(std::string_view text, std::size_t from, std::size_t count) {
+    int number = 0;
+    const std::string_view digits = text.substr(from, count);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc{} || end != digits.data() + count || number < 0) throw std::invalid_argument{"not a time"};
+    return number;
+}
+
+/// `2026-01-01T10:00:00Z`
+std::chrono::sys_seconds time_at(const json::object& in, std::string_view key) {
+    using namespace std::chrono;
+    const std::string text = text_at(in, key);
+    if (text.size() < 19) throw std::invalid_argument{"not a time"};
+    const year_month_day day{year{digits_of(text, 0, 4)}, month{static_cast<unsigned>(digits_of(text, 5, 2))},
+                             std::chrono::day{static_cast<unsigned>(digits_of(text, 8, 2))}};
+    if (!day.ok()) throw std::invalid_argument{"not a day"};
+    return sys_days{day} + hours{digits_of(text, 11, 2)} + minutes{digits_of(text, 14, 2)} +
+           seconds{digits_of(text, 17, 2)};
+}
+
+window_figures window_of(const json::object& from) {
+    return {.series_max = number_at(from, "maxSeries"),
+            .series = number_at(from, "currentSeries"),
+            .refused = number_at(from, "refusedSeries"),
+            .end = time_at(from, "end")};
+}
+
+/// `name{label=value} of tenant`
+std::string limit_name(const json::object& from) {
+    std::string name = text_at(from, "name");
+    std::string group;
+    for (const auto& [label, value] : from.at("group").as_object()) {
+        group.append(group.empty() ? "" : ", ").append(label).append("=");
+        group.append(value.as_string().data(), value.as_string().size());
+    }
+    if (!group.empty()) name += "{" + group + "}";
+    if (from.contains("tenant")) name += " of tenant " + text_at(from, "tenant");
+    return bounded(name);
+}
+
+std::string tenant_name(const json::object& from) {
+    const std::string name = text_at(from, "tenant");
+    return name.empty() ? "no tenant" : "tenant " + name;
+}
+
+void add_budget(std::vector<budget_figures>& to, const json::object& from, const std::string& name) {
+    for (const bool daily : {false, true}) {
+        const json::object& window = from.at(daily ? "daily" : "hourly").as_object();
+        budget_figures one{.name = name,
+                           .daily = daily,
+                           .observes = text_at(from, "mode") == "observe",
+                           .series_max = number_at(window, "maxSeries"),
+                           .series = number_at(window, "currentSeries"),
+                           .refused = number_at(window, "refusedSeries")};
+        if (one.series_max != 0) to.push_back(std::move(one));
+    }
+}
+
+std::vector<budget_figures> budgets_of(const json::object& from) {
+    std::vector<budget_figures> all;
+    for (const json::value& each : from.at("tenants").as_array())
+        add_budget(all, each.as_object(), tenant_name(each.as_object()));
+    for (const json::value& each : from.at("limits").as_array())
+        add_budget(all, each.as_object(), limit_name(each.as_object()));
+    const auto rank = [](const budget_figures& one) {
+        return std::tuple{static_cast<double>(one.series) / static_cast<double>(one.series_max), one.refused};
+    };
+    std::ranges::stable_sort(all, std::ranges::greater{}, rank);
+    return all;
+}
+
+std::vector<door> doors_of(const json::object& from) {
+    std::vector<door> all;
+    for (const json::value& each : from.at("upstreams").as_array()) {
+        const json::object& store = each.as_object();
+        for (const json::value& one : store.at("doors").as_array()) {
+            const json::object& of = one.as_object();
+            all.push_back({.store = text_at(store, "store"),
+                           .name = text_at(of, "door"),
+                           .is_up = of.at("up").as_bool(),
+                           .in_flight = number_at(of, "inFlight"),
+                           .waiting = number_at(store, "waiting"),
+                           .requests = number_at(of, "requests"),
+                           .errors = number_at(of, "errors")});
+        }
+    }
+    std::ranges::stable_sort(all, {}, &door::is_up);
+    return all;
+}
+
+std::string talker_detail(const json::object& from, std::string_view by) {
+    if (by == "sender") return text_at(from, "userAgent");
+    if (by != "label") return "";
+    const std::string tenant = text_if(from, "tenant");
+    return "of " + text_at(from, "metric") + (tenant.empty() ? "" : ", tenant " + tenant);
+}
+
+/// As PromQL has it. The gate has escaped all but the quotes.
+std::string series_text(const json::object& labels) {
+    std::string name;
+    std::string inner;
+    for (const auto& [label, value] : labels) {
+        const json::string& text = value.as_string();
+        if (label == "__name__") {
+            name.assign(text.data(), text.size());
+            continue;
+        }
+        inner.append(inner.empty() ? "" : ",").append(label).append("=\"");
+        for (const char each : text) inner.append(each == '"' ? "\\" : "").append(1, each);
+        inner += '"';
+    }
+    return bounded(inner.empty() && !name.empty() ? name : name + "{" + inner + "}");
+}
+
+/// Of an answer in the API's envelope.
+json::array list_in(std::string_view text) {
+    const json::value parsed = json::parse(text);
+    return parsed.as_object().at("data").as_array();
+}
+
+template <class Take>
+std::string understood(std::string_view path, Take take) try {
+    take();
+    return "";
+} catch (const std::exception&) {
+    return std::string{path} + ": the answer is not that of a seriesgate";
+}
+
+}  // namespace
+
+std::string take_stats(figures& into, std::string_view text) {
+    return understood("/stats", [&] {
+        const json::value parsed = json::parse(text);
+        const json::object& from = parsed.as_object();
+        into.version = text_at(from, "version");
+        into.uptime = std::chrono::seconds{from.at("uptimeSeconds").to_number<std::int64_t>()};
+        into.mode = text_at(from, "mode");
+        into.clock_in_doubt = from.at("clockInDoubt").as_bool();
+        into.shared = from.contains("shared") ? text_at(from.at("shared").as_object(), "state") : "";
+        const json::object& windows = from.at("windows").as_object();
+        into.hourly = window_of(windows.at("hourly").as_object());
+        into.daily = window_of(windows.at("daily").as_object());
+        into.budgets = budgets_of(from);
+        into.doors = doors_of(from);
+    });
+}
+
+std::string take_findings(figures& into, std::string_view text) {
+    return understood("/api/v1/findings", [&] {
+        std::vector<finding> all;
+        for (const json::value& each : list_in(text)) {
+            const json::object& remedy = each.as_object().at("remedy").as_object();
+            all.push_back({.text = text_at(each.as_object(), "text"),
+                           .relabel = text_at(remedy, "relabel"),
+                           .limit = text_at(remedy, "limit")});
+        }
+        into.findings = std::move(all);
+    });
+}
+
+std::string take_talkers(figures& into, std::string_view text, std::string_view by) {
+    return understood("/api/v1/top", [&] {
+        std::vector<talker> all;
+        for (const json::value& each : list_in(text)) {
+            const json::object& from = each.as_object();
+            all.push_back({.value = text_at(from, "value"),
+                           .detail = talker_detail(from, by),
+                           .values = by == "label" ? number_at(from, "distinctValues") : 0,
+                           .series = number_at(from, "series"),
+                           .error = number_at(from, "error"),
+                           .last_seen = time_at(from, "lastSeen")});
+        }
+        into.talkers = std::move(all);
+    });
+}
+
+std::string take_refused(figures& into, std::string_view text) {
+    return understood("/api/v1/refused", [&] {
+        std::vector<refused_series> all;
+        for (const json::value& each : list_in(text)) {
+            const json::object& from = each.as_object();
+            all.push_back({.series = series_text(from.at("labels").as_object()),
+                           .tenant = text_at(from, "tenant"),
+                           .sender = text_at(from, "sender"),
+                           .limit = text_at(from, "limit"),
+                           .daily = text_at(from, "window") == "daily",
+                           .when = time_at(from, "time")});
+        }
+        into.refused = std::move(all);
+    });
+}
+
+std::string error_in(std::string_view text) try {
+    const json::value parsed = json::parse(text);
+    return text_at(parsed.as_object(), "error");
+} catch (const std::exception&) {
+    return "";
+}
+
+}  // namespace seriesgate::top

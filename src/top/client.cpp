@@ -1,0 +1,176 @@
+#include "top/client.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "config/version.hpp"
+#include "core/base64.hpp"
+#include "net/http_fields.hpp"
+#include "net/text_file.hpp"
+#include "net/tls.hpp"
+#include "upstream/watched_text.hpp"
+
+namespace seriesgate::top {
+namespace {
+
+constexpr std::size_t header_bytes_max = 16 * 1024;
+constexpr std::size_t read_buffer_bytes = 64 * 1024;
+
+/// Sources: RFC 7617, section 2; RFC 6750, section 2.1.
+std::string authorization_of(const options& asked) {
+    if (!asked.bearer_token_file.empty())
+        return "Bearer " + watched_text{"--bearer-token-file", asked.bearer_token_file}.text().reveal();
+    if (asked.username.empty()) return "";
+    const watched_text password{"--password-file", asked.password_file};
+    return "Basic " + to_base64(asked.username + ":" + password.text().reveal());
+}
+
+std::shared_ptr<const tls_context> tls_of(const options& asked) {
+    if (!asked.at.tls) return nullptr;
+    tls_settings settings{.role = tls_role::client};
+    settings.any_server = asked.any_server;
+    if (!asked.ca_file.empty()) {
+        text_file authorities{asked.ca_file};
+        if (const auto read = authorities.refresh(); !read) throw std::runtime_error("--ca-file: " + read.error());
+        settings.authorities = authorities.text();
+        if (settings.authorities.empty()) throw std::runtime_error("--ca-file: " + asked.ca_file + " is empty");
+    }
+    auto made = make_tls_context(settings);
+    if (!made) throw std::runtime_error("--ca-file: " + made.error());
+    return *made;
+}
+
+std::string text_of(error_code error) {
+    if (error == boost::beast::error::timeout) return "no answer in time";
+    if (error == http::error::body_limit) return "the answer is larger than 8 MiB";
+    if (error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message)
+        return "it closed the connection";
+    return error.message();
+}
+
+}  // namespace
+
+gate_client::gate_client(net::io_context& io, const options& asked)
+    : io_(io), asked_(asked), authorization_(authorization_of(asked)), tls_(tls_of(asked)) {}
+
+/// The resolver has no time limit of its own, so this looks again and again whether it has answered.
+net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::addresses(time_limit limit) {
+    using found_or_not = result<std::vector<stream_endpoint>, std::string>;
+    const gate_address& at = asked_.at;
+    std::vector<stream_endpoint> one;
+    if (!at.unix_path.empty()) {
+        one.push_back(unix_endpoint(at.unix_path));
+        co_return found_or_not{std::move(one)};
+    }
+    error_code no_address;
+    const auto address = net::ip::make_address(at.host, no_address);
+    if (!no_address) {
+        one.push_back(tcp_endpoint(address, at.port));
+        co_return found_or_not{std::move(one)};
+    }
+    struct lookup {
+        bool done = false;
+        error_code error{};
+        std::vector<stream_endpoint> found{};
+    };
+    const auto looked_up = std::make_shared<lookup>();
+    resolver_ = std::make_shared<name_resolver>(io_);
+    resolver_->look_up(at.host, at.port, [looked_up](error_code error, std::vector<stream_endpoint> found) {
+        *looked_up = {.done = true, .error = error, .found = std::move(found)};
+    });
+    net::steady_timer timer{io_};
+    while (!looked_up->done && std::chrono::steady_clock::now() < limit) {
+        timer.expires_after(std::chrono::milliseconds{5});
+        co_await timer.async_wait(no_throw);
+    }
+    std::string fault = at.host + " does not resolve: ";
+    if (!looked_up->done) co_return found_or_not{fault + "no answer in time"};
+    if (looked_up->error) co_return found_or_not{fault + looked_up->error.message()};
+    co_return found_or_not{std::move(looked_up->found)};
+}
+
+/// @return why there is no connection; nothing if there is one.
+net::awaitable<std::string> gate_client::connect_to(const stream_endpoint& to, time_limit limit) {
+    stream_.emplace(stream_socket{io_});
+    stream_->expires_at(limit);
+    auto [error] = co_await stream_->async_connect(to, no_throw);
+    if (error) co_return "connecting to " + to_text(to) + ": " + text_of(error);
+    stream_->no_delay();
+    if (!tls_) co_return std::string{};
+    stream_->start_tls(std::make_unique<tls_session>(tls_, asked_.at.host));
+    auto [failed] = co_await stream_->async_handshake(no_throw);
+    if (!failed) co_return std::string{};
+    const std::string failure = stream_->tls()->failure();
+    co_return "TLS with " + to_text(to) + ": " + (failure.empty() ? text_of(failed) : failure);
+}
+
+net::awaitable<std::string> gate_client::connect(time_limit limit) {
+    const auto found = co_await addresses(limit);
+    if (!found) co_return found.error();
+    std::string fault = asked_.at.host + " has no address";
+    auto left = static_cast<std::ptrdiff_t>(found->size());
+    for (const stream_endpoint& each : *found) {
+        const auto now = std::chrono::steady_clock::now();
+        fault = co_await connect_to(each, now + (limit - now) / left--);
+        if (fault.empty()) break;
+    }
+    if (!fault.empty()) stream_.reset();
+    co_return fault;
+}
+
+net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& target, time_limit limit) {
+    http::request<http::empty_body> message{http::verb::get, asked_.at.prefix + target, 11};
+    message.set(http::field::host, asked_.at.authority);
+    message.set(http::field::user_agent, asked_.agent + "/" + std::string{version()});
+    if (!authorization_.empty()) message.set(http::field::authorization, authorization_);
+    stream_->expires_at(limit);
+    attempt made;
+    auto [unsent, sent] = co_await http::async_write(*stream_, message, no_throw);
+    static_cast<void>(sent);
+    boost::beast::flat_buffer buffer{read_buffer_bytes};
+    http::response_parser<http::string_body> parser;
+    parser.header_limit(header_bytes_max);
+    parser.body_limit(answer_bytes_max);
+    error_code error = unsent;
+    if (!error) {
+        auto [unread, read] = co_await http::async_read(*stream_, buffer, parser, no_throw);
+        static_cast<void>(read);
+        error = unread;
+    }
+    if (error) {
+        made.unheard = !parser.got_some() && error != boost::beast::error::timeout;
+        made.fault = text_of(error);
+        stream_.reset();
+        co_return made;
+    }
+    if (!parser.keep_alive()) stream_.reset();
+    made.got = answer{.status = parser.get().result_int(), .body = std::move(parser.get().body())};
+    co_return made;
+}
+
+net::awaitable<gate_client::outcome> gate_client::get(const std::string& target) {
+    const auto limit = std::chrono::steady_clock::now() + answer_limit;
+    for (;;) {
+        const bool is_kept = stream_.has_value();
+        if (!is_kept) {
+            std::string fault = co_await connect(limit);
+            if (!fault.empty()) co_return outcome{std::move(fault)};
+        }
+        attempt made = co_await exchange(target, limit);
+        if (made.got) co_return outcome{*std::move(made.got)};
+        if (!is_kept || !made.unheard) co_return outcome{std::move(made.fault)};
+    }
+}
+
+}  // namespace seriesgate::top

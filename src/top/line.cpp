@@ -1,0 +1,169 @@
+#include "top/line.hpp"
+
+#include <fmt/format.h>
+#include <locale.h>
+#include <wchar.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "core/control_characters.hpp"
+#include "core/utf8.hpp"
+
+namespace seriesgate::top {
+namespace {
+
+constexpr std::size_t marks_max = 2;
+constexpr std::string_view mark = "...";
+
+/// The character at the start of a text, or a byte that is none.
+std::string_view first_of(std::string_view text) {
+    return text.substr(0, std::max<std::size_t>(utf8_size(text), 1));
+}
+
+char32_t number_of(std::string_view character) {
+    if (character.size() < 4) return code_of(character);
+    char32_t number = static_cast<unsigned char>(character[0]) & 7U;
+    for (const char each : character.substr(1)) number = number << 6 | (static_cast<unsigned char>(each) & 63U);
+    return number;
+}
+
+/// The C library's tables, those of its own locale: that of the process is nobody's to change. 0 for a mark that stands
+/// on the character before it, 2 for one that is as wide as two, -1 for what is none that can be seen.
+int width_of(char32_t character) {
+    if (character >= 0x20 && character < 0x7f) return 1;
+    static const locale_t unicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{});
+    if (unicode == locale_t{}) return -1;
+    const locale_t before = ::uselocale(unicode);
+    const int width = ::wcwidth(static_cast<wchar_t>(character));
+    ::uselocale(before);
+    return width;
+}
+
+/// Two names that differ in one of these alone would look the same. Source: Unicode 15, Default_Ignorable_Code_Point.
+bool is_invisible(char32_t character) {
+    const auto within = [character](char32_t first, char32_t last) { return character >= first && character <= last; };
+    return character == 0xad || character == 0x34f || within(0x115f, 0x1160) || within(0x17b4, 0x17b5) ||
+           within(0x180b, 0x180f) || within(0x200b, 0x200f) || within(0x2060, 0x206f) || character == 0x3164 ||
+           within(0xfe00, 0xfe0f) || character == 0xfeff || character == 0xffa0 || within(0xfff0, 0xfff8) ||
+           within(0x1bca0, 0x1bca3) || within(0x1d173, 0x1d17a) || within(0xe0000, 0xe0fff);
+}
+
+void append_number(std::string& out, std::string_view character) {
+    if (character.size() < 4)
+        append_code(out, character);
+    else
+        out += fmt::format("\\U{:08x}", static_cast<std::uint32_t>(number_of(character)));
+}
+
+std::string tail_of(std::string_view seen, std::size_t columns_max) {
+    std::vector<std::string_view> characters;
+    for (std::string_view rest = seen; !rest.empty(); rest.remove_prefix(characters.back().size()))
+        characters.push_back(first_of(rest));
+    std::size_t begin = seen.size();
+    std::size_t columns = 0;
+    std::size_t bytes = 0;
+    for (auto each = characters.rbegin(); each != characters.rend(); ++each) {
+        const std::size_t width = columns_of(*each);
+        if (columns + width > columns_max) break;
+        columns += width;
+        bytes += each->size();
+        if (width != 0) begin = seen.size() - bytes;  // a mark stays with what it stands on
+    }
+    return std::string{seen.substr(begin)};
+}
+
+std::string_view head_of(std::string_view seen, std::size_t columns_max) {
+    std::size_t bytes = 0;
+    std::size_t columns = 0;
+    while (bytes < seen.size()) {
+        const std::string_view character = first_of(seen.substr(bytes));
+        columns += columns_of(character);
+        if (columns > columns_max) break;
+        bytes += character.size();
+    }
+    return seen.substr(0, bytes);
+}
+
+}  // namespace
+
+std::string fit_to_be_seen(std::string_view text) {
+    std::string out;
+    std::size_t marks = marks_max;  // one at the start has nothing to stand on
+    for (; !text.empty(); text.remove_prefix(first_of(text).size())) {
+        const std::string_view character = first_of(text);
+        const bool is_byte = utf8_size(text) == 0;
+        const int width = is_byte || is_control_character(character) || is_invisible(number_of(character))
+                              ? -1
+                              : width_of(number_of(character));
+        marks = width == 0 ? marks + 1 : 0;
+        if (width < 0 || marks > marks_max)
+            append_number(out, character);
+        else
+            out += character;
+    }
+    return out;
+}
+
+std::size_t columns_of(std::string_view seen) {
+    std::size_t columns = 0;
+    while (!seen.empty()) {
+        const std::string_view character = first_of(seen);
+        columns += character.size() == 1 ? 1U : static_cast<std::size_t>(std::max(width_of(number_of(character)), 0));
+        seen.remove_prefix(character.size());
+    }
+    return columns;
+}
+
+std::string shortened(std::string_view seen, std::size_t columns_max) {
+    if (columns_of(seen) <= columns_max) return std::string{seen};
+    if (columns_max <= mark.size()) return std::string{head_of(seen, columns_max)};
+    const std::size_t kept = columns_max - mark.size();
+    return std::string{head_of(seen, kept - kept / 2)}.append(mark) + tail_of(seen, kept / 2);
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns_max) {
+    assert(columns_max >= 2);
+    const std::string seen = fit_to_be_seen(text);
+    std::vector<std::string> lines;
+    for (std::string_view rest = seen; !rest.empty();) {
+        std::string_view part = head_of(rest, columns_max);
+        if (part.size() < rest.size() && rest[part.size()] != ' ')
+            if (const auto blank = part.rfind(' '); blank != std::string_view::npos && blank > part.size() / 2)
+                part = part.substr(0, blank);
+        lines.emplace_back(part);
+        rest.remove_prefix(part.size());
+        if (rest.starts_with(' ')) rest.remove_prefix(1);
+    }
+    return lines;
+}
+
+line& line::add(std::string_view text, tone in) {
+    std::string seen = fit_to_be_seen(text);
+    columns_ += columns_of(seen);
+    if (!seen.empty()) pieces_.push_back({.in = in, .text = std::move(seen)});
+    return *this;
+}
+
+line& line::add_shortened(std::string_view text, std::size_t columns_max, tone in) {
+    return add(shortened(fit_to_be_seen(text), columns_max), in);
+}
+
+line& line::fill_to(std::size_t column, char with, tone in) {
+    return columns_ < column ? add(std::string(column - columns_, with), in) : *this;
+}
+
+std::string line::text() const {
+    std::string all;
+    for (const piece& each : pieces_) all += each.text;
+    all.erase(all.find_last_not_of(' ') + 1);
+    return all;
+}
+
+line line::cut_to(std::size_t columns_max) const {
+    line made;
+    for (const piece& each : pieces_) made.add(head_of(each.text, columns_max - made.columns()), each.in);
+    return made;
+}
+
+}  // namespace seriesgate::top

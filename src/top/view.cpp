@@ -1,0 +1,123 @@
+#include "top/view.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace seriesgate::top {
+namespace {
+
+constexpr char ctrl_c = 0x03;
+constexpr char ctrl_l = 0x0c;
+constexpr char ctrl_z = 0x1a;
+
+void look_at(view& seen, part at) {
+    if (std::exchange(seen.focus, at) != at) seen.scroll = 0;
+}
+
+void look_further(view& seen, unsigned parts) {
+    constexpr auto count = static_cast<unsigned>(part::count_);
+    look_at(seen, static_cast<part>((static_cast<unsigned>(seen.focus) + parts) % count));
+}
+
+wish ask_by(view& seen, std::string_view by) {
+    seen.asked.by = by;
+    seen.scroll = 0;
+    seen.focus = part::talkers;
+    return wish::ask;
+}
+
+wish ask_of(view& seen, bool question::*of, bool answer) {
+    seen.asked.*of = answer;
+    seen.scroll = 0;
+    return wish::ask;
+}
+
+wish show_remedies(view& seen) {
+    seen.shows_remedies = !seen.shows_remedies;
+    if (seen.shows_remedies) look_at(seen, part::findings);
+    return wish::draw;
+}
+
+wish scroll_to(view& seen, std::size_t line) {
+    seen.scroll = line;
+    return wish::draw;
+}
+
+wish press_special(view& seen, special pressed, std::size_t page) {
+    constexpr std::size_t far = 1U << 20;
+    switch (pressed) {
+        case special::up:
+            return scroll_to(seen, seen.scroll - std::min<std::size_t>(seen.scroll, 1));
+        case special::down:
+            return scroll_to(seen, seen.scroll + 1);
+        case special::page_up:
+            return scroll_to(seen, seen.scroll - std::min(seen.scroll, page));
+        case special::page_down:
+            return scroll_to(seen, seen.scroll + page);
+        case special::home:
+            return scroll_to(seen, 0);
+        case special::end:
+            return scroll_to(seen, far);
+        case special::tab:
+            look_further(seen, 1);
+            return wish::draw;
+        case special::back_tab:
+            look_further(seen, static_cast<unsigned>(part::count_) - 1);
+            return wish::draw;
+        case special::escape:
+            seen.shows_help = false;
+            return wish::draw;
+        case special::none:
+            break;
+    }
+    return wish::nothing;
+}
+
+wish press_letter(view& seen, char pressed) {
+    switch (pressed) {
+        case 'm':
+            return ask_by(seen, "metric");
+        case 'l':
+            return ask_by(seen, "label");
+        case 'j':
+            return ask_by(seen, "job");
+        case 's':
+            return ask_by(seen, "sender");
+        case 't':
+            return ask_by(seen, "tenant");
+        case 'n':
+            return ask_of(seen, &question::refused, false);
+        case 'r':
+            return ask_of(seen, &question::refused, true);
+        case 'h':
+            return ask_of(seen, &question::daily, false);
+        case 'd':
+            return ask_of(seen, &question::daily, true);
+        case 'x':
+            return show_remedies(seen);
+        case '?':
+            seen.shows_help = !seen.shows_help;
+            return wish::draw;
+        case ' ':
+            return wish::ask;
+        case ctrl_l:
+            return wish::draw;
+        case ctrl_z:
+            return wish::suspend;
+        case 'q':
+        case ctrl_c:
+            return wish::quit;
+        default:
+            return wish::nothing;
+    }
+}
+
+}  // namespace
+
+wish press(view& seen, const key& pressed, std::size_t page) {
+    return pressed.other == special::none ? press_letter(seen, pressed.letter)
+                                          : press_special(seen, pressed.other, page);
+}
+
+}  // namespace seriesgate::top

@@ -1,0 +1,27 @@
+/// The bytes of a series' labels as 64 bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/bytes.hpp"
+#include "series/hash_key.hpp"
+
+namespace seriesgate {
+
+/// Longer labels have no key: such are rare, and what is done for every byte of them is not worth it.
+inline constexpr std::size_t keyed_bytes_max = 4'096;
+
+/// A keyed hash of the labels as they are written, of several series at a time. Two label sets have one key with the
+/// probability of two random numbers, also where who chooses them knows all but the secret. Another processor may make
+/// other keys: they are not for keeping.
+/// @param labels of each series; none, or at most keyed_bytes_max bytes.
+/// @param keys becomes the key of each; 0 for no labels, and never 0 for others.
+void labels_keys(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept;
+
+/// The one for any processor: XXH3-64 in pieces. Texts of up to 240 bytes go through multiplications of 64 by 64 bits;
+/// beyond, XXH3 has only those of 32 by 32, of which who chooses the bytes could make two meet in 2^32 tries.
+void labels_keys_portable(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept;
+
+}  // namespace seriesgate

@@ -1,0 +1,67 @@
+#include "admin/explain_json.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include "limit/limiter.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+namespace json = boost::json;
+
+const time_point ten = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{10};
+
+json::object answer(const std::optional<explanation>& said) {
+    const series_limiter limiter{{.global = {.hourly = 3, .daily = 0}}, ten};
+    const json::value made = json::parse(explain_json(limiter, {{"__name__", "up"}, {"a", "\x1b"}}, "t\xff", said));
+    CHECK(made.at("status") == "success");
+    return made.at("data").as_object();
+}
+
+explanation refused_by_the_gate() {
+    explanation of{.hour = hour_of(ten), .day = day_of(ten)};
+    of.refused = refusal{.how = verdict::refused_hourly, .by = global_limit};
+    of.budgets.push_back({.figures = {}, .spent = {.hour = true, .day = false}, .hourly_room = 0});
+    of.budgets[0].figures.hourly.series_max = 3;
+    of.budgets[0].figures.hourly.series_current = 3;
+    return of;
+}
+
+}  // namespace
+
+TEST_CASE("a series that asks too much of the rules would be rejected, and nothing is said of its budgets") {
+    const json::object said = answer(std::nullopt);
+    CHECK(said.at("decision") == "rejected");
+    CHECK(said.at("why") == "its labels ask too much of the rules: a request with them is answered 400");
+    CHECK(said.at("series") == R"(up{a="\x1b"})");
+    CHECK(said.at("tenant") == R"(t\xff)");
+    CHECK(said.size() == 4);
+}
+
+TEST_CASE("a refusal names the budget and what it has") {
+    const json::object said = answer(refused_by_the_gate());
+    CHECK(said.at("decision") == "refused");
+    CHECK(said.at("why") == "maxHourlySeries 3 is spent (3 series admitted)");
+    CHECK(said.at("refusedBy") == json::value{{"limit", "global"}, {"window", "hourly"}});
+    CHECK(said.at("budgets").at(0).at("hourly").at("room") == 0);
+    CHECK(said.at("budgets").at(0).at("daily").at("room").is_null());
+}
+
+TEST_CASE("a limit that has gone since it refused is named all the same") {
+    explanation of = refused_by_the_gate();
+    of.refused_lately = of.refused = refusal{.how = verdict::refused_daily, .by = other_limit};
+    CHECK(answer(of).at("why") ==
+          "refused lately, which is remembered until there may be room again: limit __other__, daily");
+}
+
+TEST_CASE("in a fleet it is said who decides") {
+    explanation of = refused_by_the_gate();
+    of.asks_store = true;
+    const json::object said = answer(of);
+    CHECK(said.at("storeDecides") == true);
+    CHECK(said.at("why") ==
+          "maxHourlySeries 3 is spent (3 series admitted); this is what this gate knows, and the store "
+          "of its fleet decides");
+}

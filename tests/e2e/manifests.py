@@ -1,0 +1,141 @@
+"""The files of deploy/kubernetes/ as Kubernetes would read them, without one: the schema is that of python3-kubernetes, whose classes are
+made from what Kubernetes publishes."""
+
+import re
+from pathlib import Path
+
+import yaml
+from kubernetes.client import models
+
+from gate import REPOSITORY
+
+FOLDER = REPOSITORY / "deploy" / "kubernetes"
+LAYOUTS = ["fleet", "single", "sidecar"]
+VERSIONS = {
+    "ConfigMap": "v1", "Service": "v1", "ServiceAccount": "v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1",
+    "NetworkPolicy": "networking.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "ServiceMonitor": "monitoring.coreos.com/v1"}
+#: What Kubernetes has had since 1.22, which is that of Debian 12: (class, field): type.
+LATER = {("V1Handler", "sleep"): {"seconds": "int"},         # 1.30
+         ("V1Container", "restartPolicy"): "str"}            # 1.29, of init containers
+#: Of the operator's own kinds what we use. Source: prometheus-operator, Documentation/api-reference/api.md
+SERVICE_MONITOR = {"selector": "V1LabelSelector",
+                   "endpoints": [{"port": "str", "path": "str", "interval": "str"}]}
+PLAIN = {"str": str, "int": int, "bool": bool, "float": (int, float)}
+
+
+class Loader(yaml.SafeLoader):
+    """Repeated keys are a mistake, not an override."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        assert len(keys) == len(set(keys)), f"a key is there twice: {keys}, {node.start_mark}"
+        return super().construct_mapping(node, deep)
+
+
+def read(file):
+    return list(yaml.load_all(file.read_text(), Loader))
+
+
+def files_of(folder):
+    """The files that a kustomization applies. Each file beside it has to be one of them."""
+    kustomization, = read(folder / "kustomization.yaml")
+    assert kustomization.keys() <= {"apiVersion", "kind", "resources", "images"}
+    assert (kustomization["apiVersion"], kustomization["kind"]) == ("kustomize.config.k8s.io/v1beta1", "Kustomization")
+    here = [folder / name for name in kustomization["resources"]]
+    assert {file for file in folder.iterdir() if file.name != "kustomization.yaml"} == {each for each in here if each.parent == folder
+                                                                                        and each.suffix}
+    return [file for each in here for file in (files_of(each.resolve()) if each.is_dir() else [each])]
+
+
+def documents(layout):
+    """[document] of a layout, each name of a kind once."""
+    found = [document for file in files_of(FOLDER / layout) for document in read(file)]
+    names = [(each["kind"], each["metadata"]["name"]) for each in found]
+    assert len(names) == len(set(names)), names
+    return found
+
+
+def of_kind(layout, *kinds):
+    return [each for each in documents(layout) if each["kind"] in kinds]
+
+
+def workload(layout):
+    found, = of_kind(layout, "Deployment", "StatefulSet")
+    return found
+
+
+def pod(layout):
+    return workload(layout)["spec"]["template"]["spec"]
+
+
+def containers(layout):
+    return [*pod(layout).get("initContainers", []), *pod(layout)["containers"]]
+
+
+def gate(layout):
+    found, = [each for each in containers(layout) if each["name"] == "seriesgate"]
+    return found
+
+
+def configuration(layout):
+    """The text of the gate's configuration."""
+    found, = of_kind(layout, "ConfigMap")
+    return found["data"]["seriesgate.yaml"]
+
+
+# --- the schema
+
+def mistakes(document):
+    """What Kubernetes would not take, or would silently leave out: [where: what]."""
+    kind = document.get("kind")
+    if document.get("apiVersion") != VERSIONS.get(kind) or kind is None:
+        return [f"{document.get('apiVersion')} {kind}: unknown"]
+    if kind == "ServiceMonitor":
+        head = {key: value for key, value in document.items() if key != "spec"}
+        return _check(head, {"apiVersion": "str", "kind": "str", "metadata": "V1ObjectMeta"}, kind) + _check(
+            document["spec"], SERVICE_MONITOR, f"{kind}.spec")
+    return _check(document, f"V1{kind}", kind)
+
+
+def _check(value, kind, where):
+    if isinstance(kind, dict):
+        return _members(value, kind, where) if isinstance(value, dict) else [f"{where}: is no map"]
+    if isinstance(kind, list):
+        return _each(value, kind[0], where)
+    if kind == "object":  # a number or a name
+        return []
+    if kind in PLAIN:
+        is_one = isinstance(value, PLAIN[kind]) and (kind == "bool") == isinstance(value, bool)
+        return [] if is_one else [f"{where}: {value!r} is no {kind}"]
+    if listed := re.fullmatch(r"list\[(.+)\]", kind):
+        return _each(value, listed[1], where)
+    if mapped := re.fullmatch(r"dict\(str, (.+)\)", kind):
+        if not isinstance(value, dict):
+            return [f"{where}: is no map"]
+        return [each for key, member in value.items()
+                for each in _check(key, "str", where) + _check(member, mapped[1], f"{where}.{key}")]
+    return _model(value, getattr(models, kind), where)
+
+
+def _each(value, kind, where):
+    if not isinstance(value, list):
+        return [f"{where}: is no list"]
+    return [each for at, member in enumerate(value) for each in _check(member, kind, f"{where}[{at}]")]
+
+
+def _members(value, kinds, where):
+    return [each for key, member in value.items()
+            for each in (_check(member, kinds[key], f"{where}.{key}") if key in kinds else [f"{where}.{key}: unknown field"])]
+
+
+def _model(value, model, where):
+    if not isinstance(value, dict):
+        return [f"{where}: is no map"]
+    kinds = {name: model.openapi_types[attribute] for attribute, name in model.attribute_map.items()}
+    kinds.update({field: kind for (of, field), kind in LATER.items() if of == model.__name__})
+    found = _members(value, kinds, where)
+    try:  # the class itself knows what has to be there, and which words a field may have
+        model(**{attribute: value[name] for attribute, name in model.attribute_map.items() if name in value})
+    except ValueError as error:
+        found.append(f"{where}: {error}")
+    return found

@@ -1,0 +1,65 @@
+"""monitoring/*.yaml in promtool: what the rules make of series that a test makes up."""
+
+import json
+import re
+import subprocess
+
+import yaml
+
+from gate import REPOSITORY
+from servers import binary
+
+FOLDER = REPOSITORY / "monitoring"
+ALERTS_FILE, RECORDS_FILE = FOLDER / "alerts.yaml", FOLDER / "rules.yaml"
+FILES = (RECORDS_FILE, ALERTS_FILE)
+
+
+def groups(file):
+    return yaml.safe_load(file.read_text())["groups"]
+
+
+def rules(file):
+    """All rules of a file, in order."""
+    return [rule for group in groups(file) for rule in group["rules"]]
+
+
+ALERTS = {rule["alert"]: rule for rule in rules(ALERTS_FILE)}
+RECORDS = rules(RECORDS_FILE)
+GROUPS = [group["name"] for file in FILES for group in groups(file)]
+
+
+def promtool(*arguments):
+    result = subprocess.run([binary("promtool"), *arguments], capture_output=True, text=True, timeout=120)
+    return result.returncode, result.stdout + result.stderr
+
+
+def asks(expression, minute, *samples):
+    """What an expression has to give in a minute: samples as (labels, value), labels as in `{a="b"}`."""
+    return {"expr": expression, "eval_time": f"{minute}m",
+            "exp_samples": [{"labels": labels, "value": value} for labels, value in samples]}
+
+
+def fires(alert, minute, number):
+    """How many alerts of that name have to fire in a minute."""
+    return asks(f'count(ALERTS{{alertname="{alert}",alertstate="firing"}})', minute, *([("{}", number)] if number else []))
+
+
+def scenario(name, series, *questions):
+    """`series`: {name and labels: values, one a minute, as promtool reads them}. Minute 0 is midnight (UTC). JSON is YAML."""
+    return {"interval": "1m", "name": name, "promql_expr_test": list(questions),
+            "input_series": [{"series": each, "values": values} for each, values in series.items()]}
+
+
+def run(folder, scenarios, order=1):
+    """@param order 1: what is recorded is there before alerts are looked at; -1: alerts see that of the minute before. A
+    Prometheus does either. @return (exit status, what promtool says)"""
+    file = folder / "rules_test.yml"
+    file.write_text(json.dumps({"rule_files": [str(each) for each in FILES], "evaluation_interval": "1m",
+                                "group_eval_order": GROUPS[::order], "tests": scenarios}))
+    return promtool("test", "rules", file)
+
+
+def metric_names(expression):
+    """The metrics that an expression asks for, buckets of histograms and recorded ones included."""
+    without_strings = re.sub(r'"(?:[^"\\]|\\.)*"', '""', expression)
+    return set(re.findall(r"\b(?:seriesgate[_:][\w:]+|process_\w+|ALERTS|up)\b", without_strings))

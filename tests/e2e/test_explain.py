@@ -1,0 +1,172 @@
+"""Why a series is refused, or what would be decided about it: /api/v1/explain."""
+
+import json
+import urllib.parse
+
+import pytest
+
+import documents
+import faked_clock
+from traffic import TENANT, body, numbered
+from waiting import eventually
+
+LIMITS = """
+upstream: {url: "discard:"}
+maxHourlySeries: 1000
+ignoreLabels: [replica]
+tenants: {default: {maxHourlySeries: 500}}
+limits:
+  - name: per-namespace
+    match: '{namespace=~".+"}'
+    each: [namespace]
+    maxHourlySeries: 10
+    maxDailySeries: 12
+exempt: ['{__name__="up"}']
+"""
+
+KEYS = ["budgets", "decision", "exempt", "falsePositiveRate", "incumbent", "known", "knownSince", "refusedBy",
+        "refusedLately", "series", "sets", "storeDecides", "tenant", "wholeHistogram", "why", "windows"]
+
+
+def ask(gate, series, tenant=None):
+    arguments = {"series": series, **({} if tenant is None else {"tenant": tenant})}
+    reply = gate.get("/api/v1/explain?" + urllib.parse.urlencode(arguments))
+    assert reply.status == 200, reply.body
+    answer = json.loads(reply.body)
+    assert answer["status"] == "success"
+    return answer["data"]
+
+
+def send(gate, count, start=0, tenant="shop", **labels):
+    series = [{"__name__": "requests", "namespace": "a", "n": str(n), **labels} for n in range(start, start + count)]
+    assert gate.send(body(series), [(TENANT, tenant)]).status == 204
+
+
+def text(number):
+    return f'requests{{namespace="a",n="{number}"}}'
+
+
+@pytest.fixture
+def clock(tmp_path):
+    return faked_clock.FakedClock(tmp_path, "2026-06-10 10:30:00")
+
+
+@pytest.fixture
+def gate(start_gate, clock):
+    return start_gate(config=LIMITS, environment=clock.environment)
+
+
+def test_a_series_that_was_never_sent(gate):
+    said = ask(gate, text(1), "shop")
+    assert sorted(said) == KEYS
+    assert (said["decision"], said["known"], said["knownSince"], said["refusedBy"]) == ("admitted", False, None, None)
+    assert said["why"] == "every limit that applies has room, or only observes"
+    assert said["sets"] == {"hour": False, "day": False, "hourBefore": None}
+    assert (said["series"], said["tenant"]) == ('requests{n="1",namespace="a"}', "shop")
+    assert [(each["limit"], each["exists"]) for each in said["budgets"]] == [
+        ("global", True), ("tenant", False), ("per-namespace", False)]
+    assert said["budgets"][2] == {
+        "limit": "per-namespace", "group": {"namespace": "a"}, "mode": "enforce", "exists": False,
+        "hourly": {"maxSeries": 10, "currentSeries": 0, "refusedSeries": 0, "room": 10, "hasRoom": True},
+        "daily": {"maxSeries": 12, "currentSeries": 0, "refusedSeries": 0, "room": 12, "hasRoom": True}}
+    assert said["windows"]["hourly"] == {"start": "2026-06-10T10:00:00Z", "end": "2026-06-10T11:00:00Z"}
+    assert gate.stats["windows"]["hourly"]["currentSeries"] == 0
+
+
+def test_a_known_series_in_any_spelling(gate):
+    send(gate, 3, replica="one")
+    for spelling in (text(1), """{n='1', "requests", namespace="\\x61"}""", text(1)[:-1] + ',replica="two",empty=""}'):
+        said = ask(gate, spelling, "shop")
+        assert (said["decision"], said["known"]) == ("known", True)
+        assert said["why"] == "the hour's set has it: it is accepted, and no limit is asked"
+        assert said["knownSince"] == {"hour": "2026-06-10T10:00:00Z", "orBefore": True}
+    assert ask(gate, text(1), "other")["known"] is False
+    assert ask(gate, text(1))["known"] is False
+
+
+def test_a_newcomer_without_room_and_one_that_was_refused(gate):
+    send(gate, 10)
+    said = ask(gate, text(50), "shop")
+    assert (said["decision"], said["refusedLately"]) == ("refused", False)
+    assert said["refusedBy"] == {"limit": "per-namespace", "window": "hourly"}
+    assert said["why"] == 'limit per-namespace{namespace="a"}: maxHourlySeries 10 is spent (10 series admitted)'
+    assert said["budgets"][2]["hourly"] == {"maxSeries": 10, "currentSeries": 10, "refusedSeries": 0, "room": 0,
+                                            "hasRoom": False}
+    send(gate, 1, start=50)
+    said = ask(gate, text(50), "shop")
+    assert said["refusedLately"] is True
+    assert said["why"].startswith("refused lately, which is remembered until there may be room again: limit per-name")
+    assert said["budgets"][2]["hourly"]["refusedSeries"] == 1
+    assert ask(gate, 'requests{namespace="b"}', "shop")["decision"] == "admitted"
+
+
+def test_the_next_hour_keeps_room_for_what_was_there(gate, clock):
+    send(gate, 4)
+    clock.set("2026-06-10 11:00:30")
+    eventually(lambda: ask(gate, text(1), "shop")["windows"]["hourly"]["start"] == "2026-06-10T11:00:00Z", "the hour")
+    said = ask(gate, text(1), "shop")
+    assert said["sets"] == {"hour": False, "day": True, "hourBefore": True}
+    assert (said["incumbent"], said["decision"], said["knownSince"]) == (True, "admitted", None)
+    assert said["why"] == "it was there in the hour before, and room is kept for it"
+    assert said["budgets"][2]["hourly"]["room"] == 10
+    newcomer = ask(gate, text(50), "shop")
+    assert (newcomer["incumbent"], newcomer["budgets"][2]["hourly"]["room"]) == (False, 6)
+    send(gate, 1, start=1)
+    send(gate, 1, start=50)
+    assert ask(gate, text(1), "shop")["knownSince"] == {"hour": "2026-06-10T10:00:00Z", "orBefore": True}
+    assert ask(gate, text(50), "shop")["knownSince"] == {"hour": "2026-06-10T11:00:00Z", "orBefore": False}
+    # 2 are in, 3 are expected, 5 have room for now.
+    send(gate, 6, start=60)
+    said = ask(gate, text(99), "shop")
+    assert said["why"] == ('limit per-namespace{namespace="a"}: maxHourlySeries 10 is spent (7 series admitted), and '
+                           "the rest is kept for series of the hour before")
+
+
+def test_an_exempt_series_has_no_limits(gate):
+    said = ask(gate, "up")
+    assert (said["exempt"], said["decision"], said["budgets"]) == (True, "admitted", [])
+    assert said["why"] == "it is exempt: no limit applies"
+
+
+def test_a_histogram_that_is_kept_whole(start_gate):
+    gate = start_gate(config='{upstream: {url: "discard:"}, wholeHistograms: true, maxHourlySeries: 2}')
+    assert gate.send(body([{"__name__": "x_bucket", "le": le} for le in "12"])).status == 204
+    said = ask(gate, 'x_bucket{le="3"}')
+    assert said["decision"] == "admitted"
+    assert said["why"] == "there is no room, but its histogram has begun and is completed"
+    assert said["wholeHistogram"] == {
+        "begunHourly": True, "begunDaily": True,
+        "rule": "it has begun in this hour: its series are admitted, over the limits if need be"}
+    gate.send(body([{"__name__": "y_bucket", "le": "1"}]))
+    said = ask(gate, "y_sum")
+    assert said["decision"] == "refused"
+    assert said["why"] == ("its histogram was refused, and a histogram is admitted whole or not at all: maxHourlySeries 2 "
+                           "is spent (2 series admitted)")
+    assert ask(gate, "up")["wholeHistogram"] is None
+
+
+@pytest.mark.parametrize("series, error", [
+    ("", "series: expected a metric's name or '{', found the end at byte 0"),
+    ("up{job=~\"a\"}", 'series: one series is asked for, so every label needs an \'=\', and "job" has another sign'),
+    ("{a=\"1\",a=\"2\"}", 'series: the label "a" has two values'),
+    ("up{", "series: expected a label's name or '}', found the end at byte 3"),
+])
+def test_what_is_no_series_is_an_error(gate, series, error):
+    reply = gate.get("/api/v1/explain?" + urllib.parse.urlencode({"series": series}))
+    assert reply.status == 400
+    answer = json.loads(reply.body)
+    assert (answer["status"], answer["errorType"]) == ("error", "bad_data")
+    assert answer["error"] == error + "; possible are series, tenant, each once at most and percent-encoded"
+
+
+def test_a_series_has_to_be_named(gate):
+    assert json.loads(gate.get("/api/v1/explain").body)["error"].startswith("series: is required")
+
+
+def test_every_key_is_documented(gate):
+    send(gate, 11)
+    documented = documents.section("docs/api.md", "GET /api/v1/explain")
+    said = ask(gate, text(10), "shop")
+    budget = said["budgets"][2]
+    for key in [*said, *said["refusedBy"], *said["sets"], *budget, *budget["hourly"], *said["windows"]["hourly"]]:
+        assert f"`{key}`" in documented, key

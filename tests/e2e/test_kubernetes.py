@@ -1,0 +1,232 @@
+"""What deploy/kubernetes/ has is what Kubernetes and the gate understand, as far as one can tell without Kubernetes."""
+
+import copy
+import re
+import subprocess
+
+import pytest
+import yaml
+
+import servers
+from gate import REPOSITORY, run
+from manifests import (LAYOUTS, configuration, containers, documents, gate, mistakes, of_kind, pod, read, workload,
+                       FOLDER)
+
+CENTRAL = ["fleet", "single"]
+SECRET = "/etc/seriesgate-secret/fingerprint"
+VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
+
+every_layout = pytest.mark.parametrize("layout", LAYOUTS)
+central = pytest.mark.parametrize("layout", CENTRAL)
+
+
+# --- the schema
+
+@every_layout
+def test_every_document_is_of_its_published_schema(layout):
+    found = documents(layout)
+    assert {"ConfigMap"} < {each["kind"] for each in found}
+    assert [mistake for each in found for mistake in mistakes(each)] == []
+
+
+@pytest.mark.parametrize("change, mistake", [
+    (lambda it: it.update(apiVersion="apps/v1beta1"), "apps/v1beta1 Deployment: unknown"),
+    (lambda it: it["spec"].update(replica=3), "Deployment.spec.replica: unknown field"),
+    (lambda it: it["spec"].update(replicas="3"), "Deployment.spec.replicas: '3' is no int"),
+    (lambda it: it["spec"].pop("selector"), "Invalid value for `selector`, must not be `None`"),
+    (lambda it: it["spec"]["template"]["spec"]["containers"][0].pop("name"), "Invalid value for `name`, must not be `None`"),
+    (lambda it: it["spec"]["template"]["spec"]["containers"][0]["readinessProbe"]["httpGet"].update(prot=1),
+     "containers[0].readinessProbe.httpGet.prot: unknown field"),
+    (lambda it: it["spec"]["template"]["spec"]["containers"][0]["lifecycle"]["preStop"]["sleep"].update(seconds="5"),
+     "preStop.sleep.seconds: '5' is no int"),
+    (lambda it: it["spec"]["template"]["spec"].update(automountServiceAccountToken="no"), "'no' is no bool"),
+    (lambda it: it["spec"]["template"]["spec"].update(volumes={}), "volumes: is no list"),
+    (lambda it: it["metadata"].update(labels={"a": 1}), "Deployment.metadata.labels.a: 1 is no str"),
+])
+def test_a_mistake_would_be_found(change, mistake):
+    deployment = copy.deepcopy(workload("fleet"))
+    change(deployment)
+    assert any(mistake in each for each in mistakes(deployment)), mistakes(deployment)
+
+
+# --- who names whom
+
+@every_layout
+def test_selectors_find_the_pods(layout):
+    spec = workload(layout)["spec"]
+    labels = spec["template"]["metadata"]["labels"]
+    assert spec["selector"]["matchLabels"] == labels
+    for spread in pod(layout).get("topologySpreadConstraints", []):
+        assert spread["labelSelector"]["matchLabels"] == labels
+    for each in of_kind(layout, "PodDisruptionBudget"):
+        assert each["spec"]["selector"]["matchLabels"] == labels
+    for each in of_kind(layout, "Service"):
+        assert each["spec"]["selector"] == labels
+    for each in of_kind(layout, "NetworkPolicy"):
+        assert each["spec"]["podSelector"]["matchLabels"] == labels
+    for monitor in of_kind(layout, "ServiceMonitor"):
+        service, = of_kind(layout, "Service")
+        assert monitor["spec"]["selector"]["matchLabels"] == service["metadata"]["labels"]
+
+
+@every_layout
+def test_volumes_and_accounts_are_there(layout):
+    spec = workload(layout)["spec"]
+    claims = {each["metadata"]["name"] for each in spec.get("volumeClaimTemplates", [])}
+    volumes = {each["name"]: each for each in pod(layout)["volumes"]}
+    assert claims.isdisjoint(volumes)
+    mounts = {mount["name"] for each in containers(layout) for mount in each["volumeMounts"]}
+    assert mounts == claims | volumes.keys()
+    config_map, = of_kind(layout, "ConfigMap")
+    assert volumes["configuration"]["configMap"]["name"] == config_map["metadata"]["name"]
+    accounts = [each["metadata"]["name"] for each in of_kind(layout, "ServiceAccount")]
+    assert accounts == [pod(layout)["serviceAccountName"]] if accounts else "serviceAccountName" not in pod(layout)
+    if workload(layout)["kind"] == "StatefulSet":
+        assert spec["serviceName"] == workload(layout)["metadata"]["name"]
+
+
+@every_layout
+def test_the_image_is_of_this_version(layout):
+    assert gate(layout)["image"] == f"seriesgate:{VERSION}"
+    kustomization, = read(FOLDER / layout / "kustomization.yaml")
+    assert kustomization["images"] == [{"name": "seriesgate", "newTag": VERSION}]
+    for each in containers(layout):
+        assert re.fullmatch(r"[\w./-]+:v?\d[\w.]+", each["image"]), "pinned"
+    user = re.search(r"^USER (\d+):(\d+)$", (REPOSITORY / "docker/Dockerfile").read_text(), re.M)
+    context = {**pod(layout)["securityContext"], **gate(layout)["securityContext"]}
+    assert (context["runAsUser"], context["runAsGroup"]) == (int(user[1]), int(user[2]))
+
+
+# --- ports
+
+def ports(container):
+    return {each["name"]: each["containerPort"] for each in container["ports"]}
+
+
+@every_layout
+def test_the_gate_listens_where_others_look_for_it(layout):
+    settings = yaml.safe_load(configuration(layout))
+    assert settings["admin"]["listen"] == f"0.0.0.0:{ports(gate(layout))['admin']}"
+    if layout in CENTRAL:
+        assert settings["listen"] == f"0.0.0.0:{ports(gate(layout))['write']}"
+    for container in containers(layout):
+        for probe in ("readinessProbe", "livenessProbe", "startupProbe"):
+            if probe in container:
+                assert container[probe]["httpGet"]["port"] in ports(container)
+
+
+@central
+def test_services_and_policies_name_its_ports(layout):
+    service, = of_kind(layout, "Service")
+    assert {each["name"]: each["port"] for each in service["spec"]["ports"]} == ports(gate(layout))
+    assert all(each["targetPort"] == each["name"] for each in service["spec"]["ports"])
+    monitor, = of_kind(layout, "ServiceMonitor")
+    assert [each["port"] for each in monitor["spec"]["endpoints"]] == ["admin"]
+    policies = {each["metadata"]["name"]: each["spec"] for each in of_kind(layout, "NetworkPolicy")}
+    ingress = [port["port"] for rule in policies["seriesgate"]["ingress"] for port in rule["ports"]]
+    assert sorted(ingress) == ["admin", "write"]
+    out = {port["port"] for policy in policies.values() for rule in policy.get("egress", []) for port in rule["ports"]}
+    settings = yaml.safe_load(configuration(layout))
+    urls = [settings["upstream"]["url"], *([settings["shared"]["url"]] if layout == "fleet" else [])]
+    assert out == {53, *(int(re.search(r":(\d+)/", url)[1]) for url in urls)}
+
+
+# --- the gate's own configuration
+
+@every_layout
+def test_the_gate_understands_its_configuration(layout, tmp_path):
+    text = configuration(layout)
+    assert (SECRET in text) == (layout == "fleet")
+    secret = tmp_path / "fingerprint"
+    secret.write_bytes(bytes(32))
+    file = tmp_path / "seriesgate.yaml"
+    file.write_text(text.replace(SECRET, str(secret)))
+    checked = run(f"--config.file={file}", "--check-config")
+    assert (checked.returncode, checked.stderr) == (0, ""), checked
+
+
+def place_of(container, path):
+    """The mount that a path of the container is in."""
+    return next((each for each in container["volumeMounts"] if path.startswith(each["mountPath"] + "/")), None)
+
+
+@every_layout
+def test_its_files_are_where_it_looks_for_them(layout):
+    container = gate(layout)
+    config_map, = of_kind(layout, "ConfigMap")
+    path = container["args"][0].removeprefix("--config.file=")
+    assert place_of(container, path)["name"] == "configuration"
+    assert path.removeprefix(place_of(container, path)["mountPath"] + "/") in config_map["data"]
+    settings = yaml.safe_load(configuration(layout))
+    if layout == "fleet":
+        assert "state" not in settings
+        assert place_of(container, settings["fingerprint"]["secretFile"]) == {
+            "name": "secret", "mountPath": "/etc/seriesgate-secret", "readOnly": True}
+    else:
+        state = place_of(container, settings["state"]["dir"])
+        assert state["name"] == "state" and not state.get("readOnly", False)
+
+
+# --- how it runs
+
+@every_layout
+def test_pods_are_restricted(layout):
+    """Source: Kubernetes, Pod Security Standards, "restricted"; and what it does not ask for: a root that cannot be written to."""
+    spec = pod(layout)
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert spec["automountServiceAccountToken"] is False
+    assert spec.keys().isdisjoint({"hostNetwork", "hostPID", "hostIPC"})
+    assert not any("hostPath" in volume for volume in spec["volumes"])
+    for container in containers(layout):
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False and context["readOnlyRootFilesystem"] is True
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert "hostPort" not in str(container["ports"])
+        assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+        assert container["resources"]["limits"].keys() == {"memory"}
+
+
+@every_layout
+def test_its_probes_are_answered_and_it_has_time_to_drain(layout, limited):
+    container = gate(layout)
+    running = limited("")
+    probes = [container[each] for each in ("readinessProbe", "livenessProbe", "startupProbe") if each in container]
+    assert len(probes) == 2
+    for probe in probes:
+        assert running.get(probe["httpGet"]["path"]).status == 200
+    settings = yaml.safe_load(running.get("/config").body)
+    drains = int(re.fullmatch(r"(\d+)s", settings["server"]["drainTimeout"])[1])
+    pause = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+    sending = 60 if layout == "sidecar" else 0  # Prometheus' own flush, before the gate is told
+    assert pod(layout)["terminationGracePeriodSeconds"] > pause + drains + sending
+
+
+@central
+def test_a_fleet_is_spread_and_one_gate_is_alone(layout):
+    spec = workload(layout)["spec"]
+    if layout == "single":
+        assert (workload(layout)["kind"], spec["replicas"]) == ("StatefulSet", 1)
+        assert of_kind(layout, "PodDisruptionBudget") == []
+    else:
+        assert spec["replicas"] >= 2
+        assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+        budget, = of_kind(layout, "PodDisruptionBudget")
+        assert budget["spec"]["maxUnavailable"] == 1
+        assert "topologySpreadConstraints" in pod(layout)
+
+
+# --- the Prometheus beside it
+
+def test_the_prometheus_of_the_sidecar_writes_to_it(tmp_path):
+    config_map, = of_kind("sidecar", "ConfigMap")
+    file = tmp_path / "prometheus.yml"
+    file.write_text(config_map["data"]["prometheus.yml"])
+    checked = subprocess.run([servers.binary("promtool"), "check", "config", file], capture_output=True, text=True)
+    assert checked.returncode == 0, checked
+    theirs, ours = yaml.safe_load(file.read_text()), yaml.safe_load(configuration("sidecar"))
+    host, port = ours["listen"].split(":")
+    assert host == "127.0.0.1"
+    assert [each["url"] for each in theirs["remote_write"]] == [f"http://localhost:{port}/api/v1/write"]
+    targets = {job["job_name"]: job["static_configs"][0]["targets"] for job in theirs["scrape_configs"]}
+    assert targets["seriesgate"] == [f"localhost:{ours['admin']['listen'].split(':')[1]}"]

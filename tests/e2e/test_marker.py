@@ -1,0 +1,410 @@
+"""`marker: true`: the gate writes to its store which budgets withhold data, and when they do no more."""
+
+import json
+import socket
+import struct
+import threading
+import time
+
+import pytest
+
+import wire
+from faked_clock import FakedClock
+from gate import run
+from shared_stores import SharedStore
+from traffic import TENANT, numbered, offer, shown, tenants
+from upstream import Answer, Upstream
+from waiting import eventually
+
+METRIC = "seriesgate_series_refused"
+STALE = struct.unpack("<d", wire.STALE)[0]
+
+
+def milliseconds(text):
+    """Of a UTC time as FakedClock has it."""
+    return int(time.mktime(time.strptime(text + " UTC", "%Y-%m-%d %H:%M:%S %Z")) - time.timezone) * 1000
+
+
+@pytest.fixture
+def clock(tmp_path):
+    return FakedClock(tmp_path, "2026-01-01 10:00:30")
+
+
+@pytest.fixture
+def marked(limited, clock):
+    """marked(text): a gate with that configuration and markers, whose clock stands still at 10:00:30."""
+    def start(text, *flags, **how):
+        return limited(f"marker: true\n{text}", *flags, environment=clock.environment, **how)
+
+    return start
+
+
+class Markers:
+    """What a stub upstream was sent of them."""
+
+    def __init__(self, upstream, pb):
+        self.upstream, self._pb = upstream, pb
+
+    @property
+    def requests(self):
+        return [each for each in list(self.upstream.requests) if METRIC.encode() in each.raw]
+
+    def of(self, request):
+        """[(labels, value, timestamp)] of one request. A value is "ends" where it is a stale marker."""
+        message = self._pb.WriteRequest.FromString(request.raw)
+        assert not message.metadata
+        found = []
+        for series in message.timeseries:
+            labels = [(label.name.decode(), label.value.decode()) for label in series.labels]  # valid UTF-8
+            names = [name for name, _ in labels]
+            assert names == sorted(set(names)) and all(value for _, value in labels)
+            assert len(series.samples) == 1 and not series.exemplars and not series.histograms
+            value = series.samples[0].value
+            stale = struct.pack("<d", value) == wire.STALE
+            found.append((dict(labels), "ends" if stale else value,
+                          series.samples[0].timestamp))
+        return found
+
+    def next(self, count=1):
+        """Waits for `count` requests with markers, and forgets them. @return {tenant or None: what of() says of them}"""
+        requests = eventually(lambda: len(self.requests) >= count and self.requests, f"{count} requests with markers")
+        assert len(requests) == count, [self.of(each) for each in requests]
+        by_tenant = {request.get(TENANT): self.of(request) for request in requests}
+        assert len(by_tenant) == count
+        self.upstream.clear()
+        return by_tenant
+
+
+@pytest.fixture
+def markers(upstream, pb):
+    return Markers(upstream, pb)
+
+
+def gate_label(gate):
+    """What it is called: the host and its process, where the port is any free one."""
+    return f"{socket.gethostname()}:pid-{gate.process.pid}"
+
+
+def test_a_budget_that_refuses_says_so_each_minute_until_its_hour_is_over(marked, upstream, clock, markers):
+    gate = marked("maxHourlySeries: 3\n")
+    name = {"__name__": METRIC, "gate": gate_label(gate), "limit": "global", "window": "hourly"}
+    assert len(offer(gate, upstream, numbered(5))) == 3
+    clock.set("2026-01-01 10:01:00")
+    assert markers.next() == {None: [(name, 2.0, milliseconds("2026-01-01 10:01:00"))]}
+    assert len(offer(gate, upstream, numbered(7))) == 3
+    clock.set("2026-01-01 10:02:00")
+    assert markers.next() == {None: [(name, 4.0, milliseconds("2026-01-01 10:02:00"))]}
+    clock.set("2026-01-01 10:59:00")
+    assert markers.next() == {None: [(name, 4.0, milliseconds("2026-01-01 10:59:00"))]}
+    clock.set("2026-01-01 11:00:00")
+    assert markers.next() == {None: [(name, "ends", milliseconds("2026-01-01 11:00:00"))]}
+    assert gate.current() == 0  # none of them was counted
+    eventually(lambda: gate.metric("seriesgate_markers_written_total") == 4, "the store's answers have been read")
+    assert gate.metric("seriesgate_markers_failed_total") == 0
+    clock.set("2026-01-01 11:01:00")
+    assert len(offer(gate, upstream, numbered(4))) == 3
+    clock.set("2026-01-01 11:02:00")
+    assert markers.next() == {None: [(name, 1.0, milliseconds("2026-01-01 11:02:00"))]}  # and nothing before
+
+
+def test_it_is_a_request_as_prometheus_writes_it(marked, upstream, clock, markers):
+    gate = marked("maxHourlySeries: 1\n")
+    offer(gate, upstream, numbered(2))
+    clock.set("2026-01-01 10:01:00")
+    request, = eventually(lambda: markers.requests, "a marker")
+    headers = {name.lower(): value for name, value in request.headers}
+    assert headers.pop("via").startswith("1.1 seriesgate-")
+    assert headers == {"host": upstream.host, "content-type": "application/x-protobuf", "content-encoding": "snappy",
+                       "user-agent": f"seriesgate/{run('--version').stdout.split()[-1]}",
+                       "x-prometheus-remote-write-version": "0.1.0", "content-length": str(len(request.body))}
+    assert (request.method, request.target) == ("POST", "/api/v1/write")
+
+
+def test_without_marker_nothing_is_written(limited, marked, upstream, clock, markers):
+    silent = limited("maxHourlySeries: 1\n", environment=clock.environment)
+    marking = marked("maxHourlySeries: 1\n")
+    for gate in (silent, marking):
+        offer(gate, upstream, numbered(2))
+    for minute in ("10:01", "10:02"):
+        clock.set(f"2026-01-01 {minute}:00")
+        (labels, _, _), = markers.next()[None]
+        assert labels["gate"] == gate_label(marking)
+    assert silent.metric("seriesgate_markers_written_total") == 0
+
+
+def test_a_tenants_budget_is_written_under_that_tenant(marked, upstream, clock, markers):
+    gate = marked("tenants: {overrides: {a: {maxHourlySeries: 1}, b: {maxDailySeries: 2}, c: {maxHourlySeries: 9}}}\n")
+    for tenant in "abc":
+        offer(gate, upstream, numbered(3), tenant)
+    clock.set("2026-01-01 10:01:00")
+    at = milliseconds("2026-01-01 10:01:00")
+    common = {"__name__": METRIC, "gate": gate_label(gate), "limit": "tenant"}
+    assert markers.next(2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, 2.0, at)],
+                               "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, at)]}
+    clock.set("2026-01-01 10:59:00")
+    markers.next(2)
+    clock.set("2026-01-01 11:00:00")  # the day goes on
+    at = milliseconds("2026-01-01 11:00:00")
+    assert markers.next(2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, "ends", at)],
+                               "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, at)]}
+
+
+def test_other_budgets_are_written_under_the_tenants_that_they_have_refused(marked, upstream, clock, markers):
+    gate = marked("""
+maxHourlySeries: 4
+tenants: {header: X-Team}
+limits:
+  - {name: per-job, match: '{job!=""}', each: [job], maxHourlySeries: 1}
+""")
+    header = {"header": "X-Team"}
+    assert len(offer(gate, upstream, numbered(3, job="x"), "red", **header)) == 1
+    assert len(offer(gate, upstream, numbered(3), "blue", **header)) == 3
+    assert len(offer(gate, upstream, numbered(2, name="new"), "green", **header)) == 0
+    clock.set("2026-01-01 10:01:00")
+    requests = eventually(lambda: len(markers.requests) == 2 and markers.requests, "markers for two tenants")
+    at = milliseconds("2026-01-01 10:01:00")
+    common = {"__name__": METRIC, "gate": gate_label(gate), "window": "hourly"}
+    assert {request.get("X-Team"): markers.of(request) for request in requests} == {
+        "red": [({**common, "group": '{job="x"}', "limit": "per-job"}, 2.0, at)],
+        "green": [({**common, "limit": "global"}, 2.0, at)]}
+
+
+def test_it_ends_when_the_limit_is_raised(marked, upstream, clock, markers):
+    config = f"upstream: {{url: '{upstream.url}'}}\nmarker: true\nmaxHourlySeries: "
+    gate = marked("maxHourlySeries: 1\n")
+    offer(gate, upstream, numbered(3))
+    clock.set("2026-01-01 10:01:00")
+    (name, value, _), = markers.next()[None]
+    assert value == 2.0
+    assert gate.reload(f"{config}3\n").status == 200
+    clock.set("2026-01-01 10:02:00")
+    assert markers.next() == {None: [(name, "ends", milliseconds("2026-01-01 10:02:00"))]}
+    assert len(offer(gate, upstream, numbered(4))) == 3  # spent again, for another series
+    clock.set("2026-01-01 10:03:00")
+    assert markers.next() == {None: [(name, 3.0, milliseconds("2026-01-01 10:03:00"))]}
+
+
+def test_it_ends_when_the_reservation_for_incumbents_lapses(marked, upstream, clock, markers):
+    gate = marked("maxHourlySeries: 3\nincumbentGrace: 10m\n")
+    assert len(offer(gate, upstream, numbered(3))) == 3
+    clock.set("2026-01-01 11:00:00")
+    assert len(offer(gate, upstream, numbered(2, name="new"))) == 0
+    clock.set("2026-01-01 11:01:00")
+    (name, value, _), = markers.next()[None]
+    assert value == 2.0
+    clock.set("2026-01-01 11:09:00")
+    assert markers.next() == {None: [(name, 2.0, milliseconds("2026-01-01 11:09:00"))]}
+    clock.set("2026-01-01 11:10:00")
+    assert markers.next() == {None: [(name, "ends", milliseconds("2026-01-01 11:10:00"))]}
+    assert len(offer(gate, upstream, numbered(2, name="new"))) == 2
+
+
+def test_a_limit_that_observes_withholds_nothing(marked, upstream, clock, markers):
+    gate = marked("""
+limits:
+  - {name: watches, maxHourlySeries: 1, mode: observe}
+  - {name: refuses, maxHourlySeries: 2}
+""")
+    assert len(offer(gate, upstream, numbered(3))) == 2
+    clock.set("2026-01-01 10:01:00")
+    assert [labels["limit"] for labels, _, _ in markers.next()[None]] == ["refuses"]
+    assert gate.metric("seriesgate_limit_series_refused", limit="watches", group="", tenant="", mode="observe",
+                       window="hourly") == 2
+
+
+def test_a_gate_that_stops_ends_its_markers(marked, upstream, clock, markers):
+    gate = marked("maxHourlySeries: 1\n")
+    offer(gate, upstream, numbered(2), "a")
+    clock.set("2026-01-01 10:01:00")
+    (name, _, at), = markers.next()["a"]
+    gate.stop()
+    assert markers.next() == {"a": [(name, "ends", at + 1)]}  # the clock stands still, and stores take no older ones
+
+
+def test_after_a_restart_it_is_said_again_when_something_is_refused(marked, upstream, clock, markers, tmp_path):
+    text = f"tenants: {{default: {{maxHourlySeries: 1}}}}\nstate: {{dir: {tmp_path / 'state'}}}\n"
+    first = marked(text)
+    for tenant in "ab":
+        offer(first, upstream, numbered(2), tenant)
+    first.stop()
+    second = marked(text)
+    assert len(offer(second, upstream, numbered(2), "b")) == 1
+    clock.set("2026-01-01 10:01:00")
+    found = markers.next()
+    assert found.keys() == {"b"} and [value for _, value, _ in found["b"]] == [1.0]
+
+
+def test_a_store_that_is_away_is_told_in_the_next_minute(marked, upstream, clock, pb):
+    gate = marked("maxHourlySeries: 1\n")
+    offer(gate, upstream, numbered(4), "a")
+    upstream.stop()
+    clock.set("2026-01-01 10:01:00")
+    eventually(lambda: gate.metric("seriesgate_markers_failed_total") == 1, "a marker is not written")
+    clock.set("2026-01-01 10:02:00")
+    eventually(lambda: gate.metric("seriesgate_markers_failed_total") == 2, "nor the next")
+    line, = gate.said("markers were not written")
+    assert (line["level"], line["markers"], line["upstream"], line["tenant"], line["reason"]) == (
+        "warn", "1", upstream.host, "a", "connection_refused")
+    back = Upstream(port=upstream.port)
+    try:
+        clock.set("2026-01-01 10:03:00")
+        (name, value, at), = Markers(back, pb).next()["a"]
+        assert (value, at) == (3.0, milliseconds("2026-01-01 10:03:00"))
+        eventually(lambda: gate.metric("seriesgate_markers_written_total") == 1, "the store's answer has been read")
+        clock.set("2026-01-01 10:59:00")
+        assert Markers(back, pb).next()["a"] == [(name, 3.0, milliseconds("2026-01-01 10:59:00"))]
+        back.default = Answer(503)
+        clock.set("2026-01-01 11:00:00")
+        assert Markers(back, pb).next()["a"] == [(name, "ends", milliseconds("2026-01-01 11:00:00"))]
+        back.default = Answer(204)
+        clock.set("2026-01-01 11:01:00")
+        assert Markers(back, pb).next()["a"] == [(name, "ends", milliseconds("2026-01-01 11:01:00"))]
+        gate.stop()
+    finally:
+        back.stop()
+
+
+def test_a_store_that_takes_no_markers_of_one_tenant_gets_those_of_the_others(marked, upstream, clock, markers):
+    gate = marked("tenants: {default: {maxHourlySeries: 1}}\n")
+    for tenant in "abc":
+        offer(gate, upstream, numbered(2), tenant)
+    upstream.handler = lambda request: Answer(429 if request.get(TENANT) == "b" else 204)
+    clock.set("2026-01-01 10:01:00")
+    assert set(markers.next(3)) == {"a", "b", "c"}
+    eventually(lambda: gate.metric("seriesgate_markers_written_total") == 2, "two are written")
+    eventually(lambda: gate.metric("seriesgate_markers_failed_total") == 1, "one is not")
+    line, = gate.said("markers were not written")
+    assert (line["tenant"], line["reason"]) == ("b", "429")
+
+
+def test_a_store_that_fails_for_one_tenant_gets_those_of_the_others_in_the_next_minute(marked, upstream, clock, markers):
+    gate = marked("tenants: {default: {maxHourlySeries: 1}}\n")
+    for tenant in "abc":
+        offer(gate, upstream, numbered(2), tenant)
+    upstream.handler = lambda request: Answer(500 if request.get(TENANT) == "a" else 204)
+    clock.set("2026-01-01 10:01:00")
+    eventually(lambda: gate.metric("seriesgate_markers_failed_total") == 3, "nothing is tried after an error of the store")
+    assert markers.next().keys() == {"a"}
+    clock.set("2026-01-01 10:02:00")
+    eventually(lambda: gate.metric("seriesgate_markers_failed_total") == 4, "now it comes last")
+    assert [request.get(TENANT) for request in markers.requests] == ["b", "c", "a"]
+    assert gate.metric("seriesgate_markers_written_total") == 2
+
+
+def test_senders_do_not_wait_for_markers(marked, upstream, clock, markers):
+    gate = marked(f"maxHourlySeries: 1\nupstream: {{url: '{upstream.url}', maxConnections: 1}}\nserver: {{threads: 1}}\n")
+    offer(gate, upstream, numbered(2))
+    upstream.handler = lambda request: Answer(hold=held) if METRIC.encode() in request.raw else Answer()
+    held = threading.Event()
+    try:
+        clock.set("2026-01-01 10:01:00")
+        eventually(lambda: markers.requests, "a marker that the store does not answer")
+        for _ in range(20):
+            assert offer(gate, upstream, numbered(1)) == numbered(1)
+        started = time.monotonic()
+        gate.stop()
+        assert time.monotonic() - started < 10
+    finally:
+        held.set()
+
+
+def test_replicas_are_told_each_by_itself(marked, upstream, clock, pb):
+    replica, away = Upstream(), Upstream()
+    away.stop()
+    try:
+        gate = marked(f"""
+maxHourlySeries: 1
+upstream:
+  url: {upstream.url}
+  replicateTo: [{{url: '{replica.url}'}}, {{url: '{away.url}', bestEffort: true}}]
+""")
+        offer(gate, upstream, numbered(3))
+        replica.clear()
+        clock.set("2026-01-01 10:01:00")
+        first, second = (Markers(each, pb).next()[None] for each in (upstream, replica))
+        assert first == second and [value for _, value, _ in first] == [2.0]
+        eventually(lambda: gate.metric("seriesgate_markers_failed_total") == 1, "the third has nothing")
+        eventually(lambda: gate.metric("seriesgate_markers_written_total") == 2, "the two others have answered")
+        line, = gate.said("markers were not written")
+        assert line["upstream"] == away.host
+        gate.stop()
+        assert Markers(replica, pb).next()[None][0][1] == "ends"
+    finally:
+        replica.stop()
+
+
+def test_whatever_senders_write_it_is_a_valid_request(marked, upstream, clock, markers):
+    gate = marked("limits: [{name: l, each: [job], maxHourlySeries: 1, perTenant: true}]\n")
+    tenant = b"t\xff\xe2\x80\xae\"".decode("latin-1")
+    values = ['<script>"\\', "\u202eabc", "x" * 900, "é" * 400, "\n{}"]
+    series = [{**labels, "job": value} for value in values for labels in numbered(2)]
+    assert len(offer(gate, upstream, series, tenant)) == len(values)
+    clock.set("2026-01-01 10:01:00")
+    (tenant_header, found), = markers.next().items()
+    assert tenant_header == tenant
+    as_shown = [shown(value.encode()).replace('"', '\\"') for value in values]
+    assert sorted(labels["group"] for labels, _, _ in found) == sorted(f'{{job="{value}"}}' for value in as_shown)
+    assert {labels["tenant"] for labels, _, _ in found} == {shown(tenant.encode("latin-1"))}
+    assert all(value == 1.0 for _, value, _ in found)
+    assert tenants(gate.stats).keys() == {shown(tenant.encode("latin-1"))}
+
+
+def test_the_labels_are_those_of_the_metrics(marked, upstream, clock, markers):
+    gate = marked("limits: [{name: l, each: [job], maxHourlySeries: 1, perTenant: true}]\n")
+    offer(gate, upstream, [{**labels, "job": 'a"b\\'} for labels in numbered(3)], "t")
+    clock.set("2026-01-01 10:01:00")
+    (labels, value, _), = markers.next()["t"]
+    common = {name: labels[name] for name in ("limit", "group", "tenant", "window")}
+    assert gate.metric("seriesgate_limit_series_refused", mode="enforce", **common) == value == 2.0
+
+
+def test_with_discard_there_is_nowhere_to_write(tmp_path):
+    file = tmp_path / "gate.yaml"
+    file.write_text("marker: true\nupstream: {url: 'discard:'}\n")
+    checked = run(f"--config.file={file}", "--check-config")
+    assert checked.returncode == 0
+    assert f"{file}:1: warning: marker: is not used: with 'discard:' nothing is forwarded" in checked.stderr + checked.stdout
+
+
+def test_a_thousand_at_most(marked, upstream, clock, markers):
+    gate = marked("limits: [{name: l, each: [job], maxHourlySeries: 1}]\n")
+    offer(gate, upstream, [{"__name__": "m", "n": str(n), "job": f"j{job}"} for job in range(1010) for n in range(2)])
+    offer(gate, upstream, [{"__name__": "m", "n": "2", "job": f"j{job}"} for job in range(1000, 1010)])
+    clock.set("2026-01-01 10:01:00")
+    found = markers.next()[None]
+    assert len(found) == 1000
+    assert {labels["group"] for labels, value, _ in found if value == 2.0} == {f'{{job="j{n}"}}' for n in range(1000, 1010)}
+
+
+def test_gates_of_a_fleet_write_series_of_their_own(start_gate, upstream, tmp_path, pb):
+    store = SharedStore("redis", tmp_path)
+    hour = time.strftime("%Y-%m-%d %H", time.gmtime())  # the store's clock says which hour it is
+    clock = FakedClock(tmp_path, f"{hour}:30:00")
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(range(32)))
+    try:
+        gates = [start_gate(f"--upstream.url={upstream.url}", environment=clock.environment, config=f"""
+marker: true
+incumbentGrace: 0
+fingerprint: {{secretFile: {secret}}}
+shared: {json.dumps(store.settings_of(ordinal))}
+limits: [{{name: l, each: [job], maxHourlySeries: 320}}]
+""") for ordinal in range(2)]
+        for gate in gates:
+            eventually(lambda: gate.stats["shared"]["state"] == "joined", "it has joined")
+        assert len(offer(gates[1], upstream, numbered(4, name="other", job="x"))) == 4
+        assert len(offer(gates[0], upstream, numbered(400, job="x"))) == 300  # 16 are held back for gates that are cut off
+        assert offer(gates[1], upstream, numbered(10, name="new", job="x")) == []
+        upstream.clear()
+        clock.set(f"{hour}:31:00")
+        markers = Markers(upstream, pb)
+        requests = eventually(lambda: len(markers.requests) == 2 and markers.requests, "a marker of each")
+        found = {labels["gate"]: value for request in requests for labels, value, _ in markers.of(request)}
+        assert found.keys() == {gate_label(gate) for gate in gates}
+        assert found[gate_label(gates[0])] == pytest.approx(100, rel=0.05)
+        assert found[gate_label(gates[1])] == 10
+        assert found.keys() == {gate["name"] for gate in gates[1].stats["shared"]["gates"]}
+    finally:
+        for gate in gates:
+            gate.stop()
+        store.stop()

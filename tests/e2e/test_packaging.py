@@ -1,0 +1,56 @@
+"""What a package says about the source is so. The package itself is tried by scripts/test-package.sh."""
+
+import re
+import subprocess
+
+import pytest
+
+from gate import BINARY, REPOSITORY
+
+pytestmark = pytest.mark.text
+
+BOOST = re.compile(r"^libboost(-[a-z]+)?1\.\d+-dev$")
+
+
+def build_dependencies():
+    control = (REPOSITORY / "debian" / "control").read_text()
+    listed = re.search(r"^Build-Depends:\n((?: .*\n)+)", control, re.MULTILINE)[1]
+    return {re.sub(r" \(.*\)|:any", "", word.strip()) for line in listed.splitlines() for word in line.strip(" ,").split("|")}
+
+
+def test_a_package_needs_the_libraries_that_a_build_needs():
+    script = (REPOSITORY / "scripts" / "install-deps.sh").read_text()
+    installed = set(re.search(r"^libraries=\((.*?)\)", script, re.MULTILINE | re.DOTALL)[1].split())
+    assert len(installed) > 5
+    wanted = {package for package in build_dependencies() if package.startswith("lib")}
+    assert {package for package in wanted if not BOOST.match(package)} == installed
+    parts = re.search(r'echo "(libboost.*)"', script)[1].replace('" "', " ").split()
+    for version in ("1.81", "1.83"):
+        assert {package for package in wanted if f"{version}-dev" in package} == {part.replace("$1", version) for part in parts}
+
+
+def test_the_configuration_of_the_package_is_good_and_keeps_state():
+    file = REPOSITORY / "debian" / "seriesgate.yaml"
+    checked = subprocess.run([BINARY, f"--config.file={file}", "--check-config"], capture_output=True, text=True, timeout=30)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "\n  dir: /var/lib/seriesgate\n" in file.read_text()
+
+
+@pytest.mark.parametrize("file", ["install", "docs", "examples", "manpages"])
+def test_what_the_package_takes_from_the_tree_is_there(file):
+    sources = [line.split()[0] for line in (REPOSITORY / "debian" / file).read_text().splitlines()]
+    assert sources
+    assert [source for source in sources if not source.startswith("build/") and not list(REPOSITORY.glob(source))] == []
+
+
+def test_the_notices_name_what_is_compiled_in():
+    """Where dpkg knows what the binary was built with."""
+    if subprocess.run(["dpkg-query", "-s", "libcli11-dev"], capture_output=True).returncode != 0:
+        pytest.skip("the binary was not built with Debian's packages")
+    printed = subprocess.run(["/usr/bin/python3", "-B", REPOSITORY / "packaging" / "notices.py", BINARY], check=True,
+                             capture_output=True, text=True, timeout=60).stdout
+    linked = re.findall(r"^  (\S+) \S+$", printed.partition("Compiled in")[0], re.MULTILINE)
+    assert {"libc6", "libssl3", "libssl3t64"} & set(linked) and len(linked) > 8
+    for words in ("Boost Software License - Version 1.0", "libxxhash-dev", "libcli11-dev", "libfmt-dev"):
+        assert words in printed
+    assert len(printed) < 200_000  # not all of what Boost's package tells

@@ -1,0 +1,192 @@
+"""GET / in a real browser: what an operator sees, copies and is told. Debian's Chromium without a window."""
+
+import json
+import subprocess
+import threading
+import time
+import urllib.parse
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import yaml
+
+from gate import run
+from page_pictures import make_pictures
+from page_scenes import explode, open_page  # noqa: F401
+from servers import Prometheus, VictoriaMetrics, binary
+from waiting import eventually
+from web_files import ALICE, users
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+
+class Target(ThreadingHTTPServer):
+    """Something to scrape: as many series of one metric as it is told, each with a label of its own."""
+
+    def __init__(self):
+        self.series, self.scrapes = 10, 0
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.server.scrapes += 1
+                text = "".join(f'checkouts_total{{session="{i:08x}"}} 1\n' for i in range(self.server.series)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+@pytest.mark.timeout(180)
+def test_an_explosion_in_a_real_chain_is_shown_with_its_culprit_and_a_remedy_that_stops_it(start_gate, open_page, tmp_path):
+    store = VictoriaMetrics(tmp_path)
+    target = Target()
+    gate = start_gate(f"--upstream.url={store.write_url}", "--maxHourlySeries=1500")
+
+    def config(relabel):
+        return f"""
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+  - job_name: checkout
+    static_configs: [{{targets: ['127.0.0.1:{target.server_port}']}}]
+    metric_relabel_configs: {relabel}
+remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]
+"""
+
+    sender = Prometheus(tmp_path, config("[]"), "--web.enable-lifecycle")
+    try:
+        eventually(lambda: gate.current() >= 10, "the first series are through", 30)
+        shown = open_page(gate)
+        assert shown.text("#verdict") == "Nothing is refused this hour"
+        target.series = 4000
+        shown.until(lambda: shown.run("return document.querySelector('#now').classList.contains('withheld')")
+                    and shown.all("#hour-1-relabel"), "the page says so by itself", 45)
+        shown.until(lambda: "4,0" in shown.text(".culprit"), "all of them have come", 30)
+        said = shown.text(".culprit")
+        assert said.startswith("label session of checkouts_total has ")
+        assert " of job checkout, from 127.0.0.1 (Prometheus/" in said
+        assert shown.run("return document.title") == "! seriesgate withholds"
+        relabel = shown.text("#hour-1-relabel")
+        limit = shown.text("#hour-1-limit")
+        assert yaml.safe_load(relabel) == [{"source_labels": ["__name__"], "regex": "checkouts_total",
+                                            "target_label": "session", "replacement": ""}]
+        # What was pasted is good, and it stops it.
+        file = tmp_path / "prometheus.yml"
+        file.write_text(config("\n" + "\n".join("      " + line for line in relabel.splitlines())))
+        subprocess.run([binary("promtool"), "check", "config", file], check=True, capture_output=True, timeout=30)
+        taken = tmp_path / "limit.yaml"
+        taken.write_text("upstream: {url: 'discard:'}\n" + limit)
+        assert run(f"--config.file={taken}", "--check-config").returncode == 0
+        urllib.request.urlopen(urllib.request.Request(f"{sender.url}/-/reload", method="POST"), timeout=30)
+        eventually(lambda: "session" not in _refused(gate)[0]["labels"], "the sender has dropped the label", 30, every=0.1)
+        target.series = 5000  # as it would go on
+        scraped = target.scrapes
+        eventually(lambda: target.scrapes >= scraped + 3, "it has been scraped", 30)
+        assert _refused(gate, match='{session="00001387"}') == []
+    finally:
+        sender.stop()
+        store.stop()
+        target.shutdown()
+        target.server_close()
+
+
+def _refused(gate, **arguments):
+    return json.loads(gate.get("/api/v1/refused?" + urllib.parse.urlencode({"limit": 1, **arguments})).body)["data"]
+
+
+def test_the_remedy_is_copied(start_gate, open_page):
+    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500")
+    explode(gate)
+    shown = open_page(gate)
+    origin = f"http://127.0.0.1:{gate.admin_address[1]}"
+    shown.command("Browser.grantPermissions", origin=origin,
+                  permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    button = shown.find("#hour-1-relabel-copy")
+    button.click()
+    shown.until(lambda: button.text == "Copied", "it says so")
+    assert shown.run("return document.getElementById('said').textContent") == "Copied"
+
+    def clipboard():
+        return shown.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0], arguments[0])")
+
+    assert clipboard() == shown.run("return document.getElementById('hour-1-relabel').textContent")
+    assert clipboard().startswith("- source_labels: [__name__]\n  regex: 'http_requests_total'\n")
+    # Where the page comes by plain HTTP from another machine there is no such clipboard.
+    shown.run("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
+    shown.find("#hour-1-limit-copy").click()
+    shown.until(lambda: shown.text("#hour-1-limit-copy") == "Copied", "it says so")
+    shown.run("delete navigator.clipboard")
+    assert clipboard().startswith("limits:\n  - name: http_requests_total\n")
+    shown.until(lambda: shown.text("#hour-1-limit-copy") == "Copy", "it can be copied again")
+
+
+def test_a_gate_that_cannot_be_reached_is_told_and_found_again(limited, open_page, start_gate, upstream):
+    gate = limited("maxHourlySeries: 500\n")
+    explode(gate)
+    shown = open_page(gate)
+    shown.may_complain = lambda message: "ERR_CONNECTION_REFUSED" in message
+    assert not shown.find("#lost").is_displayed()
+    port = gate.address[1]
+    gate.stop()
+    shown.run("document.dispatchEvent(new Event('visibilitychange'))")
+    shown.until(lambda: shown.find("#lost").is_displayed(), "it is told")
+    assert shown.text("#lost").startswith("The gate cannot be reached: it does not answer.")
+    assert shown.text("#verdict") == "Data is withheld: 2,500 new series refused this hour"
+    start_gate(f"--upstream.url={upstream.url}", f"--listen=127.0.0.1:{port}")
+    shown.run("document.dispatchEvent(new Event('visibilitychange'))")
+    shown.until(lambda: not shown.find("#lost").is_displayed(), "it is there again")
+    assert shown.text("#verdict") == "Nothing is refused this hour"
+
+
+def test_it_refreshes_itself_while_it_is_seen(start_gate, open_page):
+    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500")
+    shown = open_page(gate)
+    assert shown.text("#verdict") == "Nothing is refused this hour"
+    explode(gate)
+    shown.until(lambda: shown.text("#verdict").startswith("Data is withheld"), "it has refreshed itself", 25)
+    shown.run("Object.defineProperty(document, 'hidden', {value: true, configurable: true});"
+              "document.dispatchEvent(new Event('visibilitychange'))")
+    before = shown.text("#as-of")
+    time.sleep(12)  # more than the ten seconds after which it would ask
+    assert shown.text("#as-of") == before
+
+
+def test_what_somebody_has_selected_is_left_alone_for_a_while(start_gate, open_page):
+    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500")
+    explode(gate)
+    shown = open_page(gate)
+    shown.find("#hour-1-relabel").click()
+    selected = shown.run("return getSelection().toString()")
+    assert selected.startswith("- source_labels: [__name__]")
+    explode(gate, 500, path="more")
+    shown.refresh()
+    assert shown.run("return getSelection().toString()") == selected
+    assert shown.text("#verdict") == "Data is withheld: 2,500 new series refused this hour"
+    shown.run("const now = Date.now; Date.now = () => now() + 61_000")
+    shown.refresh()
+    assert shown.text("#verdict") == "Data is withheld: 3,000 new series refused this hour"
+
+
+def test_with_a_password_and_an_address_of_its_own(start_gate, open_page, tmp_path):
+    web = tmp_path / "web.yml"
+    web.write_text(users(ALICE))
+    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500", f"--web.config.file={web}",
+                      config="admin: {listen: '127.0.0.1:0'}\n")
+    shown = open_page(gate, "/-/healthy")
+    shown.may_complain = lambda message: "a status of 401" in message or "favicon.ico" in message
+    shown.open(f"http://{ALICE[0]}:{ALICE[1]}@127.0.0.1:{gate.admin_address[1]}/")
+    assert shown.text("#verdict") == "Nothing is refused this hour"
+    shown.refresh()
+    assert not shown.find("#lost").is_displayed()
+
+
+def test_the_pictures_of_the_documents_can_be_made_anew(tmp_path):
+    for picture in make_pictures(tmp_path):
+        assert 50_000 < len(picture.read_bytes()) < 150 * 1024, picture

@@ -1,0 +1,240 @@
+"""What operators are paged for: who did it, or that nobody did. Each row of SCENES is one, with what the gate has to say.
+
+The traffic is made up, the gate is real: requests come in over HTTP, and the findings are read from the API.
+"""
+
+import http.client
+import json
+import re
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+import yaml
+
+from faked_clock import FakedClock
+from gate import run
+from servers import binary
+from traffic import TENANT, body
+
+NOW = "2027-03-10 10:20:00"
+LIMITS = "maxHourlySeries: 20000\n"
+
+
+class Scene:
+    """A gate with a clock of its own, and senders."""
+
+    def __init__(self, start_gate, folder):
+        self.clock = FakedClock(folder, NOW)
+        self.config = f"{LIMITS}state: {{dir: {Path(folder) / 'state'}}}\n"
+        self.start, self.window = start_gate, "hourly"
+        self.gate = None
+
+    def begin(self, config=""):
+        if self.gate:
+            self.gate.stop()
+        self.gate = self.start("--upstream.url=discard:", config=self.config + config, environment=self.clock.environment)
+
+    def send(self, series, sender="127.0.0.1", agent="Prometheus/3.5.0", tenant=None):
+        connection = http.client.HTTPConnection(*self.gate.address, source_address=(sender, 0))
+        headers = {"User-Agent": agent, "Content-Encoding": "snappy", "Content-Type": "application/x-protobuf"}
+        if tenant is not None:
+            headers[TENANT] = tenant
+        series = list(series)
+        for start in range(0, len(series), 2000):
+            connection.request("POST", "/api/v1/write", body(series[start:start + 2000]), headers)
+            answer = connection.getresponse()
+            assert answer.status == 204, answer.read()
+            answer.read()
+        connection.close()
+
+    def found(self):
+        answer = self.gate.get(f"/api/v1/findings?window={self.window}")
+        assert answer.status == 200
+        return json.loads(answer.body)["data"]
+
+
+def requests(count, start=0, job="shop", name="http_requests_total", label="trace_id"):
+    return ({"__name__": name, "job": job, "instance": f"{job}-{i % 10}:80", "path": f"/p{i % 40}", label: f"x{i:08x}"}
+            for i in range(start, start + count))
+
+
+def targets(first, count, metrics=40, **labels):
+    """What each target of an application has: metrics in which its name and its containers stand."""
+    return ({"__name__": f"app_metric_{chr(97 + m % 26)}{chr(97 + m // 26)}", "job": "app", "instance": f"10.1.{t // 250}.{t % 250}:80",
+             "pod": f"app-7d9f-{t:05d}", "container": f"c{m % 3}", "mode": "ab"[m % 2], **labels}
+            for t in range(first, first + count) for m in range(metrics))
+
+
+def trace_id(scene):
+    scene.send(targets(0, 50))
+    scene.send(requests(30_000))
+
+
+def user_id(scene):
+    for name in ("logins_total", "orders_total", "clicks_total"):
+        scene.send(requests(6_000, job="web", name=name, label="user_id"))
+
+
+def pod_churn(scene):
+    scene.send(targets(0, 250))
+    scene.send(targets(250, 250))
+
+
+def new_buckets(scene):
+    scene.send({"__name__": "latency_seconds_bucket", "job": "web", "instance": f"w{i % 4}", "path": f"/p{i // 4 % 20}",
+                "le": str(i // 80 / 64)} for i in range(16_000))
+
+
+def ids_in_names(scene):
+    scene.send({"__name__": f"user_{i // 2}_requests_total", "job": "web", "path": f"/{i % 2}"} for i in range(10_000))
+
+
+def two_at_once(scene):
+    for start in range(0, 12_000, 2_000):
+        scene.send(requests(2_000, start))
+        scene.send(requests(1_000, start // 2, "mail", "mails_total", "address"), agent="vmagent")
+
+
+def one_sender_of_many(scene):
+    for sender in range(2, 22):
+        scene.send(targets(sender * 10, 10), sender=f"127.0.0.{sender}")
+    scene.send(requests(15_000), sender="127.0.0.7")
+
+
+def slow_growth(scene):
+    """Too slow for any hour."""
+    scene.window = "daily"
+    for hour in range(6):
+        scene.clock.set(f"2027-03-10 {10 + hour}:20:00")
+        scene.send(targets(0, 50))
+        scene.send(requests(400, hour * 400))
+
+
+def ha_pair(scene):
+    """Two Prometheus send the same, but for their own name."""
+    for replica in ("a", "b"):
+        scene.send(targets(0, 200, prometheus_replica=replica), agent=f"Prometheus/{replica}")
+
+
+def tenant_flood(scene):
+    """One of many tenants."""
+    for tenant in range(30):
+        scene.send(targets(0, 3), tenant=f"team-{tenant}")
+    scene.send(requests(15_000), tenant="team-7")
+
+
+def restart(scene):
+    scene.send(requests(8_000))
+    scene.begin()
+    scene.send(requests(8_000, 8_000))
+
+
+def group_overflow(scene):
+    scene.begin("limits: [{name: per-path, each: [path], maxGroups: 10, maxHourlySeries: 100}]\n")
+    scene.send({"__name__": "http_requests_total", "job": "shop", "instance": f"s{i % 4}", "path": f"/user/{i // 4}"}
+               for i in range(12_000))
+
+
+def check_remedy(found, folder):
+    """Both texts can be pasted: into Prometheus, vmagent and the gate; and they mean the metrics that were found."""
+    relabel, limit = found["remedy"]["relabel"], found["remedy"]["limit"]
+    rule = textwrap.indent(relabel, "      ")
+    prometheus = folder / "prometheus.yml"
+    prometheus.write_text("scrape_configs:\n  - job_name: shop\n    metric_relabel_configs:\n" + rule +
+                          "remote_write:\n  - url: http://127.0.0.1:1/\n    write_relabel_configs:\n" + rule)
+    told = subprocess.run([binary("promtool"), "check", "config", prometheus], capture_output=True, text=True, timeout=60)
+    assert told.returncode == 0, told.stdout + told.stderr
+    scrape = folder / "scrape.yml"
+    scrape.write_text("scrape_configs:\n  - job_name: shop\n    metric_relabel_configs:\n" + rule)
+    told = subprocess.run([binary("vmagent"), f"-promscrape.config={scrape}", "-dryRun"], capture_output=True, text=True,
+                          timeout=60)
+    assert told.returncode == 0, told.stderr
+    config = folder / "limit.yaml"
+    config.write_text(limit)
+    told = run(f"--config.file={config}", "--upstream.url=discard:", "--check-config")
+    assert told.returncode == 0, told.stderr
+    step, = yaml.safe_load(relabel)
+    if not found["metrics"]:
+        assert step == {"regex": found["label"], "action": "labeldrop"}
+        return
+    assert step["source_labels"] == ["__name__"]
+    for metric in found["metrics"]:
+        assert re.fullmatch(step["regex"], metric.replace("#", "17"))
+    assert not re.fullmatch(step["regex"], "up")
+    if found["kind"] == "label":
+        assert (step["target_label"], step["replacement"]) == (found["label"], "")
+    else:
+        assert step["action"] == "drop"
+
+
+def all_metrics(scene):
+    """A label that somebody adds to everything: no metric has many series."""
+    def name(number):
+        return "metric_" + "".join(chr(97 + number // 26 ** place % 26) for place in range(4))
+
+    scene.send({"__name__": name(i % 3000), "job": "app", "instance": f"a{i % 20}", "version": f"build-{i}"} for i in range(15_000))
+
+
+def finding(kind, metric, label, series, **more):
+    return {"kind": kind, "metric": metric, "label": label, "series": series, **more}
+
+
+# What comes, and what is found: all of it, the worst first. `series` may be wrong by 5 %, for some are estimates.
+SCENES = {
+    "a trace id": (trace_id, [finding("label", "http_requests_total", "trace_id", 30_000, job="shop", sender="127.0.0.1",
+                                      userAgent="Prometheus/3.5.0", tenant="")]),
+    "a user id in three metrics": (user_id, [finding("label", "clicks_total", "user_id", 18_000, job="web")]),
+    "pods that are rolled out": (pod_churn, []),
+    "a histogram with new buckets": (new_buckets, [finding("buckets", "latency_seconds_bucket", "le", 16_000, job="web")]),
+    "ids in the metric's name": (ids_in_names, [finding("metricNames", "user_#_requests_total", "__name__", 10_000)]),
+    "two at once": (two_at_once, [finding("label", "http_requests_total", "trace_id", 12_000, job="shop"),
+                                  finding("label", "mails_total", "address", 6_000, job="mail", userAgent="vmagent")]),
+    "one sender of many": (one_sender_of_many, [finding("label", "http_requests_total", "trace_id", 15_000,
+                                                        sender="127.0.0.7")]),
+    "growth over hours": (slow_growth, [finding("label", "http_requests_total", "trace_id", 2_400, job="shop")]),
+    "a pair of Prometheus": (ha_pair, []),
+    "one tenant": (tenant_flood, [finding("label", "http_requests_total", "trace_id", 15_000, tenant="team-7")]),
+    "a restart in the middle": (restart, [finding("label", "http_requests_total", "trace_id", 16_000, job="shop")]),
+    "a label of all metrics": (all_metrics, [finding("label", "", "version", 15_000, job="app", metrics=[])]),
+    "a limit without groups left": (group_overflow, [finding("label", "http_requests_total", "path", 12_000, job="shop")]),
+}
+
+
+def test_a_remedy_can_be_pasted_whatever_names_are(start_gate, tmp_path):
+    """Names of UTF-8, as remote write 2 and OTLP have them; what no configuration can say has no remedy."""
+    scene = Scene(start_gate, tmp_path)
+    scene.begin()
+    for name in ("it's.a \"quoted\" ünïcode\\name{$1}", "two\nlines"):
+        scene.send(requests(3_000, name=name))
+    scene.send(requests(3_000, name="plain", label="trace.id"))
+    by_metric = {each["metric"]: each for each in scene.found()}
+    assert len(by_metric) == 2  # one label that has exploded in two metrics is one finding
+    quoted = by_metric["it's.a \"quoted\" ünïcode\\\\name{$1}"]
+    assert quoted["metrics"] == [quoted["metric"], "two\\x0alines"]
+    quoted["metrics"] = ["it's.a \"quoted\" ünïcode\\name{$1}"]
+    check_remedy(quoted, tmp_path)
+    assert by_metric["plain"]["label"] == "trace.id"
+    assert by_metric["plain"]["remedy"]["relabel"] == ""
+    assert by_metric["plain"]["remedy"]["limit"].startswith("limits:\n  - name: plain\n")
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_who_did_it(name, start_gate, tmp_path):
+    act, expected = SCENES[name]
+    scene = Scene(start_gate, tmp_path)
+    scene.begin()
+    act(scene)
+    found = scene.found()
+    assert [{key: each[key] for key in wanted if key != "series"} for each, wanted in zip(found, expected)] == [
+        {key: value for key, value in wanted.items() if key != "series"} for wanted in expected], found
+    assert len(found) == len(expected), found
+    for each, wanted in zip(found, expected):
+        assert abs(each["series"] - wanted["series"]) <= 0.05 * wanted["series"], each
+        assert each["since"].startswith("2027-03-10T10:20:00"), each
+        assert each["distinctValues"] <= each["series"]
+        check_remedy(each, tmp_path)
+    if name == "growth over hours":
+        scene.window = "hourly"
+        assert scene.found() == []

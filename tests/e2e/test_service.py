@@ -1,0 +1,325 @@
+"""A gate that a service manager runs: what it is told, sockets that it gives, and the unit files."""
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from client import Client, get
+from gate import ACTIVATE, BINARY, REPOSITORY, Gate, run, sanitized
+from service_manager import ServiceManager, StuckThread, threads
+from traffic import body, numbered, offer
+from upstream import Answer
+from waiting import eventually
+
+UNITS = REPOSITORY / "deploy/systemd"
+
+
+@pytest.fixture(params=["path", "abstract"])
+def any_manager(request):
+    made = ServiceManager(abstract=request.param == "abstract")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def manager():
+    made = ServiceManager()
+    yield made
+    made.stop()
+
+
+# --- what it is told
+
+def test_the_manager_is_told_when_the_gate_is_ready_and_when_it_stops(any_manager, start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", environment=any_manager.environment())
+    eventually(lambda: "READY=1" in any_manager.texts, "it says that it is ready")
+    assert gate.get("/-/ready").status == 200
+    gate.stop()
+    assert any_manager.texts[-1].split("\n") == ["STOPPING=1", "STATUS=draining"]
+    assert any_manager.texts.count("READY=1") == 1
+    assert not gate.said("the service manager cannot be told")
+
+
+def test_a_gate_that_is_not_ready_does_not_say_so(manager, start_gate):
+    gate = start_gate("--upstream.url=http://nowhere.invalid/api/v1/write", environment=manager.environment())
+    eventually(lambda: gate.get("/-/ready").body.startswith(b"starting: "), "it has tried to resolve the name")
+    gate.signal(1)  # SIGHUP: the end of a reload would be taken for the end of the start
+    gate.stop()
+    assert manager.texts == ["STOPPING=1\nSTATUS=draining"]
+
+
+def test_the_status_has_the_figures(manager, start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=3", environment=manager.environment())
+    offer(gate, upstream, numbered(3))
+    gate.send(body(numbered(5)))
+    eventually(lambda: "STATUS=hour: 3 of 3 series, 2 refused; upstream up" in manager.texts, "the figures")
+
+
+def test_a_reload_has_a_beginning_and_an_end(manager, start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", environment=manager.environment(), config="")
+    eventually(lambda: "READY=1" in manager.texts, "it says that it is ready")
+    asked = time.clock_gettime(time.CLOCK_MONOTONIC)
+    gate.signal(1)
+    eventually(lambda: manager.texts.count("READY=1") == 2, "the reload has ended")
+    begins = [text for text in manager.texts if text.startswith("RELOADING=1\n")]
+    assert len(begins) == 1
+    assert manager.texts.index(begins[0]) < len(manager.texts) - 1 - manager.texts[::-1].index("READY=1")
+    when = int(re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=(\d+)", begins[0])[1]) / 1e6
+    assert asked <= when <= asked + 15
+
+
+def test_a_reload_that_finds_a_mistake_ends_too(manager, start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", environment=manager.environment(), config="")
+    eventually(lambda: "READY=1" in manager.texts, "it says that it is ready")
+    assert gate.reload("maxHourlySeries: many\n").status == 400
+    eventually(lambda: manager.texts.count("READY=1") == 2, "the reload has ended")
+
+
+def test_a_manager_that_is_not_there_costs_one_line(start_gate, upstream, tmp_path):
+    gate = start_gate(f"--upstream.url={upstream.url}", environment={"NOTIFY_SOCKET": "/nowhere/at/all"})
+    assert gate.send(body(numbered(1))).status == 204
+    for _ in range(3):
+        assert gate.post("/-/reload").status == 200
+    assert [event["err"] for event in gate.said("the service manager cannot be told")] == ["No such file or directory"]
+
+
+def fill(address):
+    """Sends as much as one socket can. @return how many datagrams"""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as made:
+        made.setblocking(False)
+        for count in range(100_000):
+            try:
+                made.sendto(b"X=1", address)
+            except BlockingIOError:
+                return count
+    raise AssertionError("the queue has no end")
+
+
+def test_a_manager_that_does_not_listen_holds_nobody_up(start_gate, upstream, manager):
+    """Its queue fills up: the gate neither waits nor says more than one line."""
+    while fill(manager.address):  # each socket by itself may send only so much
+        pass
+    gate = start_gate(f"--upstream.url={upstream.url}", environment=manager.environment())
+    assert gate.send(body(numbered(1))).status == 204
+    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+    eventually(lambda: gate.said("the service manager cannot be told"), "the log says so")
+    assert len(gate.said("the service manager cannot be told")) == 1
+
+
+# --- signs of life
+
+def test_signs_of_life_come_twice_in_the_time_that_they_are_waited_for(manager, start_gate, upstream):
+    start_gate(f"--upstream.url={upstream.url}", environment=manager.environment(watchdog=2))
+    eventually(lambda: len(manager.times("WATCHDOG=1")) >= 5, "five signs of life")
+    times = manager.times("WATCHDOG=1")
+    assert max(later - sooner for sooner, later in zip(times, times[1:])) < 2
+
+
+@pytest.mark.parametrize("environment", [{}, {"WATCHDOG_PID": "1"}])
+def test_nobody_gets_a_sign_of_life_who_does_not_wait_for_one(manager, start_gate, upstream, environment):
+    how = manager.environment(watchdog=0.4 if environment else None)
+    gate = start_gate(f"--upstream.url={upstream.url}", environment={**how, **environment})
+    eventually(lambda: any(text.startswith("STATUS=") for text in manager.texts), "a status")
+    gate.send(body(numbered(1)))
+    eventually(lambda: "STATUS=hour: 1 series, 0 refused; upstream up" in manager.texts, "the next, seconds later", 30)
+    assert not manager.times("WATCHDOG=1")
+
+
+@pytest.mark.skipif(sanitized("asan", "tsan"), reason="the thread that is stopped may hold a lock of the sanitizer's")
+def test_a_worker_that_is_stuck_ends_the_signs_of_life(manager, start_gate, upstream):
+    """One of two workers stops where it is. The front desk still answers, and nothing else shows that connections hang."""
+    gate = start_gate(f"--upstream.url={upstream.url}", config="server: {threads: 2}",
+                      environment=manager.environment(watchdog=2))
+    assert sorted(name for name in threads(gate.process.pid) if name.startswith("worker-")) == ["worker-0", "worker-1"]
+    eventually(lambda: len(manager.times("WATCHDOG=1")) >= 2, "signs of life")
+    with StuckThread(gate.process.pid, "worker-1"):
+        stuck = time.monotonic()
+        eventually(lambda: time.monotonic() - manager.times("WATCHDOG=1")[-1] > 2, "none for as long as they are waited for")
+        assert gate.get("/-/ready").status == 200
+        assert manager.times("WATCHDOG=1")[-1] < stuck + 2
+    before = len(manager.times("WATCHDOG=1"))
+    eventually(lambda: len(manager.times("WATCHDOG=1")) > before, "signs of life again")
+
+
+# --- sockets that are given
+
+def listening(family=socket.AF_INET, address=("127.0.0.1", 0)):
+    made = socket.socket(family)
+    made.bind(address)
+    made.listen(128)
+    return made
+
+
+def open_files(gate):
+    """What its descriptors are of, without those that are closed meanwhile: UBSan opens pipes now and then."""
+    for each in Path(f"/proc/{gate.process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            yield os.readlink(each)
+
+
+def test_the_gate_serves_at_the_socket_that_is_given(start_gate, upstream):
+    with listening() as given:
+        gate = start_gate(f"--upstream.url={upstream.url}", given={"gate": given}, listen="127.0.0.1:1")
+        assert gate.address == gate.admin_address == given.getsockname()
+        assert offer(gate, upstream, numbered(3)) == numbered(3)
+        assert list(open_files(gate)).count(f"socket:[{os.fstat(given.fileno()).st_ino}]") == 1
+
+
+def test_each_socket_is_found_its_use_by_its_name(start_gate, upstream):
+    with listening() as gate_socket, listening() as admin_socket:
+        gate = start_gate(f"--upstream.url={upstream.url}", "--admin.listen=127.0.0.1:1", listen="127.0.0.1:2",
+                          given={"admin": admin_socket, "gate": gate_socket})
+        assert (gate.address, gate.admin_address) == (gate_socket.getsockname(), admin_socket.getsockname())
+        assert get(gate.address, "/-/ready").status == 404
+        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+
+
+def test_a_socket_with_another_name_is_known_by_its_address(start_gate, upstream):
+    with listening() as gate_socket, listening() as admin_socket:
+        listen, admin = ("%s:%d" % each.getsockname() for each in (gate_socket, admin_socket))
+        gate = start_gate(f"--upstream.url={upstream.url}", f"--admin.listen={admin}", listen=listen,
+                          given={"b.socket": admin_socket, "a.socket": gate_socket})
+        assert (gate.address, gate.admin_address) == (gate_socket.getsockname(), admin_socket.getsockname())
+
+
+def test_what_is_not_given_is_opened(start_gate, upstream):
+    with listening() as given:
+        gate = start_gate(f"--upstream.url={upstream.url}", "--admin.listen=127.0.0.1:0", given={"gate": given})
+        assert gate.address == given.getsockname()
+        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+
+
+def test_the_file_of_a_given_unix_socket_is_left_where_it_is(start_gate, upstream, tmp_path):
+    path = str(tmp_path / "s")
+    with listening(socket.AF_UNIX, path) as given:
+        gate = start_gate(f"--upstream.url={upstream.url}", listen=f"unix:{path}", given={"x": given})
+        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+        gate.stop()
+        assert os.path.exists(path)
+
+
+def refused(names, numbers, *flags):
+    """What a gate says that does not start with these."""
+    result = subprocess.run([os.sys.executable, "-c", ACTIVATE, ":".join(names), *map(str, numbers), str(BINARY),
+                             "--upstream.url=discard:", *flags], capture_output=True, text=True, timeout=30,
+                            pass_fds=numbers)
+    assert result.returncode == 2, result.stderr
+    return re.search(r'err="(.*)"', result.stderr)[1]
+
+
+def test_a_socket_that_fits_nowhere_is_a_mistake():
+    """Whoever connects to it would wait for ever."""
+    with listening() as one, listening() as other, socket.socket() as silent:
+        at = "127.0.0.1:%d" % one.getsockname()[1]
+        assert refused(["x"], [one.fileno()], "--listen=127.0.0.1:1") == (
+            f"the socket {at} that was given as 'x' is neither at listen (127.0.0.1:1): call it gate (FileDescriptorName=)")
+        assert refused(["admin"], [one.fileno()], f"--listen={at}") == (
+            f"the socket {at} that was given as 'admin' is for admin.listen, which is not set")
+        assert "is the second one for the same" in refused(["gate", "gate"], [one.fileno(), other.fileno()])
+        silent.bind(("127.0.0.1", 0))
+        assert "does not listen for connections" in refused(["gate"], [silent.fileno()])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+            assert "does not listen for connections" in refused(["gate"], [datagrams.fileno()])
+
+
+def test_sockets_for_another_process_are_not_taken(start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", environment={"LISTEN_PID": "1", "LISTEN_FDS": "1"})
+    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+
+
+class Senders:
+    """Some that connect anew for each request, until stop(); every failure is kept."""
+
+    def __init__(self, address, count=4):
+        self.answered, self.failures = [], []
+        self._ends = threading.Event()
+        self._threads = [threading.Thread(target=self._send, args=(address, n)) for n in range(count)]
+        for each in self._threads:
+            each.start()
+
+    def _send(self, address, number):
+        at = 0
+        while not self._ends.is_set():
+            try:
+                with Client(address) as client:
+                    status = client.write(body(numbered(1, at, name=f"s{number}"))).status
+                (self.answered if status == 204 else self.failures).append(status)
+            except OSError as error:
+                self.failures.append(repr(error))
+            at += 1
+
+    def stop(self):
+        self._ends.set()
+        for each in self._threads:
+            each.join(60)
+
+
+def test_a_restart_under_load_refuses_no_connection(upstream, tmp_path):
+    """systemd keeps the socket. Whoever connects while nobody accepts waits, and is answered by the next gate."""
+    with listening() as given:
+        def start():
+            return Gate(f"--upstream.url={upstream.url}", f"--config.file={file}", given={"gate": given}, listen=None)
+
+        file = tmp_path / "gate.yaml"
+        file.write_text(f"listen: 127.0.0.1:1\nstate: {{dir: {tmp_path}/state}}\n")
+        gate = start()
+        senders = Senders(given.getsockname())
+        try:
+            for _ in range(3):
+                before = len(senders.answered)
+                eventually(lambda: len(senders.answered) >= before + 50, "senders are answered")
+                gate.stop()
+                gate = start()
+            before = len(senders.answered)
+            eventually(lambda: len(senders.answered) >= before + 50, "senders are answered")
+        finally:
+            senders.stop()
+            gate.stop()
+    assert senders.failures == []
+    assert len(upstream.requests) == len(senders.answered)
+
+
+# --- the unit files
+
+def unit_with(binary, folder, name="seriesgate.service"):
+    """Its copy for this machine."""
+    made = folder / name
+    made.write_text((UNITS / name).read_text().replace("/usr/bin/seriesgate", str(binary)))
+    return made
+
+
+needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
+
+
+@needs_systemd
+@pytest.mark.text
+def test_the_units_have_no_mistakes(tmp_path):
+    files = [unit_with(BINARY, tmp_path), unit_with(BINARY, tmp_path, "seriesgate.socket")]
+    result = subprocess.run(["systemd-analyze", "verify", "--man=no", *files], capture_output=True, text=True, timeout=60)
+    ours = [line for line in (result.stdout + result.stderr).splitlines() if "seriesgate" in line]
+    assert (result.returncode, ours) == (0, [])
+
+
+@needs_systemd
+@pytest.mark.text
+def test_the_service_is_exposed_to_little():
+    result = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", UNITS / "seriesgate.service"],
+                            capture_output=True, text=True, timeout=60)
+    level = float(re.search(r"Overall exposure level for seriesgate.service: ([\d.]+)", result.stdout)[1])
+    assert level <= 1.5, result.stdout
+
+
+@pytest.mark.text
+def test_the_service_grants_more_time_than_a_drain_takes():
+    unit = (UNITS / "seriesgate.service").read_text()
+    drain = re.search(r"drainTimeout: (\d+)s", (REPOSITORY / "config/seriesgate.yaml").read_text())[1]
+    assert int(re.search(r"TimeoutStopSec=(\d+)s", unit)[1]) >= int(drain) + 30
+    assert run("--help").returncode == 0

@@ -1,0 +1,496 @@
+"""One gate takes another's place while senders write: none of them is told of an error, and no count is lost."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+import servers
+from client import Client, get, post
+from gate import BINARY, run
+from secure import Secured, connection
+from shared_stores import SharedStore
+from traffic import arrived, body, identity, numbered, offer
+from upstream import Answer
+from waiting import eventually
+
+HANDED, GONE_ON = "another process serves in this one's place", "the place was not handed over"
+
+
+@pytest.fixture
+def kept(start_gate, upstream, tmp_path):
+    """kept(text): a gate with state; @return a function that starts another in its place. Both are stopped after the test."""
+    def start(text="", *flags, **how):
+        text = f"state: {{dir: {tmp_path}/state, interval: 1h}}\n{text}"
+
+        def take_over(*further):
+            return start_gate(f"--upstream.url={upstream.url}", "--takeover", *flags, *further, config=text, **how)
+
+        return start_gate(f"--upstream.url={upstream.url}", *flags, config=text, **how), take_over
+
+    return start
+
+
+class Series:
+    """Senders that write a new series with each request, until stop(): half of them keep their connection, the others connect for
+    each request."""
+
+    def __init__(self, address, count=6):
+        self.offered, self.wrong, self.connections = [], [], [set() for _ in range(count)]
+        self._ends = threading.Event()
+        self._threads = [threading.Thread(target=self._send, args=(address, n)) for n in range(count)]
+        for each in self._threads:
+            each.start()
+
+    def _send(self, address, number):
+        kept, at = Client(address), 0
+        while not self._ends.is_set():
+            series = numbered(1, at, name=f"s{number}")[0]
+            client = kept if number % 2 == 0 else Client(address)
+            try:
+                reply = client.write(body([series]))
+                self.offered.append((identity(series), reply.refused is not None))
+                if reply.status != 204:
+                    self.wrong.append(reply)
+                if client is kept:
+                    self.connections[number].add(client._connection.sock and client._connection.sock.getsockname())
+            except OSError as error:
+                self.wrong.append(repr(error))
+            if client is not kept:
+                client.close()
+            at += 1
+        kept.close()
+
+    def answered(self, more):
+        """Waits until so many more requests have been answered."""
+        before = len(self.offered)
+        eventually(lambda: len(self.offered) >= before + more, f"{more} more answers", 60)
+
+    def stop(self):
+        self._ends.set()
+        for each in self._threads:
+            each.join(60)
+
+
+@pytest.mark.parametrize("limit", [0, 150])
+def test_three_in_a_row_cost_no_sender_anything(kept, upstream, limit):
+    gate, take_over = kept(f"maxHourlySeries: {limit}\nfalsePositiveRate: 0.000000001\nserver: {{threads: 2}}\n")
+    address = gate.address
+    senders = Series(address)
+    try:
+        senders.answered(60)
+        for _ in range(3):
+            before, gate = gate, take_over()
+            assert gate.address == address
+            assert before.wait() == 0
+            assert len(before.said(HANDED)) == 1
+            assert len(gate.said("state loaded")) == 1
+            senders.answered(60)
+    finally:
+        senders.stop()
+    assert senders.wrong == []
+    # A connection that is kept is the same from the first gate to the last.
+    assert [len(each) for each in senders.connections] == [1, 0, 1, 0, 1, 0]
+    came = arrived(upstream.requests)
+    assert sorted(came) == sorted(series for series, is_refused in senders.offered if not is_refused)
+    window = gate.stats["windows"]["hourly"]
+    admitted = min(limit or len(senders.offered), len(senders.offered))
+    assert window["currentSeries"] == len(came) == len(set(came)) == admitted
+    assert window["refusedSamples"] == len(senders.offered) - admitted
+    assert set(came) <= {series for series, _ in senders.offered}
+
+
+def test_a_connection_that_is_idle_goes_along(kept, upstream):
+    gate, take_over = kept()
+    with Client(gate.address) as writes, Client(gate.address) as asks:
+        assert writes.write(body(numbered(1))).status == 204
+        eventually(lambda: asks.get("/-/ready").status == 200, "it is ready")
+        ports = [each._connection.sock.getsockname() for each in (writes, asks)]
+        gate_after = take_over()
+        gate.wait()
+        assert writes.write(body(numbered(1, 1))).status == 204
+        assert asks.get("/-/ready").status == 200
+        assert [each._connection.sock.getsockname() for each in (writes, asks)] == ports
+    assert gate_after.current() == 2
+
+
+def test_many_idle_connections_go_along(kept, upstream):
+    """More than one message between the two gates has room for."""
+    gate, take_over = kept("server: {threads: 2}")
+    clients = [Client(gate.address) for _ in range(150)]
+    for number, each in enumerate(clients):
+        assert each.write(body(numbered(1, number))).status == 204
+    ports = [each._connection.sock.getsockname() for each in clients]
+    gate_after = take_over()
+    gate.wait()
+    for each in clients:
+        assert each.write(body(numbered(1))).status == 204
+    assert [each._connection.sock.getsockname() for each in clients] == ports
+    assert gate_after.metric("seriesgate_connections") == len(clients) + 1
+    for each in clients:
+        each.close()
+
+
+def test_a_request_that_is_written_meanwhile_is_answered(kept, upstream):
+    """One that has begun is finished by the gate that has it; one that waits in the socket, by the next."""
+    hold = threading.Event()
+    gate, take_over = kept("server: {threads: 1}")
+    with socket.create_connection(gate.address) as half, Client(gate.address) as slow:
+        request = post(body(numbered(1, 7)))
+        half.sendall(request[:40])
+        upstream.answers.append(Answer(hold=hold))
+        waits = threading.Thread(target=lambda: answers.append(slow.write(body(numbered(1))).status))
+        answers = []
+        waits.start()
+        eventually(lambda: upstream.requests, "the slow request is at the store")
+        made = []
+        starts = threading.Thread(target=lambda: made.append(take_over()))
+        starts.start()
+        eventually(lambda: gate.said("handing over to another process"), "the gate hands over")
+        late = socket.create_connection(gate.address)  # nobody accepts it at the moment, and nobody refuses it
+        late.sendall(request)
+        half.sendall(request[40:])
+        assert half.recv(4096).startswith(b"HTTP/1.1 204 ")
+        half.sendall(request)
+        assert not made
+        hold.set()
+        starts.join()
+        waits.join()
+        assert answers == [204]
+        assert half.recv(4096).startswith(b"HTTP/1.1 204 ")
+        assert late.recv(4096).startswith(b"HTTP/1.1 204 ")
+        late.close()
+    assert gate.wait() == 0
+    assert made[0].current() == 2
+
+
+def test_a_unix_socket_and_one_for_people_go_along(kept, upstream):
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/gate.sock"
+        gate, take_over = kept("", "--admin.listen=127.0.0.1:0", listen=f"unix:{path}")
+        with Client(path) as writes, Client(gate.admin_address) as asks:
+            assert writes.write(body(numbered(1))).status == 204
+            eventually(lambda: asks.get("/-/ready").status == 200, "it is ready")
+            port = asks._connection.sock.getsockname()
+            after = take_over()
+            assert gate.wait() == 0
+            assert writes.write(body(numbered(1, 1))).status == 204
+            assert asks.get("/stats").status == 200
+            assert asks._connection.sock.getsockname() == port
+        assert (after.address, after.admin_address) == (path, gate.admin_address)
+        assert os.path.exists(path)
+        assert get(after.admin_address, "/api/v1/write").status == 404
+        after.stop()
+        assert not os.path.exists(path)
+
+
+def test_readiness_is_not_interrupted(kept, upstream):
+    gate, take_over = kept()
+    eventually(lambda: get(gate.address, "/-/ready").status == 200, "it is ready")
+    statuses, ends = [], threading.Event()
+
+    def probe():
+        while not ends.is_set():
+            statuses.append(get(gate.address, "/-/ready").status)
+
+    probes = threading.Thread(target=probe)
+    probes.start()
+    take_over()
+    gate.wait()
+    ends.set()
+    probes.join()
+    assert set(statuses) == {200}
+
+
+def test_senders_with_tls_connect_anew(kept, upstream, tmp_path):
+    """What their connection is at only one process knows: it is closed after an answer, or when it has been idle for a while."""
+    secured = Secured(tmp_path)
+    gate, take_over = kept("server: {drainTimeout: 1s}", secured.web(), authority=str(secured.authority.certificate))
+    idle = connection(gate.address, secured.trusting())
+    idle.request("GET", "/-/ready")
+    assert idle.getresponse().read()
+    after = take_over()
+    assert gate.wait() == 0
+    assert idle.sock.recv(1) == b""
+    assert after.send(body(numbered(1))).status == 204
+
+
+# --- nothing to take
+
+def test_without_a_gate_that_runs_it_just_starts(kept, start_gate, upstream, tmp_path):
+    gate = start_gate(f"--upstream.url={upstream.url}", "--takeover", config=f"state: {{dir: {tmp_path}/state}}\n")
+    assert gate.said("no gate runs, so none is taken over")
+    assert gate.send(body(numbered(1))).status == 204
+
+
+def test_after_a_crash_it_just_starts(kept, upstream):
+    gate, take_over = kept()
+    gate.crash()
+    assert take_over().said("no gate runs, so none is taken over")
+
+
+def test_without_a_place_to_meet_it_is_a_mistake():
+    result = run("--upstream.url=discard:", "--takeover")
+    assert (result.returncode, result.stderr) == (1, "seriesgate: --takeover: state.dir or server.takeoverSocket has to say "
+                                                     "where the gate that runs can be met\n")
+
+
+# --- the new gate fails
+
+def unharmed(gate, upstream, known):
+    """It serves as before: what it knew is known, and it accepts connections."""
+    assert gate.running
+    assert gate.get("/-/ready").status == 200
+    assert gate.current() == known
+    assert offer(gate, upstream, numbered(known)) == numbered(known)
+    assert gate.current() == known
+
+
+@pytest.mark.parametrize("text, status", [("maxHourlySeries: many\n", 1), ("listen: 127.0.0.1:{taken}\n", 2)],
+                         ids=["a mistake", "an address in use"])
+def test_a_gate_that_cannot_start_changes_nothing(kept, upstream, tmp_path, text, status):
+    gate, _ = kept()
+    offer(gate, upstream, numbered(3))
+    with socket.create_server(("127.0.0.1", 0)) as taken, Client(gate.address) as client:
+        client.get("/-/ready")
+        port = client._connection.sock.getsockname()
+        file = tmp_path / "wrong.yaml"
+        file.write_text(f"state: {{dir: {tmp_path}/state}}\n" + text.format(taken=taken.getsockname()[1]))
+        result = run(f"--config.file={file}", f"--upstream.url={upstream.url}", "--takeover")
+        assert result.returncode == status, result.stderr
+        assert client.get("/-/ready").status == 200
+        assert client._connection.sock.getsockname() == port
+    assert not gate.said("handing over to another process")
+    unharmed(gate, upstream, 3)
+
+
+def never_ready(folder, *flags):
+    """A gate that takes over and whose upstream's name does not resolve: it waits, and the other one for it."""
+    return subprocess.Popen([BINARY, *flags, "--takeover", "--upstream.url=http://nowhere.invalid/write"],
+                            stdout=subprocess.DEVNULL, stderr=open(folder / "never-ready.log", "wb"))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_gate_that_dies_before_it_serves_leaves_the_place(kept, start_gate, upstream, tmp_path, how):
+    """The one that ran gets its lock back, and all connections, those too that have come meanwhile."""
+    gate, take_over = kept("server: {threads: 2}")
+    offer(gate, upstream, numbered(3))
+    with Client(gate.address) as client, Client(gate.address) as late:
+        assert client.write(body(numbered(1))).status == 204
+        port = client._connection.sock.getsockname()
+        other = never_ready(tmp_path, f"--config.file={gate.config_file}", "--listen=127.0.0.1:0")
+        log = tmp_path / "never-ready.log"
+        eventually(lambda: "name does not resolve" in log.read_text(), "the new gate has the state")
+        answers = []
+        waits = threading.Thread(target=lambda: answers.append(late.write(body(numbered(1))).status))
+        waits.start()
+        other.send_signal(how)
+        other.wait(30)
+        waits.join()
+        assert answers == [204]
+        assert client.write(body(numbered(1))).status == 204
+        assert client._connection.sock.getsockname() == port
+    eventually(lambda: gate.said(GONE_ON), "the log says so")
+    assert [event["err"] for event in gate.said(GONE_ON)] == ["the new process has ended it"]
+    unharmed(gate, upstream, 3)
+    offer(gate, upstream, numbered(5))
+    after = take_over()
+    assert gate.wait() == 0
+    assert after.current() == 5
+
+
+def test_what_is_begun_and_does_not_end_leaves_the_place(kept, upstream, tmp_path):
+    gate, _ = kept("server: {drainTimeout: 500ms, threads: 1}")
+    hold = threading.Event()
+    upstream.answers.append(Answer(hold=hold))
+    answers = []
+    waits = threading.Thread(target=lambda: answers.append(gate.send(body(numbered(1))).status))
+    waits.start()
+    eventually(lambda: upstream.requests, "the request is at the store")
+    result = run(f"--config.file={gate.config_file}", f"--upstream.url={upstream.url}", "--listen=127.0.0.1:0", "--takeover")
+    assert result.returncode == 2
+    assert "the running gate: requests were not finished within server.drainTimeout" in result.stderr
+    hold.set()
+    waits.join()
+    assert answers == [204]
+    unharmed(gate, upstream, 1)
+
+
+def test_a_state_that_cannot_be_saved_leaves_the_place(kept, upstream, tmp_path):
+    gate, _ = kept()
+    offer(gate, upstream, numbered(2))
+    (tmp_path / "state" / "state" / "in the way").mkdir(parents=True)
+    result = run(f"--config.file={gate.config_file}", f"--upstream.url={upstream.url}", "--listen=127.0.0.1:0", "--takeover")
+    assert (result.returncode, "the running gate: the state was not saved" in result.stderr) == (2, True)
+    unharmed(gate, upstream, 2)
+    shutil.rmtree(tmp_path / "state" / "state")
+
+
+# --- who else asks
+
+def asking(path):
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    made.settimeout(20)
+    made.connect(path)
+    return made
+
+
+@pytest.fixture
+def met(start_gate, upstream):
+    """A gate that can be met at a path of its own, and that path."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    path = str(folder / "takeover")
+    gate = start_gate(f"--upstream.url={upstream.url}", config=f"server: {{takeoverSocket: {path}}}\n")
+    assert gate.get("/-/healthy").status == 200  # who is answered can meet it
+    yield gate, path
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("said", [b"hello", b"\0" * 1024, b"x" * 5000, b"seriesgate takeover 2", None])
+def test_whoever_speaks_another_protocol_changes_nothing(met, upstream, said):
+    gate, path = met
+    offer(gate, upstream, numbered(2))
+    with asking(path) as peer:
+        if said:
+            peer.send(said)
+            assert peer.recv(1024) == b"no whoever asked speaks another protocol, or is too slow"
+    eventually(lambda: gate.said(GONE_ON), "the log says so")
+    unharmed(gate, upstream, 2)
+
+
+@pytest.mark.parametrize("words", [[b"stop"], []], ids=["another word", "the end"])
+def test_whoever_stops_amid_it_changes_nothing(met, upstream, words):
+    gate, path = met
+    offer(gate, upstream, numbered(2))
+    with asking(path) as peer:
+        peer.send(b"seriesgate takeover 1")
+        message, given, _, _ = socket.recv_fds(peer, 1024, 4)
+        assert (message, len(given)) == (b"socket gate", 1)
+        os.close(given[0])
+        assert peer.recv(1024) == b"that is all"
+        for each in words:
+            peer.send(each)
+            assert peer.recv(1024) == b"no the new process has ended it"
+    eventually(lambda: gate.said(GONE_ON), "the log says so")
+    unharmed(gate, upstream, 2)
+
+
+def test_whoever_goes_when_the_place_is_free_changes_nothing(met, upstream):
+    gate, path = met
+    offer(gate, upstream, numbered(2))
+    with Client(gate.address) as client, asking(path) as peer:
+        client.get("/-/ready")
+        port = client._connection.sock.getsockname()
+        peer.send(b"seriesgate takeover 1")
+        os.close(socket.recv_fds(peer, 1024, 4)[1][0])
+        assert peer.recv(1024) == b"that is all"
+        peer.send(b"go")
+        text, given, _, _ = socket.recv_fds(peer, 1024, 4)
+        assert (text, len(given)) == (b"connections gate", 1)
+        os.close(given[0])
+        peer.send(b"got")
+        assert peer.recv(1024) == b"yours"
+        peer.close()
+        assert client.get("/-/ready").status == 200
+        assert client._connection.sock.getsockname() == port
+    unharmed(gate, upstream, 2)
+
+
+def test_whoever_goes_at_once_again_and_again_changes_nothing(met, upstream):
+    """Connections are on their way out when they are wanted back."""
+    gate, path = met
+    senders = Series(gate.address)
+    try:
+        for _ in range(30):
+            with asking(path) as peer:
+                peer.send(b"seriesgate takeover 1")
+                os.close(socket.recv_fds(peer, 1024, 4)[1][0])
+                assert peer.recv(1024) == b"that is all"
+                peer.send(b"go")
+            senders.answered(3)
+    finally:
+        senders.stop()
+    assert senders.wrong == []
+    assert [len(each) for each in senders.connections] == [1, 0, 1, 0, 1, 0]
+    assert gate.current() == len(senders.offered) == len(arrived(upstream.requests))
+    assert not gate.said("cannot accept a connection")
+
+
+def test_the_socket_is_its_owners_alone(met):
+    gate, path = met
+    assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_is_turned_away(met, upstream):
+    gate, path = met
+    os.chmod(path, 0o666)
+    ask = ("import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.settimeout(20); s.connect(sys.argv[1]);"
+           "print(s.recv(1024).decode())")
+    result = subprocess.run(["/usr/bin/python3", "-c", ask, path], user=65534, group=65534, capture_output=True, text=True,
+                            timeout=30)
+    assert result.stdout == "no it is a process of the user 65534\n", result.stderr
+    eventually(lambda: gate.said(GONE_ON), "the log says so")
+    assert [event["err"] for event in gate.said(GONE_ON)] == ["it is a process of the user 65534"]
+
+
+# --- fleets and real senders
+
+def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, tmp_path):
+    store = SharedStore("redis", tmp_path)
+    try:
+        (tmp_path / "secret").write_bytes(bytes(range(32)))
+        text = (f"shared: {json.dumps({**store.settings_of(0), 'timeout': '10s'})}\nmaxHourlySeries: 200\n"
+                f"falsePositiveRate: 0.000000001\nfingerprint: {{secretFile: {tmp_path}/secret}}\n"
+                f"server: {{takeoverSocket: {tmp_path}/t, threads: 2}}\n")
+        gate = start_gate(f"--upstream.url={upstream.url}", config=text)
+        senders = Series(gate.address)
+        try:
+            senders.answered(40)
+            for _ in range(2):
+                before, gate = gate, start_gate(f"--upstream.url={upstream.url}", "--takeover", config=text)
+                assert before.wait() == 0
+                senders.answered(40)
+            eventually(lambda: len(senders.offered) > 220, "the limit is spent", 60)
+        finally:
+            senders.stop()
+        assert senders.wrong == []
+        came = arrived(upstream.requests)
+        assert len(came) == len(set(came)) == 200
+        assert gate.current() == 200
+    finally:
+        store.stop()
+
+
+@pytest.mark.slow
+def test_a_real_prometheus_notices_nothing(kept, upstream, tmp_path):
+    """It keeps its connections and tries nothing again: no request of it has failed."""
+    def configuration(port):
+        return (f"global: {{scrape_interval: 1s}}\n"
+                f"scrape_configs: [{{job_name: p, static_configs: [{{targets: ['127.0.0.1:{port}']}}]}}]\n"
+                f"remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_deadline: 100ms, min_shards: 4}}}}]\n")
+
+    gate, take_over = kept()
+    (tmp_path / "prometheus").mkdir()
+    prometheus = servers.Prometheus(tmp_path / "prometheus", configuration)
+    try:
+        for _ in range(3):
+            count = len(upstream.requests)
+            eventually(lambda: len(upstream.requests) >= count + 10, "it writes", 60)
+            before, gate = gate, take_over()
+            assert before.wait() == 0
+        count = len(upstream.requests)
+        eventually(lambda: len(upstream.requests) >= count + 10, "it writes", 60)
+        for outcome in ("failed", "retried", "dropped"):
+            assert prometheus.metric(f"prometheus_remote_storage_samples_{outcome}_total") == 0
+        assert prometheus.metric("prometheus_remote_storage_samples_total") > 0
+    finally:
+        prometheus.stop()

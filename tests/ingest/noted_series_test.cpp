@@ -1,0 +1,152 @@
+#include "ingest/noted_series.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "limit/limiter.hpp"
+#include "support/catch.hpp"
+#include "wire/field_writing.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+const time_point noon{std::chrono::hours{24 * 365 * 50 + 12}};
+constexpr auto bytes_tag = tag_of(1, wire_type::len);
+
+/// A series entry of remote write 1 with a sample.
+void append_series(std::string& out, const std::vector<label_view>& labels) {
+    std::string inner;
+    for (const label_view& each : labels) append_label(inner, each.name, each.value);
+    append_bytes(inner, tag_of(2, wire_type::len), std::string_view{"\x09\0\0\0\0\0\0\xf0\x3f\x10\x01", 11});
+    append_bytes(out, bytes_tag, inner);
+}
+
+/// Requests that a limiter decides about, with what is noted of them.
+struct scene {
+    series_limiter limiter;
+    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), noon};
+    refused_ring refused{};
+    noted_series noted{who, refused, limiter};
+    planner planning{hash_key::known_to_all()};
+
+    explicit scene(std::uint64_t series_max = 0) : limiter({.global = {.hourly = series_max}}, noon) {}
+
+    void send(const std::string& body) {
+        const auto decided = planning(body, limiter, noon);
+        REQUIRE(decided.has_value());
+        noted.take(*decided, planning, body, protocol::v1, {.address = "10.0.0.3", .agent = "vmagent"}, noon);
+    }
+    std::uint64_t total(talker_kind kind) { return who.tables(kind, talker_window::hourly).total(); }
+};
+
+std::string numbered(int first, int count) {
+    std::string body;
+    for (int i = first; i < first + count; ++i) {
+        const std::string number = std::to_string(i);
+        append_series(body, {{"__name__", "m"}, {"job", "shop"}, {"n", number}});
+    }
+    return body;
+}
+
+}  // namespace
+
+TEST_CASE("new and refused series are counted once somebody catches up") {
+    scene at{300};
+    at.send(numbered(0, 500));
+    at.send(numbered(0, 500));
+    CHECK(at.total(talker_kind::arrived) == 0);
+    at.noted.catch_up();
+    CHECK(at.total(talker_kind::arrived) == 300);
+    CHECK(at.total(talker_kind::refused) == 200);
+    const talker_tables tables = at.who.tables(talker_kind::refused, talker_window::hourly);
+    CHECK(tables.values_of("job")->in_all().all()[0].value == "shop");
+    CHECK(tables.senders().in_all().all()[0].detail == "vmagent");
+    const auto last = at.refused.all();
+    REQUIRE(last.size() == 200);
+    CHECK(last[0]->labels ==
+          std::vector<std::pair<std::string, std::string>>{{"__name__", "m"}, {"job", "shop"}, {"n", "499"}});
+    CHECK(last[0]->limit == "global");
+    CHECK(last[199]->labels[2].second == "300");
+}
+
+TEST_CASE("whoever asks is not kept by a flood") {
+    scene at;
+    std::atomic<bool> is_answered = false;
+    std::jthread flood{[&] {
+        const std::string body = numbered(0, 100);
+        planner planning{hash_key::known_to_all()};
+        int tenant = 0;
+        do {
+            const auto decided = planning(body, at.limiter, noon, std::to_string(tenant++));
+            at.noted.take(*decided, planning, body, protocol::v1, {}, noon);
+        } while (!is_answered);
+    }};
+    for (int i = 0; i < 3; ++i) at.noted.catch_up();
+    is_answered = true;
+    flood.join();
+    at.noted.catch_up();
+    CHECK(at.total(talker_kind::arrived) > 0);
+}
+
+TEST_CASE("an entry with much besides its labels is noted by these") {
+    scene at;
+    std::string body;
+    const std::string lasting(60'000, 'x');
+    append_series(body, {{"__name__", "m"}, {"job", "shop"}, {"long", lasting}});
+    at.send(body);
+    append_series(
+        body, {{"__name__", "giant"}, {"a", lasting}, {"b", lasting}, {"c", lasting}, {"d", lasting}, {"e", lasting}});
+    at.send(body);
+    at.noted.catch_up();
+    CHECK(at.total(talker_kind::arrived) == 2);
+}
+
+TEST_CASE("when nobody has time to count, fewer are looked at and stand for the rest") {
+    scene at;
+    constexpr int rounds = 60, each = 2'000;
+    const std::string lasting(500, 'x');
+    for (int round = 0; round < rounds; ++round) {
+        std::string body;
+        for (int i = 0; i < each; ++i) {
+            const std::string number = std::to_string(round * each + i);
+            append_series(body, {{"__name__", "m"}, {"long", lasting}, {"n", number}});
+        }
+        at.send(body);
+    }
+    at.noted.catch_up();
+    const talker_tables tables = at.who.tables(talker_kind::arrived, talker_window::hourly);
+    const talker& one = tables.metrics().in_all().all()[0];
+    CAPTURE(one.series, tables.error_of(one));
+    CHECK(tables.error_of(one) > 0);
+    CHECK(tables.error_of(one) < rounds * each);
+    CHECK(one.series + tables.error_of(one) >= rounds * each);
+    CHECK(one.series <= rounds * each + tables.error_of(one));
+}
+
+TEST_CASE("long labels make nothing else less sure") {
+    scene at{1};
+    const std::string lasting(60'000, 'x');
+    std::string body;
+    for (int i = 0; i < 1'000; ++i) {
+        const std::string number = std::to_string(i);
+        append_series(body, {{"__name__", "m"}, {"job", "shop"}, {"long", lasting}, {"n", number}});
+    }
+    at.send(body);
+    at.send(numbered(0, 10));
+    at.noted.catch_up();
+    const talker_tables tables = at.who.tables(talker_kind::refused, talker_window::hourly);
+    CHECK(tables.total() == 1'009);
+    CHECK(tables.error_of(tables.metrics().in_all().all()[0]) == 0);
+    const auto last = at.refused.all();
+    REQUIRE(last.size() > 100);
+    CHECK(last[0]->labels.size() == 3);
+    CHECK(last[20]->labels.size() == 4);  // of the long ones that came late the beginnings are there
+    CHECK(last[20]->labels[2].second.size() == space_saving::text_max);
+    CHECK(last[20]->is_cut);
+    CHECK_FALSE(last[0]->is_cut);
+}

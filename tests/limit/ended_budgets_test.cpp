@@ -1,0 +1,167 @@
+// What budgets had come to when their windows ended.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+#include "support/catch.hpp"
+
+#include "limit/ended_budgets.hpp"
+#include "limit/ended_demand.hpp"
+#include "limit/labelled.hpp"
+#include "limit/snapshot_bytes.hpp"
+#include "limit/windows.hpp"
+
+namespace seriesgate::testing {
+namespace {
+
+using std::chrono::floor;
+using std::chrono::seconds;
+
+window_demand demand(time_point start, std::uint64_t series) {
+    return {.start = floor<seconds>(start), .series = series};
+}
+
+/// The one of this scope; of several the one with this group's value, or tenant.
+ended_budget one_of(const std::vector<ended_budget>& all, demand_scope scope, const std::string& value = {}) {
+    std::vector<ended_budget> found;
+    for (const ended_budget& each : all) {
+        const std::string own = !each.name.group.empty() ? each.name.group.front().second : each.name.tenant;
+        if (each.scope == scope && (value.empty() || own == value)) found.push_back(each);
+    }
+    REQUIRE(found.size() == 1);
+    return found.front();
+}
+
+std::size_t count_of(const std::vector<ended_budget>& all, demand_scope scope) {
+    return static_cast<std::size_t>(std::ranges::count(all, scope, &ended_budget::scope));
+}
+
+label_limit limit_of(const std::string& name, const std::vector<std::string>& each, series_maxima maxima = {}) {
+    label_limit made;
+    made.name = name;
+    made.each = each;
+    made.maxima = maxima;
+    return made;
+}
+
+limit_rules rules_of(const label_limit& limit) {
+    limit_rules made;
+    made.limits = {limit};
+    return made;
+}
+
+limit_rules two_namespaces() {
+    limit_rules made = rules_of(limit_of("per-namespace", {"namespace"}, {.hourly = 5, .daily = 8}));
+    made.global.hourly = 100;
+    made.tenants.fallback.hourly = 50;
+    return made;
+}
+
+TEST_CASE("an hour that ends leaves what was admitted and refused in it, to the last series") {
+    labelled_offering gate{two_namespaces(), at(10)};
+    gate.offer({.labels = {{"namespace", "a"}}, .count = 4}, at(10));
+    gate.offer({.labels = {{"namespace", "b"}}, .count = 7}, at(10));
+    gate.offer({.labels = {{"namespace", "a"}}, .first = 4, .count = 3}, at(10, 59, 59));
+    CHECK(take_ended(gate.limiter).empty());
+
+    gate.limiter.maintain(at(11));
+    const auto ended = take_ended(gate.limiter);
+    CHECK(one_of(ended, demand_scope::group, "a").hour == demand(at(10), 7));
+    CHECK(one_of(ended, demand_scope::group, "b").hour == demand(at(10), 7));
+    CHECK(one_of(ended, demand_scope::group, "a").name.limit == "per-namespace");
+    CHECK(one_of(ended, demand_scope::limit).hour == demand(at(10), 7));
+    CHECK(one_of(ended, demand_scope::limit).name.limit == "per-namespace");
+    // What the limit refused, the others did not get to see.
+    CHECK(one_of(ended, demand_scope::global).hour == demand(at(10), 10));
+    CHECK(one_of(ended, demand_scope::tenant).hour == demand(at(10), 10));
+    CHECK(one_of(ended, demand_scope::tenants).hour == demand(at(10), 10));
+    CHECK_FALSE(one_of(ended, demand_scope::global).day.has_value());
+    CHECK(take_ended(gate.limiter).empty());
+}
+
+TEST_CASE("a day that ends leaves its own demand beside that of its last hour") {
+    labelled_offering gate{two_namespaces(), at(22)};
+    gate.offer({.labels = {{"namespace", "a"}}, .count = 5}, at(22));
+    gate.limiter.maintain(at(23));
+    (void)take_ended(gate.limiter);
+    gate.offer({.labels = {{"namespace", "a"}}, .first = 10, .count = 4}, at(23, 30));
+    gate.limiter.maintain(at(0, 0, 0, 1));
+    const auto ended = take_ended(gate.limiter);
+    // 5 of the hour before and 3 of this one; one more finds the day's 8 taken.
+    CHECK(one_of(ended, demand_scope::group, "a").day == demand(at(0), 9));
+    CHECK(one_of(ended, demand_scope::group, "a").hour == demand(at(23), 3));
+    CHECK(one_of(ended, demand_scope::global).day == demand(at(0), 8));
+}
+
+TEST_CASE("the largest of a limit is the largest of those without an override") {
+    limit_rules rules = two_namespaces();
+    rules.limits[0].overrides = {{.group = {{"namespace", "big"}}, .maxima = {.hourly = 40, .daily = 0}}};
+    rules.tenants.overrides = {{"whale", {.hourly = 60, .daily = 0}}};
+    labelled_offering gate{rules, at(10)};
+    gate.offer({.tenant = "whale", .labels = {{"namespace", "big"}}, .count = 30}, at(10));
+    gate.offer({.tenant = "fish", .labels = {{"namespace", "a"}}, .count = 3}, at(10));
+    gate.limiter.maintain(at(11));
+    const auto ended = take_ended(gate.limiter);
+    CHECK(one_of(ended, demand_scope::group, "big").hour == demand(at(10), 30));
+    CHECK(one_of(ended, demand_scope::limit).hour == demand(at(10), 3));
+    CHECK(one_of(ended, demand_scope::tenants).hour == demand(at(10), 3));
+    CHECK(one_of(ended, demand_scope::tenant, "whale").hour == demand(at(10), 30));
+}
+
+TEST_CASE("a limit without groups is one budget") {
+    labelled_offering gate{rules_of(limit_of("all", {})), at(10)};
+    gate.offer({.labels = {{"a", "b"}}, .count = 6}, at(10));
+    gate.limiter.maintain(at(11));
+    const auto ended = take_ended(gate.limiter);
+    CHECK(one_of(ended, demand_scope::limit).hour == demand(at(10), 6));
+    CHECK(count_of(ended, demand_scope::group) == 0);
+}
+
+TEST_CASE("of many budgets those with the most demand are kept, and the largest of each limit") {
+    labelled_offering gate{rules_of(limit_of("each", {"n"})), at(10)};
+    constexpr std::uint64_t groups = 5'000;
+    for (std::uint64_t n = 0; n < groups; ++n)  // the largest come neither first nor last
+        gate.offer({.labels = {{"n", std::to_string(n)}}, .count = 1 + (n * 7) % groups % 10}, at(10));
+    gate.offer({.labels = {{"n", "1234"}}, .first = 100, .count = 100}, at(10));
+    gate.limiter.maintain(at(11));
+    const auto ended = take_ended(gate.limiter);
+    CHECK(count_of(ended, demand_scope::group) >= 500);
+    CHECK(count_of(ended, demand_scope::group) <= 2 * ended_budgets::kept_min);
+    const std::uint64_t own = 1 + (1234 * 7) % groups % 10;
+    CHECK(one_of(ended, demand_scope::group, "1234").hour == demand(at(10), 100 + own));
+    CHECK(one_of(ended, demand_scope::limit).hour == demand(at(10), 100 + own));
+    std::uint64_t with_ten = 0;
+    for (const ended_budget& each : ended) with_ten += each.scope == demand_scope::group && each.hour->series == 10;
+    CHECK(with_ten == 500);
+}
+
+TEST_CASE("what a gate had when it stopped is what its hour had come to") {
+    const limit_rules rules = two_namespaces();
+    labelled_offering before{rules, at(10)};
+    before.offer({.labels = {{"namespace", "a"}}, .count = 4}, at(10, 20));
+    const std::string bytes = saved(before.limiter);
+    labelled_offering after{rules, at(13)};
+    REQUIRE(restored(after.limiter, bytes, at(13)));
+    after.limiter.maintain(at(13));
+    CHECK(one_of(take_ended(after.limiter), demand_scope::group, "a").hour == demand(at(10), 4));
+}
+
+TEST_CASE("budgets that nobody used leave nothing") {
+    labelled_offering gate{two_namespaces(), at(10)};
+    gate.limiter.maintain(at(11));
+    gate.limiter.maintain(at(12));
+    CHECK(take_ended(gate.limiter).empty());
+}
+
+TEST_CASE("an hour that ends before all budgets know of the last one keeps its own place in time") {
+    offering gate{{.global = {.hourly = 5, .daily = 0}}, at(10)};
+    gate.offer(series(1, 3), at(10));
+    // Nobody asks for a budget, so none is told of the first new hour before the second.
+    (void)gate.limiter.time().in_force(at(11));
+    gate.limiter.maintain(at(12));
+    const auto ended = take_ended(gate.limiter);
+    CHECK(one_of(ended, demand_scope::global).hour == demand(at(10), 3));
+}
+
+}  // namespace
+}  // namespace seriesgate::testing

@@ -1,0 +1,95 @@
+#include "net/message_writing.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/span_body.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "support/catch.hpp"
+#include "support/loopback.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+using text_request = http::request<http::span_body<const char>>;
+
+text_request post(const std::string& body) {
+    text_request made{http::verb::post, "/api/v1/write", 11};
+    made.body() = {body.data(), body.size()};
+    made.content_length(body.size());
+    return made;
+}
+
+std::string as_sent(const std::string& body) {
+    return "POST /api/v1/write HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+struct scene {
+    net::io_context io{1};
+    loopback_pair pair = connect_loopback(io);
+    timed_stream stream{std::move(pair.near)};
+    stream_socket& peer = pair.far;
+
+    /// @return its error once it has ended; nothing while it waits.
+    std::optional<error_code> ended;
+    void write(const text_request& message) {
+        ended.reset();
+        net::co_spawn(
+            io, [this, &message]() -> net::awaitable<void> { ended = co_await write_message(stream, message); },
+            net::detached);
+        io.restart();
+        io.poll();
+    }
+    std::string read(std::size_t bytes) {
+        std::string room(bytes, '\0');
+        bool over = false;
+        net::async_read(peer, net::buffer(room), [&over](error_code, std::size_t) { over = true; });
+        io.restart();
+        while (!over && io.run_one_for(10s) != 0) continue;
+        io.poll();
+        return room;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a message that there is room for is written before anything else runs") {
+    scene with;
+    with.stream.expires_after(10s);
+    const std::string body(30'000, 'b');
+    with.write(post(body));
+    CHECK(with.ended == error_code{});
+    CHECK((with.read(as_sent(body).size()) == as_sent(body)));
+}
+
+TEST_CASE("of a message that there is no room for the rest waits, and nothing of it is lost or said twice") {
+    scene with;
+    with.stream.expires_after(5s);
+    std::string body(32 << 20, '\0');
+    for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 2654435761U >> 13);
+    const text_request message = post(body);
+    with.write(message);
+    CHECK_FALSE(with.ended.has_value());
+    CHECK((with.read(as_sent(body).size()) == as_sent(body)));
+    CHECK(with.ended == error_code{});
+}
+
+TEST_CASE("a message is not begun when its time is over, and ends when it passes") {
+    scene with;
+    const std::string body(64 << 20, 'b');
+    const text_request message = post(body);
+    with.stream.expires_at(timed_stream::clock::now());
+    with.write(message);
+    CHECK(with.ended == error_code{boost::beast::error::timeout});
+    with.stream.expires_after(20ms);
+    with.write(message);
+    with.io.run_for(1s);
+    CHECK(with.ended == error_code{boost::beast::error::timeout});
+}

@@ -1,0 +1,218 @@
+#include "talkers/findings.hpp"
+
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+
+#include "support/catch.hpp"
+#include "talkers/remedy.hpp"
+#include "talkers/talkers.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+const time_point start{std::chrono::hours{10} + std::chrono::minutes{4}};
+const request_sender prometheus{.address = "10.0.0.3", .agent = "Prometheus/3.5"};
+
+using label_texts = std::map<std::string, std::string>;
+
+std::string numbered(const std::string& text, std::uint64_t number) {
+    return text + std::to_string(number);
+}
+
+/// What a gate notes in an hour.
+struct hour {
+    std::vector<std::string> chosen{"job", "namespace", "instance"};
+    talker_tables taken{chosen, hash_key::known_to_all()};
+    talker_tables refused{chosen, hash_key::known_to_all()};
+    struct weighing {
+        thinning counted{talkers::counted_max}, watched{talkers::watched_max};
+    };
+    weighing looked_at_taken{}, looked_at_refused{};
+    std::uint64_t series_max = 1'000'000;
+
+    void note(const label_texts& texts, const request_sender& sender = prometheus, time_point now = start) {
+        std::uint64_t fingerprint = hash_key::known_to_all()(sender.tenant);
+        std::vector<label_view> labels;
+        for (const auto& [name, value] : texts) {
+            labels.push_back({name, value});
+            fingerprint += hash_key::known_to_all()(name + "=" + value);
+        }
+        const bool has_room = taken.total() < series_max;
+        weighing& by = has_room ? looked_at_taken : looked_at_refused;
+        const std::uint64_t weight = by.counted.weigh(fingerprint);
+        if (weight == 0) return;
+        (has_room ? taken : refused)
+            .count(labels, sender, {.counted = weight, .watched = by.watched.weigh(fingerprint)}, now);
+    }
+
+    /// Of a target: what each has.
+    void start_target(std::uint64_t number, int metrics = 40) {
+        for (int metric = 0; metric < metrics; ++metric)
+            note({{"__name__", numbered("app_metric_", 0) + std::string(1, static_cast<char>('a' + metric % 26)) +
+                                   std::string(1, static_cast<char>('a' + metric / 26))},
+                  {"job", "app"},
+                  {"instance", numbered("10.1.0.", number) + ":8080"},
+                  {"pod", numbered("app-7d9f-", number)},
+                  {"container_id", numbered("c", number * 3 + static_cast<std::uint64_t>(metric) % 3)},
+                  {"mode", metric % 2 == 0 ? "a" : "b"}});
+    }
+
+    [[nodiscard]] std::vector<finding> find() const { return find_explosions(taken, refused); }
+};
+
+/// Names without a number in them.
+std::string lettered(std::uint64_t number) {
+    std::string made = "metric_";
+    for (int i = 0; i < 4; ++i, number /= 26) made += static_cast<char>('a' + number % 26);
+    return made;
+}
+
+bool is_near(std::uint64_t found, double expected, double part) {
+    return std::abs(static_cast<double>(found) - expected) <= part * expected;
+}
+
+label_texts request(std::uint64_t id) {
+    return {{"__name__", "http_requests_total"},
+            {"job", "shop"},
+            {"instance", numbered("10.2.0.", id % 10)},
+            {"path", numbered("/p", id % 50)},
+            {"trace_id", numbered("t", id)}};
+}
+
+}  // namespace
+
+TEST_CASE("a trace id") {
+    hour now;
+    now.series_max = 20'000;
+    for (std::uint64_t id = 0; id < 100'000; ++id) now.note(request(id));
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::label);
+    CHECK(found[0].label == "trace_id");
+    CHECK(found[0].metrics == std::vector<std::string>{"http_requests_total"});
+    // Of 100,000 and of 80,000 refused: every second of these stands for two.
+    CHECK(is_near(found[0].series, 100'000, 0.01));
+    CHECK(is_near(found[0].refused, 80'000, 0.01));
+    CHECK(found[0].values.values <= found[0].series);
+    CHECK(is_near(found[0].values.values, 100'000, 0.05));
+    CHECK(found[0].job == "shop");
+    CHECK(found[0].sender == "10.0.0.3");
+    const std::string text = to_text(found[0]);
+    CAPTURE(text);
+    CHECK(text.starts_with("label trace_id of http_requests_total has "));
+    CHECK(text.ends_with(" new series of job shop, from 10.0.0.3 (Prometheus/3.5), since 10:04 UTC"));
+}
+
+TEST_CASE("pods that are rolled out are no explosion") {
+    hour now;
+    for (std::uint64_t pod = 0; pod < 2'000; ++pod) now.start_target(pod);
+    CHECK(now.find().empty());
+}
+
+TEST_CASE("an explosion in the middle of a roll-out is found") {
+    hour now;
+    for (std::uint64_t pod = 0; pod < 1'000; ++pod) now.start_target(pod);
+    for (std::uint64_t id = 0; id < 20'000; ++id) now.note(request(id));
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].label == "trace_id");
+}
+
+TEST_CASE("a user id in several metrics is one finding") {
+    hour now;
+    for (std::uint64_t id = 0; id < 6'000; ++id)
+        for (const char* const metric : {"logins_total", "orders_total", "clicks_total"})
+            now.note({{"__name__", metric},
+                      {"job", "web"},
+                      {"instance", numbered("w", id % 4)},
+                      {"user_id", numbered("u", id)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].label == "user_id");
+    CHECK(found[0].metrics.size() == 3);
+    CHECK(found[0].series == 18'000);
+    CHECK(to_text(found[0]).find(" and 2 more has ") != std::string::npos);
+}
+
+TEST_CASE("two explosions at once are two") {
+    hour now;
+    for (std::uint64_t id = 0; id < 10'000; ++id) {
+        now.note(request(id));
+        now.note({{"__name__", "mails_total"}, {"job", "mail"}, {"instance", "m"}, {"address", numbered("a", id / 2)}},
+                 {.address = "10.0.0.4", .agent = "vmagent"});
+    }
+    const auto found = now.find();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].label == "trace_id");
+    CHECK(found[1].label == "address");
+    CHECK(found[1].sender == "10.0.0.4");
+}
+
+TEST_CASE("metrics with ids in their names") {
+    hour now;
+    for (std::uint64_t id = 0; id < 5'000; ++id)
+        for (const char* const path : {"a", "b"})
+            now.note({{"__name__", numbered("user_", id) + "_requests_total"}, {"job", "web"}, {"path", path}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::metric_names);
+    CHECK(found[0].metrics == std::vector<std::string>{"user_#_requests_total"});
+    CHECK(found[0].job == "web");
+    CHECK(found[0].sender == "10.0.0.3");
+    CHECK(found[0].values.values > 4'500);
+    CHECK(found[0].values.values < 5'500);
+    CHECK(to_text(found[0]).find(" metrics are called user_#_requests_total, and have ") != std::string::npos);
+}
+
+TEST_CASE("a histogram with new buckets") {
+    hour now;
+    for (std::uint64_t id = 0; id < 20'000; ++id)
+        now.note({{"__name__", "latency_seconds_bucket"},
+                  {"job", "web"},
+                  {"instance", numbered("w", id % 4)},
+                  {"path", numbered("/p", id / 4 % 25)},
+                  {"le", numbered("0.", id / 100)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::buckets);
+    CHECK(found[0].label == "le");
+}
+
+TEST_CASE("a label that is in all metrics") {
+    hour now;
+    for (std::uint64_t id = 0; id < 15'000; ++id)
+        now.note({{"__name__", lettered(id % 3'000)},
+                  {"job", "app"},
+                  {"instance", numbered("i", id % 20)},
+                  {"version", numbered("v", id)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].label == "version");
+    CHECK(found[0].metrics.empty());
+    CHECK(is_near(found[0].series, 15'000, 0.05));
+    CHECK(to_text(found[0]).starts_with("label version of all metrics has "));
+    CHECK(remedy_of(found[0]).relabel == "- regex: version\n  action: labeldrop\n");
+}
+
+TEST_CASE("many new series without a culprit have none") {
+    hour now;
+    for (std::uint64_t id = 0; id < 40'000; ++id)
+        now.note({{"__name__", numbered("metric_of_", 0) + std::string(1, static_cast<char>('a' + id % 20))},
+                  {"instance", numbered("i", id / 20 % 100)},
+                  {"path", numbered("/p", id / 2'000)}});
+    CHECK(now.find().empty());
+}
+
+TEST_CASE("names that differ in numbers have one pattern") {
+    CHECK(name_pattern("user_17_requests_total") == "user_#_requests_total");
+    CHECK(name_pattern("session_0a1b2c3d4e5f_bytes") == "session_#_bytes");
+    CHECK(name_pattern("a_550e8400-e29b-41d4-a716-446655440000_b") == "a_#-#-#-#-#_b");
+    CHECK(name_pattern("job_550e8400_e29b_41d4_a716_446655440000_total") == "job_#_#_#_#_#_total");
+    CHECK(name_pattern("latency_p95_e2e") == "latency_p#_e#e");
+    CHECK(name_pattern("feedface_total") == "feedface_total");
+    CHECK(name_pattern("http2_requests") == "http#_requests");
+    CHECK(name_pattern("").empty());
+}

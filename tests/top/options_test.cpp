@@ -1,0 +1,105 @@
+#include "top/options.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate::top;
+using namespace std::chrono_literals;
+
+namespace {
+
+command_line parsed(const std::vector<const char*>& arguments) {
+    std::vector<const char*> argv{"seriesgate", "top"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    CHECK(is_asked_for(static_cast<int>(argv.size()), argv.data()));
+    return parse_command_line(static_cast<int>(argv.size()), argv.data());
+}
+
+std::string error_of(const std::vector<const char*>& arguments) {
+    const auto result = parsed(arguments);
+    CHECK(result.print.empty());
+    CHECK(std::ranges::count(result.error, '\n') == 0);
+    return result.error;
+}
+
+gate_address address_of(const std::string& url) {
+    gate_address at;
+    CHECK(parse_gate_url(url, at).empty());
+    return at;
+}
+
+}  // namespace
+
+TEST_CASE("without arguments it asks the default address every two seconds") {
+    const auto result = parsed({});
+    CHECK(result.error.empty());
+    CHECK(result.print.empty());
+    CHECK(result.asked.url == "http://127.0.0.1:9201");
+    CHECK(result.asked.at.host == "127.0.0.1");
+    CHECK(result.asked.at.port == 9201);
+    CHECK(result.asked.interval == 2s);
+    CHECK_FALSE(result.asked.once);
+}
+
+TEST_CASE("every flag is taken") {
+    const auto asked = parsed({"--url=https://gate:9443/x", "--interval", "500ms", "--once", "--username=ops",
+                               "--password-file=p", "--ca-file=c", "--insecure-skip-verify"})
+                           .asked;
+    CHECK(asked.at.tls);
+    CHECK(asked.at.host == "gate");
+    CHECK(asked.at.prefix == "/x");
+    CHECK(asked.interval == 500ms);
+    CHECK(asked.once);
+    CHECK(asked.username == "ops");
+    CHECK(asked.password_file == "p");
+    CHECK(asked.ca_file == "c");
+    CHECK(asked.any_server);
+    CHECK(parsed({"--bearer-token-file=t"}).asked.bearer_token_file == "t");
+}
+
+TEST_CASE("its help prints every flag") {
+    const auto result = parsed({"--help"});
+    for (const std::string flag : {"--url", "--interval", "--once", "--username", "--password-file",
+                                   "--bearer-token-file", "--ca-file", "--insecure-skip-verify", "--help"}) {
+        CAPTURE(flag);
+        CHECK(result.print.find(flag + " ") != std::string::npos);
+    }
+}
+
+TEST_CASE("what is wrong with the arguments of top is one clear line") {
+    CHECK(error_of({"--ulr=x"}) == "--ulr: unknown flag, did you mean --url?");
+    CHECK(error_of({"gate"}) == "'gate': unexpected argument, see top --help");
+    CHECK(error_of({"--url"}) == "--url: has no value");
+    CHECK(error_of({"--url=a", "--url=b"}) == "--url: is given twice");
+    CHECK(error_of({"--url=gate:9201"}) ==
+          "--url: is not a URL such as http://127.0.0.1:9201 or unix:/run/seriesgate/gate.sock");
+    CHECK(error_of({"--url=http://u:secret@gate"}) ==
+          "--url: must not hold credentials; --username and --password-file say them");
+    CHECK(error_of({"--interval=2"}) == "--interval: '2' is not a time from 100ms to 1h, such as 2s");
+    CHECK(error_of({"--interval=50ms"}) == "--interval: '50ms' is not a time from 100ms to 1h, such as 2s");
+    CHECK(error_of({"--interval=2h"}) == "--interval: '2h' is not a time from 100ms to 1h, such as 2s");
+    CHECK(error_of({"--username=a"}) == "--username: needs --password-file");
+    CHECK(error_of({"--password-file=a"}) == "--password-file: needs --username");
+    CHECK(error_of({"--username=a:b", "--password-file=c"}) == "--username: must not hold a colon");
+    CHECK(error_of({"--username=a", "--password-file=c", "--bearer-token-file=d"}) ==
+          "--bearer-token-file: not with --username");
+}
+
+TEST_CASE("a gate is where its URL says") {
+    CHECK(address_of("http://gate").port == 80);
+    CHECK(address_of("https://gate").port == 443);
+    CHECK(address_of("http://[::1]:9201/").host == "::1");
+    CHECK(address_of("http://[::1]:9201/").authority == "[::1]:9201");
+    CHECK(address_of("http://gate:1/").prefix.empty());
+    CHECK(address_of("http://gate:1/a/b/").prefix == "/a/b");
+    CHECK(address_of("unix:/run/gate.sock").unix_path == "/run/gate.sock");
+    gate_address at;
+    for (const char* wrong : {"", "http://", "ftp://gate", "http://gate?x", "http://gate#x", "http://gate:0",
+                              "http://gate:70000", "http://a b", "unix:relative", "discard:"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_gate_url(wrong, at).empty());
+    }
+}
