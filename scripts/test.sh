@@ -169,9 +169,9 @@ unit_tests() { # PRESET [PREFIX...]
     list_slowest "$reports/slowest-unit-$preset.txt" "$reports/ctest-$preset.xml"
 }
 
-# Tests run beside each other, and on a busy machine one of thousands may wait in vain for what comes a little later. Alone it
-# then passes, three times of three, and is named at the end. A number that is wrong is excused by nothing, and more than a few
-# that were late are no accident.
+# Tests run beside each other, and on a busy machine one of thousands may wait in vain for what comes a little later, or find
+# that something took too long. Alone it then passes, three times of three, and is named at the end. A number that is wrong is
+# excused by nothing, and more than a few that were late are no accident.
 passes_alone() { # PRESET LIST [PREFIX...]: of names, one a line
     local preset=$1 list=$2 names time
     shift 2

@@ -1,6 +1,7 @@
 """What holds for tests/e2e and tests/attacks."""
 
 import os
+import subprocess
 import time
 
 import pytest
@@ -10,7 +11,8 @@ from waiting import NotInTime
 
 # For who has so much time and no more (scripts/test.sh): seconds since 1970.
 UNTIL = float(os.environ.get("SERIESGATE_TESTS_UNTIL", "inf"))
-# For the same: a file for the names of tests that have waited in vain, one a line, if all that have failed are such.
+# For the same: a file for the names of tests that have waited in vain or took too long, one a line, if all that have failed
+# are such.
 LATE = os.environ.get("SERIESGATE_TESTS_LATE")
 
 
@@ -33,7 +35,7 @@ def pytest_runtest_setup(item):
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
-    report.late = bool(call.excinfo and call.excinfo.errisinstance(NotInTime))
+    report.late = bool(call.excinfo and call.excinfo.errisinstance((NotInTime, TimeoutError, subprocess.TimeoutExpired)))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -6,6 +6,7 @@ import os
 import time
 
 from gate import sanitized
+from waiting import in_time
 
 MIB = 1 << 20
 
@@ -75,10 +76,10 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
         assert grown <= (memory_mib * 6 + 512 if slow else memory_mib), f"{grown:.0f} MiB"
     if cpu is not None:
         faulting = (page_faults(gate) - faults) * excess_of_a_fault()
-        assert spent - faulting <= (cpu + cores * took) * (25 if slow else 1), \
-            f"{spent:.2f} s of CPU in {took:.2f}, {faulting:.2f} of it for slow page faults"
+        in_time(spent - faulting <= (cpu + cores * took) * (25 if slow else 1),
+                f"{spent:.2f} s of CPU in {took:.2f}, {faulting:.2f} of it for slow page faults")
     if seconds is not None:
-        assert took <= seconds * (10 if slow else 1), f"{took:.2f} s"
+        in_time(took <= seconds * (10 if slow else 1), f"{took:.2f} s")
 
 
 def _status(gate, key):

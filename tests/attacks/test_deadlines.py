@@ -1,6 +1,5 @@
 """Nothing that a sender or an upstream does, or does not do, makes the gate wait without end."""
 
-import signal
 import socket
 import threading
 import time
@@ -16,7 +15,7 @@ from dribbling import send_for_ever
 from gate import sanitized
 from hostile_upstream import HostileUpstream
 from upstream import Answer
-from waiting import eventually
+from waiting import eventually, in_time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 CHUNKED = head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")])
@@ -103,11 +102,11 @@ def test_a_sender_that_dribbles_does_not_hold_up_the_end(start_gate, upstream, f
         signalled = time.monotonic()
         gate.signal()
         assert gate.wait() == 0
-        assert time.monotonic() - signalled < (15 if SLOW else 6)
+        in_time(time.monotonic() - signalled < (15 if SLOW else 6), "it has ended")
         for each in sending.result():
             assert each.answer.startswith(b"HTTP/1.1 503 ") and b"shutting down" in each.answer, each.answer
             assert b"Connection: close" in each.answer
-    assert time.monotonic() - began < 25
+    in_time(time.monotonic() - began < 25, "it has not waited for them")
 
 
 def test_what_is_forwarded_is_finished_while_a_dribbler_is_told_to_go(start_gate, upstream):
@@ -144,7 +143,7 @@ def test_a_sender_that_does_not_read_its_answer_does_not_hold_up_the_end(start_g
         signalled = time.monotonic()
         gate.signal()
         assert gate.wait() == 0
-        assert time.monotonic() - signalled < (15 if SLOW else 6)
+        in_time(time.monotonic() - signalled < (15 if SLOW else 6), "it has ended")
 
 
 # --- the upstream

@@ -10,7 +10,7 @@ import pytest
 import traffic
 from bounds import within
 from gate import sanitized
-from waiting import eventually
+from waiting import eventually, in_time
 
 RELOADS = "seriesgate_config_reloads_total"
 ASKED = "seriesgate_config_reload_requests_total"
@@ -58,7 +58,7 @@ def test_a_storm_of_reloads_is_one_a_second_and_the_last_file_counts(limited, up
     assert gate.metric(RELOADS) <= time.monotonic() - began + 2
     assert gate.metric(ASKED) >= gate.metric(RELOADS)
     assert set(statuses) <= {200}
-    assert slowest < (5 if sanitized("asan", "tsan", "ubsan") else 0.25), f"{slowest:.2f} s"
+    in_time(slowest < (5 if sanitized("asan", "tsan", "ubsan") else 0.25), f"{slowest:.2f} s")
 
 
 def test_whoever_asks_gets_what_came_of_the_file_as_it_was_then(limited):
@@ -101,7 +101,7 @@ def test_a_drain_does_not_wait_for_those_who_wait_for_a_reload(limited):
     eventually(lambda: gate.metric(ASKED) == 5, "all have asked")
     began = time.monotonic()
     gate.stop()
-    assert time.monotonic() - began < (15 if sanitized("asan", "tsan", "ubsan") else 5)
+    in_time(time.monotonic() - began < (15 if sanitized("asan", "tsan", "ubsan") else 5), "it has ended at once")
     for asker in askers:
         asker.join()
     assert set(replies) == {200}

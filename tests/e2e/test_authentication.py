@@ -7,7 +7,7 @@ import pytest
 
 import wire
 from client import RawConnection, head, post
-from waiting import eventually
+from waiting import eventually, in_time
 from web_files import ALICE, BOB, EMPTY, LONG, ODD, OPS, basic, bearer, users
 
 BODY = wire.pack(wire.sampled("up", job="a"))
@@ -262,7 +262,7 @@ def test_a_password_is_checked_once(guarded):
     many = time.monotonic() - began
     began = time.monotonic()
     assert ask(gate, headers=[basic("alice", "never seen")]).status == 401
-    assert many < 100 * (time.monotonic() - began) / 4
+    in_time(many < 100 * (time.monotonic() - began) / 4, f"{many:.2f} s")
 
 
 def test_a_user_that_there_is_not_takes_as_long_as_one_that_there_is(guarded):
@@ -277,4 +277,4 @@ def test_a_user_that_there_is_not_takes_as_long_as_one_that_there_is(guarded):
     seconds("eve", "before")  # so that all of them wait for the rest that follows a wrong one
     rounds = [{user: seconds(user, at) for user in ("alice", "eve")} for at in range(5)]
     took = {user: min(each[user] for each in rounds) for user in ("alice", "eve")}
-    assert 0.5 < took["alice"] / took["eve"] < 2, took
+    in_time(0.5 < took["alice"] / took["eve"] < 2, took)

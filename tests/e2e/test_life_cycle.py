@@ -14,7 +14,7 @@ import wire
 from client import head, post, send
 from gate import REPOSITORY, run
 from upstream import Answer
-from waiting import eventually
+from waiting import eventually, in_time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 
@@ -59,7 +59,7 @@ def test_connections_without_a_request_do_not_hold_up_the_end(gate):
         gate.signal()
         started = time.monotonic()
         assert gate.wait() == 0
-        assert time.monotonic() - started < 10  # drainTimeout is 30 s
+        in_time(time.monotonic() - started < 10, "at once: drainTimeout is 30 s")
 
 
 def test_a_sender_in_the_middle_of_its_body_may_finish_it(gate, upstream):
@@ -85,14 +85,16 @@ def test_the_drain_has_a_bound(start_gate, upstream):
         started = time.monotonic()
         gate.signal()
         assert gate.wait() == 0
-        assert 0.8 <= time.monotonic() - started <= 10
+        took = time.monotonic() - started
+        assert took >= 0.8
+        in_time(took <= 10, f"{took:.2f} s")
     held.set()
 
 
 def test_a_gate_that_never_had_a_request_ends_at_once(gate):
     started = time.monotonic()
     gate.stop()
-    assert time.monotonic() - started < 10
+    in_time(time.monotonic() - started < 10, "it ends at once")
 
 
 def test_the_port_is_free_again_after_the_end(start_gate, upstream):

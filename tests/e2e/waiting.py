@@ -4,7 +4,13 @@ import time
 
 
 class NotInTime(AssertionError):
-    """Nothing was wrong by then, but not all had come that has to."""
+    """Nothing was wrong by then, but not all had come that has to, or it took longer than it may."""
+
+
+def in_time(is_so, what):
+    """Asserts what the machine and its other work can make untrue: seconds, rates, and what follows from them."""
+    if not is_so:
+        raise NotInTime(what)
 
 
 def eventually(condition, what, seconds=15.0, every=0.01):
