@@ -27,8 +27,9 @@ namespace seriesgate {
 /// A read that ends with net::error::eof means that the peer has said so; where TLS is cut off, tls_error::truncated
 /// tells. Threads: the executor's. The stream must outlive its operations.
 class timed_stream {
-    std::shared_ptr<timed_socket> socket_;  // shared only for the timer's handler to see whether it is still there
-    std::unique_ptr<tls_layer> tls_;        // goes before the socket
+    std::shared_ptr<timed_socket>
+        socket_;  // shared with TLS, and for the timer's handler to see whether it is still there
+    std::unique_ptr<tls_layer> tls_;
 
   public:
     using executor_type = timed_socket::executor_type;
@@ -39,7 +40,7 @@ class timed_stream {
     explicit timed_stream(stream_socket&& socket, std::unique_ptr<tls_session> tls = {}) {
         auto layer = tls ? std::make_unique<tls_layer>(std::move(tls)) : nullptr;
         socket_ = std::make_shared<timed_socket>(std::move(socket));
-        if (layer) layer->attach(*socket_);
+        if (layer) layer->attach(socket_);
         tls_ = std::move(layer);
     }
 
@@ -69,7 +70,7 @@ class timed_stream {
     void start_tls(std::unique_ptr<tls_session> session) {
         assert(!tls_);
         tls_ = std::make_unique<tls_layer>(std::move(session));
-        tls_->attach(*socket_);
+        tls_->attach(socket_);
     }
     [[nodiscard]] bool has_tls() const noexcept { return tls_ != nullptr; }
     /// Nothing for a plain one.

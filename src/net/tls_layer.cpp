@@ -14,7 +14,7 @@
 namespace seriesgate {
 
 tls_layer::~tls_layer() {
-    if (session_ && socket_ != nullptr) close_send();
+    if (session_ && socket_) close_send();
 }
 
 error_code tls_layer::hindrance(operation kind) const {

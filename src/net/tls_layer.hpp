@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "net/erased_handler.hpp"
 #include "net/timed_socket.hpp"
@@ -38,10 +39,10 @@ class tls_layer {
     };
 
     std::unique_ptr<tls_session> session_;
-    timed_socket* socket_ = nullptr;
-    bool sends_ = false;    // the socket has the session's output
-    bool cut_off_ = false;  // part of a record may have gone
-    bool spoken_ = false;   // something has gone since the last write that was none of it
+    std::shared_ptr<timed_socket> socket_;  // ours too: at our end the peer is told, whoever goes first
+    bool sends_ = false;                    // the socket has the session's output
+    bool cut_off_ = false;                  // part of a record may have gone
+    bool spoken_ = false;                   // something has gone since the last write that was none of it
     net::mutable_buffer into_;
 
   public:
@@ -52,7 +53,7 @@ class tls_layer {
     ~tls_layer();
 
     /// Before anything else.
-    void attach(timed_socket& socket) noexcept { socket_ = &socket; }
+    void attach(std::shared_ptr<timed_socket> socket) noexcept { socket_ = std::move(socket); }
 
     void handshake(erased_handler handler);
     void read_some(net::mutable_buffer into, erased_handler handler);

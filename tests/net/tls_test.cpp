@@ -297,6 +297,15 @@ TEST_CASE("a connection with TLS is moved, and goes while nothing is pending") {
     CHECK(with.read_some(with.server) == error_code{});
 }
 
+TEST_CASE("a connection with TLS that another takes the place of says that nothing more comes") {
+    scene other;
+    scene with;
+    REQUIRE(other.shake_hands() == error_code{});
+    REQUIRE(with.shake_hands() == error_code{});
+    with.client = std::move(other.client);
+    CHECK(with.read_some(with.server) == net::error::eof);
+}
+
 TEST_CASE("a connection with TLS goes to another thread, with what has come for it") {
     scene with;
     REQUIRE(with.shake_hands() == error_code{});
