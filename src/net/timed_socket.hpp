@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "net/asio.hpp"
@@ -164,18 +165,26 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         }
     }
 
+    /// The timer has come. Where it cannot be set anew for want of memory, what is pending ends: nothing would end it
+    /// later.
+    void wake() noexcept {
+        wakes_ = clock::time_point::max();
+        try {
+            if (!expired()) return wake_at_limit();
+        } catch (const std::bad_alloc&) {
+        }
+        error_code ignored;
+        socket_.cancel(ignored);
+    }
+
     /// The timer is set anew only when it would come too late: limits mostly grow, and most are never reached.
     void wake_at_limit() {
-        wakes_ = limit_;
-        timer_.expires_at(limit_);  // cancels the wait before
+        wakes_ = clock::time_point::max();  // until it is set: without memory the next limit tries again
+        timer_.expires_at(limit_);          // cancels the wait before
         timer_.async_wait([watched = weak_from_this()](error_code error) {
-            const auto of = watched.lock();
-            if (error || !of) return;
-            of->wakes_ = clock::time_point::max();
-            if (!of->expired()) return of->wake_at_limit();
-            error_code ignored;
-            of->socket_.cancel(ignored);
+            if (const auto of = watched.lock(); of && !error) of->wake();
         });
+        wakes_ = limit_;
     }
 };
 

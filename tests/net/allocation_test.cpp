@@ -161,6 +161,22 @@ TEST_CASE("an operation for which memory runs out is over, whenever it does") {
     CHECK(allocations < 100);
 }
 
+TEST_CASE("a limit for which there was no memory is none, and the next one is") {
+    net::io_context io{1};
+    auto pair = connect_loopback(io);
+    timed_stream near{std::move(pair.near)};
+    {
+        const failing_allocation memory{0};
+        CHECK_THROWS_AS(near.expires_after(1ms), std::bad_alloc);
+    }
+    near.expires_after(20ms);
+    std::array<char, 16> room{};
+    error_code came;
+    near.async_read_some(net::buffer(room), [&](error_code error, std::size_t) { came = error; });
+    io.run_for(10s);
+    CHECK(came == boost::beast::error::timeout);
+}
+
 TEST_CASE("who has begun an operation is told that memory has run out within it") {
     const certificate known = server_certificate("store.test");
     tls_streams at{known};
