@@ -30,9 +30,11 @@ struct served_connection : leased_stream {
     [[nodiscard]] bool may_be_given() const noexcept { return offered.give_away && !stream.has_tls() && !lease.over(); }
     /// Whether it goes to another process as soon as no request of it is being worked on.
     [[nodiscard]] bool is_given_away() const noexcept { return self.shared.life.handing_over() && may_be_given(); }
-    /// Whether the answer that is sent next is its last.
+    /// Whether the answer that is sent next is its last. Who sends its next request before that would keep a hand-over
+    /// waiting: only what has not been read yet goes to another process.
     [[nodiscard]] bool ends() const noexcept {
-        return lease.over() || self.shared.life.draining() || (self.shared.life.handing_over() && !is_given_away());
+        return lease.over() || self.shared.life.draining() ||
+               (self.shared.life.handing_over() && (buffer.size() != 0 || !is_given_away()));
     }
     /// Counts if that was not enough.
     void note_end(error_code error, connection_wait of) {

@@ -159,7 +159,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     if (current.is_ingestion()) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
     if (again && current.skips_body) again = co_await skip_rest(peer, current);
     if (again) co_return after::next_request;
-    co_return unread || peer.buffer.size() != 0 ? after::linger : after::close;
+    co_return unread || peer.buffer.size() != 0 || !peer.stream.is_quiet() ? after::linger : after::close;
 }
 
 }  // namespace

@@ -295,6 +295,29 @@ TEST_CASE("a connection is not kept while the gate drains") {
     CHECK(heard.find("\r\nConnection: close\r\n") != std::string::npos);
 }
 
+TEST_CASE("who writes on before its last answer reads that answer, and not a reset") {
+    scene at;
+    auto pair = connect_loopback(at.self.io);
+    at.offered.routes = {{"/begin", "GET", route_kind::admin, [&](http_request&) -> net::awaitable<reply> {
+                              at.shared.life.drain();
+                              net::write(pair.near, net::buffer(std::string_view{"GET /begin"}));
+                              co_return text_reply(200, "begun");
+                          }}};
+    net::write(pair.near, net::buffer(std::string_view{"GET /begin HTTP/1.1\r\nHost: gate\r\n\r\n"}));
+    connection_lease lease = at.connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
+    spawn(at.self.io.get_executor(), serve({std::move(pair.far), std::move(lease)}, at.offered), "failed");
+    at.self.io.run_for(20ms);
+    std::string heard;
+    error_code error;
+    net::read(pair.near, net::dynamic_buffer(heard), error);
+    CHECK(error == net::error::eof);
+    CHECK(heard.ends_with("begun\n"));
+    pair.near.close();
+    at.self.io.restart();
+    at.self.io.run_for(20ms);
+    CHECK(at.metrics.connections.value() == 0);
+}
+
 TEST_CASE("where connections are passed on, one moves with the first request that is not a GET or HEAD") {
     scene at;
     std::string moved;
@@ -328,6 +351,22 @@ TEST_CASE("between two requests a connection is given away while the gate hands 
     std::string read(9, '?');
     net::read(*again, net::buffer(read));
     CHECK(read == "GET /tell");
+}
+
+TEST_CASE("who sends request after request does not keep a hand-over waiting") {
+    scene at;
+    idle_connections idle;
+    at.offered.give_away = [&](sender_connection from) { idle.put(std::move(from), at.offered); };
+    at.offered.routes = {{"/begin", "GET", route_kind::admin, [&](http_request&) -> net::awaitable<reply> {
+                              CHECK(at.shared.life.hand_over());
+                              co_return text_reply(200, "begun");
+                          }}};
+    at.shared.life.become_ready();
+    const std::string begin = "GET /begin HTTP/1.1\r\nHost: gate\r\n\r\n";
+    const std::string heard = at.heard_after(begin + begin);
+    CHECK(heard.ends_with("begun\n"));
+    CHECK(heard.find("\r\nConnection: close\r\n") != std::string::npos);
+    CHECK(idle.size() == 0);
 }
 
 TEST_CASE("a connection that is woken when nothing is handed over any more waits on") {
