@@ -68,6 +68,7 @@ result<recovery_answer, std::string> read_recovery_answer(const redisReply& repl
 void recovery::begin() noexcept {
     in_.clear();
     entered_.reset();
+    has_offered_all_ = false;
     offered_up_to_ = 0;
     budgets_ = 0;
 }
@@ -78,6 +79,7 @@ net::awaitable<result<bool, std::string>> recovery::offer(redis_client& over, st
     for (int beginnings = 0; beginnings < beginnings_max; ++beginnings) {
         const count_offer all = shared_.heard.grown_since(offered_up_to_);
         const std::span<const offered_budget> budgets{all.budgets};
+        has_offered_all_ = false;
         bool is_another = false;
         recovery_answer answer;
         for (std::size_t at = 0; !is_another && (at == 0 || at < budgets.size()); at += offered_budgets_max) {
@@ -100,6 +102,7 @@ net::awaitable<result<bool, std::string>> recovery::offer(redis_client& over, st
             offered_up_to_ = 0;
             continue;
         }
+        has_offered_all_ = true;
         offered_up_to_ = all.revision;
         budgets_ = std::max(budgets_, shared_.heard.size());
         co_return answer.is_whole;

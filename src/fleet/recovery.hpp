@@ -35,6 +35,7 @@ class recovery {
     const std::string gate_;
     std::string in_;                            // the recovery that this gate has offered its counts in
     std::optional<clock::time_point> entered_;  // when it heard of that
+    bool has_offered_all_ = false;              // and not a part, before it could not be reached any more
     std::uint64_t offered_up_to_ = 0;           // of what it has heard
     std::size_t budgets_ = 0;
 
@@ -42,8 +43,10 @@ class recovery {
     /// @param shared outlives it.
     recovery(fleet_shared& shared, std::string gate) : shared_(shared), gate_(std::move(gate)) {}
 
-    /// Whether nothing has been lost since this gate has offered what it had heard.
-    [[nodiscard]] bool has_offered_in(const std::string& since) const noexcept { return in_ == since; }
+    /// Whether nothing has been lost since this gate has offered all that it had heard.
+    [[nodiscard]] bool has_offered_in(const std::string& since) const noexcept {
+        return has_offered_all_ && in_ == since;
+    }
     /// Counts that were offered since begin().
     [[nodiscard]] std::size_t budgets() const noexcept { return budgets_; }
 

@@ -27,7 +27,7 @@ class simulated_enrolment {
   public:
     simulated_enrolment(simulated_gate& gate, const mutants& wrong)
         : gate_(gate), wrong_(wrong), rules_(gate.limiter->rules()) {
-        gate_.heard.count_by(rules_identity(*rules_));
+        gate_.heard.count_by(terms_of(*rules_));
     }
 
     enum class call : std::uint8_t { none, enter, leave };
@@ -94,7 +94,7 @@ class simulated_enrolment {
         if (rules_ && rules != rules_) changed_in_ = terms_ ? hour : hour + 1;
         terms_ = with_reserve(terms_of(*rules), gate_.reserve);
         terms_->hour = hour;
-        gate_.heard.count_by(terms_->rules);
+        gate_.heard.count_by(*terms_);
         rules_ = std::move(rules);
         is_answered_ = false;
     }

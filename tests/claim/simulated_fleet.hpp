@@ -74,7 +74,7 @@ struct simulated_fleet {
     void go_on_with_membership(std::size_t number) {
         simulated_gate& gate = *gates[number];
         simulated_membership& its = *memberships[number];
-        if (!gate.reachable || random.one_in(200)) {
+        if (!gate.reachable || random.one_in(its.is_amid_offer() ? 10 : 200)) {
             if (gate.reachable && its.executed_by() == nullptr && random.one_in(3)) execute(number);
             gate.is_troubled = true;
             return its.fail(now);

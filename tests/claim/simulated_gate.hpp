@@ -53,7 +53,8 @@ class simulated_gate {
     std::string name;
     std::uint64_t number;          ///< of this one run of it, see claim_terms::gate
     std::string run_name;          ///< the same, with its name
-    std::string offered_in{};      ///< the recovery that it has offered its counts in
+    std::string offered_in{};      ///< the recovery that it has offered counts in
+    bool has_offered_all = false;  ///< in that one
     bool is_troubled = true;       ///< something has kept it from that
     std::int64_t heard_hour = -1;  ///< the last that the store's clock has been heard in
     std::uint64_t reloads = 0;
@@ -132,8 +133,9 @@ class simulated_gate {
 
     /// Whether the counts of its server are whole, and it has said what it knew of them.
     [[nodiscard]] bool is_aware() const {
-        return server->store.is_whole_at(server->run_id) && offered_in == server->store.since();
+        return server->store.is_whole_at(server->run_id) && has_offered_in(server->store.since());
     }
+    [[nodiscard]] bool has_offered_in(const std::string& since) const { return has_offered_all && offered_in == since; }
 
     /// A claim as it is sent: a mutant opens groups.
     claim sent(const simulated_claims& of) {

@@ -55,6 +55,8 @@ class simulated_membership {
 
     [[nodiscard]] bool is_under_way() const { return under_way_ != call::none; }
     [[nodiscard]] bool is_beat() const { return under_way_ == call::beat; }
+    /// It has offered a part, and now the next.
+    [[nodiscard]] bool is_amid_offer() const { return under_way_ == call::offer && at_ != 0; }
     [[nodiscard]] const simulated_server* executed_by() const { return executed_by_.get(); }
 
     /// What the store has just said about the gate's shares, if that was asked.
@@ -124,7 +126,7 @@ class simulated_membership {
   private:
     void hear_beat(time_point now) {
         gate_.hear(beat_said_.now, now);
-        if (!beat_said_.is_whole || gate_.offered_in != beat_said_.since) return recover(now);
+        if (!beat_said_.is_whole || !gate_.has_offered_in(beat_said_.since)) return recover(now);
         others_ = beat_said_.alive;
         joined(now);
     }
@@ -132,6 +134,7 @@ class simulated_membership {
     void recover(time_point now) {
         if (!is_recovering_) {
             gate_.offered_in.clear();
+            gate_.has_offered_all = false;
             entered_.reset();
             offered_up_to_ = 0;
         }
@@ -144,6 +147,7 @@ class simulated_membership {
     void begin_offer(time_point now) {
         all_ = gate_.heard.grown_since(offered_up_to_);
         if (wrong_.nothing_offered) all_.budgets.clear();
+        gate_.has_offered_all = false;
         at_ = 0;
         next_piece(now);
     }
@@ -171,6 +175,7 @@ class simulated_membership {
         }
         at_ += budgets_per_offer;
         if (at_ < all_.budgets.size()) return next_piece(now);
+        gate_.has_offered_all = true;
         offered_up_to_ = all_.revision;
         offer_said_.is_whole ? joined(now) : recovers(now);
     }
