@@ -25,7 +25,7 @@ constexpr auto awaited_interval = 50ms;
 enrolment::enrolment(fleet_shared& shared, std::string name) : shared_(shared), name_(std::move(name)) {}
 
 void enrolment::begin_by(std::shared_ptr<const compiled_rules> rules) {
-    shared_.heard.count_by(rules_identity(*rules));
+    shared_.heard.count_by(terms_of(*rules));
     rules_ = std::move(rules);
 }
 
@@ -85,7 +85,7 @@ void enrolment::begin(std::int64_t hour, std::shared_ptr<const compiled_rules> r
     if (rules_ && rules != rules_) changed_in_ = terms_ ? hour : hour + 1;
     terms_ = with_reserve(terms_of(*rules), shared_.settings.left_to_shares());
     terms_->hour = hour;
-    shared_.heard.count_by(terms_->rules);
+    shared_.heard.count_by(*terms_);
     rules_ = std::move(rules);
     is_answered_ = false;
 }

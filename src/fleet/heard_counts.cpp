@@ -17,16 +17,20 @@ constexpr std::uint32_t buckets_unknown = 4'096;
 
 void heard_counts::hear(const claim& asked, const claim_terms& terms, const claim_answer& said) {
     const std::scoped_lock held{lock_};
-    if (said.windows.hour < hour_) return;
+    if (day_of_hour(said.windows.hour) < day_of_hour(hour_)) return;
+    const bool is_over = said.windows.hour < hour_;  // the feed was faster: its day's counts count all the same
     if (said.windows.hour > hour_) begin_hour(said.windows.hour);
-    rules_ = terms.rules;
-    buckets_ = said.windows.buckets;
+    if (!is_over) {
+        rules_ = terms.rules;
+        buckets_ = said.windows.buckets;
+    }
     for (std::size_t i = 0; i < said.budgets.size(); ++i) {
         const claimed_budget& budget = asked.budgets[i];
         const budget_answer& is = said.budgets[i];
-        if (is.hourly == 0 && is.daily == 0) continue;
+        const std::uint64_t hourly = is_over ? 0 : is.hourly;
+        if (hourly == 0 && is.daily == 0) continue;
         take({.id = is.shares ? budget.overflow_id : budget.id,
-              .hourly = is.hourly,
+              .hourly = hourly,
               .daily = is.daily,
               .shelf = is.shares ? 0 : budget.shelf});
     }
@@ -54,19 +58,21 @@ void heard_counts::take(const offered_budget& counts) {
              .changed = ++revision_};
 }
 
-void heard_counts::count_by(std::uint64_t rules) {
+void heard_counts::count_by(const claim_terms& terms) {
     const std::scoped_lock held{lock_};
-    rules_ = rules;
+    rules_ = terms.rules;
+    with_day_ = terms.with_day;
 }
 
 void heard_counts::hear_counted(std::int64_t hour, std::span<const fed_count> hourly,
                                 std::span<const fed_count> daily) {
     const std::scoped_lock held{lock_};
-    if (hour < hour_) return;
+    if (day_of_hour(hour) < day_of_hour(hour_)) return;
     if (hour > hour_) begin_hour(hour);
     if (buckets_.hour == 0) buckets_.hour = buckets_unknown;
     if (buckets_.day == 0 && !daily.empty()) buckets_.day = buckets_unknown;
-    for (const fed_count& each : hourly) raise({.id = each.id, .hourly = each.series});
+    if (hour == hour_)
+        for (const fed_count& each : hourly) raise({.id = each.id, .hourly = each.series});
     for (const fed_count& each : daily) raise({.id = each.id, .daily = each.series});
 }
 
@@ -112,6 +118,7 @@ std::size_t heard_counts::size() const {
 count_offer heard_counts::grown_since(std::uint64_t revision) const {
     const std::scoped_lock held{lock_};
     count_offer made{.hour = hour_, .rules = rules_, .buckets = buckets_, .budgets = {}, .revision = revision_};
+    if (made.buckets.day == 0 && with_day_) made.buckets.day = buckets_unknown;
     for (const auto& [id, each] : budgets_)
         if (each.changed > revision) made.budgets.push_back(each.counts);
     return made;

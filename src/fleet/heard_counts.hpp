@@ -31,6 +31,7 @@ class heard_counts {
     mutable std::mutex lock_;
     std::int64_t hour_ = 0;
     std::uint64_t rules_ = 0;
+    bool with_day_ = false;
     bucket_counts buckets_;
     std::uint64_t revision_ = 0;
     std::unordered_map<std::uint64_t, entry> budgets_;
@@ -44,8 +45,9 @@ class heard_counts {
     /// @param said the answer to `asked`, a decided one.
     void hear(const claim& asked, const claim_terms& terms, const claim_answer& said);
 
-    /// By which rules this gate counts, before any answer has been heard.
-    void count_by(std::uint64_t rules);
+    /// By which terms this gate counts, before any answer has been heard. Where they limit the day, a day is offered
+    /// also if nothing was heard of it: groups have their places there.
+    void count_by(const claim_terms& terms);
 
     /// What the feed of that hour says is counted: series that the gate knows by it flow on, so a store that has lost
     /// counts is offered these, too. On which shelf a budget has its place it does not say.

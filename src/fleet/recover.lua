@@ -45,9 +45,12 @@ local time = redis.call('TIME')
 local head = call('HMGET', HEAD, 'server', 'since', 'hour', 'buckets', 'day', 'held', 'whole_from', 'telling', 'kept_day')
 local open, open_buckets, open_day = tonumber(head[3] or -1), head[4], tonumber(head[5] or -1)
 
-local function create_record(key, ends, n)
+-- It expires once all is written: what is of no use any more, for the gates could hear no store for hours, goes at once.
+local function create_record(key, n)
     call('HSET', key, 'buckets', n, 'rules', rules, 'all_rules', 0, 'all_mixed', 1, 'about', ABOUT)
-    call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD)
+end
+local function let_expire(key, ends)
+    if call('TTL', key) == -1 then call('EXPIREAT', key, ends + KEPT + KEPT_SPREAD) end  -- telling.lua may keep it longer
 end
 
 if budget_count > 0 and hour > open then
@@ -67,14 +70,14 @@ if budget_count > 0 and hour > open then
     open = hour
     -- By which rules others claim in it is not seen.
     call('HSET', HEAD, 'hour', hour, 'buckets', buckets, 'members', 0, 'telling', 0, 'same_from', hour + 2)
-    call('EXPIREAT', HEAD, (hour + 1) * HOUR_SECONDS + HEAD_KEPT)
-    create_record(HOUR, (hour + 1) * HOUR_SECONDS, buckets)
+    call('EXPIREAT', HEAD, max((hour + 1) * HOUR_SECONDS, tonumber(time[1])) + HEAD_KEPT)
+    create_record(HOUR, buckets)
 end
 local in_hour = open == hour
 local in_day = day_buckets > 0 and floor(open / 24) == day
 if budget_count > 0 and in_day and open_day ~= day then
     call('HSET', HEAD, 'day', day, 'day_buckets', day_buckets, 'day_members', 0)
-    create_record(DAY, (day + 1) * DAY_SECONDS, day_buckets)
+    create_record(DAY, day_buckets)
 end
 
 local function is_not_whole()
@@ -145,7 +148,11 @@ local function restore()
     for shelf, count in pairs(opened) do call('HINCRBY', places, 'p' .. shelf, count) end
 end
 
-if budget_count > 0 and (in_hour or in_day) then restore() end
+if budget_count > 0 and (in_hour or in_day) then
+    restore()
+    if in_hour then let_expire(HOUR, (hour + 1) * HOUR_SECONDS) end
+    if in_day then let_expire(DAY, (day + 1) * DAY_SECONDS) end
+end
 
 -- The recovery -------------------------------------------------------------------------------------------------------
 

@@ -163,7 +163,7 @@ TEST_CASE("a store that has lost something is read from the beginning") {
 
 TEST_CASE("a gate that has only read is offered from by its own rules") {
     reader gate;
-    gate.shared.heard.count_by(7);
+    gate.shared.heard.count_by({.rules = 7});
     REQUIRE(gate.take({gate.claim_of(0, 2, gate.shared.gate)}, 2));  // an answer that was lost
     CHECK(gate.shared.heard.grown_since(0).rules == 7);
     CHECK(gate.shared.heard.grown_since(0).budgets ==

@@ -268,10 +268,34 @@ TEST_CASE("after a loss a day begins with the first claim that is decided") {
     both.compare();
 }
 
+TEST_CASE("what gates tell of windows that are long over stays for ever nowhere") {
+    const auto days = GENERATE(0, 1, 3);  // ago
+    CAPTURE(days);
+    claim_store store;
+    store_connection& connection = store.connection();
+    const auto clock = std::chrono::floor<std::chrono::hours>(std::chrono::system_clock::now()).time_since_epoch();
+    const std::int64_t hour = clock.count() - 24 * days - 4;
+    heard_counts heard;
+    heard.count_by({.rules = 1, .with_day = true});
+    const std::vector<fed_count> counts{{.id = 7, .series = 3}};
+    heard.hear_counted(hour, counts, counts);
+    const count_offer all = heard.grown_since(0);
+    recovery_words said{.gate = "one", .is_last = true};
+    said.in = store.recover(said, all, all.budgets, "server", time_point{clock}).since;
+    said.waited = std::chrono::seconds{6};
+    CHECK(store.recover(said, all, all.budgets, "server", time_point{clock}).is_whole);
+    CHECK(connection.text({"HGET", store.keys().head(), "server"}) == "server");
+    for (const std::string& key : connection.texts({"KEYS", "sg:*"})) {
+        CAPTURE(key);
+        CHECK(connection.number({"TTL", key}) > 0);
+    }
+}
+
 TEST_CASE("a group has its place again whoever tells of it first: a gate that has read of it, or one that has asked") {
     const bool with_day = GENERATE(true, false);
     const bool reader_first = GENERATE(true, false);
-    CAPTURE(with_day, reader_first);
+    const bool reads_of_day = GENERATE(true, false);  // or of counts of the hour alone: those of the day did not grow
+    CAPTURE(with_day, reader_first, reads_of_day);
     const time_point now{std::chrono::hours{lossy_hour} + 10min};
     const claim_terms terms{.hour = lossy_hour, .rules = 1, .all_rules = 2, .grace = 1, .with_day = with_day};
     const auto claim_of = [](std::uint64_t group, std::uint64_t series) {
@@ -287,13 +311,14 @@ TEST_CASE("a group has its place again whoever tells of it first: a gate that ha
     store_and_model both;
     heard_counts asker;
     heard_counts reader;
+    reader.count_by(terms);
     for (const std::uint64_t group : {1, 2}) {
         const claim asked = claim_of(group, group);
         const claim_answer said = both.ask(asked, terms, now);
         REQUIRE(said.status == claim_status::decided);
         asker.hear(asked, terms, said);
-        reader.hear_counted(lossy_hour, std::vector<fed_count>{{.id = group, .series = 1}},
-                            with_day ? std::vector<fed_count>{{.id = group, .series = 1}} : std::vector<fed_count>{});
+        const std::vector<fed_count> read{{.id = group, .series = 1}};
+        reader.hear_counted(lossy_hour, read, with_day && reads_of_day ? read : std::vector<fed_count>{});
     }
     both.empty();
 

@@ -223,6 +223,26 @@ TEST_CASE("the largest counts that were heard are offered, of the open hour and 
     CHECK(offered() == budgets{{1, 7, 0, 0}});
 }
 
+TEST_CASE("the day's count is heard of an answer that comes when the feed has begun the next hour") {
+    heard_counts heard;
+    const auto day = static_cast<std::int64_t>(24) * 20'000;
+    heard.hear_counted(day + 1, std::vector<fed_count>{{.id = budget, .series = 1}}, {});
+    claim asked = claim_of({1, 2, 3});
+    asked.budgets[0].shelf = shelf;
+    claim_answer said{.status = claim_status::decided, .budgets = {{.hourly = 3, .daily = 4}}};
+    said.windows.hour = day;
+    heard.hear(asked, {.hour = day, .rules = 1}, said);
+    CHECK(heard.grown_since(0).hour == day + 1);
+    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 4, shelf}});
+    heard.hear_counted(day, std::vector<fed_count>{{.id = budget, .series = 9}},
+                       std::vector<fed_count>{{.id = budget, .series = 5}});
+    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 5, shelf}});
+    said.windows.hour = day - 1;
+    said.budgets = {{.hourly = 9, .daily = 9}};
+    heard.hear(asked, {.hour = day - 1, .rules = 1}, said);
+    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 5, shelf}});
+}
+
 TEST_CASE("the place of a budget is known also where the feed has told its count before the answer") {
     heard_counts heard;
     const std::vector<fed_count> fed{{.id = budget, .series = 3}};
