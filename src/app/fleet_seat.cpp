@@ -20,7 +20,7 @@ namespace seriesgate {
 namespace {
 
 /// Of how fingerprints are made of labels: gates of two versions can share as long as it is the same.
-constexpr unsigned fingerprint_version = 1;
+constexpr unsigned fingerprint_version = 2;
 
 /// A store that is there needs some milliseconds for it.
 constexpr auto leave_limit = std::chrono::seconds{1};

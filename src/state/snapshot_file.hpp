@@ -26,7 +26,7 @@ class snapshot_file {
     /// limit/budget_records.cpp, and how fingerprints are made (series/fingerprint.hpp). Files of other formats are
     /// refused. tests/golden/README.md says what to do when it is raised; those tests fail if it should have been.
     /// 3 had fingerprints that anybody could compute.
-    static constexpr std::uint32_t format_version = 4;
+    static constexpr std::uint32_t format_version = 5;
 
     struct identities {
         std::uint64_t ignored_labels = 0;  ///< see ignored_labels_identity

@@ -15,18 +15,14 @@
 namespace seriesgate {
 namespace {
 
-/// XXH64's XXH_PRIME64_1.
-constexpr std::uint64_t factor = 0x9e3779b185ebca87u;
-
-[[gnu::flatten]] std::uint64_t key_in_pieces(bytes_view labels, const unsigned char* secret) noexcept {
-    constexpr std::size_t piece_bytes = 240;
-    std::uint64_t key = 0;
-    for (; labels.size() > piece_bytes; labels.remove_prefix(piece_bytes))
-        key = (key + text_hash(labels.substr(0, piece_bytes), secret)) * factor;
-    return std::max<std::uint64_t>(key + text_hash(labels, secret), 1);
+[[gnu::flatten]] std::uint64_t portable_key(bytes_view labels, const hash_key& key) noexcept {
+    return text_hash(labels, key.secret());
 }
 
 #if defined(__x86_64__)
+
+/// XXH64's XXH_PRIME64_1.
+constexpr std::uint64_t factor = 0x9e3779b185ebca87u;
 
 /// Both halves of a step.
 constexpr std::size_t step_bytes = 64;
@@ -74,11 +70,8 @@ static_assert(keyed_bytes_max + step_bytes <= hash_key::long_secret_bytes);
 [[gnu::target("avx2,pclmul,vpclmulqdq")]] void labels_keys_carryless(std::span<const bytes_view> labels,
                                                                      const hash_key& key,
                                                                      std::uint64_t* keys) noexcept {
-    for (const bytes_view each : labels) {
-        *keys++ = each.size() >= step_bytes ? carryless_key(each, key)
-                  : each.empty()            ? 0
-                                            : key_in_pieces(each, key.secret());
-    }
+    for (const bytes_view each : labels)
+        *keys++ = each.size() >= step_bytes ? carryless_key(each, key) : portable_key(each, key);
 }
 
 bool has_carryless() noexcept {
@@ -91,7 +84,7 @@ bool has_carryless() noexcept {
 }  // namespace
 
 void labels_keys_portable(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept {
-    for (const bytes_view each : labels) *keys++ = each.empty() ? 0 : key_in_pieces(each, key.secret());
+    for (const bytes_view each : labels) *keys++ = portable_key(each, key);
 }
 
 void labels_keys(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept {

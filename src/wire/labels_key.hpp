@@ -20,8 +20,7 @@ inline constexpr std::size_t keyed_bytes_max = 4'096;
 /// @param keys becomes the key of each; 0 for no labels, and never 0 for others.
 void labels_keys(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept;
 
-/// The one for any processor: XXH3-64 in pieces. Texts of up to 240 bytes go through multiplications of 64 by 64 bits;
-/// beyond, XXH3 has only those of 32 by 32, of which who chooses the bytes could make two meet in 2^32 tries.
+/// The one for any processor: text_hash().
 void labels_keys_portable(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept;
 
 }  // namespace seriesgate

@@ -227,7 +227,7 @@ TEST_CASE("a state of a format before is refused with its number, and everything
         CHECK(figures_of(limiter).hourly.series_current == 0);
         ++seen;
     }
-    CHECK(seen == 1);
+    CHECK(seen == 2);
     const std::string page = read_file(SERIESGATE_SOURCE_DIR "/docs/operation.md");
     CHECK(page.find("The format is " + std::to_string(snapshot_file::format_version) + ".") != std::string::npos);
 }

@@ -118,7 +118,7 @@ TEST_CASE("foreign files are called what they are") {
     }
     SECTION("of another format") {
         other[8] = 99;
-        CHECK(reason_to_refuse(other) == "has format 99, this version of seriesgate reads format 4 only");
+        CHECK(reason_to_refuse(other) == "has format 99, this version of seriesgate reads format 5 only");
     }
     SECTION("of other fingerprints") {
         other[12] = 8;
