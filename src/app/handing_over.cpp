@@ -31,6 +31,9 @@ constexpr auto poll_interval = 5ms;
 /// A process that has given up closes its connection a moment before its lock.
 constexpr auto lock_patience = 2s;
 
+/// Without descriptors, say, whoever asks cannot be let in.
+constexpr auto accept_pause = 100ms;
+
 constexpr const char* is_gone = "the new process has ended it";
 
 }  // namespace
@@ -92,18 +95,29 @@ struct handing_over::talk {
 net::awaitable<void> handing_over::run() {
     net::io_context& io = of_.front_desk.self.io;
     net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
+    net::steady_timer rest{io};
     for (;;) {
         auto [failed] = co_await somebody.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
         if (failed) co_return;
         auto came = at_.accept();
-        if (!came) continue;
+        if (!came) {
+            if (came.error() == net::error::would_block) continue;
+            note_refusal(came.error().message());
+            rest.expires_after(accept_pause);  // whoever came is still there
+            co_await rest.async_wait(no_throw);
+            continue;
+        }
         talk with{std::move(*came), io};
         std::string why_not = co_await hand_to(with);
         if (why_not.empty()) co_return io.stop();
         if (with.other.open()) static_cast<void>(with.other.send(fmt::format("{}{}", takeover::no, why_not)));
-        if (const auto times = refusals_.count(1))
-            log::warn("the place was not handed over", {{"times", *times}, {"err", why_not}});
+        note_refusal(why_not);
     }
+}
+
+void handing_over::note_refusal(std::string_view why) {
+    if (const auto times = refusals_.count(1))
+        log::warn("the place was not handed over", {{"times", *times}, {"err", why}});
 }
 
 net::awaitable<std::string> handing_over::hand_to(talk& with) {
@@ -199,11 +213,21 @@ net::awaitable<std::string> handing_over::finish_requests(talk& with) {
 }
 
 net::awaitable<std::string> handing_over::save(talk& with) {
+    if (is_saving_) co_return "the state is still being saved for another process";
     awaited<bool> saved{of_.front_desk.self.io};
-    saving_ = std::jthread{[this, give = saved.to_give()] {
-        of_.leave_fleet();
-        give(of_.kept.give_up());
-    }};
+    of_.kept.promise();
+    is_saving_ = true;
+    try {
+        saving_ = std::jthread{[this, give = saved.to_give()] {
+            of_.leave_fleet();
+            const bool is_given_up = of_.kept.give_up();
+            is_saving_ = false;
+            give(is_given_up);
+        }};
+    } catch (...) {
+        is_saving_ = false;
+        throw;
+    }
     const auto end = clock::now() + takeover::save_limit;
     while (clock::now() < end) {
         const auto given = co_await saved.wait(takeover::wait_interval / 2);
@@ -256,6 +280,7 @@ net::awaitable<void> handing_over::go_on(std::vector<idle_connections::one> conn
         co_await timer.async_wait(no_throw);
         is_ours = of_.kept.take_back();
     }
+    if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
     if (!of_.front_desk.self.shared.life.go_on()) co_return;  // it shuts down: drain_on_signal has all of it
     // On each thread: what was just about to be given away there has been by then.
     on_all_threads([&idle = of_.idle](worker& self) {

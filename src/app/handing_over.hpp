@@ -1,9 +1,11 @@
 /// A gate that runs gives its place to another process.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -47,6 +49,7 @@ class handing_over {
     const parts of_;
     message_listener at_;
     sparse_log refusals_;
+    std::atomic<bool> is_saving_ = false;  // also for who has given up waiting for it
     std::jthread saving_;
 
   public:
@@ -67,6 +70,7 @@ class handing_over {
     net::awaitable<std::string> give_connections(talk& with, std::vector<idle_connections::one>& all);
     net::awaitable<std::string> give_place(talk& with);
     net::awaitable<void> go_on(std::vector<idle_connections::one> connections);
+    void note_refusal(std::string_view why);
     void stop_taking();
     /// Whether somebody may still be accepted.
     [[nodiscard]] bool accepts() const;

@@ -28,17 +28,23 @@ void keeping::start() {
 
 void keeping::finish() {
     thread_ = {};  // stopped and joined
-    if (is_given_up()) return;
-    save_all({});
+    {
+        const std::scoped_lock quick{belongs_};
+        if (is_given_up_ && !is_wanted_) return;
+        is_wanted_ = true;
+    }
+    const std::scoped_lock lock{saves_};
+    if (may_save()) save_all({});
+}
+
+void keeping::promise() {
+    const std::scoped_lock quick{belongs_};
+    is_wanted_ = false;
 }
 
 bool keeping::give_up() {
     const std::scoped_lock lock{saves_};
-    {
-        const std::scoped_lock quick{belongs_};
-        is_wanted_ = false;
-    }
-    if (!save_all({})) return false;
+    if (is_wanted() || !save_all({})) return false;
     const std::scoped_lock quick{belongs_};
     if (is_wanted_) return false;
     if (in_.directory) in_.directory->give_up();
@@ -49,20 +55,21 @@ bool keeping::give_up() {
 bool keeping::take_back() {
     const std::scoped_lock quick{belongs_};
     is_wanted_ = true;
-    if (!is_given_up_) return true;
     try {
-        if (in_.directory) in_.directory->take_back();
+        get_back();
     } catch (const std::exception&) {
         return false;
     }
-    is_given_up_ = false;
     return true;
 }
 
 void keeping::save_now_and_then(const state_keeper::pause& between) {
     const std::scoped_lock lock{saves_};
-    if (is_given_up()) return;
-    if (state_) state_->save_if_changed(between);  // first: it makes the directory anew if that has gone
+    if (!is_wanted() || !may_save()) return;
+    const auto unless_promised = [&] {
+        if (is_wanted()) between();
+    };
+    if (state_) state_->save_if_changed(unless_promised);  // first: it makes the directory anew if that has gone
     observed_->save_now_and_then();
 }
 
@@ -72,9 +79,27 @@ bool keeping::save_all(const state_keeper::pause& between) {
     return saved;
 }
 
-bool keeping::is_given_up() {
+bool keeping::may_save() {
     const std::scoped_lock quick{belongs_};
-    return is_given_up_;
+    try {
+        get_back();
+        return true;
+    } catch (const std::exception& error) {
+        if (state_) state_->note_failure(error.what());
+        return false;
+    }
+}
+
+bool keeping::is_wanted() {
+    const std::scoped_lock quick{belongs_};
+    return is_wanted_;
+}
+
+/// With belongs_ held. Throws std::runtime_error while another process has it.
+void keeping::get_back() {
+    if (!is_given_up_) return;
+    if (in_.directory) in_.directory->take_back();
+    is_given_up_ = false;
 }
 
 }  // namespace seriesgate

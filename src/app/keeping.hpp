@@ -19,10 +19,10 @@ class keeping {
     const std::chrono::milliseconds interval_;
     std::optional<state_keeper> state_;        // of a gate that counts alone
     std::optional<observed_keeper> observed_;  // of one with a directory
-    std::mutex saves_;                         // one at a time
+    std::mutex saves_;                         // one at a time; first of the two
     std::mutex belongs_;                       // guards the two below, never for long
-    bool is_given_up_ = false;
-    bool is_wanted_ = true;  // by this process
+    bool is_given_up_ = false;                 // another process may have the directory
+    bool is_wanted_ = true;                    // by this process
     std::jthread thread_;
 
   public:
@@ -42,12 +42,16 @@ class keeping {
 
     /// From now on it is saved now and then, by a thread of its own. Threads: the one that made this.
     void start();
-    /// Ends that, and saves a last time what has not been given up. Threads: the same.
+    /// Ends that, and saves a last time what has not been given up; waits for a give_up() that is under way.
+    /// Threads: the same.
     void finish();
 
+    /// Another process is to have it: give_up() follows, and a save that is under way hurries. Waits for nothing.
+    /// Threads: whose take_back() is; not while a give_up() is under way.
+    void promise();
     /// Saves, and lets another process have the directory. Nothing may change any more what is saved. It may take
     /// long, if the disk does.
-    /// @return false if it was not saved, or has been taken back meanwhile: then it is still this process'.
+    /// @return false if it was not saved, or has been taken back since promise(): then it is still this process'.
     /// Threads: any.
     [[nodiscard]] bool give_up();
     /// It is this process' again. Waits for nothing.
@@ -58,7 +62,10 @@ class keeping {
   private:
     void save_now_and_then(const std::function<void()>& between);
     bool save_all(const std::function<void()>& between);
-    [[nodiscard]] bool is_given_up();
+    /// With saves_ held: whether what is saved now goes where it belongs. Tells if another process still has that.
+    [[nodiscard]] bool may_save();
+    [[nodiscard]] bool is_wanted();
+    void get_back();
 };
 
 }  // namespace seriesgate

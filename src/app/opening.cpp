@@ -45,10 +45,10 @@ std::string take_place(successor& before) {
     }
 }
 
-/// @return why it will not; empty as long as it may.
-std::string look_at(successor& before) {
+/// @return why it will not; empty as long as it may, or if it has died: then there is none.
+std::string look_at(successor*& before) {
     try {
-        before.look();
+        if (before->look()) before = nullptr;
         return "";
     } catch (const std::exception& error) {
         return error.what();
@@ -58,20 +58,20 @@ std::string look_at(successor& before) {
 }  // namespace
 
 net::awaitable<void> open(opening steps) {
-    successor* const before = steps.place.before ? &*steps.place.before : nullptr;
+    successor* before = steps.place.before ? &*steps.place.before : nullptr;
     bool serves = before == nullptr && !steps.place.is_activated;
     if (serves) steps.serves();
     const readiness state{steps};
     net::steady_timer timer{co_await net::this_coro::executor};
     std::string fault;
     while (fault.empty() && !state.is_ready()) {
-        if (before == nullptr && !serves && state.is_late()) {
+        if (before == nullptr && !serves && (state.is_late() || steps.place.before)) {
             serves = true;
             steps.serves();
         }
         timer.expires_after(ready_poll_interval);
         co_await timer.async_wait(no_throw);
-        if (before != nullptr) fault = look_at(*before);
+        if (before != nullptr) fault = look_at(before);
     }
     if (before != nullptr && fault.empty()) fault = take_place(*before);
     if (!fault.empty()) co_return steps.failed(std::move(fault));

@@ -49,11 +49,12 @@ class state_keeper {
     bool save(const pause& between = {}) noexcept;
     /// Saves if something has changed since it last did, or if the directory has gone. @return whether it has.
     bool save_if_changed(const pause& between = {}) noexcept;
+    /// Tells that the state is not on disk, and why.
+    void note_failure(std::string_view reason);
 
   private:
     void load();
     bool try_save(const pause& between);
-    void note_failure(std::string_view reason);
 };
 
 /// Calls `save` at every interval until it is time to stop. It is given what keeps it to a tenth of a core.

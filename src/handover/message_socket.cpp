@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace seriesgate {
@@ -24,6 +26,14 @@ constexpr int waiting_max = 16;
 
 error_code last_error() noexcept {
     return {errno, boost::system::system_category()};
+}
+
+/// As the system says since the socket has connected.
+std::optional<ucred> peer_of(int socket) noexcept {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+    return peer;
 }
 
 /// An address for a path of any length: what is too long for one is reached through its directory's descriptor.
@@ -107,10 +117,19 @@ result<message_socket, error_code> message_socket::connect_to(const std::string&
 }
 
 uid_t message_socket::peer_user() const noexcept {
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    const bool known = ::getsockopt(socket_.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-    return known ? peer.uid : static_cast<uid_t>(-1);
+    const auto peer = peer_of(socket_.native_handle());
+    return peer ? peer->uid : static_cast<uid_t>(-1);
+}
+
+bool message_socket::peer_has_ended(std::chrono::milliseconds patience) const noexcept {
+    const auto peer = peer_of(socket_.native_handle());
+    if (!peer || peer->pid <= 0) return false;  // 0: of a namespace that we do not see
+    const auto process = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));  // glibc 2.36 has it for C alone
+    if (process < 0) return errno == ESRCH;
+    pollfd asked{.fd = process, .events = POLLIN, .revents = 0};
+    const bool has_ended = ::poll(&asked, 1, static_cast<int>(patience.count())) > 0;
+    ::close(process);
+    return has_ended;
 }
 
 error_code message_socket::send(std::string_view text, std::span<const int> descriptors) noexcept {

@@ -39,6 +39,8 @@ class message_socket {
 
     /// Who is at the other end, as the system says since it has connected. Nobody (-1) if it does not.
     [[nodiscard]] uid_t peer_user() const noexcept;
+    /// Whether the process at the other end has surely ended; waits so long for that. Of a listener: who made it.
+    [[nodiscard]] bool peer_has_ended(std::chrono::milliseconds patience) const noexcept;
 
     /// @param descriptors that the other end gets copies of; at most sockets_max.
     [[nodiscard]] error_code send(std::string_view text, std::span<const int> descriptors = {}) noexcept;

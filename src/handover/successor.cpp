@@ -12,6 +12,9 @@
 namespace seriesgate {
 namespace {
 
+/// From the end of a process' connections to its own.
+constexpr std::chrono::milliseconds dying_max{1000};
+
 [[noreturn]] void give_up(const std::string& why) {
     throw std::runtime_error("takeover: " + why);
 }
@@ -56,8 +59,10 @@ std::optional<successor> successor::of_gate_at(const std::string& path) {
 }
 
 void successor::say(std::string_view word) {
-    const error_code error = other_.send(word);
-    if (!error) return;
+    if (const error_code error = other_.send(word)) not_heard(error);
+}
+
+void successor::not_heard(error_code error) {
     const auto why_not = other_.receive();  // it may have ended it with a word of its own
     give_up(why_not && why_not->text.starts_with(takeover::no) ? refusal_in(*why_not) : in_words(error));
 }
@@ -93,20 +98,30 @@ std::vector<successor::connection> successor::take() {
     }
 }
 
-void successor::look() {
+bool successor::has_died() const noexcept {
+    return other_.peer_has_ended(dying_max);
+}
+
+bool successor::look() {
     const auto got = other_.receive();
     if (got && got->text.starts_with(takeover::no)) give_up(refusal_in(*got));
-    if (got || got.error() != net::error::would_block) give_up(in_words(net::error::eof));
+    if (!got && got.error() == net::error::would_block) return false;
+    if (!got && has_died()) return true;
+    give_up(in_words(net::error::eof));
 }
 
 void successor::serve() {
-    say(takeover::ready);
+    if (const error_code error = other_.send(takeover::ready)) {
+        if (has_died()) return;
+        not_heard(error);
+    }
     auto got = other_.receive_within(takeover::answer_limit);
     if (!got && got.error() == net::error::timed_out) {
         // It may say so at this very moment: from here on it cannot, and what it has said already is here.
         other_.refuse_more();
         got = other_.receive();
     }
+    if (!got && has_died()) return;
     if (!got) give_up(in_words(got.error()));
     if (got->text != takeover::serve) give_up("the running gate speaks another protocol");
 }

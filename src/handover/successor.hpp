@@ -35,7 +35,8 @@ class successor {
     [[nodiscard]] std::vector<connection> take();
 
     /// While it is loaded: throws if the other has lost patience. Waits for nothing.
-    void look();
+    /// @return whether it has died: then nobody serves but this process.
+    [[nodiscard]] bool look();
 
     /// All of it has been loaded. When this returns, the other one serves no more, whatever happens.
     void serve();
@@ -43,6 +44,9 @@ class successor {
   private:
     explicit successor(message_socket other) noexcept : other_(std::move(other)) {}
     void say(std::string_view word);
+    [[noreturn]] void not_heard(error_code error);
+    /// Whether it has ended without a word: one that goes on says so first.
+    [[nodiscard]] bool has_died() const noexcept;
     [[nodiscard]] message hear(std::chrono::steady_clock::duration limit);
 };
 

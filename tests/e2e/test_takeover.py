@@ -306,6 +306,25 @@ def test_a_gate_that_dies_before_it_serves_leaves_the_place(kept, start_gate, up
     assert after.current() == 5
 
 
+def test_a_gate_that_dies_when_the_other_has_all_leaves_its_place(kept, upstream, tmp_path):
+    """Nobody else has the connections and the counts then."""
+    gate, _ = kept("server: {threads: 2}")
+    offer(gate, upstream, numbered(3))
+    with Client(gate.address) as client:
+        assert client.get("/-/ready").status == 200
+        port = client._connection.sock.getsockname()
+        other = never_ready(tmp_path, f"--config.file={gate.config_file}", "--listen=127.0.0.1:0")
+        try:
+            eventually(lambda: "name does not resolve" in (tmp_path / "never-ready.log").read_text(), "the new gate has the state")
+            gate.crash()
+            assert client.get("/-/ready").status == 503  # for it knows no address of its store
+            assert client._connection.sock.getsockname() == port
+            assert gate.current() == 3
+        finally:
+            other.terminate()
+            assert other.wait(30) == 0
+
+
 def test_what_is_begun_and_does_not_end_leaves_the_place(kept, upstream, tmp_path):
     gate, _ = kept("server: {drainTimeout: 500ms, threads: 1}")
     hold = threading.Event()
