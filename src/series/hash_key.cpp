@@ -7,6 +7,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "series/label_hash.hpp"
+
 namespace seriesgate {
 
 hash_key::hash_key(bytes_view random) {
@@ -27,7 +29,7 @@ const hash_key& hash_key::known_to_all() {
 }
 
 std::size_t hash_key::operator()(bytes_view text) const noexcept {
-    return XXH3_64bits_withSecret(text.data(), text.size(), secret(), secret_bytes);
+    return text_hash(text, secret());
 }
 
 std::uint64_t hash_key::identity() const noexcept {

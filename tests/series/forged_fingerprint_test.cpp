@@ -108,14 +108,16 @@ std::vector<std::string> long_texts_that_meet(std::size_t bits, const unsigned c
 TEST_CASE("long texts that meet in XXH3 by the thousand do not meet in ours") {
     const hash_key ours{"thirty-two bytes that nobody else has got"};
     const auto texts = long_texts_that_meet(10, ours.secret());
-    std::set<std::uint64_t> theirs, hashes, tenants;
+    std::set<std::uint64_t> theirs, hashes, of_tables, tenants;
     for (const std::string& text : texts) {
         theirs.insert(XXH3_64bits_withSecret(text.data(), text.size(), ours.secret(), hash_key::secret_bytes));
         hashes.insert(text_hash(text, ours.secret()));
+        of_tables.insert(ours(text));
         tenants.insert(tenant_key_of(text, ours).flip);
     }
     CHECK(theirs.size() == 1);  // so it is right
     CHECK(hashes.size() == texts.size());
+    CHECK(of_tables.size() == texts.size());
     CHECK(tenants.size() == texts.size());
 }
 
