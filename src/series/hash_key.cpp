@@ -7,9 +7,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "series/label_hash.hpp"
+#include "series/text_hash.hpp"
 
 namespace seriesgate {
+
+static_assert(hash_key::secret_bytes == text_secret_bytes);
 
 hash_key::hash_key(bytes_view random) {
     assert(random.size() >= random_bytes_min);

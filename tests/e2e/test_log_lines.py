@@ -1,5 +1,6 @@
 """Every line of docs/logs.md is provoked here or named as one that cannot be, in logfmt and in JSON."""
 
+import fcntl
 import json
 import re
 import resource
@@ -21,6 +22,7 @@ from gate import REPOSITORY, run, sanitized
 from certificates import Authority
 from log_lines import parse
 from shared_stores import SharedStore
+from taking_over import asking, is_given_all
 from traffic import numbered, offer
 from upstream import Answer, Upstream
 from waiting import eventually
@@ -346,6 +348,18 @@ def somebody_asks_for_it(scene):
         peer.send(b"hello")
         peer.recv(100)
     return gate, {"times": "1", "err": "whoever asked speaks another protocol, or is too slow"}
+
+
+@line("state.dir is another process', the next save tries to get it back")
+def somebody_keeps_the_state(scene):
+    gate = scene.gate(keeps(scene))
+    assert gate.get("/-/healthy").status == 200
+    with open(scene.state / "lock") as lock:
+        with asking(scene.state / "takeover") as peer:
+            is_given_all(peer)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        eventually(lambda: gate.said("state.dir is another process', the next save tries to get it back"), "it says so")
+    return gate, {}
 
 
 @line("no gate runs, so none is taken over")

@@ -1,5 +1,6 @@
 """One gate takes another's place while senders write: none of them is told of an error, and no count is lost."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from client import Client, get, post
 from gate import BINARY, run
 from secure import Secured, connection
 from shared_stores import SharedStore
+from taking_over import asking, is_given_all
 from traffic import arrived, body, identity, numbered, offer
 from upstream import Answer
 from waiting import eventually
@@ -352,14 +354,23 @@ def test_a_state_that_cannot_be_saved_leaves_the_place(kept, upstream, tmp_path)
     shutil.rmtree(tmp_path / "state" / "state")
 
 
+def test_whoever_keeps_the_state_for_a_while_costs_no_count(kept, upstream, tmp_path):
+    """As a gate does that is loading it, and is not waited for any more."""
+    gate, take_over = kept()
+    offer(gate, upstream, numbered(2))
+    with open(tmp_path / "state" / "lock") as lock:
+        with asking(tmp_path / "state" / "takeover") as peer:
+            is_given_all(peer)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        eventually(lambda: gate.said("state.dir is another process', the next save tries to get it back"), "the log says so")
+        eventually(lambda: gate.said(GONE_ON), "it goes on")
+        unharmed(gate, upstream, 2)
+        assert offer(gate, upstream, numbered(5)) == numbered(5)
+    gate.stop()
+    assert take_over().current() == 5
+
+
 # --- who else asks
-
-def asking(path):
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    made.settimeout(20)
-    made.connect(path)
-    return made
-
 
 @pytest.fixture
 def met(start_gate, upstream):

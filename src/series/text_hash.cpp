@@ -1,4 +1,6 @@
-#include "series/label_hash.hpp"
+#include "series/text_hash.hpp"
+
+#include "series/avalanche.hpp"
 
 namespace seriesgate {
 
