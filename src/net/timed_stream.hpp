@@ -27,8 +27,8 @@ namespace seriesgate {
 /// A read that ends with net::error::eof means that the peer has said so; where TLS is cut off, tls_error::truncated
 /// tells. Threads: the executor's. The stream must outlive its operations.
 class timed_stream {
-    std::shared_ptr<timed_socket>
-        socket_;  // shared with TLS, and for the timer's handler to see whether it is still there
+    // Shared with TLS, and for the timer's handler to see whether it is still there.
+    std::shared_ptr<timed_socket> socket_;
     std::unique_ptr<tls_layer> tls_;
 
   public:

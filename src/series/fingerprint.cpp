@@ -64,10 +64,12 @@ histogram_family label_hasher::family(std::span<const label_view> labels, const 
 }
 
 tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept {
-    const std::uint64_t of_long = text_hash(tenant, key.secret());
-    std::array<char, sizeof of_long> in_place;
-    std::memcpy(in_place.data(), &of_long, sizeof of_long);
-    if (tenant.size() > text_piece_bytes) tenant = {in_place.data(), in_place.size()};
+    std::array<char, sizeof(std::uint64_t)> in_place;
+    if (tenant.size() > text_piece_bytes) {
+        const std::uint64_t of_long = text_hash(tenant, key.secret());
+        std::memcpy(in_place.data(), &of_long, sizeof of_long);
+        tenant = {in_place.data(), in_place.size()};
+    }
     const XXH128_hash_t hash =
         XXH3_128bits_withSecret(tenant.data(), tenant.size(), key.secret(), hash_key::secret_bytes);
     return {.flip = hash.low64, .factor = avalanche(hash.high64) | 1};
