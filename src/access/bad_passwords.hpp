@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "access/keyed_digest.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -15,7 +16,7 @@ namespace seriesgate {
 /// Threads: one.
 class bad_passwords {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     static constexpr std::size_t kept_max = 4096;
     static constexpr std::chrono::seconds kept_for{60};

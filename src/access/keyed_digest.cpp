@@ -3,12 +3,13 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 
 #include <cstdint>
 #include <new>
-#include <stdexcept>
+#include <span>
 #include <string>
+
+#include "system/random.hpp"
 
 namespace seriesgate {
 
@@ -17,8 +18,7 @@ bool same_digest(const digest& one, const digest& other) noexcept {
 }
 
 digest_key::digest_key() {
-    if (RAND_bytes(key_.data(), static_cast<int>(key_.size())) != 1)
-        throw std::runtime_error("no random bytes for the key of passwords");
+    fill_random(std::as_writable_bytes(std::span{key_}));
 }
 
 digest digest_key::of(std::initializer_list<std::string_view> texts) const {

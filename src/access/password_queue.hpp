@@ -17,6 +17,7 @@
 
 #include "access/keyed_digest.hpp"
 #include "config/secret_text.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -40,7 +41,7 @@ enum class password_verdict : std::uint8_t {
 /// room. Who asks for what is asked for already shares the answer. Threads: any.
 class password_queue {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     using listener = std::function<void(password_verdict)>;
 
     struct order {

@@ -24,12 +24,13 @@
 #include "metrics/process.hpp"
 #include "series/fingerprint.hpp"
 #include "series/text.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr int rest_per_work = 3;
 constexpr clock::duration rest_max = 1s;

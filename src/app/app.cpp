@@ -1,7 +1,6 @@
 #include "app/app.hpp"
 
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -46,8 +45,9 @@
 #include "ingest/tell_rest.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 #include "net/background.hpp"
-#include "net/wall_clock.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -67,7 +67,7 @@ std::unique_ptr<tls_files> certificates_of(const config& settings, http_metrics&
 
 /// Nothing that has happened is kept from the log for long, for want of a next time.
 net::awaitable<void> tell_rests(serving_shared& of) {
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         tell_rest(of.http.rejections);
         of.http.closings.tell(of.http.metrics);
@@ -87,7 +87,7 @@ void run(const config& settings, const start& how, std::function<load_outcome()>
     gate_metrics metrics;
     std::optional<fleet_seat> fleet;
     if (settings.shared.has_store()) fleet.emplace(settings, key, metrics.fleet);
-    const auto now = [&fleet] { return fleet ? fleet->shared.now() : time_point{wall_clock_now()}; };
+    const auto now = [&fleet] { return fleet ? fleet->shared.now() : time_point{wall_clock::now()}; };
     series_limiter limiter{settings.rules, now(), key, fleet ? limit_scope::fleet : limit_scope::gate};
     culprits noted{settings, key, limiter, now()};
     const descriptor_use other_descriptors = descriptors_besides(settings);
@@ -104,7 +104,7 @@ void run(const config& settings, const start& how, std::function<load_outcome()>
     };
     reloader reload{settings, read_all_again, limiter, web, metrics.reload, shared.admin.in_force};
     const page_sources figures{.limiter = limiter,
-                               .started = std::chrono::steady_clock::now(),
+                               .started = monotonic_clock::now(),
                                .write_metrics =
                                    [&](exposition& out) {
                                        write(out, metrics);

@@ -15,6 +15,7 @@
 #include "log/log.hpp"
 #include "net/background.hpp"
 #include "series/fingerprint.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -65,9 +66,9 @@ void fleet_seat::stop() {
 }
 
 void fleet_seat::leave() {
-    const auto limit = std::chrono::steady_clock::now() + leave_limit;
+    const auto limit = monotonic_clock::now() + leave_limit;
     net::co_spawn(io_, self_.leave(), net::detached);
-    while (shared.keeps_places && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
+    while (shared.keeps_places && monotonic_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
 }
 
 }  // namespace seriesgate

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
 #include <span>
@@ -18,13 +17,15 @@
 #include "handover/takeover.hpp"
 #include "http/passing.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 #include "net/awaited.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// Between two looks at what the other says, and at what is still being worked on.
 constexpr auto poll_interval = 5ms;
@@ -61,7 +62,7 @@ std::optional<message_listener> open_takeover_socket(const config& settings, boo
 /// One process that asks, and what it is told.
 struct handing_over::talk {
     message_socket other;
-    net::steady_timer timer;
+    async_timer timer;
     clock::time_point waits_since = clock::now();
 
     talk(message_socket with, net::io_context& io) : other(std::move(with)), timer(io) {}
@@ -95,7 +96,7 @@ struct handing_over::talk {
 net::awaitable<void> handing_over::run() {
     net::io_context& io = of_.front_desk.self.io;
     net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
-    net::steady_timer rest{io};
+    async_timer rest{io};
     for (;;) {
         auto [failed] = co_await somebody.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
         if (failed) co_return;
@@ -274,7 +275,7 @@ net::awaitable<std::string> handing_over::give_place(talk& with) {
 
 net::awaitable<void> handing_over::go_on(std::vector<idle_connections::one> connections) {
     bool is_ours = of_.kept.take_back();
-    net::steady_timer timer{of_.front_desk.self.io};
+    async_timer timer{of_.front_desk.self.io};
     for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
         timer.expires_after(poll_interval);
         co_await timer.async_wait(no_throw);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "net/background.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -26,12 +27,12 @@ marking::marking(marker_sources from, shared_stores& stores) : from_(std::move(f
 }
 
 void marking::leave() {
-    const auto limit = std::chrono::steady_clock::now() + leave_limit;
+    const auto limit = monotonic_clock::now() + leave_limit;
     net::post(io_, [this] {
         for (marker_writer& each : writers_) each.end();
     });
     const auto have_ended = [this] { return std::ranges::all_of(writers_, &marker_writer::has_ended); };
-    while (!have_ended() && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
+    while (!have_ended() && monotonic_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
 }
 
 void marking::stop() {

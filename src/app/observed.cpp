@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "log/log.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -23,7 +24,7 @@ observed_keeper::observed_keeper(const state_directory& directory, const hash_ke
 }
 
 void observed_keeper::save() noexcept {
-    saved_ = std::chrono::steady_clock::now();
+    saved_ = monotonic_clock::now();
     try {
         catch_up_();
         file_.save([this](state_encoder& out) {
@@ -36,7 +37,7 @@ void observed_keeper::save() noexcept {
 }
 
 void observed_keeper::save_now_and_then() noexcept {
-    if (std::chrono::steady_clock::now() - saved_ < interval || !directory_.is_held()) return;
+    if (monotonic_clock::now() - saved_ < interval || !directory_.is_held()) return;
     save();
 }
 

@@ -9,6 +9,7 @@
 #include "series/hash_key.hpp"
 #include "state/observed_file.hpp"
 #include "state/state_directory.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -18,7 +19,7 @@ class observed_keeper {
     observed_file file_;
     culprits& noted_;
     const std::function<void()> catch_up_;
-    std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point saved_ = monotonic_clock::now();
 
   public:
     /// Loads what is there.

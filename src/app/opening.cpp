@@ -1,11 +1,12 @@
 #include "app/opening.hpp"
 
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
 
 #include "fleet/fleet_shared.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -20,7 +21,7 @@ constexpr auto activated_wait_max = 1s;
 
 /// Decides from one moment to the next whether there is something to wait for.
 class readiness {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     const opening& of_;
     const clock::time_point began_ = clock::now();
 
@@ -62,7 +63,7 @@ net::awaitable<void> open(opening steps) {
     bool serves = before == nullptr && !steps.place.is_activated;
     if (serves) steps.serves();
     const readiness state{steps};
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     std::string fault;
     while (fault.empty() && !state.is_ready()) {
         if (before == nullptr && !serves && (state.is_late() || steps.place.before)) {

@@ -16,6 +16,7 @@
 #include "config/ignored_labels.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -91,13 +92,13 @@ reloader::reloader(const config& running, std::function<load_outcome()> read_aga
 
 void reloader::note_success() {
     metrics_.successful.set(1);
-    metrics_.success_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+    metrics_.success_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
 }
 
 void reloader::run(const std::stop_token& stop, reload_desk& asked, const std::function<void()>& begins,
                    const std::function<void()>& ends) {
     while (const auto order = asked.take(stop)) {
-        const auto began = std::chrono::steady_clock::now();
+        const auto began = monotonic_clock::now();
         if (begins) begins();
         const reload_outcome outcome = reload();
         if (ends) ends();

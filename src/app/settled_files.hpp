@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "net/text_file.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -24,7 +25,7 @@ class settled_files {
     std::optional<std::chrono::steady_clock::time_point> changed_;
 
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     /// File systems' times may go in steps of two seconds, and who writes has that long to end it.
     static constexpr std::chrono::seconds settling{2};

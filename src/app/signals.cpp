@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
 #include <memory>
 
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -30,13 +31,13 @@ struct drain {
     server& senders;
     const gauge& working;  ///< requests
     const gauge& copies;   ///< for replicas
-    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point began = monotonic_clock::now();
     std::chrono::nanoseconds patience;  ///< with those who have connected and have not asked anything yet
 
     /// Who has been accepted is answered; where another process accepts from the same socket, nobody is refused then.
     [[nodiscard]] bool is_over() const {
         const auto unfinished = senders.connections().count_unfinished();
-        const bool is_patient = std::chrono::steady_clock::now() < began + patience;
+        const bool is_patient = monotonic_clock::now() < began + patience;
         return !senders.entry().accepts() && working.value() == 0 && copies.value() == 0 && unfinished.busy == 0 &&
                (unfinished.unasked == 0 || !is_patient);
     }
@@ -46,9 +47,9 @@ struct drain {
 net::awaitable<void> wait_for_end(net::signal_set& signals, const drain& of, std::chrono::nanoseconds limit) {
     const auto impatient = std::make_shared<bool>(false);
     signals.async_wait([impatient](error_code failed, int) { *impatient = !failed; });
-    const auto end = std::chrono::steady_clock::now() + limit;
-    net::steady_timer timer{co_await net::this_coro::executor};
-    while (!of.is_over() && !*impatient && std::chrono::steady_clock::now() < end) {
+    const auto end = monotonic_clock::now() + limit;
+    async_timer timer{co_await net::this_coro::executor};
+    while (!of.is_over() && !*impatient && monotonic_clock::now() < end) {
         timer.expires_after(drain_poll_interval);
         co_await timer.async_wait(no_throw);
     }

@@ -8,9 +8,9 @@
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/wall_clock.hpp"
 #include "series/fingerprint.hpp"
 #include "state/secret_file.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -32,7 +32,7 @@ state_keeper::state_keeper(const config& settings, const installation& in, const
 }
 
 void state_keeper::load() {
-    const auto loaded = file_.load(limiter_, wall_clock_now());
+    const auto loaded = file_.load(limiter_, wall_clock::now());
     if (loaded.result == snapshot_file::load_result::refused)
         log::error("state not loaded, all series are new", {{"err", loaded.reason}});
     if (loaded.result != snapshot_file::load_result::loaded) return;
@@ -61,7 +61,7 @@ bool state_keeper::try_save(const pause& between) {
     if (saved.result == snapshot_file::save_result::saved) {
         metrics_.saves.add();
         metrics_.bytes.set(static_cast<std::int64_t>(saved.bytes));
-        metrics_.save_seconds.set(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+        metrics_.save_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
     }
     if (saved.result == snapshot_file::save_result::failed) note_failure(saved.reason);
     return saved.result == snapshot_file::save_result::saved;

@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdlib>
 
 #include "app/running_workers.hpp"
 #include "limit/limiter.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -66,7 +67,7 @@ void supervision::stopping() {
 /// is nothing to say: the manager would take the end of a reload for the end of the start.
 void supervision::reload_begins() {
     if (life_.stage() != life_stage::ready) return;
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
+    const auto now = monotonic_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
     manager_.send(fmt::format("RELOADING=1\nMONOTONIC_USEC={}",
                               std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
 }
@@ -77,11 +78,11 @@ void supervision::reload_ends() {
 
 net::awaitable<void> supervision::run() {
     if (!manager_) co_return;
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     const auto interval = watchdog_ ? std::min(watchdog_->interval(), status_interval) : status_interval;
-    auto status_due = std::chrono::steady_clock::now();
+    auto status_due = monotonic_clock::now();
     for (;;) {
-        const auto now = std::chrono::steady_clock::now();
+        const auto now = monotonic_clock::now();
         if (watchdog_ && watchdog_->is_alive(oldest_turn(workers_), now)) manager_.send("WATCHDOG=1");
         if (now >= status_due) {
             tell_status();

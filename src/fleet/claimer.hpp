@@ -11,6 +11,7 @@
 #include "fleet/turns.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -24,7 +25,7 @@ class claimer {
     std::vector<share_charge> charges_;  // of the series that is looked at
 
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     claimer(net::io_context& io, fleet_shared& shared);
 

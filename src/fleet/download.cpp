@@ -10,6 +10,7 @@
 #include "limit/limiter.hpp"
 #include "limit/windows.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 namespace {
@@ -56,7 +57,7 @@ download::download(net::io_context& io, fleet_shared& shared)
 net::awaitable<bool> download::once_more() {
     const std::uint64_t wanted = ++asked_;
     wakes_.cancel();
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     const auto give_up = clock::now() + once_more_max;
     while (done_ < wanted) {
         if (clock::now() >= give_up) co_return false;
@@ -71,7 +72,7 @@ net::awaitable<void> download::run(series_limiter& limiter) {
     for (;;) {
         clock::duration wait = pause;
         if (done_ == asked_) {
-            wait = net::steady_timer::duration::max() / 4;
+            wait = async_timer::duration::max() / 4;
         } else if (shared_.state() != fleet_state::joined) {
             wait = join_interval;
         } else {

@@ -1,7 +1,6 @@
 /// What the fleet has admitted becomes known to a gate that joins it.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -12,7 +11,9 @@
 #include "fleet/set_reading.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 #include "redis/redis_client.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -23,12 +24,12 @@ class series_limiter;
 ///
 /// One that fails is begun anew, at most every few seconds. Threads: that of its io_context.
 class download {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     net::io_context& io_;
     fleet_shared& shared_;
     redis_client client_;
-    net::steady_timer wakes_;
+    async_timer wakes_;
     std::uint64_t asked_ = 1;  // for the times that this gate joins
     std::uint64_t done_ = 0;   // up to which of them
     std::string said_;         // why the last one failed, as the log has it

@@ -13,6 +13,7 @@
 #include "limit/compiled_rules.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -20,7 +21,7 @@ namespace seriesgate {
 /// as long as it is on the list the store keeps their places. A gate that dies on it keeps them until the hour ends.
 /// Threads: that of the membership.
 class enrolment {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     fleet_shared& shared_;
     const std::string name_;  // of this run of the gate

@@ -1,12 +1,12 @@
 #include "fleet/feed.hpp"
 
-#include <boost/asio/steady_timer.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fleet/feed_text.hpp"
 #include "limit/limiter.hpp"
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 namespace {
@@ -31,7 +31,7 @@ feed::feed(net::io_context& io, fleet_shared& shared, download by)
                 .answers_within = shared.settings.store.timeout}) {}
 
 net::awaitable<void> feed::follow(series_limiter& limiter) {
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         client_.maintain();
         take_late(clock::now(), limiter);

@@ -10,6 +10,7 @@
 #include "limit/window.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -24,7 +25,7 @@ class series_limiter;
 /// that they were lost: when there is no answer to wait for. Threads: that of its io_context.
 class feed {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     /// Takes all series over that the store has in an hour.
     /// @return whether it has.
     using download = std::function<net::awaitable<bool>(const window_span& hour)>;

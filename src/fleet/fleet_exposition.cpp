@@ -4,6 +4,7 @@
 
 #include "fleet/fleet_shared.hpp"
 #include "metrics/exposition.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -97,7 +98,7 @@ void write(exposition& out, fleet_shared& of) {
     out.family("seriesgate_shared_feed_up",
                "Whether the gate knows all that other gates have taken in the hour, as of less than a second ago.",
                metric_type::gauge);
-    out.sample({}, of.feed.fresh_hour(std::chrono::steady_clock::now()) ? 1 : 0);
+    out.sample({}, of.feed.fresh_hour(monotonic_clock::now()) ? 1 : 0);
     write_counter(out, "seriesgate_shared_fed_series_total",
                   "Series that other gates have taken, and that this one knows for it.", metrics.fed_series);
     write_counter(out, "seriesgate_shared_struck_series_total",

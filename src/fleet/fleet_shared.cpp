@@ -1,11 +1,11 @@
 #include "fleet/fleet_shared.hpp"
 
-#include <random>
-
 #include "fleet/claim_script.hpp"
 #include "fleet/feed_script.hpp"
 #include "fleet/shares_script.hpp"
 #include "fleet/telling_script.hpp"
+#include "system/clock.hpp"
+#include "system/random.hpp"
 
 namespace seriesgate {
 namespace {
@@ -14,11 +14,6 @@ namespace {
 constexpr std::size_t untold_series_max = 2 * 1024 * 1024;
 /// The same of those that were let pass out of a share.
 constexpr std::size_t owed_series_max = 1024 * 1024;
-
-std::uint64_t random_number() {
-    std::random_device random;
-    return std::uint64_t{random()} << 32 | random();
-}
 
 }  // namespace
 
@@ -37,7 +32,7 @@ fleet_shared::fleet_shared(const shared_config& shared, fleet_metrics& counted)
 
 known_counts fleet_shared::counted() const {
     if (state() != fleet_state::joined) return {};
-    const auto fresh = feed.fresh_hour(std::chrono::steady_clock::now());
+    const auto fresh = feed.fresh_hour(monotonic_clock::now());
     if (!fresh) return {};
     return {.of = [this, open = *fresh](
                       std::int64_t hour,

@@ -20,9 +20,9 @@
 #include "fleet/heard_counts.hpp"
 #include "fleet/store_keys.hpp"
 #include "limit/untold.hpp"
-#include "net/wall_clock.hpp"
 #include "redis/redis_script.hpp"
 #include "redis/redis_shared.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -84,19 +84,17 @@ class fleet_shared {
     fleet_shared(const shared_config& shared, fleet_metrics& counted);
 
     /// The time by which requests are decided.
-    [[nodiscard]] time_point now() const noexcept {
-        return clock.now(std::chrono::steady_clock::now(), wall_clock_now());
-    }
+    [[nodiscard]] time_point now() const noexcept { return clock.now(monotonic_clock::now(), wall_clock::now()); }
 
     /// What an answer of the store says besides.
     void hear(const store_windows& open) {
-        clock.hear(open.now, std::chrono::steady_clock::now());
+        clock.hear(open.now, monotonic_clock::now());
         buckets.hear(open);
     }
 
     /// How far the store's clock is before this gate's own; 0 until it has been heard.
     [[nodiscard]] std::chrono::nanoseconds clock_offset() const noexcept {
-        return clock.offset(std::chrono::steady_clock::now(), wall_clock_now());
+        return clock.offset(monotonic_clock::now(), wall_clock::now());
     }
 
     [[nodiscard]] fleet_state state() const noexcept { return state_.load(std::memory_order_relaxed); }

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "fleet/store_fitness.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
+#include "system/random.hpp"
 
 namespace seriesgate {
 namespace {
@@ -40,8 +40,7 @@ constexpr const char* foreign =
 constexpr const char* nameless = "INFO server has no run_id: without it nobody notices that a server has lost counts";
 
 std::string name_of_run(const std::string& gate) {
-    std::random_device random;
-    return fmt::format("{}/{:08x}{:08x}", gate, random(), random());
+    return fmt::format("{}/{:016x}", gate, random_number());
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ membership::membership(net::io_context& io, fleet_shared& shared, gate_identity 
       recovery_(shared, who_.name) {}
 
 net::awaitable<std::string> membership::join() {
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     const auto give_up = clock::now() + recovery_patience;
     for (;;) {
         const auto in_the_way = co_await beat();
@@ -70,7 +69,7 @@ net::awaitable<std::string> membership::join() {
 
 net::awaitable<void> membership::keep(const series_limiter& limiter) {
     enrolment_.begin_by(limiter.rules());
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         timer.expires_after(until_next());
         auto [error] = co_await timer.async_wait(no_throw);
@@ -85,7 +84,7 @@ net::awaitable<void> membership::keep(const series_limiter& limiter) {
 }
 
 net::awaitable<void> membership::leave() {
-    net::steady_timer timer{co_await net::this_coro::executor};
+    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         const bool has_left = co_await enrolment_.leave(client_);
         if (has_left) co_return;

@@ -14,6 +14,7 @@
 #include "fleet/share_asking.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -21,7 +22,7 @@ class series_limiter;
 
 /// Says so in the log, once for each change. Threads: that of its io_context.
 class membership {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     fleet_shared& shared_;
     const gate_identity who_;

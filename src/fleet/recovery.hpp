@@ -16,6 +16,7 @@
 #include "fleet/fleet_shared.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -29,7 +30,7 @@ result<recovery_answer, std::string> read_recovery_answer(const redisReply& repl
 
 /// One gate's part in it. Threads: that of its client.
 class recovery {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     fleet_shared& shared_;
     const std::string gate_;

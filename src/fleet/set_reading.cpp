@@ -1,7 +1,6 @@
 #include "fleet/set_reading.hpp"
 
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
 #include <charconv>
 #include <chrono>
 #include <exception>
@@ -13,6 +12,7 @@
 
 #include "fleet/set_dump.hpp"
 #include "fleet/store_keys.hpp"
+#include "net/async_timer.hpp"
 #include "net/background.hpp"
 
 namespace seriesgate {
@@ -35,7 +35,7 @@ struct reading {
     const shared_set set;
     const series_taker take;
     const std::uint64_t connection;
-    net::steady_timer ended;
+    async_timer ended;
     bool dumps = true;
     std::uint32_t next = 0;  // bucket
     std::uint32_t running = 0;
@@ -46,7 +46,7 @@ struct reading {
           set(std::move(of)),
           take(std::move(taker)),
           connection(client.connection_epoch()),
-          ended(where, net::steady_timer::time_point::max()),
+          ended(where, async_timer::time_point::max()),
           dumps(set.series <= compact_members_max * set.buckets) {}
 
     [[nodiscard]] bool goes_on() const noexcept {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "limit/limiter.hpp"
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 namespace {
@@ -22,7 +23,7 @@ constexpr auto pause_max = 1000ms;
 }  // namespace
 
 teller::teller(net::io_context& io, fleet_shared& shared, claimer& by, series_limiter& limiter, const hash_key& key)
-    : shared_(shared), claimer_(by), limiter_(limiter), key_(key), wakes_(io, net::steady_timer::time_point::max()) {}
+    : shared_(shared), claimer_(by), limiter_(limiter), key_(key), wakes_(io, async_timer::time_point::max()) {}
 
 untold_series* teller::at_once() noexcept {
     return has_room() ? &shared_.untold : nullptr;
@@ -40,7 +41,7 @@ void teller::take(untold one) {
 
 net::awaitable<void> teller::run() {
     questions asked{key_};
-    net::steady_timer pausing{co_await net::this_coro::executor};
+    async_timer pausing{co_await net::this_coro::executor};
     std::chrono::milliseconds pause = pause_min;
     for (;;) {
         if (queue_.empty()) {

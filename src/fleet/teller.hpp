@@ -1,7 +1,6 @@
 /// Tells the shared store of incumbents that were accepted at once, and of newcomers that were let pass out of a share.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <deque>
 
@@ -10,6 +9,7 @@
 #include "fleet/fleet_shared.hpp"
 #include "limit/untold.hpp"
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 #include "series/hash_key.hpp"
 
 namespace seriesgate {
@@ -25,7 +25,7 @@ class teller {
     const hash_key& key_;
     std::deque<untold> queue_;
     std::size_t queue_bytes_ = 0;  // without what is under way
-    net::steady_timer wakes_;      // never runs out
+    async_timer wakes_;            // never runs out
 
   public:
     /// All of these outlive it.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/async_timer.hpp"
+
 namespace seriesgate {
 
 net::awaitable<turns::turn> turns::take(std::string_view tenant, clock::time_point limit) {
@@ -11,7 +13,7 @@ net::awaitable<turns::turn> turns::take(std::string_view tenant, clock::time_poi
         co_return turn{here_};
     }
     if (waiting_ == waiting_max_) co_return turn{nullptr};
-    const auto self = std::make_shared<waiter>(waiter{.wakes = net::steady_timer{io_, limit}});
+    const auto self = std::make_shared<waiter>(waiter{.wakes = async_timer{io_, limit}});
     const std::string key{tenant};
     by_tenant_[key].push_back(self);
     ++waiting_;

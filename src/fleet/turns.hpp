@@ -1,7 +1,6 @@
 /// Who asks the shared store next.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -12,6 +11,8 @@
 #include <utility>
 
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -19,7 +20,7 @@ namespace seriesgate {
 /// one with an explosion does not keep the others from asking. Threads: the worker's.
 class turns {
     struct waiter {
-        net::steady_timer wakes;
+        async_timer wakes;
         bool has_turn = false;
     };
     using queue = std::deque<std::shared_ptr<waiter>>;
@@ -33,7 +34,7 @@ class turns {
     const std::shared_ptr<turns*> here_;                   // null when it has gone
 
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     /// The right to ask; goes on to the next when it is destroyed. It may outlive the turns: a claim that was under way
     /// when its worker ended does.

@@ -18,6 +18,8 @@
 #include <optional>
 #include <utility>
 
+#include "system/clock.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -171,11 +173,11 @@ result<message, error_code> message_socket::receive() {
 }
 
 result<message, error_code> message_socket::receive_within(std::chrono::steady_clock::duration limit) {
-    const auto end = std::chrono::steady_clock::now() + limit;
+    const auto end = monotonic_clock::now() + limit;
     for (;;) {
         auto got = receive();
         if (got || got.error() != net::error::would_block) return got;
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - monotonic_clock::now());
         if (left.count() <= 0) return error_code{net::error::timed_out};
         pollfd asked{.fd = socket_.native_handle(), .events = POLLIN, .revents = 0};
         ::poll(&asked, 1, static_cast<int>(left.count()));

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "system/clock.hpp"
+
 namespace seriesgate {
 
 /// How long the service manager waits for a sign of life before it ends the process.
@@ -19,7 +21,7 @@ namespace seriesgate {
 /// late does no harm. And only while every worker has had its turn within half of the limit: so a thread that is stuck
 /// ends the process within one and a half of it. Pure. Threads: one at a time.
 class watchdog {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     const std::chrono::microseconds limit_;
 
   public:

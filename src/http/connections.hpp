@@ -16,6 +16,7 @@
 #include "http/http_metrics.hpp"
 #include "net/socket.hpp"
 #include "net/tls.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -47,7 +48,7 @@ class connection_lease;
 /// Threads: any. Asked a few times a request; the lock is held for a few steps in lists, at most for one shutdown.
 class connection_registry {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     /// A sender that needs longer than this for its request makes room for others when room is needed.
     static constexpr auto slow_after = std::chrono::seconds{1};

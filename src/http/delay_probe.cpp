@@ -3,10 +3,11 @@
 #include <sys/eventfd.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <chrono>
+
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 namespace {
@@ -26,7 +27,7 @@ net::posix::stream_descriptor always_ready(net::io_context& io) {
 
 net::awaitable<void> probe_delay(worker& of) {
     net::posix::stream_descriptor probe = always_ready(of.io);
-    net::steady_timer rest{of.io};
+    async_timer rest{of.io};
     of.delay.begin_round(queue_delay::clock::now());
     for (;;) {
         auto [failed] = co_await probe.async_wait(net::posix::stream_descriptor::wait_read, no_throw);

@@ -16,6 +16,7 @@
 #include "net/message_reading.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_error.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -67,7 +68,7 @@ net::awaitable<void> answer_plain_http(timed_stream& stream) {
 struct handshakes::shaking : leased_stream {
     http_metrics& metrics;
     const std::string peer;
-    const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+    const std::chrono::steady_clock::time_point began = monotonic_clock::now();
 
     shaking(sender_connection from, http_metrics& counts)
         : leased_stream(std::move(from)), metrics(counts), peer(sender_at(stream.peer())) {
@@ -113,7 +114,7 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
         co_await answer_plain_http(plain.stream);
         co_return std::nullopt;
     }
-    shared_.metrics.handshake_duration.observe(std::chrono::steady_clock::now() - one.began);
+    shared_.metrics.handshake_duration.observe(monotonic_clock::now() - one.began);
     co_return came;
 }
 

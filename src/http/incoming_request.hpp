@@ -12,6 +12,7 @@
 #include "http/route_table.hpp"
 #include "net/http_fields.hpp"
 #include "net/transfer_coding.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -23,7 +24,7 @@ struct incoming_request {
     request_header header;  ///< as it was when it had been read: no trailer becomes part of it
     bool keep_alive = false;
     inflight_lease memory;
-    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point began = monotonic_clock::now();
     const route* to = nullptr;  ///< once the header is known, if there is such a path
     bool skips_body = false;    ///< it is answered first, and what is left of its body is read then, for nothing
     identity who{};             ///< once it is known

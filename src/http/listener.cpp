@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "config/shown.hpp"
 #include "log/log.hpp"
 #include "log/sparse_log.hpp"
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 namespace {
@@ -55,7 +55,7 @@ std::string listener::address() const {
 
 net::awaitable<void> listener::accept(const arrivals& to) {
     sparse_log failures;
-    net::steady_timer pause{acceptor_.get_executor()};
+    async_timer pause{acceptor_.get_executor()};
     is_paused_ = false;
     accepts_ = true;
     while (acceptor_.is_open() && !is_paused_) {

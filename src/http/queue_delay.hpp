@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "system/clock.hpp"
+
 namespace seriesgate {
 
 /// Where requests come faster than they can be worked on, they wait in the sockets: each round of the thread through
@@ -19,7 +21,7 @@ namespace seriesgate {
 /// Pure: `now` is passed in. Threads: the one whose delay it is.
 class queue_delay {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     /// So many are no giants.
     static constexpr std::size_t requests_many = 16;

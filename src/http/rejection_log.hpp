@@ -11,6 +11,7 @@
 #include "http/reply.hpp"
 #include "log/line.hpp"
 #include "log/sparse_log.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -21,12 +22,12 @@ class rejection_log {
   public:
     /// @return the requests since the last line, if a line is due now: the caller then writes it. Nothing for requests
     /// that were taken but for what was refused of them, or not translated: who decides that has a line of its own.
-    std::optional<std::uint64_t> count(
-        reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
+    std::optional<std::uint64_t> count(reject_reason reason,
+                                       std::chrono::steady_clock::time_point now = monotonic_clock::now()) noexcept;
 
     /// Requests for this reason that nobody has been told of, if a line about them is due now.
-    std::optional<std::uint64_t> rest(
-        reject_reason reason, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) noexcept;
+    std::optional<std::uint64_t> rest(reject_reason reason,
+                                      std::chrono::steady_clock::time_point now = monotonic_clock::now()) noexcept;
 };
 
 /// Says how many requests there were behind the last lines, when it is due: call it now and then.

@@ -14,6 +14,7 @@
 #include "http/served_connection.hpp"
 #include "log/log.hpp"
 #include "net/message_writing.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -116,7 +117,7 @@ constexpr std::size_t logged_path_bytes_max = 200;
 /// Each request has a line for who looks for one.
 void log_answer(const served_connection& peer, const incoming_request& current, unsigned status) {
     if (!log::is_written(log::level::debug)) return;
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - current.began;
+    const std::chrono::duration<double> took = monotonic_clock::now() - current.began;
     log::debug("request answered", {{"sender", peer.sender},
                                     {"user", current.who.user},
                                     {"tenant", tenant_for(current, peer.self.shared.tenant_header)},
@@ -156,7 +157,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     const unsigned status = answer.status;
     bool again = co_await send(peer, current, std::move(answer));
     log_answer(peer, current, status);
-    if (current.is_ingestion()) metrics.request_duration.observe(std::chrono::steady_clock::now() - current.began);
+    if (current.is_ingestion()) metrics.request_duration.observe(monotonic_clock::now() - current.began);
     if (again && current.skips_body) again = co_await skip_rest(peer, current);
     if (again) co_return after::next_request;
     co_return unread || peer.buffer.size() != 0 || !peer.stream.is_quiet() ? after::linger : after::close;

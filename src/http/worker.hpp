@@ -16,6 +16,7 @@
 #include "http/rejection_log.hpp"
 #include "http/sender_streams.hpp"
 #include "net/asio.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -42,7 +43,7 @@ struct worker {
     http_shared& shared;
     queue_delay delay{shared.settings.queue_delay_max};
     /// When its probe last had its turn, see delay_probe.hpp. Threads: any.
-    std::atomic<std::chrono::steady_clock::time_point> last_turn{std::chrono::steady_clock::now()};
+    std::atomic<std::chrono::steady_clock::time_point> last_turn{monotonic_clock::now()};
 
     explicit worker(http_shared& state) : shared(state) {}
 };

@@ -4,7 +4,7 @@
 
 #include "fleet/fleet_shared.hpp"
 #include "ingest/noted_series.hpp"
-#include "net/wall_clock.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -24,7 +24,7 @@ request_sender sender_of(const decided_request& request) {
 void note_culprits(const decided_request& request, planner& planning, ingest_shared& shared) {
     const plan& decided = request.decided;
     if (decided.arrived.empty() && decided.turned_away.empty()) return;
-    const time_point now = shared.fleet != nullptr ? shared.fleet->now() : time_point{wall_clock_now()};
+    const time_point now = shared.fleet != nullptr ? shared.fleet->now() : time_point{wall_clock::now()};
     shared.noted.take(decided, planning, request.decoded, request.kind.version, sender_of(request), now);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/steady_timer.hpp>
 #include <cassert>
 #include <chrono>
 #include <new>
@@ -16,7 +15,8 @@
 #include "limit/group_key.hpp"
 #include "limit/untold.hpp"
 #include "log/log.hpp"
-#include "net/wall_clock.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
 #include "upstream/via.hpp"
 
 namespace seriesgate {
@@ -40,7 +40,7 @@ ingestor::ingestor(net::io_context& io, ingest_shared& shared)
 }
 
 net::awaitable<void> ingestor::maintain() {
-    net::steady_timer timer{io_};
+    async_timer timer{io_};
     for (;;) {
         relay_.maintain();
         if (claimer_) claimer_->maintain();
@@ -135,7 +135,7 @@ net::awaitable<result<plan, reply>> ingestor::decide(bytes_view decoded, protoco
     const std::uint64_t asking = claimer_ ? work.planning.entry_count() * questions::series_bytes_max : 0;
     if (!work.memory->grow(work.planning.bytes() + asking)) co_return overloaded(body.use());
     if (!claimer_) {
-        const auto decided = work.planning.decide(shared_.limiter, wall_clock_now(), tenant);
+        const auto decided = work.planning.decide(shared_.limiter, wall_clock::now(), tenant);
         if (!decided) co_return malformed(decided.error());
         co_return *decided;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingest/limit_table.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -19,7 +20,7 @@ class exposition;
 /// not keep others out for ever. One that comes again counts from zero, as after a restart. Threads: any.
 class limit_counters {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     static constexpr auto idle_min = std::chrono::minutes{10};
     static constexpr auto look_interval = std::chrono::minutes{1};
 

@@ -12,7 +12,7 @@
 #include "limit/windows.hpp"
 #include "log/log.hpp"
 #include "marker/withheld.hpp"
-#include "net/wall_clock.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -48,7 +48,7 @@ marker_writer::marker_writer(net::io_context& io, marker_sources& from, shared_s
 net::awaitable<void> marker_writer::run() {
     while (!ending_) {
         client_.maintain();
-        const time_point now = wall_clock_now();
+        const time_point now = wall_clock::now();
         if (turn_.take(now)) {
             std::vector<marker_request> requests = book_.next(find_markers(now), now);
             co_await write(std::move(requests), now);
@@ -57,7 +57,7 @@ net::awaitable<void> marker_writer::run() {
         pause_.expires_after(look_interval);
         co_await pause_.async_wait(no_throw);
     }
-    const time_point now = wall_clock_now();
+    const time_point now = wall_clock::now();
     std::vector<marker_request> ends = book_.next({}, now);
     co_await write(std::move(ends), now);
     ended_ = true;
@@ -83,7 +83,7 @@ marker_values marker_writer::find_markers(time_point now) const {
 }
 
 net::awaitable<void> marker_writer::write(std::vector<marker_request> requests, time_point now) {
-    const auto limit = std::chrono::steady_clock::now() + round_limit;
+    const auto limit = monotonic_clock::now() + round_limit;
     const bool are_the_last = ending_;
     bool is_over = false;
     for (const marker_request& each : requests) {
@@ -95,7 +95,7 @@ net::awaitable<void> marker_writer::write(std::vector<marker_request> requests, 
         const outcome made = co_await send(each);
         book_.sent(each, made == outcome::taken, now);
         (made == outcome::taken ? from_.metrics.written : from_.metrics.failed).add(each.samples.size());
-        is_over = made == outcome::away || std::chrono::steady_clock::now() > limit;
+        is_over = made == outcome::away || monotonic_clock::now() > limit;
         if (is_over) book_.broke_off(each);
     }
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,6 +15,7 @@
 #include "log/sparse_log.hpp"
 #include "marker/marker_book.hpp"
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 #include "upstream/store_client.hpp"
 
 namespace seriesgate {
@@ -40,7 +40,7 @@ class marker_writer {
     store_client client_;
     marker_book book_;
     marker_turn turn_;
-    net::steady_timer pause_;
+    async_timer pause_;
     sparse_log failures_{std::chrono::minutes{10}};
     bool ending_ = false;
     std::atomic<bool> ended_{false};

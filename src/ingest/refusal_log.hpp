@@ -10,6 +10,7 @@
 
 #include "ingest/limit_table.hpp"
 #include "log/sparse_log.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -17,7 +18,7 @@ namespace seriesgate {
 /// ten in all. What finds no line is summed up in one more. Threads: any.
 class refusal_log {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     static constexpr auto interval = sparse_log::usual_interval;
     static constexpr std::size_t lines_max = 10;
 

@@ -12,6 +12,7 @@
 #include "ingest/store_error_log.hpp"
 #include "ingest/store_texts.hpp"
 #include "log/log.hpp"
+#include "system/clock.hpp"
 #include "upstream/headers.hpp"
 
 namespace seriesgate {
@@ -94,9 +95,9 @@ net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
 }
 
 net::awaitable<reply> relay::post(const http_request& from, const upstream_request& message) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = monotonic_clock::now();
     auto answer = co_await store_->post(message);
-    shared_.stores.first.metrics.upstream_request_duration.observe(std::chrono::steady_clock::now() - begin);
+    shared_.stores.first.metrics.upstream_request_duration.observe(monotonic_clock::now() - begin);
     if (!answer) co_return failed(from, answer.error());
     reply relayed = answered(std::move(*answer));
     const bool is_data = !message.body.empty();

@@ -1,6 +1,5 @@
 #include "ingest/replication.hpp"
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "ingest/store_error_log.hpp"
 #include "ingest/store_texts.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 #include "net/background.hpp"
 #include "upstream/headers.hpp"
 
@@ -47,11 +47,11 @@ void tell_failed(shared_replica& replica, std::uint64_t samples, std::string_vie
 }  // namespace
 
 struct expected_answers {
-    net::steady_timer all_there;
+    async_timer all_there;
     std::vector<std::optional<reply>> answers{};
     std::size_t missing = 0;
 
-    explicit expected_answers(net::io_context& io) : all_there(io, net::steady_timer::time_point::max()) {}
+    explicit expected_answers(net::io_context& io) : all_there(io, async_timer::time_point::max()) {}
 
     void take(std::size_t at, reply answer) {
         answers[at].emplace(std::move(answer));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "log/line_writer.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate::log {
 namespace {
@@ -15,7 +16,7 @@ std::atomic<format> form{format::logfmt};
 std::atomic<level> least{level::info};
 
 std::string whole_line(level of, std::string_view message, std::span<const field> with) {
-    return line_of(form.load(std::memory_order_relaxed), of, std::chrono::system_clock::now(), message, with) + '\n';
+    return line_of(form.load(std::memory_order_relaxed), of, wall_clock::now(), message, with) + '\n';
 }
 
 std::string describe_loss(std::uint64_t lines) {

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "system/clock.hpp"
+
 namespace seriesgate {
 
 /// Adds events up and tells, at most once in an interval, that it is time to say so.
 /// Threads: any.
 class sparse_log {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
   private:
     const clock::duration interval_;

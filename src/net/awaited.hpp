@@ -2,13 +2,13 @@
 #pragma once
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 
@@ -17,7 +17,7 @@ template <class T>
 class awaited {
     /// Touched by the worker's thread alone.
     struct state {
-        net::steady_timer clock;
+        async_timer clock;
         std::optional<T> value;
     };
 
@@ -45,7 +45,7 @@ class awaited {
     };
 
     explicit awaited(net::io_context& io)
-        : io_(&io), state_(std::make_shared<state>(state{net::steady_timer{io}, std::nullopt})) {}
+        : io_(&io), state_(std::make_shared<state>(state{async_timer{io}, std::nullopt})) {}
 
     [[nodiscard]] giver to_give() const { return {io_, state_}; }
 

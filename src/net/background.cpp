@@ -1,12 +1,12 @@
 #include "net/background.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
 #include <utility>
 
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 namespace {
@@ -26,7 +26,7 @@ void log_failure(const char* failed, const std::exception_ptr& end) noexcept {
 }
 
 net::awaitable<void> keep_going(std::function<net::awaitable<void>()> make, const char* failed) {
-    net::steady_timer pause{co_await net::this_coro::executor};
+    async_timer pause{co_await net::this_coro::executor};
     for (;;) {
         std::exception_ptr end;
         try {

@@ -8,10 +8,12 @@
 #include <system_error>
 #include <utility>
 
+#include "system/clock.hpp"
+
 namespace seriesgate {
 namespace {
 
-using clock = std::chrono::system_clock;
+using clock = wall_clock;
 
 /// Files' times go in steps, of a kernel's tick or, on some file systems, of up to two seconds.
 constexpr std::chrono::seconds step_of_times{2};
@@ -49,7 +51,7 @@ class open_file {
 /// Of its inode: no program can set that one.
 clock::time_point time_of_change(const struct stat& about) {
     const auto since = std::chrono::seconds{about.st_ctim.tv_sec} + std::chrono::nanoseconds{about.st_ctim.tv_nsec};
-    return clock::time_point{std::chrono::duration_cast<clock::duration>(since)};
+    return clock::time_point{std::chrono::duration_cast<clock::time_point::duration>(since)};
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/error.hpp>
 #include <cassert>
 #include <chrono>
@@ -17,8 +16,10 @@
 #include <utility>
 
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 #include "net/socket.hpp"
 #include "net/usage_check.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -32,13 +33,13 @@ namespace seriesgate {
 class timed_socket : public std::enable_shared_from_this<timed_socket> {
   public:
     using executor_type = stream_socket::executor_type;
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
   private:
     static constexpr unsigned in_a_row_max = 16;
 
     stream_socket socket_;
-    net::steady_timer timer_;
+    async_timer timer_;
     clock::time_point limit_ = clock::time_point::min();
     clock::time_point wakes_ = clock::time_point::max();  // when the timer looks at the limit
     unsigned in_a_row_ = 0;                               // operations that have not waited since one that has

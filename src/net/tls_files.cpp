@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "log/log.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
 
-using clock = std::chrono::system_clock;
+using clock = wall_clock;
 using namespace std::chrono_literals;
 
 constexpr auto expiry_is_near = 7 * 24h;
@@ -18,7 +19,7 @@ constexpr auto expiry_interval = 24h;
 /// "2026-01-01T10:00:00Z"; empty for nothing.
 std::string text_of(std::optional<clock::time_point> moment) {
     if (!moment) return {};
-    const std::time_t seconds = clock::to_time_t(*moment);
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(*moment);
     std::tm parts{};
     char text[32];
     ::gmtime_r(&seconds, &parts);

@@ -9,6 +9,7 @@
 #include "core/result.hpp"
 #include "net/text_file.hpp"
 #include "net/tls_context.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -47,7 +48,7 @@ class tls_files {
 
     /// Takes the files if they have changed, and says so in the log; says once, when it has found it twice, that they
     /// are no good; says once a day that the certificate soon expires. Waits for the disk. Threads: one at a time.
-    void refresh(std::chrono::system_clock::time_point now = std::chrono::system_clock::now());
+    void refresh(std::chrono::system_clock::time_point now = wall_clock::now());
 
   private:
     /// @return why not; empty if all could be read.

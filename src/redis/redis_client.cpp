@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/async_timer.hpp"
 #include "net/background.hpp"
 #include "redis/server_answers.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
 
 using namespace std::chrono_literals;
 using kind = redis_error::kind;
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr clock::duration pause_min = 50ms;
 constexpr clock::duration pause_max = 1s;
@@ -107,7 +109,7 @@ net::awaitable<result<redis_client::line_ptr, redis_error>> redis_client::line_b
 }
 
 net::awaitable<void> redis_client::wait_for_attempt(clock::time_point limit) {
-    const auto wakes = std::make_shared<net::steady_timer>(io_, limit);
+    const auto wakes = std::make_shared<async_timer>(io_, limit);
     attempt_awaited_.push_back(wakes);
     co_await wakes->async_wait(no_throw);
     std::erase(attempt_awaited_, wakes);
@@ -125,7 +127,7 @@ void redis_client::start_connecting() {
 }
 
 net::awaitable<void> redis_client::connect_until_there() {
-    net::steady_timer timer{io_};
+    async_timer timer{io_};
     for (;;) {
         if (away_) {
             timer.expires_after(pause_);

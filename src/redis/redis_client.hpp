@@ -1,7 +1,6 @@
 /// One worker's way to the shared store.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -10,9 +9,11 @@
 #include <vector>
 
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 #include "redis/redis_connector.hpp"
 #include "redis/redis_script.hpp"
 #include "redis/redis_shared.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -24,7 +25,7 @@ namespace seriesgate {
 /// any more when it goes.
 class redis_client {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
   private:
     net::io_context& io_;
@@ -39,7 +40,7 @@ class redis_client {
     clock::duration pause_{};
     std::uint64_t epoch_ = 0;
     std::string run_id_;
-    std::vector<std::shared_ptr<net::steady_timer>> attempt_awaited_;
+    std::vector<std::shared_ptr<async_timer>> attempt_awaited_;
     redis_connection asked_;                                // in a cluster: another node, for what it is named for
     std::vector<std::shared_ptr<redis_pipeline>> retired_;  // some of whose calls are still under way
 

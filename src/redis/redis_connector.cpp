@@ -5,12 +5,13 @@
 
 #include "redis/redis_greeting.hpp"
 #include "redis/server_answers.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
 
 using kind = redis_error::kind;
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 /// So that time is left for the others.
 clock::time_point part_of(clock::time_point by, std::size_t parts) {

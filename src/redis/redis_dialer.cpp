@@ -7,11 +7,12 @@
 #include <utility>
 
 #include "net/awaited.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = monotonic_clock;
 
 constexpr std::size_t names_max = 128;
 

@@ -4,6 +4,7 @@
 #include <boost/asio/write.hpp>
 #include <utility>
 
+#include "net/async_timer.hpp"
 #include "net/background.hpp"
 #include "redis/command_text.hpp"
 
@@ -65,7 +66,7 @@ std::size_t redis_pipeline::take_late() noexcept {
 std::shared_ptr<redis_pipeline::pending> redis_pipeline::begin(const std::vector<std::string>& words,
                                                                clock::time_point limit) {
     const auto where = stream_.get_executor();
-    auto one = std::make_shared<pending>(pending{.wakes = net::steady_timer{where}, .limit = limit});
+    auto one = std::make_shared<pending>(pending{.wakes = async_timer{where}, .limit = limit});
     const std::string text = command_text(words);
     unsent_.reserve(unsent_.size() + text.size());
     waiting_.push_back(one);

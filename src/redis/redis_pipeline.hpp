@@ -1,7 +1,6 @@
 /// The calls on one connection: sent as they come, answered in their order.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -12,9 +11,11 @@
 #include <vector>
 
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 #include "net/timed_stream.hpp"
 #include "redis/redis_reply.hpp"
 #include "redis/reply_reader.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -25,14 +26,14 @@ namespace seriesgate {
 /// forgotten then, and not before. Threads: the one of its io_context.
 class redis_pipeline : public std::enable_shared_from_this<redis_pipeline> {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     static constexpr std::size_t calls_max = 1024;  ///< under way, given up or not
     static constexpr std::size_t unsent_bytes_max = 8 << 20;
 
   private:
     struct pending {
-        net::steady_timer wakes;
+        async_timer wakes;
         clock::time_point limit;
         std::optional<redis_answer> answer{};
         bool is_given_up = false;

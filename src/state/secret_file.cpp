@@ -1,16 +1,16 @@
 #include "state/secret_file.hpp"
 
-#include <sys/random.h>
-
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 
 #include "core/counted.hpp"
 #include "series/hash_key.hpp"
+#include "system/random.hpp"
 
 namespace seriesgate {
 namespace {
@@ -32,12 +32,7 @@ struct file_closer {
 
 std::string random_secret() {
     std::string secret(hash_key::random_bytes_min, '\0');
-    for (std::size_t at = 0; at < secret.size();) {
-        const ssize_t got = ::getrandom(secret.data() + at, secret.size() - at, 0);
-        if (got < 0 && errno != EINTR)
-            throw std::runtime_error("no random bytes: " + std::generic_category().message(errno));
-        at += got < 0 ? 0 : static_cast<std::size_t>(got);
-    }
+    fill_random(std::as_writable_bytes(std::span{secret}));
     assert(secret.size() >= hash_key::random_bytes_min);
     return secret;
 }

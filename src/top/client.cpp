@@ -1,7 +1,6 @@
 #include "top/client.hpp"
 
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -16,9 +15,11 @@
 
 #include "config/version.hpp"
 #include "core/base64.hpp"
+#include "net/async_timer.hpp"
 #include "net/http_fields.hpp"
 #include "net/text_file.hpp"
 #include "net/tls.hpp"
+#include "system/clock.hpp"
 #include "upstream/watched_text.hpp"
 
 namespace seriesgate::top {
@@ -89,8 +90,8 @@ net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::a
     resolver_->look_up(at.host, at.port, [looked_up](error_code error, std::vector<stream_endpoint> found) {
         *looked_up = {.done = true, .error = error, .found = std::move(found)};
     });
-    net::steady_timer timer{io_};
-    while (!looked_up->done && std::chrono::steady_clock::now() < limit) {
+    async_timer timer{io_};
+    while (!looked_up->done && monotonic_clock::now() < limit) {
         timer.expires_after(std::chrono::milliseconds{5});
         co_await timer.async_wait(no_throw);
     }
@@ -121,7 +122,7 @@ net::awaitable<std::string> gate_client::connect(time_limit limit) {
     std::string fault = asked_.at.host + " has no address";
     auto left = static_cast<std::ptrdiff_t>(found->size());
     for (const stream_endpoint& each : *found) {
-        const auto now = std::chrono::steady_clock::now();
+        const auto now = monotonic_clock::now();
         fault = co_await connect_to(each, now + (limit - now) / left--);
         if (fault.empty()) break;
     }
@@ -160,7 +161,7 @@ net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& ta
 }
 
 net::awaitable<gate_client::outcome> gate_client::get(const std::string& target) {
-    const auto limit = std::chrono::steady_clock::now() + answer_limit;
+    const auto limit = monotonic_clock::now() + answer_limit;
     for (;;) {
         const bool is_kept = stream_.has_value();
         if (!is_kept) {

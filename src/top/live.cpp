@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "system/clock.hpp"
 #include "top/asking.hpp"
 
 namespace seriesgate::top {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::size_t lines_max = 100;
 
 std::chrono::sys_seconds now() {
-    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    return std::chrono::floor<std::chrono::seconds>(wall_clock::now());
 }
 
 }  // namespace

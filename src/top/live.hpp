@@ -3,9 +3,9 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
 #include "top/client.hpp"
 #include "top/frame.hpp"
 #include "top/keys.hpp"
@@ -23,7 +23,7 @@ class live_view {
     screen& screen_;
     net::posix::stream_descriptor keys_;
     net::signal_set signals_;
-    net::steady_timer pause_;
+    async_timer pause_;
     bool asks_at_once_ = false;  // what was asked last is not what is wanted now
     key_reader reader_;
     view seen_;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "system/clock.hpp"
 #include "top/asking.hpp"
 #include "top/client.hpp"
 #include "top/frame.hpp"
@@ -58,7 +59,7 @@ int report(net::io_context& io, const options& asked, gate_client& gate) {
     moment at{.url = asked.url};
     net::co_spawn(io, ask_once(io, gate, at), net::detached);
     io.run();
-    at.now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    at.now = std::chrono::floor<std::chrono::seconds>(wall_clock::now());
     if (!at.fault.empty()) {
         fmt::print(stderr, "seriesgate top: {}: {}\n", fit_to_be_seen(asked.url), fit_to_be_seen(at.fault));
         return 1;

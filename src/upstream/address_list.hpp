@@ -8,6 +8,7 @@
 
 #include "net/resolver.hpp"
 #include "net/socket.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -15,7 +16,7 @@ namespace seriesgate {
 /// Threads: one. It must outlive the lookups that it begins.
 class address_list {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     using endpoints = std::vector<stream_endpoint>;
     /// Begins to look the name up, and calls with the outcome later, on the same thread.
     using lookup = std::function<void(name_resolver::answer)>;

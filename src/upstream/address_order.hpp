@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/socket.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -14,7 +15,7 @@ namespace seriesgate {
 /// Threads: one.
 class address_order {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     using endpoints = std::vector<stream_endpoint>;
 
     static constexpr std::chrono::seconds memory{30};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/error.hpp>
 #include <cstddef>
 #include <optional>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
 #include "upstream/exchange.hpp"
 #include "upstream/message.hpp"
 #include "upstream/retry.hpp"
@@ -47,7 +48,7 @@ upstream_error unanswered(upstream_error_reason reason, const attempt& made, con
 /// The end of the next of several attempts to connect, so that time is left for the others.
 std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit,
                                               std::chrono::nanoseconds connect_limit, std::ptrdiff_t attempts) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = monotonic_clock::now();
     return now + std::min<std::chrono::steady_clock::duration>(connect_limit, (limit - now) / attempts);
 }
 
@@ -92,8 +93,8 @@ void upstream_client::maintain() {
 
 /// Only the first requests after a start can come before the first answer of the resolver, so asking again is enough.
 net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
-    net::steady_timer timer{io_};
-    while (!addresses_.looked_up() && std::chrono::steady_clock::now() < limit) {
+    async_timer timer{io_};
+    while (!addresses_.looked_up() && monotonic_clock::now() < limit) {
         timer.expires_after(10ms);
         co_await timer.async_wait(no_throw);
     }
@@ -160,7 +161,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
     co_await wait_for_addresses(limit);
     const auto turn = door_.next_address.fetch_add(1, std::memory_order_relaxed);
     // A copy: they may be looked up anew while we connect.
-    const auto endpoints = order_.of(addresses_.known(), turn, std::chrono::steady_clock::now());
+    const auto endpoints = order_.of(addresses_.known(), turn, monotonic_clock::now());
     fault failed;
     for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
         failed = co_await connect_to(connection, endpoint, part_of(limit, store_.upstream.connect_timeout, left--));
@@ -169,7 +170,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
             connection.at = endpoint;
             co_return std::nullopt;
         }
-        order_.failed(endpoint, std::chrono::steady_clock::now());
+        order_.failed(endpoint, monotonic_clock::now());
     }
     if (!failed) failed = unresolved();
     co_return failed;
@@ -193,7 +194,7 @@ net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_me
         const auto origin = connection ? connection_origin::pooled : connection_origin::opened;
         if (!connection) {
             connection.emplace(stream_socket{io_}, door_.connections);
-            const auto connect_by = std::min(limits.answer, std::chrono::steady_clock::now() + limits.connect);
+            const auto connect_by = std::min(limits.answer, monotonic_clock::now() + limits.connect);
             auto failed = co_await connect(*connection, connect_by);
             if (failed) co_return std::move(*failed);
         }

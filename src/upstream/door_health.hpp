@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/guarded.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -24,7 +25,7 @@ enum class door_standing : std::uint8_t {
 /// Threads: any. An answer while all is well costs two looks at atomics.
 class door_health {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     static constexpr std::chrono::seconds pause_min{1};
     static constexpr std::chrono::seconds pause_max{30};

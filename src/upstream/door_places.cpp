@@ -4,6 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -19,7 +22,7 @@ bool has_tried(const tried_doors& tried, std::size_t index) {
 }  // namespace
 
 door_place::door_place(const std::shared_ptr<door_places>& of, shared_door& door, std::size_t index)
-    : of_(of), door_(&door), index_(index), since_(std::chrono::steady_clock::now()) {
+    : of_(of), door_(&door), index_(index), since_(monotonic_clock::now()) {
     ++of->taken_[index];
     door.in_flight.add();
 }
@@ -33,7 +36,7 @@ door_place::door_place(door_place&& other) noexcept
 door_place::~door_place() {
     if (door_ == nullptr) return;
     door_->in_flight.sub();
-    if (const auto of = of_.lock()) of->leave(index_, std::chrono::steady_clock::now() - since_);
+    if (const auto of = of_.lock()) of->leave(index_, monotonic_clock::now() - since_);
 }
 
 door_places::waiting::~waiting() {
@@ -117,11 +120,8 @@ net::awaitable<std::optional<door_place>> door_places::wait(const tried_doors& t
     if (is_in_vain(limit, clock::now())) co_return std::nullopt;
     store_.waits.add();
     store_.waiting.add();
-    waiting own{.of = weak_from_this(),
-                .tried = tried,
-                .limit = limit,
-                .shown = store_.waiting,
-                .alarm = net::steady_timer{io_}};
+    waiting own{
+        .of = weak_from_this(), .tried = tried, .limit = limit, .shown = store_.waiting, .alarm = async_timer{io_}};
     own.alarm.expires_at(limit);
     line_.push_back(&own);
     co_await own.alarm.async_wait(no_throw);

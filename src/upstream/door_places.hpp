@@ -1,7 +1,6 @@
 /// Who of one worker is at which door of a store, and who waits to be.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
 #include <list>
@@ -10,6 +9,8 @@
 #include <vector>
 
 #include "net/asio.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
 #include "upstream/door_choice.hpp"
 #include "upstream/shared_store.hpp"
 
@@ -44,7 +45,7 @@ using tried_doors = std::vector<bool>;
 /// the pace of the others would not be answered in time is told so at once. Owned by a shared_ptr. Threads: the
 /// worker's.
 class door_places : public std::enable_shared_from_this<door_places> {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
     friend class door_place;
 
     struct waiting {
@@ -52,7 +53,7 @@ class door_places : public std::enable_shared_from_this<door_places> {
         const tried_doors& tried;
         clock::time_point limit;
         gauge& shown;
-        net::steady_timer alarm;
+        async_timer alarm;
         std::optional<door_place> given{};
         bool in_line = true;
 

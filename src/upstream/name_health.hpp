@@ -8,6 +8,7 @@
 #include "core/guarded.hpp"
 #include "log/sparse_log.hpp"
 #include "net/asio.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -15,7 +16,7 @@ namespace seriesgate {
 /// told only if its beginning was. Threads: any.
 class name_health {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     /// What there is to say of a lookup.
     struct news {

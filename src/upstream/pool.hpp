@@ -12,6 +12,7 @@
 
 #include "metrics/counters.hpp"
 #include "net/timed_stream.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -39,7 +40,7 @@ class upstream_connection {
 /// has no time limit, and nothing pending. Threads: the worker's.
 class connection_pool {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     /// More requests at once than this open and close their connections.
     static constexpr std::size_t idle_max = 256;

@@ -8,6 +8,7 @@
 
 #include "core/result.hpp"
 #include "net/asio.hpp"
+#include "system/clock.hpp"
 #include "upstream/client.hpp"
 #include "upstream/door_places.hpp"
 #include "upstream/request.hpp"
@@ -21,7 +22,7 @@ struct upstream_message;
 /// Otherwise the sender gets an error: to send it again is the sender's, so that nothing is there twice by our doing.
 /// Threads: the one of its io_context.
 class store_client {
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     net::io_context& io_;
     shared_store& shared_;

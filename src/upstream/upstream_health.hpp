@@ -10,6 +10,7 @@
 
 #include "core/guarded.hpp"
 #include "log/sparse_log.hpp"
+#include "system/clock.hpp"
 #include "upstream/upstream_error.hpp"
 
 namespace seriesgate {
@@ -19,7 +20,7 @@ namespace seriesgate {
 /// Threads: any. An answer while all is well costs one look at a flag.
 class upstream_health {
   public:
-    using clock = std::chrono::steady_clock;
+    using clock = monotonic_clock;
 
     /// A time in which requests got no answer.
     struct outage {

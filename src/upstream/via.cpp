@@ -3,11 +3,11 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <random>
 #include <string>
 
 #include "core/ascii.hpp"
 #include "net/field_text.hpp"
+#include "system/random.hpp"
 
 namespace seriesgate {
 namespace {
@@ -15,10 +15,8 @@ namespace {
 constexpr std::string_view product = "seriesgate";
 
 std::string make_via() {
-    std::random_device random;
-    const std::uint64_t number = std::uint64_t{random()} << 32 | random();
     std::array<char, 16> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), random_number(), 16).ptr;
     return std::string{"1.1 "}.append(product).append("-").append(digits.data(), end);
 }
 

@@ -10,8 +10,8 @@
 #include "demand/observed_demand.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/wall_clock.hpp"
 #include "support/catch.hpp"
+#include "system/clock.hpp"
 #include "talkers/refused_ring.hpp"
 #include "talkers/talkers.hpp"
 
@@ -27,8 +27,8 @@ net::awaitable<void> ask(page_desk& pages, page_key key, net::io_context& io, pa
 
 /// Pages about a limiter and two figures.
 struct scene {
-    series_limiter limiter{{.global = {.hourly = 3}}, wall_clock_now()};
-    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock_now()};
+    series_limiter limiter{{.global = {.hourly = 3}}, wall_clock::now()};
+    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
     refused_ring refused{};
     observed_demand demand{};
     hash_key installation = hash_key::known_to_all();
@@ -45,7 +45,7 @@ struct scene {
                       .demand = demand,
                       .key = installation,
                       .ignored_labels = ignored_labels,
-                      .now = wall_clock_now,
+                      .now = wall_clock::now,
                       .upkeep = [] { return upkeep_facts{.keeps_state = true}; }};
     std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, pages, from); }};
 

@@ -7,9 +7,9 @@
 #include "limit/figures.hpp"
 #include "limit/offering.hpp"
 #include "log/log.hpp"
-#include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
+#include "system/clock.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -29,8 +29,8 @@ struct gate {
     config settings;
     const installation installed{settings};
     hash_key key{installed.secret};
-    offering offers{settings.rules, wall_clock_now()};
-    culprits noted{settings, key, offers.limiter, wall_clock_now()};
+    offering offers{settings.rules, wall_clock::now()};
+    culprits noted{settings, key, offers.limiter, wall_clock::now()};
     state_metrics metrics;
     keeping kept{{.settings = settings,
                   .in = installed,
@@ -39,14 +39,14 @@ struct gate {
                   .noted = noted,
                   .metrics = metrics,
                   .is_in_fleet = false,
-                  .now = [] { return time_point{wall_clock_now()}; }}};
+                  .now = [] { return time_point{wall_clock::now()}; }}};
 
     explicit gate(const std::filesystem::path& directory, std::chrono::milliseconds interval = std::chrono::hours{1})
         : settings(kept_in(directory, interval)) {
         log::set_up(log::format::logfmt, log::level::error);
     }
 
-    void admit(std::uint64_t first) { REQUIRE(offers.accepted(series(first, 1), wall_clock_now()) == 1); }
+    void admit(std::uint64_t first) { REQUIRE(offers.accepted(series(first, 1), wall_clock::now()) == 1); }
     [[nodiscard]] bool knows_one() { return figures_of(offers.limiter).hourly.series_current == 1; }
 };
 

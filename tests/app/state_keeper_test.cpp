@@ -3,9 +3,9 @@
 
 #include "app/state.hpp"
 #include "limit/offering.hpp"
-#include "net/wall_clock.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
+#include "system/clock.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -25,11 +25,11 @@ struct scene {
     config settings = kept_in(scratch / "state.d");
     std::optional<installation> installed{settings};
     hash_key key{installed->secret};
-    offering gate{settings.rules, wall_clock_now()};
+    offering gate{settings.rules, wall_clock::now()};
     state_metrics metrics;
     std::optional<state_keeper> keeper{std::in_place, settings, *installed, key, gate.limiter, metrics};
 
-    void admit(std::uint64_t first) { REQUIRE(gate.accepted(series(first, 1), wall_clock_now()) == 1); }
+    void admit(std::uint64_t first) { REQUIRE(gate.accepted(series(first, 1), wall_clock::now()) == 1); }
     [[nodiscard]] bool saved() const { return std::filesystem::exists(scratch / "state.d/state"); }
 };
 
@@ -88,7 +88,7 @@ TEST_CASE("what was saved is there after a restart, and is not saved again") {
     installation again{at.settings};
     const hash_key same{again.secret};
     CHECK(same.identity() == at.key.identity());
-    offering restarted{at.settings.rules, wall_clock_now()};
+    offering restarted{at.settings.rules, wall_clock::now()};
     state_keeper keeper{at.settings, again, same, restarted.limiter, at.metrics};
     CHECK(restarted.daily().series_current == 2);
     CHECK_FALSE(keeper.save_if_changed());

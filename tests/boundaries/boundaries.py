@@ -14,6 +14,8 @@ CORE = ("core", "series", "wire", "filter", "limit", "demand", "talkers", "plan"
 NOT_IN_CORE = re.compile(r"boost/(asio|beast)|spdlog/|yaml-cpp/|(thread|future|fstream|filesystem|iostream)$|sys/socket\.h$")
 STANDARD_STREAMS = re.compile(r"iostream$|spdlog/")
 CLOCK = re.compile(r"\bnow\(\s*\)")
+# A test that owns the time and the seed owns all of it: what stands beside src/system is out of its reach.
+OTHER_SOURCES = re.compile(r"\b(?:steady_clock|system_clock)::now\b|\bsteady_timer\b|\brandom_device\b|\bgetrandom\b|\bRAND_bytes\b")
 
 MODULE = re.compile(r"^seriesgate_module\((.*?)\)", re.MULTILINE | re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -27,7 +29,8 @@ def findings(root):
     sources = read_sources(root / "src")
     includes = {file: own_includes(text) for file, text in sources.items()}
     return [*wrong_modules(uses, sources), *wrong_includes(uses, includes), *unused_declarations(uses, includes),
-            *circles_of_modules(uses), *circles_of_files(includes), *impure_core(uses, sources), *other_logs(sources)]
+            *circles_of_modules(uses), *circles_of_files(includes), *impure_core(uses, sources), *other_logs(sources),
+            *other_clocks(sources)]
 
 
 # --- what there is
@@ -125,6 +128,13 @@ def other_logs(sources):
     for file, text in sources.items():
         if module_of(file) not in CORE and any(STANDARD_STREAMS.match(name) for _, name in INCLUDE.findall(text)):
             yield f"src/{file}: writes to the standard streams; the log is \"log/log.hpp\""
+
+
+def other_clocks(sources):
+    for file, text in sources.items():
+        if module_of(file) != "system" and module_of(file) not in CORE:
+            for name in sorted({found[0] for found in OTHER_SOURCES.finditer(text)}):
+                yield f"src/{file}: asks {name}; time and random bytes come from src/system, timers from net/async_timer.hpp"
 
 
 def circles(graph):

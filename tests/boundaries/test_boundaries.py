@@ -103,6 +103,12 @@ class MadeUpTree(unittest.TestCase):
         self.assertEqual(self.found({"http/session.cpp": '#include <iostream>\n#include "wire/varint.hpp"\n'}), [
             'src/http/session.cpp: writes to the standard streams; the log is "log/log.hpp"'])
 
+    def test_time_and_chance_come_from_one_place(self):
+        asking = SOUND["http/session.cpp"] + "auto s = std::chrono::steady_clock::now();\n"
+        self.assertEqual(self.found({"http/session.cpp": asking}), [
+            "src/http/session.cpp: asks steady_clock::now; time and random bytes come from src/system, "
+            "timers from net/async_timer.hpp"])
+
     def test_what_only_a_comment_says_is_not_there(self):
         self.assertEqual(self.found({"core/ascii.hpp": '// #include "http/session.hpp"\n/* clock::now()\n'
                                                        '#include <thread>\n#include "no.hpp" */\n#include <mutex>\n'}), [])

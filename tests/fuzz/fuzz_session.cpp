@@ -20,8 +20,8 @@
 #include "http/session.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/wall_clock.hpp"
 #include "support/loopback.hpp"
+#include "system/clock.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -47,11 +47,11 @@ config small_config() {
 /// A gate whose worker is our thread.
 struct gate {
     config settings = small_config();
-    series_limiter limiter{{.global = {.hourly = 3}, .false_positive_rate = 0.5}, wall_clock_now()};
+    series_limiter limiter{{.global = {.hourly = 3}, .false_positive_rate = 0.5}, wall_clock::now()};
     gate_metrics metrics;
     connection_registry connections{{.total = 4}, metrics.http};
     access_control access{settings.web};
-    culprits noted{settings, hash_key::known_to_all(), limiter, wall_clock_now()};
+    culprits noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
     serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, nullptr};
     serving_thread thread{shared, serving_thread::role::worker};
     const hash_key key = hash_key::known_to_all();
@@ -65,7 +65,7 @@ struct gate {
                                .demand = noted.demand,
                                .key = key,
                                .ignored_labels = settings.ignore_labels,
-                               .now = wall_clock_now};
+                               .now = wall_clock::now};
     std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, shared.admin.pages, figures); }};
     std::jthread reloading{[this](const std::stop_token& stop) {
         while (const auto order = shared.admin.reloads.take(stop)) order->give({.ok = true, .text = "reloaded"});

@@ -8,7 +8,7 @@
 #include "ingest/stores.hpp"
 #include "limit/limiter.hpp"
 #include "net/asio.hpp"
-#include "net/wall_clock.hpp"
+#include "system/clock.hpp"
 #include "talkers/refused_ring.hpp"
 #include "talkers/talkers.hpp"
 
@@ -20,7 +20,7 @@ struct ingest_parts {
     ingest_metrics metrics;
     upstream_metrics upstream;
     shared_stores stores{settings.upstream, upstream, 1};
-    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock_now()};
+    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
     refused_ring refused{};
     noted_series noted{who, refused, limiter};
     ingest_shared shared{.settings = settings,
@@ -32,7 +32,7 @@ struct ingest_parts {
     net::io_context io;
 
     explicit ingest_parts(config configured, const limit_rules& rules = {})
-        : settings(std::move(configured)), limiter(rules, wall_clock_now()) {}
+        : settings(std::move(configured)), limiter(rules, wall_clock::now()) {}
 };
 
 }  // namespace seriesgate::testing
