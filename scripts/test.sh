@@ -1,33 +1,40 @@
 #!/usr/bin/env bash
-# Runs every test of seriesgate: scripts/test.sh [--quick]
+# Runs the tests of seriesgate: scripts/test.sh [--quick | --all]
 #
 # Installs what is missing, builds the release, ASan+UBSan, TSan and fuzz presets, and runs the unit tests and the
-# end-to-end tests on each, the fuzz targets for a short while, the checks of style and example configuration, and the
-# unit tests once more on Debian 13 in a root of its own, where the machine can (see test-debian13.sh).
-# --quick: the release preset only. The end says how long each part took; the last line is the count, `N passed, N failed`;
-# exit 0 only if none failed. Logs, JUnit files and lists of the slowest tests are left in build/reports.
+# end-to-end tests on each, the fuzz targets for a short while, and the checks of style and example configuration.
+# --quick: the release preset only.
+# --all: what takes long and seldom breaks besides: scenes of a fleet and other end-to-end tests marked `extended`, on all three
+# builds; builds without unity, static, and by clang; unit tests on Debian 13; the package, the image, arm64; two builds
+# compared; fuzzing and a soak for minutes. It takes hours. It may be stopped: the next run goes on with what has not passed
+# on the same tree.
+# The end says how long each part took; the last line is the count, `N passed, N failed`; exit 0 only if none failed. Logs,
+# JUnit files and lists of the slowest tests are left in build/reports.
 #
 # From the environment:
-#   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (20)
-#   SERIESGATE_TEST_MINUTES   when everything has to be over (86); what of the release is left by then fails
+#   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (20; with --all 300)
+#   SERIESGATE_SOAK_MINUTES   how long the soak of --all runs (20)
+#   SERIESGATE_TEST_MINUTES   when everything but --all has to be over (86); what of the release is left by then fails
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
-quick=no
+quick=no all=no
 for argument in "$@"; do
     case $argument in
         --quick) quick=yes ;;
+        --all) all=yes ;;
         -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
-        *) echo "usage: scripts/test.sh [--quick]" >&2; exit 1 ;;
+        *) echo "usage: scripts/test.sh [--quick | --all]" >&2; exit 1 ;;
     esac
 done
 
 jobs=$(nproc)
 fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-20}
 deadline=$((60 * ${SERIESGATE_TEST_MINUTES:-86}))
+if [ "$all" = yes ]; then deadline=$((7 * 24 * 3600)); fi
 reports=$root/build/reports
 rm -rf "$reports"
 mkdir -p "$reports"
@@ -191,17 +198,18 @@ passes_alone() { # PRESET LIST [PREFIX...]: of names, one a line
 
 # Under a sanitizer a slow machine runs as many as it has time for: 25 minutes, or what is left.
 end_to_end_tests() { # PRESET MARKERS AT_A_TIME [PREFIX...]
-    local preset=$1 markers=$2 at_a_time=$3 status=0 report=$reports/pytest-$1.xml until=inf rest left_out excused=no
+    local preset=$1 markers=$2 at_a_time=$3 status=0 report=$reports/pytest-$1.xml until=inf rest left_out excused=no limit=2400
     shift 3
     section "end-to-end tests, $preset"
     has_time 900 "end-to-end tests, $preset" || return 0
-    if [ "$preset" != release ]; then
+    if [ "$preset" != release ] && [ "$all" = no ]; then
         rest=$((deadline - SECONDS - 400)) # the last one may take 300
         until=$(($(date +%s) + (rest < 1500 ? rest : 1500)))
     fi
+    if [ "$all" = yes ]; then limit=10800; fi
     # Debian's own Python, for that is the one which has Debian's python3-pytest, -xdist, -snappy and -protobuf.
     SERIESGATE_BIN=$(gate_binary "$preset") SERIESGATE_TESTS_UNTIL=$until SERIESGATE_TESTS_LATE=$reports/late-$preset.txt \
-        bounded 2400 "$@" /usr/bin/python3 -m pytest tests/attacks tests/e2e -m "$markers" -n "$at_a_time" --dist loadgroup \
+        bounded "$limit" "$@" /usr/bin/python3 -m pytest tests/attacks tests/e2e -m "$markers" -n "$at_a_time" --dist loadgroup \
         -q -ra --timeout=300 --junitxml="$report" || status=$?
     if [ "$status" = 1 ] && passes_alone "$preset" "$reports/late-$preset.txt" "$@"; then excused=yes; fi
     count_report "$report" "end-to-end tests, $preset" "$status" "$excused"
@@ -262,40 +270,82 @@ fuzz() {
     if [ "$status" != 0 ]; then fail "fuzz targets (exit $status)"; fi
 }
 
-debian13() {
-    section "Debian 13: release preset, unit tests"
-    local status=0 log=$reports/debian13.log
-    has_time 1200 "unit tests, Debian 13" || return 0
-    bounded 2400 scripts/test-debian13.sh >"$log" 2>&1 || status=$?
-    if is_unfinished "unit tests, Debian 13" "$status"; then return; fi
+# --- what --all has besides
+
+# Which tree is tested: the commit, and what differs from it.
+tree_of_now() {
+    { git rev-parse HEAD && git diff HEAD && git ls-files -o --exclude-standard -z | xargs -0r cat; } 2>/dev/null | sha1sum | cut -c1-16
+}
+
+# A part of --all, unless it has passed on this very tree.
+part() { # NAME COMMAND...
+    local mark=$root/build/all/$tree/$1 before=$failed skipped_before=$skipped
+    if [ -e "$mark" ]; then
+        already+=("$1: $(cat "$mark")")
+        return
+    fi
+    local passed_before=$passed
+    "${@:2}"
+    if [ "$failed" = "$before" ] && [ "$skipped" = "$skipped_before" ]; then
+        mkdir -p "${mark%/*}"
+        echo "$((passed - passed_before)) passed on $(date -u +%FT%TZ)" >"$mark"
+    fi
+}
+
+# Runs a script of ours: `ok` lines and pytest's counts are counted, 77 says that this machine cannot.
+script() { # TITLE MINUTES COMMAND...
+    local title=$1 limit=$((60 * $2)) status=0 log
+    shift 2
+    section "$title"
+    log=$reports/$(tr -cs '[:alnum:]' '-' <<<"$title").log
+    bounded "$limit" "$@" >"$log" 2>&1 || status=$?
     if [ "$status" = 77 ]; then
         untested+=("$(tail -n 1 "$log")")
         skipped=$((skipped + 1))
         echo "${untested[-1]}"
-        return
+    elif [ "$status" = 0 ]; then
+        passed=$((passed + 1))
+    else
+        tail -n 40 "$log"
+        fail "$title (exit $status)"
     fi
-    grep -vE '^\[[0-9]+/|^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | cat -s | tail -n 300 || true
-    count_report build/debian13/build/ctest.xml "unit tests, Debian 13" "$status"
+}
+
+debian13() {
+    script "Debian 13: release preset, unit tests" 90 scripts/test-debian13.sh
 }
 
 packages() {
-    section "Debian package: built, linted, and lived through in a fresh Debian 13"
-    local status=0 log=$reports/package.log
-    has_time 600 "the package" || return 0
-    bounded 2400 scripts/test-package.sh trixie >"$log" 2>&1 || status=$?
-    if is_unfinished "the package" "$status"; then return; fi
-    if [ "$status" = 77 ]; then
-        untested+=("$(tail -n 1 "$log")")
-        skipped=$((skipped + 1))
-        echo "${untested[-1]}"
-        return
-    fi
-    grep -E '^(ok|FAILED|not ok)' "$log" || true
-    passed=$((passed + $(grep -c '^ok' "$log" || true)))
-    if [ "$status" != 0 ]; then
-        tail -n 40 "$log"
-        fail "the package on Debian 13 (exit $status)"
-    fi
+    script "Debian packages: built, linted, and lived through in fresh systems" 180 scripts/test-package.sh
+}
+
+other_builds() {
+    script "the gate built file by file, as preset dev does" 60 sh -c "cmake --preset dev -DSERIESGATE_TESTS=ON && cmake --build build/dev -j $jobs"
+    script "the gate built statically, and by clang" 90 scripts/test-builds.sh
+}
+
+extended() { # PRESET [PREFIX...]
+    local preset=$1 markers=extended
+    shift
+    if [ "$preset" != release ]; then markers="extended and not slow and not text"; fi
+    if [ "$preset" = tsan ]; then markers+=" and not one_thread"; fi
+    build "$preset" seriesgate "$@" || return 0
+    end_to_end_tests "$preset" "$markers" $((2 * jobs)) "$@"
+}
+
+what_takes_long() {
+    fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-300}
+    part extended-release extended release
+    part extended-asan extended asan
+    part extended-tsan extended tsan "${fixed_addresses[@]}"
+    part other-builds other_builds
+    part debian13 debian13
+    part packages packages
+    part image script "the image: built and run without an engine" 90 scripts/test-image.sh
+    part arm64 script "arm64: cross-compiled, unit tests of the core by emulation" 180 scripts/cross-arm64.sh
+    part reproducible script "two builds compared" 60 scripts/test-reproducible.sh
+    part fuzz fuzz
+    part soak script "soak" $((${SERIESGATE_SOAK_MINUTES:-20} + 10)) scripts/soak.sh --minutes "${SERIESGATE_SOAK_MINUTES:-20}"
 }
 
 # What was freed is kept from use for its last 16 MB only, not 256: each page of that is one that the kernel has to make.
@@ -306,30 +356,35 @@ export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$root/t
 fixed_addresses=()
 if setarch "$(uname -m)" -R true 2>/dev/null; then fixed_addresses=(setarch "$(uname -m)" -R); fi
 
-section "packages"
-if ! bounded 1200 scripts/install-deps.sh --test; then
-    fail "install-deps"
-else
+what_every_change_runs() {
     check_style
     if build release all; then
         unit_tests release
         check_example_configuration
         check_instructions
-        end_to_end_tests release "" $((3 * jobs)) # most of them wait most of the time
+        end_to_end_tests release "not extended" $((3 * jobs)) # most of them wait most of the time
     fi
-    if [ "$quick" = no ]; then
-        if build asan all; then
-            unit_tests asan
-            end_to_end_tests asan "not slow and not text" $((5 * jobs / 2))
-        fi
-        if has_time 2400 "ThreadSanitizer" && build tsan all "${fixed_addresses[@]}"; then
-            unit_tests tsan "${fixed_addresses[@]}"
-            end_to_end_tests tsan "not slow and not text and not one_thread" $((5 * jobs / 2)) "${fixed_addresses[@]}"
-        fi
-        fuzz
-        debian13
-        packages
+    if [ "$quick" = yes ]; then return; fi
+    if build asan all; then
+        unit_tests asan
+        end_to_end_tests asan "not extended and not slow and not text" $((5 * jobs / 2))
     fi
+    if has_time 2400 "ThreadSanitizer" && build tsan all "${fixed_addresses[@]}"; then
+        unit_tests tsan "${fixed_addresses[@]}"
+        end_to_end_tests tsan "not extended and not slow and not text and not one_thread" $((5 * jobs / 2)) "${fixed_addresses[@]}"
+    fi
+    fuzz
+}
+
+tree=$(tree_of_now) already=()
+section "packages"
+if ! bounded 1200 scripts/install-deps.sh --test; then
+    fail "install-deps"
+elif [ "$all" = yes ]; then
+    part every-change what_every_change_runs
+    what_takes_long
+else
+    what_every_change_runs
 fi
 end_section
 
@@ -343,6 +398,7 @@ done
 for what in "${failures[@]}"; do echo "failed: $what"; done
 for what in "${late[@]}"; do echo "late beside others, and passed three times alone: $what"; done
 for what in "${untested[@]}"; do echo "skipped: $what"; done
+for what in "${already[@]}"; do echo "passed before on the same tree, not run again: $what"; done
 closing="$passed passed, $failed failed"
 if [ "$skipped" -gt 0 ]; then closing+=", $skipped skipped"; fi
 echo "$closing"

@@ -7,6 +7,8 @@ import pytest
 from gate import sanitized
 from soak import Plan, Soak
 
+pytestmark = pytest.mark.extended
+
 ROUNDS = 2
 #: Plain and with TLS together.
 SECONDS = float(os.environ.get("SERIESGATE_SOAK_SECONDS", "36" if sanitized("asan", "tsan", "ubsan") else "75"))

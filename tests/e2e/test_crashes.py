@@ -14,7 +14,7 @@ from client import Client
 from upstream import Answer, Upstream
 from waiting import eventually, in_time, wait_out_the_hour
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(400)]
 
 KILLS = 50
 MAXIMUM = 40_000  # is spent some time after the middle, so that crashes hit a gate that fills and one that is full

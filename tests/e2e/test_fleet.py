@@ -13,6 +13,8 @@ from fleets import (BY_CLUSTER, BY_LOGIN, FIRST_SERVER, GATES, LAST_SERVER, QUIC
 from traffic import TENANT, arrived, body, identity, numbered
 from waiting import eventually
 
+pytestmark = pytest.mark.extended
+
 # --- who goes where
 
 def test_a_tenant_has_one_gate_and_tenants_are_spread_over_all(fleet):

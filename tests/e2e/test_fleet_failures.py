@@ -3,11 +3,15 @@
 import http.client
 import threading
 
+import pytest
+
 import wire
 from fleets import GATES, NO_CHECKS, QUICK_CHECKS, TENANTS, fleet, kind  # noqa: F401
 from traffic import TENANT, identity
 from upstream import Answer
 from waiting import eventually
+
+pytestmark = pytest.mark.extended
 
 
 def test_an_error_of_the_store_is_not_tried_again_on_another_gate(fleet):

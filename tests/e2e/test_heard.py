@@ -18,6 +18,8 @@ from test_upstream_failures import unused_port
 from upstream import Answer, Upstream
 from waiting import eventually
 
+pytestmark = pytest.mark.extended
+
 BODY = wire.pack(wire.sampled("up", job="a"))
 TENANT = [("X-Scope-OrgID", "shop")]
 FORMS = pytest.mark.parametrize("form", ["logfmt", "json"])

@@ -11,6 +11,8 @@ from test_shared_fleet import current, currents
 from traffic import identity, numbered
 from waiting import eventually, in_time
 
+pytestmark = pytest.mark.extended
+
 INCUMBENTS, NEWCOMERS = numbered(8, job="a"), numbered(50, start=1000, job="a")
 FIRST = numbered(1, start=5000, job="a")
 BEFORE, BEGUN, GRACE_OVER = EDGES["an hour's"]

@@ -9,6 +9,8 @@ from test_shared_fleet import current, currents
 from traffic import identity, numbered
 from waiting import eventually
 
+pytestmark = pytest.mark.extended
+
 LIMITS = {
     "global": "maxHourlySeries: 10\n",
     "tenant": "tenants: {default: {maxHourlySeries: 10}}\n",

@@ -12,6 +12,8 @@ from test_shared_fleet import current
 from traffic import identity, numbered
 from waiting import eventually, in_time
 
+pytestmark = pytest.mark.extended
+
 KNOWN, NEWCOMERS = numbered(10), numbered(15, start=1000)
 
 # How a store fails, how that ends, and whether the gates call that being away: one that is full still answers.

@@ -13,6 +13,8 @@ from test_shared_fleet import current
 from traffic import identity, numbered
 from waiting import eventually, in_time
 
+pytestmark = pytest.mark.extended
+
 KNOWN = numbered(10)
 
 

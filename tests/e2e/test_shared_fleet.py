@@ -9,6 +9,8 @@ from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster, SentinelSet
 from traffic import figures, identity, limits, numbered, tenants
 
+pytestmark = pytest.mark.extended
+
 MAXIMUM = 40
 JOBS = ("a", "b", "c")
 

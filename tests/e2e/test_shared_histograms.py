@@ -1,11 +1,15 @@
 """Histograms that are kept whole by gates that share one store, whichever gates their series come through."""
 
+import pytest
+
 import exposition
 from shared_fleets import share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_feed import claims, have_heard
 from test_whole_histograms import CONFIG, histogram
 from traffic import figures, identity, numbered
+
+pytestmark = pytest.mark.extended
 
 
 def over_limit(fleet, window="hourly"):

@@ -8,6 +8,8 @@ from test_shared_fleet import current
 from traffic import numbered
 from waiting import eventually
 
+pytestmark = pytest.mark.extended
+
 LIMIT, HELD_BACK, SHARE = 3200, 160, 10  # with a reserve of 5 %, and sixteen shares
 OWED = "seriesgate_shared_owed_series"
 SHARES = "seriesgate_shared_has_share"

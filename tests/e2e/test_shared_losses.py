@@ -9,6 +9,8 @@ from test_shared_fleet import current
 from traffic import numbered
 from waiting import eventually, in_time
 
+pytestmark = pytest.mark.extended
+
 MAXIMUM = 60
 
 

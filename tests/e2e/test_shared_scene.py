@@ -8,7 +8,7 @@ from test_shared_clock import EDGES, clocks, comes_to, set_all, timed  # noqa: F
 from test_shared_fleet import current
 from traffic import identity, numbered
 
-pytestmark = pytest.mark.timeout(280)
+pytestmark = [pytest.mark.extended, pytest.mark.timeout(280)]
 
 MAXIMUM = 100
 SENDERS = 24

@@ -13,6 +13,8 @@ from test_shared_fleet import current
 from traffic import numbered
 from waiting import eventually, in_time
 
+pytestmark = pytest.mark.extended
+
 SERIES = numbered(3000)
 LIMITS = "maxHourlySeries: 4000\nmaxDailySeries: 4000\n"
 FIRST, INCUMBENTS, NEWCOMERS = numbered(1, start=5000), numbered(8), numbered(20, start=9000)

@@ -11,6 +11,8 @@ from faked_clock import FakedClock
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from store_sets import SLOTS, Cluster, SentinelSet
 
+pytestmark = pytest.mark.extended
+
 
 def test_a_store_keeps_what_it_is_told_to_keep(start_store):
     lost, kept = start_store(name="lost"), start_store(name="kept", kept=True)

@@ -11,6 +11,8 @@ from test_shared_failures import agree
 from traffic import numbered
 from waiting import eventually
 
+pytestmark = pytest.mark.extended
+
 KNOWN, NEWCOMERS = numbered(10), numbered(15, start=1000)
 POLICY = "maxmemory-policy"
 MENDED_BY = "set maxmemory-policy to noeviction"
