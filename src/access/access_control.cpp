@@ -1,7 +1,6 @@
 #include "access/access_control.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -53,40 +52,30 @@ bool access_control::is_known_bad(const digest& of, clock::time_point now) {
     return bad_.contains(of, now);
 }
 
-void access_control::check_passwords(const std::stop_token& stop) {
-    std::mutex idle;
-    std::condition_variable_any wake;
-    std::unique_lock lock{idle};
-    bool goes_on = true;
-    while (goes_on) {
-        clock::duration rest = rest_without_memory;
-        try {
-            goes_on = check_next(stop, rest);
-        } catch (const std::exception& error) {  // out of memory: whoever asked comes again
-            log::error("password not checked", {{"err", error.what()}});
-        }
-        wake.wait_for(lock, stop, rest, [] { return false; });
+std::optional<access_control::clock::duration> access_control::check_next() {
+    try {
+        const auto order = queue_.take();
+        if (!order) return std::nullopt;
+        return check_order(*order);
+    } catch (const std::exception& error) {  // out of memory: whoever asked comes again
+        log::error("password not checked", {{"err", error.what()}});
+        return rest_without_memory;
     }
 }
 
-/// @param rest how long to rest then.
-/// @return false when it is time to stop.
-bool access_control::check_next(const std::stop_token& stop, clock::duration& rest) {
-    const auto order = queue_.take(stop);
-    if (!order) return false;
+access_control::clock::duration access_control::check_order(const password_queue::order& order) {
     const auto began = clock::now();
     password_verdict made = password_verdict::unchecked;
     try {
-        if (began <= order->since + wait_max) made = check(order->question);  // else nobody waits any more
+        if (began <= order.since + wait_max) made = check(order.question);  // else nobody waits any more
     } catch (const std::exception&) {
-        order->give(made);
+        order.give(made);
         throw;
     }
-    order->give(made);
-    rest = made == password_verdict::wrong
+    order.give(made);
+    return made == password_verdict::wrong
                ? std::min<clock::duration>((clock::now() - began) * rests_after_wrong, rest_max)
                : clock::duration::zero();
-    return true;
 }
 
 password_verdict access_control::check(const password_question& asked) {

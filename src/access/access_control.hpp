@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <mutex>
-#include <stop_token>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "access/access_rules.hpp"
 #include "access/bad_passwords.hpp"
@@ -16,7 +18,7 @@
 
 namespace seriesgate {
 
-/// Threads: any, but for check_passwords.
+/// Threads: any, but for check_next.
 class access_control {
     const digest_key key_;
     published<access_rules> rules_;
@@ -59,11 +61,14 @@ class access_control {
     /// And no longer: what comes next may be right.
     static constexpr std::chrono::seconds rest_max{2};
 
-    /// Checks one after the other until it is time to stop. Threads: one, its own.
-    void check_passwords(const std::stop_token& stop);
+    /// @param notify is called for each password that is to be checked. Threads: before others use this.
+    void when_asked(std::function<void()> notify) { queue_.when_added(std::move(notify)); }
+    /// Checks the password whose turn it is, which takes a while.
+    /// @return how long to rest then; nothing where none waits. Threads: one.
+    std::optional<clock::duration> check_next();
 
   private:
-    bool check_next(const std::stop_token& stop, clock::duration& rest);
+    clock::duration check_order(const password_queue::order& order);
     password_verdict check(const password_question& asked);
     bool is_right(const password_question& asked);
     bool is_known_bad(const digest& of, clock::time_point now);

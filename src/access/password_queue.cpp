@@ -49,7 +49,7 @@ bool password_queue::insert(std::string_view peer, order& fresh, std::optional<o
         lanes_.emplace(peer, std::move(orders));
     }
     ++size_;
-    wake_.notify_one();
+    notify_();
     return true;
 }
 
@@ -65,9 +65,9 @@ std::optional<password_queue::order> password_queue::drop_one_of_longest(std::si
     return dropped;
 }
 
-std::optional<password_queue::order> password_queue::take(const std::stop_token& stop) {
-    std::unique_lock lock{guard_};
-    if (!wake_.wait(lock, stop, [this] { return size_ != 0; }) || stop.stop_requested()) return std::nullopt;
+std::optional<password_queue::order> password_queue::take() {
+    const std::scoped_lock lock{guard_};
+    if (size_ == 0) return std::nullopt;
     return take_next();
 }
 

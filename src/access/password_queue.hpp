@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -10,9 +9,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "access/keyed_digest.hpp"
@@ -62,9 +61,11 @@ class password_queue {
     /// @return false if there is no room.
     bool add(std::string_view peer, password_question question, listener asking, clock::time_point now);
 
-    /// Waits for the next. @return nothing when it is time to stop. Throws std::bad_alloc, and has changed nothing
-    /// then.
-    std::optional<order> take(const std::stop_token& stop);
+    /// @return the next; nothing where none waits. Throws std::bad_alloc, and has changed nothing then.
+    std::optional<order> take();
+
+    /// @param notify is called for each that is added. Threads: before others use the queue.
+    void when_added(std::function<void()> notify) { notify_ = std::move(notify); }
 
     [[nodiscard]] std::size_t size() const;
 
@@ -76,7 +77,7 @@ class password_queue {
     std::optional<order> drop_one_of_longest(std::size_t own);
 
     mutable std::mutex guard_;
-    std::condition_variable_any wake_;
+    std::function<void()> notify_ = [] {};
     lanes lanes_;       // of those who have asked; none is empty
     std::string last_;  // who had its turn
     std::size_t size_ = 0;

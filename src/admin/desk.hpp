@@ -3,21 +3,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <utility>
 #include <vector>
 
+#include "net/async_event.hpp"
 #include "net/awaited.hpp"
 
 namespace seriesgate {
 
-/// Requests ask, and one thread that none of them can hold up does the work, in the order of asking. Whoever asks for
-/// what is asked for already, and not begun, shares what comes of it: it is as new as every one of their questions.
-/// Threads: ask() any; take() and rest() the one that works.
+/// Requests ask, and one event loop that none of them can hold up does the work, in the order of asking. Whoever asks
+/// for what is asked for already, and not begun, shares what comes of it: it is as new as every one of their questions.
+/// Threads: ask() any; take() the one that works, whose event loop outlives this.
 template <class Key, class Outcome>
 class desk {
     using giver = typename awaited<Outcome>::giver;
@@ -48,36 +48,43 @@ class desk {
     /// Asks for what nobody waits for.
     void ask(const Key& key) { add(key, std::nullopt, orders_max - 1); }
 
-    /// Waits for what is asked for. @return nothing when it is time to stop.
-    std::optional<order> take(const std::stop_token& stop) {
-        std::unique_lock lock{guard_};
-        if (!wake_.wait(lock, stop, [this] { return !orders_.empty(); })) return std::nullopt;
+    /// Waits for what is asked for. One coroutine at a time.
+    net::awaitable<order> take() {
+        const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
+        for (;;) {
+            auto first = first_or_wake(asked);
+            if (first) co_return std::move(*first);
+            co_await asked->wait();
+        }
+    }
+
+  private:
+    /// @return nothing if nothing is asked for; then `asked` is notified of what comes.
+    std::optional<order> first_or_wake(const std::shared_ptr<async_event>& asked) {
+        const std::scoped_lock lock{guard_};
+        if (orders_.empty()) {
+            waits_ = asked;
+            return std::nullopt;
+        }
         std::optional<order> first{std::move(orders_.front())};
         orders_.pop_front();
         return first;
     }
 
-    /// Lets the processor to others, and questions come together, until then or until it is time to stop.
-    void rest(const std::stop_token& stop, std::chrono::steady_clock::time_point until) {
-        std::unique_lock lock{guard_};
-        wake_.wait_until(lock, stop, until, [] { return false; });
-    }
-
-  private:
     bool add(const Key& key, std::optional<giver> asking, std::size_t ahead_max) {
         const std::scoped_lock lock{guard_};
         auto found = std::ranges::find(orders_, key, &order::key);
         if (found == orders_.end()) {
             if (orders_.size() > ahead_max) return false;
             found = orders_.insert(orders_.end(), order{key, {}});
-            wake_.notify_one();
+            if (const auto waits = waits_.lock()) waits->notify();
         }
         if (asking) found->asking.push_back(std::move(*asking));
         return true;
     }
 
     std::mutex guard_;
-    std::condition_variable_any wake_;
+    std::weak_ptr<async_event> waits_;  // the one that works; its event goes with its event loop
     std::deque<order> orders_;
 };
 

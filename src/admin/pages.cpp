@@ -130,19 +130,22 @@ page_text find_page(const page_key& key, page_shelf& shelf, const page_sources& 
 
 }  // namespace
 
-void make_pages(const std::stop_token& stop, page_desk& asked, const page_sources& from) {
+net::awaitable<void> make_pages(page_desk& asked, const page_sources& from) {
+    async_timer rest{co_await net::this_coro::executor};
     std::array<page_shelf, shelves_count> shelves;
-    while (const auto order = asked.take(stop)) {
-        const page_key& key = order->key;
+    for (;;) {
+        const auto order = co_await asked.take();
+        const page_key& key = order.key;
         page_shelf& shelf = shelves[shelf_of(key)];
-        const auto used = cpu_time_of_this_thread();
+        const auto used = thread_cpu_clock::now();
         try {
-            order->give(find_page(key, shelf, from));
+            order.give(find_page(key, shelf, from));
         } catch (const std::exception& error) {  // out of memory: those who wait get 503 in the end
             log::error("figures could not be written", {{"err", error.what()}});
         }
-        const clock::duration worked = cpu_time_of_this_thread() - used;
-        asked.rest(stop, clock::now() + std::min(worked * rest_per_work, rest_max));
+        const clock::duration worked = thread_cpu_clock::now() - used;
+        rest.expires_after(std::min(worked * rest_per_work, rest_max));
+        co_await rest.async_wait(no_throw);
     }
 }
 

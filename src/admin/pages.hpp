@@ -1,9 +1,8 @@
-/// The thread that makes what /, /stats, /metrics and the API answer.
+/// Makes what /, /stats, /metrics and the API answer.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -37,9 +36,9 @@ struct page_sources {
     std::function<upkeep_facts()> upkeep;            ///< Threads: any
 };
 
-/// Makes the pages that are asked for until it is told to stop, and rests after each for three times as long as it
-/// has worked: whoever asks for pages without end gets a quarter of a core at most, and on a busy machine no less.
-/// Waits for nothing that a request can hold.
-void make_pages(const std::stop_token& stop, page_desk& asked, const page_sources& from);
+/// Makes the pages that are asked for, and rests after each for three times as long as it has worked: whoever asks for
+/// pages without end gets a quarter of a core at most, and on a busy machine no less. Waits for nothing that a request
+/// can hold. Spawn it once, on an event loop of its own: a page may take a while.
+net::awaitable<void> make_pages(page_desk& asked, const page_sources& from);
 
 }  // namespace seriesgate

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "metrics/process.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -14,11 +14,10 @@ constexpr auto worked_min = 500us;
 
 }  // namespace
 
-background_pace::background_pace(std::stop_token stop)
-    : stop_(std::move(stop)), rested_for_(cpu_time_of_this_thread()) {}
+background_pace::background_pace(std::stop_token stop) : stop_(std::move(stop)), rested_for_(thread_cpu_clock::now()) {}
 
 void background_pace::rest() {
-    const auto used = cpu_time_of_this_thread();
+    const auto used = thread_cpu_clock::now();
     const auto worked = used - rested_for_;
     if (worked < worked_min) return;
     rested_for_ = used;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/signals.hpp"
+#include "app/drain.hpp"
 #include "handover/given_sockets.hpp"
 #include "handover/takeover.hpp"
 #include "http/passing.hpp"
@@ -110,7 +110,7 @@ net::awaitable<void> handing_over::run() {
         }
         talk with{std::move(*came), io};
         std::string why_not = co_await hand_to(with);
-        if (why_not.empty()) co_return io.stop();
+        if (why_not.empty()) co_return of_.is_over();
         if (with.other.open()) static_cast<void>(with.other.send(fmt::format("{}{}", takeover::no, why_not)));
         note_refusal(why_not);
     }
@@ -219,12 +219,12 @@ net::awaitable<std::string> handing_over::save(talk& with) {
     of_.kept.promise();
     is_saving_ = true;
     try {
-        saving_ = std::jthread{[this, give = saved.to_give()] {
+        net::post(of_.saving, [this, give = saved.to_give()] {
             of_.leave_fleet();
             const bool is_given_up = of_.kept.give_up();
             is_saving_ = false;
             give(is_given_up);
-        }};
+        });
     } catch (...) {
         is_saving_ = false;
         throw;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "app/keeping.hpp"
@@ -41,8 +40,10 @@ class handing_over {
         const shared_stores& stores;
         idle_connections& idle;
         keeping& kept;
+        net::io_context& saving;             ///< where `kept` is saved
         std::function<void()> leave_fleet;   ///< what a fleet must know is told. May wait for a second. Threads: any
         std::function<void()> accept_again;  ///< after a pause
+        std::function<void()> is_over;       ///< the place is somebody else's
     };
 
   private:
@@ -50,13 +51,12 @@ class handing_over {
     message_listener at_;
     sparse_log refusals_;
     std::atomic<bool> is_saving_ = false;  // also for who has given up waiting for it
-    std::jthread saving_;
 
   public:
     /// What `of` refers to outlives this, and so does the io_context of the front desk.
     handing_over(parts of, message_listener at) : of_(std::move(of)), at_(std::move(at)) {}
 
-    /// Until the place is somebody else's: then the front desk is stopped. Spawn it once.
+    /// Until the place is somebody else's. Spawn it once.
     net::awaitable<void> run();
 
   private:

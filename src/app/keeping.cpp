@@ -1,10 +1,12 @@
 #include "app/keeping.hpp"
 
 #include <exception>
-#include <stop_token>
+#include <utility>
 
+#include "app/background_pace.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 
 namespace seriesgate {
 
@@ -18,16 +20,20 @@ keeping::keeping(const sources& from) : in_(from.in), interval_(from.settings.st
     if (!from.is_in_fleet) state_.emplace(from.settings, in_, from.key, from.limiter, from.metrics);
 }
 
-void keeping::start() {
-    if (!observed_) return;
-    thread_ = std::jthread{[this](const std::stop_token& end) {
-        seriesgate::save_now_and_then(end, interval_,
-                                      [this](const state_keeper::pause& between) { save_now_and_then(between); });
-    }};
+net::awaitable<void> keeping::run(std::stop_token ending) {
+    if (!observed_) co_return;
+    async_timer timer{co_await net::this_coro::executor};
+    background_pace pace{std::move(ending)};
+    const state_keeper::pause rest = [&pace] { pace.rest(); };
+    for (;;) {
+        timer.expires_after(interval_);
+        co_await timer.async_wait(no_throw);
+        save_now_and_then(rest);
+        rest();
+    }
 }
 
 void keeping::finish() {
-    thread_ = {};  // stopped and joined
     {
         const std::scoped_lock quick{belongs_};
         if (is_given_up_ && !is_wanted_) return;

@@ -1,10 +1,10 @@
-/// What is kept on disk, and the thread that keeps it.
+/// What is kept on disk.
 #pragma once
 
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <stop_token>
 
 #include "app/observed.hpp"
 #include "app/state.hpp"
@@ -23,7 +23,6 @@ class keeping {
     std::mutex belongs_;                       // guards the two below, never for long
     bool is_given_up_ = false;                 // another process may have the directory
     bool is_wanted_ = true;                    // by this process
-    std::jthread thread_;
 
   public:
     struct sources {
@@ -40,10 +39,10 @@ class keeping {
     /// Loads what is there. What `from` refers to outlives this.
     explicit keeping(const sources& from);
 
-    /// From now on it is saved now and then, by a thread of its own. Threads: the one that made this.
-    void start();
-    /// Ends that, and saves a last time what has not been given up; waits for a give_up() that is under way.
-    /// Threads: the same.
+    /// Saves now and then, a tenth of a core long, and without rests once `ending` is. Spawn it once, on an event loop
+    /// that may wait for disks.
+    net::awaitable<void> run(std::stop_token ending);
+    /// Saves a last time what has not been given up. Threads: where run() was spawned.
     void finish();
 
     /// Another process is to have it: give_up() follows, and a save that is under way hurries. Waits for nothing.

@@ -8,8 +8,8 @@
 #include <functional>
 #include <utility>
 
-#include "app/app.hpp"
 #include "app/health_check.hpp"
+#include "app/process.hpp"
 #include "app/sender_tls.hpp"
 #include "app/warnings.hpp"
 #include "config/command_line.hpp"
@@ -52,7 +52,7 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
     seriesgate::log_warnings(loaded);
     return_large_memory();
     survive_limits_of_files();
-    seriesgate::run(settings, how, std::move(read_again));
+    seriesgate::process{settings, how, std::move(read_again)}.run();
     seriesgate::log::flush(last_lines_limit);
     return 0;
 } catch (const std::exception& error) {

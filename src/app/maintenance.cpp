@@ -1,14 +1,14 @@
 #include "app/maintenance.hpp"
 
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <functional>
-#include <mutex>
+#include <new>
 
+#include "demand/observed_demand.hpp"
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 #include "talkers/talkers.hpp"
 
 namespace seriesgate {
@@ -18,18 +18,18 @@ using namespace std::chrono_literals;
 
 /// Between two looks at whether a filter wants to grow or a window's end is near. Far shorter than it takes a request
 /// flood to fill the filter's spare room.
-constexpr auto interval = 20ms;
+constexpr auto maintenance_interval = 20ms;
 constexpr auto pause_after_failure = 1s;
+/// The limiter keeps what has ended until it is fetched: nothing hurries.
+constexpr auto demand_interval = 1s;
 
 }  // namespace
 
-void maintain(const std::stop_token& stop, series_limiter& limiter, talkers& who,
-              const std::function<time_point()>& now) {
-    std::mutex idle;
-    std::condition_variable_any wake;
-    std::unique_lock lock{idle};
+net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now) {
+    async_timer timer{co_await net::this_coro::executor};
     bool in_doubt = false;
-    while (!stop.stop_requested()) {
+    for (;;) {
+        monotonic_clock::duration pause = maintenance_interval;
         try {
             limiter.maintain(now());
             if (!limiter.clock_in_doubt()) who.maintain(now());
@@ -40,9 +40,23 @@ void maintain(const std::stop_token& stop, series_limiter& limiter, talkers& who
             // Mostly no memory for a larger filter: requests that need it make it themselves, or are answered 503.
             // Whatever it is, it is no reason to end.
             log::error("series filters not maintained", {{"err", error.what()}});
-            wake.wait_for(lock, stop, pause_after_failure, [] { return false; });
+            pause = pause_after_failure;
         }
-        wake.wait_for(lock, stop, interval, [] { return false; });
+        timer.expires_after(pause);
+        co_await timer.async_wait(no_throw);
+    }
+}
+
+net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limiter, std::function<time_point()> now) {
+    async_timer timer{co_await net::this_coro::executor};
+    for (;;) {
+        timer.expires_after(demand_interval);
+        co_await timer.async_wait(no_throw);
+        if (limiter.clock_in_doubt()) continue;
+        try {
+            demand.look(limiter, now());
+        } catch (const std::bad_alloc&) {  // maintenance says so; an hour's figures are worth no more than a gap
+        }
     }
 }
 

@@ -1,20 +1,24 @@
-/// The thread that follows the clock.
+/// What follows the clock, beside all requests.
 #pragma once
 
 #include <functional>
-#include <stop_token>
 
 #include "limit/window.hpp"
+#include "net/asio.hpp"
 
 namespace seriesgate {
 
+class observed_demand;
 class series_limiter;
 class talkers;
 
-/// Has the limiter's filters made before they are needed, until it is told to stop. It allocates, so it is nobody's
-/// request. Says so when the clock is not believed. Ends the hours of `who`, too.
+/// Has the limiter's filters made before they are needed. It allocates, so no request does it. Logs a leap of the clock
+/// that is in doubt. Ends the hours of `who`, too. Spawn it once; what is passed outlives the event loop.
 /// @param now the time by which requests are decided.
-void maintain(const std::stop_token& stop, series_limiter& limiter, talkers& who,
-              const std::function<time_point()>& now);
+net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now);
+
+/// Takes down the demand of the limiter's windows. Spawn it once; what is passed outlives the event loop.
+/// @param now the time by which requests are decided.
+net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limiter, std::function<time_point()> now);
 
 }  // namespace seriesgate

@@ -5,39 +5,38 @@
 #include <chrono>
 #include <utility>
 
+#include "net/async_timer.hpp"
 #include "net/background.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
 
-/// Stores that are there need some milliseconds for it; for others nobody waits with the end of the process.
+/// Stores that are there need some milliseconds for it; the end of the process waits for no others.
 constexpr auto leave_limit = std::chrono::seconds{2};
 constexpr auto leave_interval = std::chrono::milliseconds{2};
 
 }  // namespace
 
-marking::marking(marker_sources from, shared_stores& stores) : from_(std::move(from)) {
-    writers_.emplace_back(io_, from_, stores.first);
-    for (shared_replica& each : stores.replicas) writers_.emplace_back(io_, from_, each.store);
+marking::marking(net::io_context& loop, marker_sources from, shared_stores& stores)
+    : loop_(loop), from_(std::move(from)) {
+    writers_.emplace_back(loop_, from_, stores.first);
+    for (shared_replica& each : stores.replicas) writers_.emplace_back(loop_, from_, each.store);
     for (marker_writer& each : writers_)
         spawn_lasting(
-            io_.get_executor(), [&each] { return each.run(); }, "writing markers failed");
-    thread_ = std::jthread{[this] { run_handlers(io_); }};
+            loop_.get_executor(), [&each] { return each.run(); }, "writing markers failed");
 }
 
-void marking::leave() {
+net::awaitable<void> marking::leave() {
+    async_timer timer{co_await net::this_coro::executor};
     const auto limit = monotonic_clock::now() + leave_limit;
-    net::post(io_, [this] {
+    net::post(loop_, [this] {
         for (marker_writer& each : writers_) each.end();
     });
     const auto have_ended = [this] { return std::ranges::all_of(writers_, &marker_writer::has_ended); };
-    while (!have_ended() && monotonic_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
-}
-
-void marking::stop() {
-    io_.stop();
-    if (thread_.joinable()) thread_.join();
+    while (!have_ended() && monotonic_clock::now() < limit) {
+        timer.expires_after(leave_interval);
+        co_await timer.async_wait(no_throw);
+    }
 }
 
 }  // namespace seriesgate

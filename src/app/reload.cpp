@@ -16,6 +16,7 @@
 #include "config/ignored_labels.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
+#include "net/async_timer.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {
@@ -95,15 +96,16 @@ void reloader::note_success() {
     metrics_.success_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
 }
 
-void reloader::run(const std::stop_token& stop, reload_desk& asked, const std::function<void()>& begins,
-                   const std::function<void()>& ends) {
-    while (const auto order = asked.take(stop)) {
-        const auto began = monotonic_clock::now();
+net::awaitable<void> reloader::run(reload_desk& asked, std::function<void()> begins, std::function<void()> ends) {
+    async_timer rest{co_await net::this_coro::executor};
+    for (;;) {
+        const auto order = co_await asked.take();
+        rest.expires_after(reload_interval);
         if (begins) begins();
         const reload_outcome outcome = reload();
         if (ends) ends();
-        order->give(outcome);
-        asked.rest(stop, began + reload_interval);
+        order.give(outcome);
+        co_await rest.async_wait(no_throw);
     }
 }
 

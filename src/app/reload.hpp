@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <stop_token>
 #include <vector>
 
 #include "admin/config_page.hpp"
@@ -32,10 +31,10 @@ class reloader {
     reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter, web_access& web,
              reload_metrics& metrics, config_page& page);
 
-    /// Reloads when it is asked for, until it is time to stop: once a second at most, for all who have asked before.
+    /// Reloads when it is asked for: once a second at most, for all who have asked before. Spawn it once, on an event
+    /// loop that may wait for disks.
     /// @param begins,ends are called before and after each, if somebody wants to know.
-    void run(const std::stop_token& stop, reload_desk& asked, const std::function<void()>& begins = {},
-             const std::function<void()>& ends = {});
+    net::awaitable<void> run(reload_desk& asked, std::function<void()> begins = {}, std::function<void()> ends = {});
 
     /// Once, now. A bad file changes nothing. What came of it goes to the log, too.
     reload_outcome reload();

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <exception>
+#include <utility>
 
 #include "log/log.hpp"
+#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -20,21 +22,17 @@ void check(const file_check& one) noexcept {
 
 }  // namespace
 
-void rereading::run(const std::stop_token& stop, const std::vector<file_check>& checks) {
-    while (!stop.stop_requested()) {
+net::awaitable<void> rereading::run(std::vector<file_check> checks) {
+    const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
+    *waits_.lock() = asked;
+    for (;;) {
         for (const file_check& each : checks) check(each);
-        std::unique_lock held{guard_};
-        wake_.wait_for(held, stop, interval, [this] { return asked_; });
-        asked_ = false;
+        co_await asked->wait_until(monotonic_clock::now() + interval);
     }
 }
 
 void rereading::ask() {
-    {
-        const std::scoped_lock held{guard_};
-        asked_ = true;
-    }
-    wake_.notify_one();
+    if (const auto run = waits_.lock()->lock()) run->notify();
 }
 
 }  // namespace seriesgate

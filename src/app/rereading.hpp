@@ -1,11 +1,13 @@
 /// Looks again at files whose contents may change while the gate runs: certificates, keys, passwords.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <stop_token>
+#include <memory>
 #include <vector>
+
+#include "core/guarded.hpp"
+#include "net/asio.hpp"
+#include "net/async_event.hpp"
 
 namespace seriesgate {
 
@@ -15,13 +17,11 @@ using file_check = std::function<void()>;
 
 /// When to look: once a second, and when it is asked for.
 class rereading {
-    std::mutex guard_;
-    std::condition_variable_any wake_;
-    bool asked_ = false;
+    guarded<std::weak_ptr<async_event>> waits_;  // run(); goes with its event loop
 
   public:
-    /// Calls each now and then until it is time to stop. Threads: one, its own, for disks take their time.
-    void run(const std::stop_token& stop, const std::vector<file_check>& checks);
+    /// Calls each now and then. Spawn it once, on an event loop that may wait for disks.
+    net::awaitable<void> run(std::vector<file_check> checks);
 
     /// Has all of them looked at now. Waits for nothing. Threads: any.
     void ask();

@@ -1,7 +1,6 @@
 #include "app/running_workers.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 
@@ -16,9 +15,10 @@ constexpr int tellings_at_once = 2;
 
 }  // namespace
 
-running_workers::running_workers(const worker_threads& workers, const config& settings) : workers_(workers) {
+running_workers::running_workers(const worker_threads& workers, const config& settings, const thread_starter& by)
+    : workers_(workers) {
     try {
-        for (std::size_t i = 0; i < workers.size(); ++i) start(i, settings);
+        for (std::size_t i = 0; i < workers.size(); ++i) start(i, settings, by);
     } catch (...) {  // no memory, or no thread: those that run have to end before they are joined
         stop();
         throw;
@@ -30,7 +30,7 @@ void running_workers::stop() noexcept {
     threads_.clear();
 }
 
-void running_workers::start(std::size_t number, const config& settings) {
+void running_workers::start(std::size_t number, const config& settings, const thread_starter& by) {
     serving_thread& one = *workers_[number];
     net::io_context& io = one.self.io;
     if (!settings.upstream.discard || settings.shared.has_store())
@@ -43,9 +43,7 @@ void running_workers::start(std::size_t number, const config& settings) {
             "telling the shared store failed");
     spawn_lasting(
         io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
-    threads_.emplace_back([&io] { run_handlers(io); });
-    // As top -H and debuggers show it; at most 15 bytes.
-    pthread_setname_np(threads_.back().native_handle(), fmt::format("worker-{}", number).c_str());
+    threads_.push_back(by(io, fmt::format("worker-{}", number)));
 }
 
 std::chrono::steady_clock::time_point oldest_turn(const worker_threads& workers) noexcept {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/serving.hpp"
+#include "net/event_loop.hpp"
 
 namespace seriesgate {
 
@@ -15,7 +16,7 @@ class running_workers {
 
   public:
     /// What is passed outlives this.
-    running_workers(const worker_threads& workers, const config& settings);
+    running_workers(const worker_threads& workers, const config& settings, const thread_starter& by);
     running_workers(const running_workers&) = delete;
     running_workers& operator=(const running_workers&) = delete;
     ~running_workers() { stop(); }
@@ -23,7 +24,7 @@ class running_workers {
     void stop() noexcept;
 
   private:
-    void start(std::size_t number, const config& settings);
+    void start(std::size_t number, const config& settings, const thread_starter& by);
 };
 
 /// When the worker that has waited for its turn for the longest was last seen to work. Threads: any.

@@ -1,10 +1,7 @@
 #include "app/state.hpp"
 
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 
-#include "app/background_pace.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
@@ -78,19 +75,6 @@ bool state_keeper::save_if_changed(const pause& between) noexcept {
     const bool saved = save(between);
     if (saved) saved_revision_ = revision;
     return saved;
-}
-
-void save_now_and_then(const std::stop_token& stop, std::chrono::milliseconds interval,
-                       const std::function<void(const state_keeper::pause&)>& save) {
-    background_pace pace{stop};
-    const state_keeper::pause rest = [&pace] { pace.rest(); };
-    std::mutex idle;
-    std::condition_variable_any wake;
-    std::unique_lock lock{idle};
-    while (!wake.wait_for(lock, stop, interval, [] { return false; }) && !stop.stop_requested()) {
-        save(rest);
-        rest();
-    }
 }
 
 }  // namespace seriesgate

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -56,9 +55,5 @@ class state_keeper {
     void load();
     bool try_save(const pause& between);
 };
-
-/// Calls `save` at every interval until it is time to stop. It is given what keeps it to a tenth of a core.
-void save_now_and_then(const std::stop_token& stop, std::chrono::milliseconds interval,
-                       const std::function<void(const state_keeper::pause&)>& save);
 
 }  // namespace seriesgate

@@ -84,11 +84,6 @@ void handshakes::take(sender_connection from, service& then) {
     if (moved) spawn(io_.get_executor(), shake(std::move(*moved), then), handshake_failed);
 }
 
-void handshakes::run(const std::stop_token& end) {
-    const std::stop_callback stopping{end, [this] { io_.stop(); }};
-    run_handlers(io_);
-}
-
 net::awaitable<void> handshakes::shake(sender_connection from, service& then) {
     auto made = co_await secure(std::move(from));
     if (made) serve_there(std::move(*made), then);

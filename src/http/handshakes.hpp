@@ -1,12 +1,10 @@
-/// TLS handshakes with senders, on a thread of their own.
+/// TLS handshakes with senders, on an event loop of their own.
 #pragma once
 
 #include <array>
-#include <boost/asio/executor_work_guard.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string_view>
 
 #include "http/connections.hpp"
@@ -25,16 +23,14 @@ class handshakes {
     /// The context of new connections; asked for each.
     using current_context = std::function<std::shared_ptr<const tls_context>()>;
 
-    handshakes(http_shared& shared, current_context context) : shared_(shared), context_(std::move(context)) {}
+    /// @param loop runs them, at the priority of those that serve, for it takes locks of theirs. It goes before this.
+    handshakes(net::io_context& loop, http_shared& shared, current_context context)
+        : io_(loop), shared_(shared), context_(std::move(context)) {}
     handshakes(const handshakes&) = delete;
     handshakes& operator=(const handshakes&) = delete;
 
     /// Takes one that has been admitted to a handshake. @param then where it is served. Threads: any.
     void take(sender_connection from, service& then);
-
-    /// Until it is time to stop. Threads: one, its own; at the priority of those that serve, for it takes locks of
-    /// theirs.
-    void run(const std::stop_token& end);
 
   private:
     struct shaking;
@@ -44,8 +40,7 @@ class handshakes {
     net::awaitable<std::optional<sender_connection>> secure(sender_connection from);
     void tell(handshake_outcome outcome, std::string_view peer, std::string_view why);
 
-    net::io_context io_{1};
-    net::executor_work_guard<net::io_context::executor_type> keep_running_{io_.get_executor()};
+    net::io_context& io_;
     http_shared& shared_;
     const current_context context_;
     std::array<sparse_log, counter_by<handshake_outcome>::size> logs_{};

@@ -145,7 +145,8 @@ void noted_series::put(batch made) {
         if (held->bytes + bytes <= bytes_max) {
             held->batches.push_back(std::move(made));
             held->bytes += bytes;
-            if (held->bytes > wake_bytes) wake_.notify_one();
+            if (held->bytes > wake_bytes)
+                if (const auto counting = held->wakes.lock()) counting->notify();
             if (held->bytes < held->thin_at) return;
             held->thin_at += thin_step;
             return who_.thin_out(kind);
@@ -208,12 +209,12 @@ refused_series noted_series::describe(const batch& of, const batch::entry& entry
             .when = of.when};
 }
 
-void noted_series::run(const std::stop_token& stop) {
-    std::mutex idle;
-    std::unique_lock lock{idle};
-    while (!stop.stop_requested()) {
+net::awaitable<void> noted_series::run() {
+    const auto wakes = std::make_shared<async_event>(co_await net::this_coro::executor);
+    waiting_.lock()->wakes = wakes;
+    for (;;) {
         catch_up();
-        wake_.wait_for(lock, stop, interval, [] { return false; });
+        co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
 }
 

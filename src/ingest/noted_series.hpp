@@ -1,13 +1,12 @@
 /// New and refused series on their way from requests to those who count them.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,8 @@
 #include "core/guarded.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
+#include "net/asio.hpp"
+#include "net/async_event.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "talkers/refused_ring.hpp"
@@ -50,8 +51,8 @@ class noted_series {
     /// now, too.
     void catch_up();
 
-    /// Counts what comes until it is time to stop.
-    void run(const std::stop_token& stop);
+    /// Counts what comes. Spawn it once; the event loop outlives this.
+    net::awaitable<void> run();
 
   private:
     /// Some series of one request.
@@ -75,6 +76,7 @@ class noted_series {
         std::deque<batch> batches{};
         std::size_t bytes = 0;
         std::size_t thin_at = bytes_max / 4;
+        std::weak_ptr<async_event> wakes{};  // run(), once it runs; goes with its event loop
     };
     class batch_labels;
 
@@ -90,7 +92,6 @@ class noted_series {
     refused_ring& refused_;
     const series_limiter& limiter_;
     guarded<waiting> waiting_;
-    std::condition_variable_any wake_;
     std::mutex counting_;  // one at a time, so that who asks finds counted what was taken before
 };
 

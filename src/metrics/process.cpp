@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <cstddef>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -81,12 +80,6 @@ process_stats read_process_stats() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) stats.max_fds = limit.rlim_cur;
     return stats;
-}
-
-std::chrono::nanoseconds cpu_time_of_this_thread() noexcept {
-    std::timespec used{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
 }
 
 void write(exposition& out, const process_stats& stats) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "metrics/exposition.hpp"
@@ -22,9 +21,6 @@ struct process_stats {
 /// Threads: any.
 /// Source: proc(5), /proc/pid/stat; the same figures as the Prometheus client libraries.
 process_stats read_process_stats();
-
-/// What this thread has had of a processor so far, which a busy machine makes no longer than an idle one.
-std::chrono::nanoseconds cpu_time_of_this_thread() noexcept;
 
 /// The families process_*, named as the Prometheus client libraries name them.
 void write(exposition& out, const process_stats& stats);

@@ -53,4 +53,10 @@ struct wall_clock {
     }
 };
 
+/// What this thread has had of a processor, which a busy machine makes no longer than an idle one. It stands still
+/// where a test owns the time: a history must not depend on how long its steps take.
+struct thread_cpu_clock {
+    [[nodiscard]] static std::chrono::nanoseconds now() noexcept;
+};
+
 }  // namespace seriesgate

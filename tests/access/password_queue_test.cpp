@@ -2,7 +2,6 @@
 
 #include <new>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -24,7 +23,7 @@ password_question question(unsigned char number) {
 /// Who is served, in turn.
 std::string served(password_queue& queue, std::size_t count) {
     std::string users;
-    for (std::size_t i = 0; i < count; ++i) users += queue.take({})->question.user + " ";
+    for (std::size_t i = 0; i < count; ++i) users += queue.take()->question.user + " ";
     return users;
 }
 
@@ -59,7 +58,7 @@ TEST_CASE("who has most makes room for who has less, and all together never have
     CHECK(queue.add("10.9.0.1", question(99), {}, start));
     CHECK(queue.size() == password_queue::orders_max);
     std::string users;
-    for (std::size_t i = 0; i <= peers; ++i) users += queue.take({})->question.user + " ";
+    for (std::size_t i = 0; i <= peers; ++i) users += queue.take()->question.user + " ";
     CHECK(users.ends_with(" 99 "));
 }
 
@@ -103,25 +102,19 @@ TEST_CASE("who asks for what is asked for already shares the answer") {
     for (std::size_t i = 0; i < password_queue::asking_max; ++i) REQUIRE(add());
     CHECK_FALSE(add());
     CHECK(queue.size() == 1);
-    const auto order = queue.take({});
+    const auto order = queue.take();
     order->give(password_verdict::right);
     CHECK(told == std::vector(password_queue::asking_max, password_verdict::right));
     CHECK(order->since == start);
 }
 
-TEST_CASE("who waits for a question is woken by one, and by the end") {
+TEST_CASE("each question that is taken in is notified of, and an empty queue has none") {
     password_queue queue;
-    std::size_t taken = 0;
-    {
-        std::jthread serving{[&](const std::stop_token& stop) {
-            while (queue.take(stop)) ++taken;
-        }};
-        REQUIRE(queue.add("10.0.0.1", question(1), {}, start));
-        while (queue.size() != 0) std::this_thread::yield();
-    }
-    CHECK(taken == 1);
+    std::size_t notified = 0;
+    queue.when_added([&] { ++notified; });
+    CHECK_FALSE(queue.take());
     REQUIRE(queue.add("10.0.0.1", question(1), {}, start));
-    std::stop_source ended;
-    ended.request_stop();
-    CHECK_FALSE(queue.take(ended.get_token()));
+    CHECK(notified == 1);
+    CHECK(queue.take());
+    CHECK_FALSE(queue.take());
 }

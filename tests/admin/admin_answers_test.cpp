@@ -2,10 +2,10 @@
 
 #include <array>
 #include <string>
-#include <thread>
 
 #include "support/answers.hpp"
 #include "support/catch.hpp"
+#include "support/running_loop.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -37,8 +37,13 @@ std::string text_of(const page_key& key) {
 }
 
 /// Gives everyone who asks for a page its key.
-void give_keys(const std::stop_token& stop, page_desk& pages) {
-    while (const auto order = pages.take(stop)) order->give(std::make_shared<const std::string>(text_of(order->key)));
+net::awaitable<void> give_keys(page_desk& pages) {
+    return serve_desk(
+        pages, [](const page_desk::order& order) { return std::make_shared<const std::string>(text_of(order.key)); });
+}
+
+net::awaitable<void> give_nothing(page_desk& pages) {
+    return serve_desk(pages, [](const page_desk::order&) { return page_text{}; });
 }
 
 }  // namespace
@@ -74,7 +79,7 @@ TEST_CASE("what keeps it from being ready is said") {
 
 TEST_CASE("pages are asked for at the desk, by kind and by what is to be on them") {
     scene at;
-    std::jthread paging{[&](const std::stop_token& stop) { give_keys(stop, at.shared.pages); }};
+    const running_loop paging{[&] { return give_keys(at.shared.pages); }};
     const reply metrics = at.ask(&admin_answers::metrics, {});
     CHECK(metrics.text() == "metrics");
     CHECK(metrics.headers[http::field::content_type] == "text/plain; version=0.0.4; charset=utf-8");
@@ -90,9 +95,7 @@ TEST_CASE("pages are asked for at the desk, by kind and by what is to be on them
 
 TEST_CASE("the status page may run, load and be framed by nothing, for HEAD and for an error, too") {
     scene at;
-    std::jthread paging{[&](const std::stop_token& stop) {
-        while (const auto order = at.shared.pages.take(stop)) order->give(nullptr);
-    }};
+    const running_loop paging{[&] { return give_nothing(at.shared.pages); }};
     for (const bool is_head : {true, false}) {
         const reply made = at.ask(&admin_answers::status, {.is_head = is_head});
         CHECK(made.status == (is_head ? 200 : 503));
@@ -137,9 +140,7 @@ TEST_CASE("a question that cannot be understood is 400, with HEAD as well") {
 
 TEST_CASE("who finds no room for a page may come again") {
     scene at;
-    std::jthread paging{[&](const std::stop_token& stop) {
-        while (const auto order = at.shared.pages.take(stop)) order->give(nullptr);
-    }};
+    const running_loop paging{[&] { return give_nothing(at.shared.pages); }};
     const reply made = at.ask(&admin_answers::metrics, {});
     CHECK(made.status == 503);
     CHECK(made.rejected == reject_reason::pages_held);
@@ -149,10 +150,10 @@ TEST_CASE("who finds no room for a page may come again") {
 TEST_CASE("a reload is waited for, and says what came of it") {
     scene at;
     bool good = true;
-    std::jthread reloading{[&](const std::stop_token& stop) {
-        while (const auto order = at.shared.reloads.take(stop))
-            order->give({.ok = std::exchange(good, false), .text = "gate.yaml:1: unknown key"});
-    }};
+    const auto outcome = [&good](const reload_desk::order&) {
+        return reload_outcome{.ok = std::exchange(good, false), .text = "gate.yaml:1: unknown key"};
+    };
+    const running_loop reloading{[&] { return serve_desk(at.shared.reloads, outcome); }};
     CHECK(at.ask(&admin_answers::reload, {}).status == 200);
     const reply bad = at.ask(&admin_answers::reload, {});
     CHECK(bad.status == 400);

@@ -2,12 +2,15 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <thread>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/running_loop.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
 namespace {
@@ -25,6 +28,20 @@ void spawn_ask(numbers& asked, int key, net::io_context& io, std::chrono::millis
     net::co_spawn(io, ask(asked, key, io, limit, ahead_max, got), net::detached);
 }
 
+net::awaitable<void> take_into(numbers& asked, std::optional<numbers::order>& taken) {
+    auto order = co_await asked.take();
+    taken.emplace(std::move(order));
+}
+
+/// @return nothing if nothing is asked for.
+std::optional<numbers::order> take(numbers& asked) {
+    std::optional<numbers::order> taken;
+    net::io_context io{1};
+    net::co_spawn(io, take_into(asked, taken), net::detached);
+    io.poll();
+    return taken;
+}
+
 }  // namespace
 
 TEST_CASE("all who ask for the same before it is begun get what comes of it, once") {
@@ -33,10 +50,9 @@ TEST_CASE("all who ask for the same before it is begun get what comes of it, onc
     std::vector<std::optional<int>> got;
     for (const int key : {1, 2, 1, 1}) spawn_ask(asked, key, io, 10s, 15, got);
     io.poll();
-    std::jthread working{[&](const std::stop_token& stop) {
-        int made = 0;
-        while (const auto order = asked.take(stop)) order->give(order->key * 100 + ++made);
-    }};
+    int made = 0;
+    const auto make = [&made](const numbers::order& order) { return order.key * 100 + ++made; };
+    const running_loop working{[&] { return serve_desk(asked, make); }};
     io.restart();
     io.run();
     CHECK(got == std::vector<std::optional<int>>{101, 101, 101, 202});
@@ -54,8 +70,7 @@ TEST_CASE("who waits too long gets nothing, and what comes late hurts nobody") {
         io.restart();
         io.poll();
     }  // with someone who still waits
-    const std::stop_source stop;
-    const auto order = asked.take(stop.get_token());
+    const auto order = take(asked);
     REQUIRE(order);
     order->give(7);
     CHECK(got.size() == 1);
@@ -72,16 +87,6 @@ TEST_CASE("only so many different things are asked for at a time") {
     CHECK(got.size() == 2);  // the fourth and the fifth
     io.run();
     for (int key = 10; key < 100; ++key) asked.ask(key);
-    std::stop_source stop;
-    for (std::size_t orders = 0; orders < numbers::orders_max; ++orders) CHECK(asked.take(stop.get_token()));
-    stop.request_stop();
-    CHECK_FALSE(asked.take(stop.get_token()));
-}
-
-TEST_CASE("a rest ends when it is time to stop") {
-    numbers asked;
-    std::jthread resting{[&](const std::stop_token& stop) {
-        asked.rest(stop, std::chrono::steady_clock::now() + 1h);
-        CHECK(stop.stop_requested());
-    }};
+    for (std::size_t orders = 0; orders < numbers::orders_max; ++orders) CHECK(take(asked));
+    CHECK_FALSE(take(asked));
 }

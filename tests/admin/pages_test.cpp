@@ -4,13 +4,13 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
-#include <thread>
 
 #include "config/version.hpp"
 #include "demand/observed_demand.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "support/catch.hpp"
+#include "support/running_loop.hpp"
 #include "system/clock.hpp"
 #include "talkers/refused_ring.hpp"
 #include "talkers/talkers.hpp"
@@ -47,7 +47,7 @@ struct scene {
                       .ignored_labels = ignored_labels,
                       .now = wall_clock::now,
                       .upkeep = [] { return upkeep_facts{.keeps_state = true}; }};
-    std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, pages, from); }};
+    testing::running_loop paging{[this] { return make_pages(pages, from); }};
 
     scene() { log::set_up(log::format::logfmt, log::level::error); }
 

@@ -9,6 +9,7 @@
 #include "log/log.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
+#include "support/running_loop.hpp"
 #include "system/clock.hpp"
 
 using namespace seriesgate;
@@ -108,18 +109,20 @@ TEST_CASE("what another process had when it was wanted back is saved when that h
     const scratch_directory scratch;
     {
         gate first{scratch / "state.d", std::chrono::milliseconds{1}};
-        first.kept.start();
-        first.kept.promise();
-        REQUIRE(first.kept.give_up());
         {
-            const gate next{scratch / "state.d"};
-            CHECK_FALSE(first.kept.take_back());
-            first.admit(1);
-            until([&] { return first.metrics.save_failures.value() != 0; });
-            CHECK(first.metrics.saves.value() == 1);
-        }
-        SECTION("now and then") {
-            until([&] { return first.metrics.saves.value() == 2; });
+            const running_loop saving{[&] { return first.kept.run({}); }};
+            first.kept.promise();
+            REQUIRE(first.kept.give_up());
+            {
+                const gate next{scratch / "state.d"};
+                CHECK_FALSE(first.kept.take_back());
+                first.admit(1);
+                until([&] { return first.metrics.save_failures.value() != 0; });
+                CHECK(first.metrics.saves.value() == 1);
+            }
+            SECTION("now and then") {
+                until([&] { return first.metrics.saves.value() == 2; });
+            }
         }
         first.kept.finish();
     }
@@ -151,7 +154,7 @@ TEST_CASE("nothing is saved now and then of what is promised") {
     gate first{scratch / "state.d", std::chrono::milliseconds{1}};
     first.kept.promise();
     first.admit(1);
-    first.kept.start();
+    const running_loop saving{[&] { return first.kept.run({}); }};
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
     CHECK(first.metrics.saves.value() == 0);
     REQUIRE(first.kept.take_back());
@@ -160,7 +163,7 @@ TEST_CASE("nothing is saved now and then of what is promised") {
 
 TEST_CASE("without a directory there is nothing to keep") {
     gate only{""};
-    only.kept.start();
+    const running_loop saving{[&] { return only.kept.run({}); }};
     only.kept.promise();
     CHECK(only.kept.give_up());
     CHECK(only.kept.take_back());

@@ -7,6 +7,7 @@
 
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
+#include "support/running_loop.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -28,7 +29,7 @@ TEST_CASE("files are looked at when it is asked for, not only when a second has 
     rereading files;
     std::atomic<int> looks = 0;
     const std::vector<file_check> checks{[&] { ++looks; }};
-    std::jthread looking{[&](const std::stop_token& end) { files.run(end, checks); }};
+    const running_loop looking{[&] { return files.run(checks); }};
     REQUIRE(comes_to(looks, 1));
     const auto began = clock::now();
     for (int i = 2; i < 22; ++i) {
@@ -45,7 +46,7 @@ TEST_CASE("a look that fails is heard of, and keeps the others from nothing") {
     std::atomic<int> looks = 0;
     const std::vector<file_check> checks{[] { throw std::runtime_error("no memory"); }, [&] { ++looks; }};
     {
-        std::jthread looking{[&](const std::stop_token& end) { files.run(end, checks); }};
+        const running_loop looking{[&] { return files.run(checks); }};
         REQUIRE(comes_to(looks, 1));
     }
     CHECK(said.text().find("level=error msg=\"files not looked at\" err=\"no memory\"\n") == 0);

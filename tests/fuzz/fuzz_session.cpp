@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -21,6 +20,7 @@
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "support/loopback.hpp"
+#include "support/running_loop.hpp"
 #include "system/clock.hpp"
 
 using namespace seriesgate;
@@ -66,9 +66,11 @@ struct gate {
                                .key = key,
                                .ignored_labels = settings.ignore_labels,
                                .now = wall_clock::now};
-    std::jthread paging{[this](const std::stop_token& stop) { make_pages(stop, shared.admin.pages, figures); }};
-    std::jthread reloading{[this](const std::stop_token& stop) {
-        while (const auto order = shared.admin.reloads.take(stop)) order->give({.ok = true, .text = "reloaded"});
+    testing::running_loop paging{[this] { return make_pages(shared.admin.pages, figures); }};
+    testing::running_loop reloading{[this] {
+        return testing::serve_desk(shared.admin.reloads, [](const reload_desk::order&) {
+            return reload_outcome{.ok = true, .text = "reloaded"};
+        });
     }};
 
     gate() { log::set_up(log::format::logfmt, log::level::error); }

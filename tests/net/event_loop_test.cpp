@@ -1,0 +1,85 @@
+#include "net/event_loop.hpp"
+
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <thread>
+
+#include "net/async_event.hpp"
+#include "net/background.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+net::awaitable<void> count_events(std::shared_ptr<async_event> event, std::atomic<int>& woken) {
+    for (;;) {
+        co_await event->wait();
+        ++woken;
+    }
+}
+
+net::awaitable<void> wait_once(async_event& event, monotonic_clock::time_point limit, bool& over) {
+    co_await event.wait_until(limit);
+    over = true;
+}
+
+bool comes_to(const std::atomic<int>& count, int wanted) {
+    const auto end = monotonic_clock::now() + 30s;
+    while (count < wanted && monotonic_clock::now() < end) std::this_thread::yield();
+    return count >= wanted;
+}
+
+net::awaitable<void> have_done(event_loop& by, std::thread::id& where, net::io_context& here) {
+    const auto work = [&where] { where = std::this_thread::get_id(); };
+    co_await by.perform(work, here);
+}
+
+}  // namespace
+
+TEST_CASE("an event that comes before the wait, or amid it, ends the wait") {
+    std::atomic<int> woken = 0;
+    event_loop loop;
+    const auto event = std::make_shared<async_event>(loop.context().get_executor());
+    event->notify();
+    spawn(loop.context().get_executor(), count_events(event, woken), "counting failed");
+    loop.start(start_thread, "test");
+    for (int i = 1; i < 1000; ++i) {
+        REQUIRE(comes_to(woken, i));
+        event->notify();
+    }
+    REQUIRE(comes_to(woken, 1000));
+    loop.stop();
+}
+
+TEST_CASE("a wait ends at its limit") {
+    net::io_context io{1};
+    const auto event = std::make_shared<async_event>(io.get_executor());
+    bool over = false;
+    net::co_spawn(io, wait_once(*event, monotonic_clock::now() + 2ms, over), net::detached);
+    io.poll();
+    CHECK_FALSE(over);
+    io.run();
+    CHECK(over);
+}
+
+TEST_CASE("work is done on the loop's thread, and waited for without holding up another") {
+    std::thread::id where;
+    event_loop loop;
+    loop.start(start_thread, "test");
+    net::io_context here{1};
+    net::co_spawn(here, have_done(loop, where, here), net::detached);
+    here.run();
+    CHECK(where != std::thread::id{});
+    CHECK(where != std::this_thread::get_id());
+}
+
+TEST_CASE("a loop that is told to end says so to what works on it") {
+    event_loop loop;
+    const std::stop_token ending = loop.ending();
+    CHECK_FALSE(ending.stop_requested());
+    loop.begin_to_end();
+    CHECK(ending.stop_requested());
+}
