@@ -12,7 +12,7 @@ namespace seriesgate {
 namespace {
 
 /// The limiter keeps what has ended until it is fetched: nothing hurries.
-constexpr auto interval = std::chrono::seconds{1};
+constexpr auto demand_interval = std::chrono::seconds{1};
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void watch_demand(const std::stop_token& stop, observed_demand& demand, series_l
     std::mutex idle;
     std::condition_variable_any wake;
     std::unique_lock lock{idle};
-    while (!wake.wait_for(lock, stop, interval, [] { return false; }) && !stop.stop_requested()) {
+    while (!wake.wait_for(lock, stop, demand_interval, [] { return false; }) && !stop.stop_requested()) {
         if (limiter.clock_in_doubt()) continue;
         try {
             demand.look(limiter, now());

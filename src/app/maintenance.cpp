@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 /// Between two looks at whether a filter wants to grow or a window's end is near. Far shorter than it takes a request
 /// flood to fill the filter's spare room.
-constexpr auto interval = 20ms;
+constexpr auto maintenance_interval = 20ms;
 constexpr auto pause_after_failure = 1s;
 
 }  // namespace
@@ -42,7 +42,7 @@ void maintain(const std::stop_token& stop, series_limiter& limiter, talkers& who
             log::error("series filters not maintained", {{"err", error.what()}});
             wake.wait_for(lock, stop, pause_after_failure, [] { return false; });
         }
-        wake.wait_for(lock, stop, interval, [] { return false; });
+        wake.wait_for(lock, stop, maintenance_interval, [] { return false; });
     }
 }
 

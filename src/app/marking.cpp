@@ -11,8 +11,8 @@ namespace seriesgate {
 namespace {
 
 /// Stores that are there need some milliseconds for it; for others nobody waits with the end of the process.
-constexpr auto leave_limit = std::chrono::seconds{2};
-constexpr auto leave_interval = std::chrono::milliseconds{2};
+constexpr auto markers_leave_limit = std::chrono::seconds{2};
+constexpr auto markers_leave_interval = std::chrono::milliseconds{2};
 
 }  // namespace
 
@@ -26,12 +26,13 @@ marking::marking(marker_sources from, shared_stores& stores) : from_(std::move(f
 }
 
 void marking::leave() {
-    const auto limit = std::chrono::steady_clock::now() + leave_limit;
+    const auto limit = std::chrono::steady_clock::now() + markers_leave_limit;
     net::post(io_, [this] {
         for (marker_writer& each : writers_) each.end();
     });
     const auto have_ended = [this] { return std::ranges::all_of(writers_, &marker_writer::has_ended); };
-    while (!have_ended() && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
+    while (!have_ended() && std::chrono::steady_clock::now() < limit)
+        std::this_thread::sleep_for(markers_leave_interval);
 }
 
 void marking::stop() {

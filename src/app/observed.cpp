@@ -10,7 +10,7 @@ namespace seriesgate {
 namespace {
 
 /// Nothing is decided by it: a crash may cost the last minute.
-constexpr auto interval = std::chrono::minutes{1};
+constexpr auto observed_interval = std::chrono::minutes{1};
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void observed_keeper::save() noexcept {
 }
 
 void observed_keeper::save_now_and_then() noexcept {
-    if (std::chrono::steady_clock::now() - saved_ < interval || !directory_.is_held()) return;
+    if (std::chrono::steady_clock::now() - saved_ < observed_interval || !directory_.is_held()) return;
     save();
 }
 

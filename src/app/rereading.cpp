@@ -8,7 +8,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::chrono::seconds interval{1};
+constexpr std::chrono::seconds rereading_interval{1};
 
 void check(const file_check& one) noexcept {
     try {
@@ -24,7 +24,7 @@ void rereading::run(const std::stop_token& stop, const std::vector<file_check>& 
     while (!stop.stop_requested()) {
         for (const file_check& each : checks) check(each);
         std::unique_lock held{guard_};
-        wake_.wait_for(held, stop, interval, [this] { return asked_; });
+        wake_.wait_for(held, stop, rereading_interval, [this] { return asked_; });
         asked_ = false;
     }
 }
