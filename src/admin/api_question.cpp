@@ -12,6 +12,7 @@
 #include "admin/asked_series.hpp"
 #include "http/query.hpp"
 #include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 #include "series/selector.hpp"
 #include "series/text.hpp"
 
@@ -19,11 +20,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::uint64_t top_shown = 10, refused_shown = 100, suggestions_shown = 100;
-/// Of a name that nobody knows, in the answer and in the log.
-constexpr std::size_t echoed_bytes_max = 64;
 constexpr std::size_t selector_bytes_max = 4096;
-/// The longest name that the configuration takes for a limit.
-constexpr std::size_t limit_name_bytes_max = 100;
 
 /// Reads one argument. @return what is wrong, or nothing.
 using reader = std::string (*)(std::string_view value, std::span<const std::string> labels, api_question& into);
@@ -150,8 +147,9 @@ result<api_question, std::string> read_api_question(api_path path, std::string_v
     for (const query_argument& each : *arguments) {
         const auto found = std::ranges::find(possible, std::string_view{each.name}, &argument::name);
         if (found == possible.end())
-            return fault("unknown argument " + quoted(std::string_view{each.name}.substr(0, echoed_bytes_max)),
-                         possible);
+            return fault(
+                "unknown argument " + quoted(std::string_view{each.name}.substr(0, argument_name_shown_bytes_max)),
+                possible);
         if (!seen.insert(each.name).second) return fault(each.name + ": comes twice", possible);
         if (const std::string wrong = found->read(each.value, labels, asked); !wrong.empty())
             return fault(wrong, possible);

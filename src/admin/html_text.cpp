@@ -49,6 +49,10 @@ std::string name_html(std::string_view name, std::size_t bytes_max) {
     return "<bdi>" + escaped(cut(name, bytes_max)) + "</bdi>";
 }
 
+std::string term_html(std::string_view term, std::string_view description) {
+    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, description);
+}
+
 std::string grouped(std::uint64_t number) {
     std::string digits = std::to_string(number);
     for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');

@@ -21,6 +21,9 @@ std::string cut(std::string_view text, std::size_t bytes_max);
 /// @param name as people read it, see readable(): backslashes are escapes already.
 std::string name_html(std::string_view name, std::size_t bytes_max = 80);
 
+/// A term of a description list and what is said of it, both as HTML.
+std::string term_html(std::string_view term, std::string_view description);
+
 /// 99812 as `99,812`.
 std::string grouped(std::uint64_t number);
 /// `1 series`, `99,812 series`: with the word that fits.

@@ -24,8 +24,8 @@ void write_windows(exposition& out, std::string_view name, std::string_view help
 }
 
 constexpr std::size_t tenants_shown_max = 100;
-constexpr std::size_t groups_shown_max = 100;    // of one limit
-constexpr std::size_t budgets_shown_max = 1000;  // of all limits
+constexpr std::size_t groups_shown_max = 100;     // of one limit
+constexpr std::size_t budget_metrics_max = 1000;  // of all limits
 
 budget_list shown_tenants(const std::vector<budget_figures>& all) {
     budget_list shown = by_demand(all, hourly_demand);
@@ -44,7 +44,7 @@ std::size_t room_for_each(const counts_by_limit& counts) {
         return sum;
     };
     std::size_t room = groups_shown_max;
-    while (room > 1 && taken(room) > budgets_shown_max) --room;
+    while (room > 1 && taken(room) > budget_metrics_max) --room;
     return room;
 }
 

@@ -7,6 +7,7 @@
 
 #include "http/query.hpp"
 #include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 #include "series/text.hpp"
 
 namespace seriesgate {
@@ -14,10 +15,6 @@ namespace {
 
 constexpr std::string_view possible =
     "/stats takes limit=N, tenant=NAME and name=NAME of a limit, each once at most and percent-encoded";
-/// Of a name that nobody knows, in the answer and in the log.
-constexpr std::size_t echoed_bytes_max = 64;
-/// The longest name that the configuration takes for a limit.
-constexpr std::size_t limit_name_bytes_max = 100;
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
     std::uint64_t number = 0;
@@ -54,7 +51,8 @@ std::string take(const query_argument& argument, budget_choice& into) {
     if (argument.name == "limit") return take_limit(argument.value, into);
     if (argument.name == "tenant") return take_tenant(argument.value, into);
     if (argument.name == "name") return take_name(argument.value, into);
-    return "unknown argument " + seriesgate::quoted(std::string_view{argument.name}.substr(0, echoed_bytes_max));
+    return "unknown argument " +
+           seriesgate::quoted(std::string_view{argument.name}.substr(0, argument_name_shown_bytes_max));
 }
 
 std::string fault(std::string_view what) {

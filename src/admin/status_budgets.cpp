@@ -14,22 +14,22 @@ namespace seriesgate {
 namespace {
 
 /// Painted by the server; the script has them all, a hundred at a time.
-constexpr std::size_t budgets_shown_max = 100;
-constexpr std::size_t name_bytes_max = 60, group_bytes_max = 90;
+constexpr std::size_t painted_budgets_max = 100;
+constexpr std::size_t budget_name_bytes_max = 60, group_bytes_max = 90;
 
 /// Of both lists those with the most demand.
 budget_list most_demanded(const limiter_figures& figures) {
     budget_list all = by_demand(figures.tenants, whole_demand), limits = by_demand(figures.limits, whole_demand);
     all.insert(all.end(), limits.begin(), limits.end());
     std::ranges::stable_sort(all, std::greater{}, [](const budget_figures* each) { return whole_demand(*each); });
-    if (all.size() > budgets_shown_max) all.resize(budgets_shown_max);
+    if (all.size() > painted_budgets_max) all.resize(painted_budgets_max);
     return all;
 }
 
 /// Empty where senders name none.
 std::string tenant_html(const budget_name& name) {
     if (name.has_tenant && name.tenant.empty()) return "(no tenant)";
-    return name_html(name.tenant, name_bytes_max);
+    return name_html(name.tenant, budget_name_bytes_max);
 }
 
 std::string group_html(const budget_name& name) {
@@ -57,14 +57,14 @@ std::string window_html(const budget_window_figures& window, limit_mode mode) {
 
 std::string row_html(const budget_figures& budget) {
     const std::string limit =
-        budget.name.limit.empty() ? "<em>tenant</em>" : name_html(budget.name.limit, name_bytes_max);
+        budget.name.limit.empty() ? "<em>tenant</em>" : name_html(budget.name.limit, budget_name_bytes_max);
     return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>", limit, group_html(budget.name),
                        tenant_html(budget.name), to_text(budget.mode)) +
            window_html(budget.hourly, budget.mode) + window_html(budget.daily, budget.mode) + "</tr>\n";
 }
 
 /// `data-by` is what the script sorts by.
-constexpr std::string_view head_html =
+constexpr std::string_view budget_head_html =
     "<thead>\n<tr><td colspan=\"4\"></td><th scope=\"colgroup\" colspan=\"4\">this hour</th>"
     "<th scope=\"colgroup\" colspan=\"4\">today</th></tr>\n"
     "<tr><th scope=\"col\" data-by=\"limit\">limit</th><th scope=\"col\" data-by=\"group\">group</th>"
@@ -102,7 +102,7 @@ std::string budgets_section(const status_facts& of) {
     out +=
         "<div class=\"box\" id=\"budget-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budgets-title\">\n"
         "<table id=\"budget-table\" class=\"budgets\" aria-labelledby=\"budgets-title\">\n";
-    out.append(head_html).append("<tbody id=\"budget-rows\">\n");
+    out.append(budget_head_html).append("<tbody id=\"budget-rows\">\n");
     for (const budget_figures* each : shown) out += row_html(*each);
     return out + "</tbody>\n</table>\n</div>\n</section>\n";
 }

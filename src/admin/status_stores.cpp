@@ -11,13 +11,13 @@ namespace {
 
 /// Of doors and of gates: more are on /stats.
 constexpr std::size_t rows_max = 50;
-constexpr std::size_t name_bytes_max = 100;
+constexpr std::size_t store_name_bytes_max = 100;
 
 std::string door_row(const store_counts& store, const door_counts& door) {
     return fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"left\">{}</td><td class=\"left\">{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td></tr>\n",
-        name_html(door.name, name_bytes_max),
+        name_html(door.name, store_name_bytes_max),
         store.is_replica ? (store.best_effort ? "replica, best effort" : "replica") : "store",
         door.is_up ? "up" : "<strong>down</strong>", door.in_flight, door.connections, grouped(door.requests),
         grouped(door.errors));
@@ -47,11 +47,11 @@ std::string fleet_html(const status_facts& of) {
         "<h3>Gates that count together in {}: {}</h3>\n<div class=\"box\">\n<table>\n<thead><tr><th scope=\"col\" "
         "class=\"left\">gate"
         "</th><th scope=\"col\" class=\"left\">version</th><th scope=\"col\">seen</th></tr></thead>\n<tbody>\n",
-        name_html(shared.name_space, name_bytes_max), escaped(shared.state));
+        name_html(shared.name_space, store_name_bytes_max), escaped(shared.state));
     for (std::size_t i = 0; i < shared.gates.size() && i < rows_max; ++i) {
         const fleet_gate_counts& gate = shared.gates[i];
         out += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"left\">{}</td><td>{} ago</td></tr>\n",
-                           name_html(gate.name, name_bytes_max), name_html(gate.version, 40),
+                           name_html(gate.name, store_name_bytes_max), name_html(gate.version, 40),
                            duration_text(std::chrono::seconds{gate.seen_seconds_ago}));
     }
     return out + "</tbody>\n</table>\n</div>\n";

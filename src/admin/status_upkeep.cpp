@@ -8,10 +8,6 @@
 namespace seriesgate {
 namespace {
 
-std::string row_html(std::string_view name, std::string_view value) {
-    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, value);
-}
-
 std::string ago_html(const status_facts& of, std::chrono::sys_seconds when) {
     return fmt::format("{}, {} ago", moment_html(when),
                        duration_text(std::max(std::chrono::seconds{0}, of.now - when)));
@@ -40,16 +36,16 @@ std::string upkeep_section(const status_facts& of) {
     return "<section id=\"upkeep\" data-part aria-labelledby=\"upkeep-title\">\n<h2 id=\"upkeep-title\">This "
            "gate</h2>\n"
            "<div class=\"cards\">\n<dl class=\"card\">\n" +
-           row_html("version", escaped(of.process.version)) + row_html("up for", duration_text(of.process.uptime)) +
-           row_html("configuration",
-                    ago_html(of, of.upkeep.config_taken_over) +
-                        (of.upkeep.reload_successful ? "" : "; <strong>the last reload failed</strong>")) +
-           row_html("state saved", state_html(of)) +
-           row_html("connections",
-                    grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.counts.connections.open)))) +
-           row_html("requests", grouped(of.counts.requests.total)) +
-           row_html("samples", fmt::format("{} received, {} stored", grouped(of.counts.samples.received),
-                                           grouped(of.counts.samples.stored))) +
+           term_html("version", escaped(of.process.version)) + term_html("up for", duration_text(of.process.uptime)) +
+           term_html("configuration",
+                     ago_html(of, of.upkeep.config_taken_over) +
+                         (of.upkeep.reload_successful ? "" : "; <strong>the last reload failed</strong>")) +
+           term_html("state saved", state_html(of)) +
+           term_html("connections",
+                     grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.counts.connections.open)))) +
+           term_html("requests", grouped(of.counts.requests.total)) +
+           term_html("samples", fmt::format("{} received, {} stored", grouped(of.counts.samples.received),
+                                            grouped(of.counts.samples.stored))) +
            "</dl>\n" + std::string{links} + "</div>\n</section>\n";
 }
 

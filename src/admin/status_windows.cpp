@@ -54,10 +54,6 @@ std::string left_text(const status_facts& of, const window_figures& window) {
     return duration_text(std::max(std::chrono::seconds{0}, window.span.end - of.now));
 }
 
-std::string row_html(std::string_view name, std::string_view value) {
-    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, value);
-}
-
 std::string room_text(const shown_window& window) {
     return window.is_limited() ? grouped(window.left() - window.reserved) : "not limited";
 }
@@ -75,11 +71,11 @@ std::string window_html(const status_facts& of, std::string_view name, std::stri
     const char* const refused = of.figures.mode == limit_mode::observe ? "would be refused" : "refused";
     return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n<p class=\"count\">{}</p>\n", name, count_html(window)) +
            bar_html(window) + "<dl>\n" +
-           row_html(fmt::format("{} by the {}&#39;s limits", refused, whose), refused_html(of, window.counted)) +
-           row_html("reserved for incumbents", grouped(window.reserved)) +
-           row_html("room for new series", room_text(window)) +
-           row_html("ends at",
-                    fmt::format("{}, in {}", moment_html(window.counted.span.end), left_text(of, window.counted))) +
+           term_html(fmt::format("{} by the {}&#39;s limits", refused, whose), refused_html(of, window.counted)) +
+           term_html("reserved for incumbents", grouped(window.reserved)) +
+           term_html("room for new series", room_text(window)) +
+           term_html("ends at",
+                     fmt::format("{}, in {}", moment_html(window.counted.span.end), left_text(of, window.counted))) +
            "</dl>\n</div>\n";
 }
 

@@ -24,8 +24,8 @@ namespace {
 constexpr unsigned fingerprint_version = 2;
 
 /// A store that is there needs some milliseconds for it.
-constexpr auto leave_limit = std::chrono::seconds{1};
-constexpr auto leave_interval = std::chrono::milliseconds{2};
+constexpr auto fleet_leave_limit = std::chrono::seconds{1};
+constexpr auto fleet_leave_interval = std::chrono::milliseconds{2};
 
 gate_identity identity_of(const config& settings, const hash_key& key) {
     return {.name = gate_name(settings.listen),
@@ -66,9 +66,9 @@ void fleet_seat::stop() {
 }
 
 void fleet_seat::leave() {
-    const auto limit = monotonic_clock::now() + leave_limit;
+    const auto limit = monotonic_clock::now() + fleet_leave_limit;
     net::co_spawn(io_, self_.leave(), net::detached);
-    while (shared.keeps_places && monotonic_clock::now() < limit) std::this_thread::sleep_for(leave_interval);
+    while (shared.keeps_places && monotonic_clock::now() < limit) std::this_thread::sleep_for(fleet_leave_interval);
 }
 
 }  // namespace seriesgate

@@ -12,8 +12,8 @@ namespace seriesgate {
 namespace {
 
 /// Stores that are there need some milliseconds for it; the end of the process waits for no others.
-constexpr auto leave_limit = std::chrono::seconds{2};
-constexpr auto leave_interval = std::chrono::milliseconds{2};
+constexpr auto markers_leave_limit = std::chrono::seconds{2};
+constexpr auto markers_leave_interval = std::chrono::milliseconds{2};
 
 }  // namespace
 
@@ -28,13 +28,13 @@ marking::marking(net::io_context& loop, marker_sources from, shared_stores& stor
 
 net::awaitable<void> marking::leave() {
     async_timer timer{co_await net::this_coro::executor};
-    const auto limit = monotonic_clock::now() + leave_limit;
+    const auto limit = monotonic_clock::now() + markers_leave_limit;
     net::post(loop_, [this] {
         for (marker_writer& each : writers_) each.end();
     });
     const auto have_ended = [this] { return std::ranges::all_of(writers_, &marker_writer::has_ended); };
     while (!have_ended() && monotonic_clock::now() < limit) {
-        timer.expires_after(leave_interval);
+        timer.expires_after(markers_leave_interval);
         co_await timer.async_wait(no_throw);
     }
 }

@@ -11,7 +11,7 @@ namespace seriesgate {
 namespace {
 
 /// Nothing is decided by it: a crash may cost the last minute.
-constexpr auto interval = std::chrono::minutes{1};
+constexpr auto observed_interval = std::chrono::minutes{1};
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void observed_keeper::save() noexcept {
 }
 
 void observed_keeper::save_now_and_then() noexcept {
-    if (monotonic_clock::now() - saved_ < interval || !directory_.is_held()) return;
+    if (monotonic_clock::now() - saved_ < observed_interval || !directory_.is_held()) return;
     save();
 }
 

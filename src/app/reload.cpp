@@ -23,8 +23,6 @@ namespace seriesgate {
 namespace {
 
 constexpr auto reload_interval = std::chrono::seconds{1};
-/// Of one file; the answer to POST /-/reload has all.
-constexpr std::size_t logged_mistakes_max = 10;
 constexpr std::size_t logged_changes_max = 20;
 constexpr std::size_t answered_changes_max = 1000;
 

@@ -10,7 +10,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::chrono::seconds interval{1};
+constexpr std::chrono::seconds rereading_interval{1};
 
 void check(const file_check& one) noexcept {
     try {
@@ -27,7 +27,7 @@ net::awaitable<void> rereading::run(std::vector<file_check> checks) {
     *waits_.lock() = asked;
     for (;;) {
         for (const file_check& each : checks) check(each);
-        co_await asked->wait_until(monotonic_clock::now() + interval);
+        co_await asked->wait_until(monotonic_clock::now() + rereading_interval);
     }
 }
 

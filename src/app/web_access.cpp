@@ -11,8 +11,6 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::size_t logged_mistakes_max = 10;
-
 std::vector<std::string> lines_of(const std::vector<config_error>& errors) {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < std::min(errors.size(), logged_mistakes_max); ++i) lines.push_back(errors[i].text());

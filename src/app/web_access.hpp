@@ -1,6 +1,7 @@
 /// The web configuration while the gate runs.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "metrics/counters.hpp"
 
 namespace seriesgate {
+
+/// Of one file; the answer to POST /-/reload has all.
+inline constexpr std::size_t logged_mistakes_max = 10;
 
 /// Reads the web configuration file again when it or a token file of it has changed, and hands it to who lets senders
 /// in. By itself it never takes over what asks less of senders: half a file must not let anyone in. Its TLS belongs to

@@ -18,7 +18,7 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
 }
 
 /// @param digits nothing else.
-std::uint64_t number(std::string_view digits) noexcept {
+std::uint64_t number_of(std::string_view digits) noexcept {
     std::uint64_t value = 0;
     const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), value).ec;
     return error == std::errc{} ? value : most;
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> fraction_product(std::string_view digits, std::uint
     std::uint64_t denominator = 1;
     for (std::size_t i = 0; i < digits.size(); ++i) denominator *= 10;
     const std::uint64_t common = std::gcd(denominator, factor);
-    const std::uint64_t numerator = number(digits);
+    const std::uint64_t numerator = number_of(digits);
     if (numerator % (denominator / common) != 0) return std::nullopt;
     return numerator / (denominator / common) * (factor / common);  // less than factor
 }
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> whole_product(std::string_view text, std::uint64_t 
     const auto point = text.find('.');
     const auto whole = text.substr(0, point);
     if (!is_digits(whole)) return std::nullopt;
-    const std::uint64_t large = product(number(whole), factor);
+    const std::uint64_t large = product(number_of(whole), factor);
     if (point == std::string_view::npos) return large;
     const auto fraction = text.substr(point + 1);
     const auto small = is_digits(fraction) ? fraction_product(fraction, factor) : std::nullopt;

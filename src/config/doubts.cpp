@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view hourly_key = "maxHourlySeries";
 constexpr std::string_view daily_key = "maxDailySeries";
-constexpr std::string_view name_label = "__name__";
 
 const yaml_member* find_member(const placed_value& map, std::string_view name) noexcept {
     const auto& members = map.value().members;

@@ -14,7 +14,6 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::size_t name_bytes_max = 100;
 constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
 
 // A limit as it is read.
@@ -35,8 +34,8 @@ std::string assign_name(std::string_view text, std::span<const label_limit> befo
     if (text.empty() || text.find_first_not_of(name_characters) != std::string_view::npos) {
         return in_quotes(text) + " is not a name made of letters, digits, '_', '.' and '-'";
     }
-    if (text.size() > name_bytes_max) {
-        return in_quotes(text) + " is too long, at most " + std::to_string(name_bytes_max) + " characters";
+    if (text.size() > limit_name_bytes_max) {
+        return in_quotes(text) + " is too long, at most " + std::to_string(limit_name_bytes_max) + " characters";
     }
     if (std::ranges::count(own_limit_names, text) != 0)
         return in_quotes(text) + " is what metrics and log lines call something else: choose another name";

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t users_max = 10'000;
 constexpr std::size_t paths_max = 64;
-constexpr std::size_t name_bytes_max = 256;
+constexpr std::size_t user_name_bytes_max = 256;
 constexpr std::size_t tenant_bytes_max = 1024;
 /// 2^16 rounds are four to eight seconds of a processor for each password that is tried.
 constexpr int bcrypt_cost_max = 16;
@@ -43,7 +43,8 @@ bool has_control_character(std::string_view text) {
 // A name of basic authentication ends at the colon.
 std::string assign_user(std::string_view text, std::string& target) {
     if (text.empty()) return "is empty, expected the name of a user";
-    if (text.size() > name_bytes_max) return "is too long, at most " + std::to_string(name_bytes_max) + " bytes";
+    if (text.size() > user_name_bytes_max)
+        return "is too long, at most " + std::to_string(user_name_bytes_max) + " bytes";
     if (text.find(':') != std::string_view::npos) return in_quotes(text) + " has a colon: no user can be called that";
     if (has_control_character(text) || !is_utf8(text)) return in_quotes(text) + " is not readable text";
     target = text;

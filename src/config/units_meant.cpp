@@ -22,32 +22,32 @@ struct foreign_unit {
     std::uint64_t factor;
 };
 
-constexpr std::array<foreign_unit, 19> size_units{{{"", 1},
-                                                   {"b", 1},
-                                                   {"byte", 1},
-                                                   {"bytes", 1},
-                                                   {"ki", 1ull << 10},
-                                                   {"kib", 1ull << 10},
-                                                   {"kb", 1'000},
-                                                   {"k", 1ull << 10},
-                                                   {"mi", 1ull << 20},
-                                                   {"mib", 1ull << 20},
-                                                   {"mb", 1'000'000},
-                                                   {"m", 1ull << 20},
-                                                   {"gi", 1ull << 30},
-                                                   {"gib", 1ull << 30},
-                                                   {"gb", 1'000'000'000},
-                                                   {"g", 1ull << 30},
-                                                   {"ti", 1ull << 40},
-                                                   {"tib", 1ull << 40},
-                                                   {"tb", 1'000'000'000'000}}};
+constexpr std::array<foreign_unit, 19> size_units_meant{{{"", 1},
+                                                         {"b", 1},
+                                                         {"byte", 1},
+                                                         {"bytes", 1},
+                                                         {"ki", 1ull << 10},
+                                                         {"kib", 1ull << 10},
+                                                         {"kb", 1'000},
+                                                         {"k", 1ull << 10},
+                                                         {"mi", 1ull << 20},
+                                                         {"mib", 1ull << 20},
+                                                         {"mb", 1'000'000},
+                                                         {"m", 1ull << 20},
+                                                         {"gi", 1ull << 30},
+                                                         {"gib", 1ull << 30},
+                                                         {"gb", 1'000'000'000},
+                                                         {"g", 1ull << 30},
+                                                         {"ti", 1ull << 40},
+                                                         {"tib", 1ull << 40},
+                                                         {"tb", 1'000'000'000'000}}};
 
 constexpr std::uint64_t second = 1'000;
 constexpr std::uint64_t minute = 60 * second;
 constexpr std::uint64_t hour = 60 * minute;
 constexpr std::uint64_t day = 24 * hour;
 
-constexpr std::array<foreign_unit, 24> duration_units{
+constexpr std::array<foreign_unit, 24> duration_units_meant{
     {{"ms", 1},     {"msec", 1},     {"msecs", 1},     {"millis", 1},      {"milliseconds", 1},
      {"s", second}, {"sec", second}, {"secs", second}, {"second", second}, {"seconds", second},
      {"m", minute}, {"min", minute}, {"mins", minute}, {"minute", minute}, {"minutes", minute},
@@ -87,13 +87,13 @@ std::string size_meant(std::string_view text) {
     const bool is_decimal = unit.size() == 2 && (unit[1] == 'b' || unit[1] == 'B');
     const bool is_either = unit.size() == 1 && unit != "B" && unit != "b";  // a k is 1000 for some, 1024 for others
     auto rest = text;
-    const auto bytes = take_measure(rest, size_units);
+    const auto bytes = take_measure(rest, size_units_meant);
     if (!bytes || !rest.empty() || *bytes == 0) return "";
     if (is_decimal) return format_decimal_size(*bytes);
     if (!is_either) return format_size(*bytes);
     const std::string other = std::string{number}.append(unit).append("B");
     rest = other;
-    const auto decimal = take_measure(rest, size_units);
+    const auto decimal = take_measure(rest, size_units_meant);
     return decimal ? format_size(*bytes) + " or " + format_decimal_size(*decimal) : format_size(*bytes);
 }
 
@@ -101,7 +101,7 @@ std::string duration_meant(std::string_view text) {
     if (is_digits(text)) return std::string{text} + "s";
     std::uint64_t sum = 0;
     while (!text.empty()) {
-        const auto part = take_measure(text, duration_units);
+        const auto part = take_measure(text, duration_units_meant);
         if (!part || *part > 366 * day) return "";
         sum += *part;
     }

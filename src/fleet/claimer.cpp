@@ -11,7 +11,7 @@ namespace seriesgate {
 namespace {
 
 /// Claims of one worker under way: enough to keep the store busy while their answers are on the way.
-constexpr std::size_t at_once = 4;
+constexpr std::size_t claims_at_once = 4;
 /// Requests of one worker that wait to ask.
 constexpr std::size_t waiting_max = 1024;
 /// A store that moves its sets again and again is no store.
@@ -20,7 +20,7 @@ constexpr int moves_max = 3;
 }  // namespace
 
 claimer::claimer(net::io_context& io, fleet_shared& shared)
-    : shared_(shared), client_(io, shared.settings.store, shared.store), turns_(io, at_once, waiting_max) {}
+    : shared_(shared), client_(io, shared.settings.store, shared.store), turns_(io, claims_at_once, waiting_max) {}
 
 told_outcome claimer::without_answer() const noexcept {
     const bool admits = shared_.settings.on_unavailable == unavailable_answer::admit;

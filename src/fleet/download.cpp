@@ -17,13 +17,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 2s;
 /// Until the gate has joined it is looked so often whether it has.
 constexpr auto join_interval = 50ms;
 /// Whoever asks for another download waits so long for it.
 constexpr auto once_more_max = 30s;
-constexpr auto pause_min = 100ms;
-constexpr auto pause_max = 5s;
+constexpr auto download_pause_min = 100ms;
+constexpr auto download_pause_max = 5s;
 constexpr std::uint32_t buckets_max = 1 << 20;
 
 /// Of a field that a script has written; nothing if it is none.
@@ -68,7 +67,7 @@ net::awaitable<bool> download::once_more() {
 }
 
 net::awaitable<void> download::run(series_limiter& limiter) {
-    clock::duration pause = pause_min;
+    clock::duration pause = download_pause_min;
     for (;;) {
         clock::duration wait = pause;
         if (done_ == asked_) {
@@ -81,10 +80,10 @@ net::awaitable<void> download::run(series_limiter& limiter) {
             shared_.catches_up = false;
             if (is_complete) {
                 done_ = asked;
-                pause = pause_min;
+                pause = download_pause_min;
                 continue;
             }
-            pause = std::min<clock::duration>(2 * pause, pause_max);
+            pause = std::min<clock::duration>(2 * pause, download_pause_max);
         }
         wakes_.expires_after(wait);
         co_await wakes_.async_wait(no_throw);
@@ -120,7 +119,7 @@ net::awaitable<download::ending> download::read(series_limiter& limiter) {
 net::awaitable<result<download::found_sets, std::string>> download::find(std::int64_t hour) {
     std::vector<std::string> words{"HMGET",  shared_.keys.head(), "server", "hour", "buckets",
                                    "before", "before_buckets"};
-    const auto head = co_await client_.call(std::move(words), patience);
+    const auto head = co_await client_.call(std::move(words), answer_patience);
     if (!head) co_return head.error().text;
     if ((*head)->type != REDIS_REPLY_ARRAY || (*head)->elements != 5) co_return std::string{"no answer to HMGET"};
     redisReply** const fields = (*head)->element;
@@ -135,7 +134,7 @@ net::awaitable<result<download::found_sets, std::string>> download::find(std::in
     for (std::optional<shared_set>* const each : {&found.hour, &found.before}) {
         if (!*each) continue;
         std::vector<std::string> asked{"HGET", (*each)->record, "members"};
-        const auto members = co_await client_.call(std::move(asked), patience);
+        const auto members = co_await client_.call(std::move(asked), answer_patience);
         if (!members) co_return members.error().text;
         (*each)->series = number_in<std::uint64_t>(**members).value_or(0);
     }

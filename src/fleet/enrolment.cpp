@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 2s;
 /// Until the hour is open the store is asked the more often the younger that is.
 constexpr auto asked_again_min = 10ms;
 constexpr auto asked_again_max = 1s;
@@ -101,7 +100,7 @@ bool enrolment::may_enter(time_point now) const {
 net::awaitable<std::optional<telling_state>> enrolment::ask(redis_client& client, bool enters) {
     std::vector<std::string> words =
         enters ? enter_words(*terms_, name_, shared_.keys) : leave_words(*terms_, name_, shared_.keys);
-    const auto reply = co_await client.call_script_there(shared_.tellings, std::move(words), patience);
+    const auto reply = co_await client.call_script_there(shared_.tellings, std::move(words), answer_patience);
     if (!reply) co_return std::nullopt;
     const auto answer = read_telling_answer(**reply);
     if (!answer) {

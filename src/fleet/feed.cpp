@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 
 /// Between two questions, when all has been read: it is what other gates' series are unknown for.
 constexpr auto interval = 100ms;
-/// For an answer: a busy store is not away.
-constexpr auto patience = 2s;
 
 }  // namespace
 
@@ -51,7 +49,7 @@ net::awaitable<feed::end> feed::read_next(series_limiter& limiter) {
     begin(hour_number(shared_.now()));
     const auto sent = clock::now();
     std::vector<std::string> words = feed_words(reading_.hour(), reading_.read(), shared_.keys);
-    const auto reply = co_await client_.call_script_there(shared_.feeds, std::move(words), patience);
+    const auto reply = co_await client_.call_script_there(shared_.feeds, std::move(words), answer_patience);
     if (!reply) co_return end::nothing;
     const auto said = read_feed_answer(**reply);
     if (!said) {

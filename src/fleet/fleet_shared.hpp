@@ -26,6 +26,9 @@
 
 namespace seriesgate {
 
+/// How long an answer of the store is waited for where no request waits: a busy store is not away.
+inline constexpr std::chrono::seconds answer_patience{2};
+
 enum class fleet_state : std::uint8_t {
     joining,     ///< the store has not been heard yet
     joined,      ///< newcomers are asked about

@@ -30,8 +30,6 @@ constexpr auto recovery_patience = 7s;
 constexpr std::int64_t alive_seconds = 5;
 /// Gates that are named in an offer, at most.
 constexpr std::size_t others_max = 256;
-/// For an answer: a busy store is not away.
-constexpr auto patience = 2s;
 
 constexpr const char* foreign =
     "the gates of this namespace make other fingerprints: fingerprint.secretFile, ignoreLabels and the version have to "
@@ -116,7 +114,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat() {
         examined_at_ = clock::now();
     }
     std::vector<std::string> words = beat_words(who_, shared_.keys);
-    const auto reply = co_await client_.call_script_there(beat_script(), std::move(words), patience);
+    const auto reply = co_await client_.call_script_there(beat_script(), std::move(words), answer_patience);
     if (!reply) co_return obstacle{.why = reply.error().text};
     auto answer = read_beat_answer(**reply);
     if (!answer) co_return obstacle{.why = answer.error()};
@@ -132,7 +130,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat() {
 net::awaitable<std::optional<membership::obstacle>> membership::recover() {
     if (!recovering_since_) recovery_.begin();
     untold_series_of untold = enrolment_.interrupt();
-    const auto whole = co_await recovery_.offer(client_, others_, std::move(untold), patience);
+    const auto whole = co_await recovery_.offer(client_, others_, std::move(untold), answer_patience);
     if (!whole) co_return obstacle{.why = whole.error()};
     if (*whole) co_return std::nullopt;
     co_return obstacle{.why = "it has lost counts", .recovers = true};
@@ -148,7 +146,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::examine() {
     std::string info;
     for (const char* const section : {"server", "memory"}) {
         std::vector<std::string> words{"INFO", section};
-        const auto reply = co_await client_.call(std::move(words), patience);
+        const auto reply = co_await client_.call(std::move(words), answer_patience);
         // Who may not ask is not told. Without INFO server there is no connection: see redis_greeting.hpp.
         const bool is_kept = !reply && client_.is_connected() && reply.error().why == redis_error::kind::denied;
         if (!reply && !is_kept) co_return obstacle{.why = reply.error().text};

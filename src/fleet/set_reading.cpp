@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/fleet_shared.hpp"
 #include "fleet/set_dump.hpp"
 #include "fleet/store_keys.hpp"
 #include "net/async_timer.hpp"
@@ -21,8 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Buckets under way: 64 of them keep the store from others for half a millisecond.
-constexpr std::uint32_t at_once = 64;
-constexpr auto patience = 2s;
+constexpr std::uint32_t buckets_at_once = 64;
 /// Beyond so many a bucket is in no compact form (set-max-intset-entries), and it takes the store long to write it.
 constexpr std::uint64_t compact_members_max = 512;
 constexpr const char* scanned_at_once = "512";
@@ -85,7 +85,7 @@ net::awaitable<void> scan_bucket(reading& all, std::string key) {
     std::optional<std::string> cursor{"0"};
     for (int scans = 0; scans < scans_max; ++scans) {
         std::vector<std::string> words{"SSCAN", key, *cursor, "COUNT", scanned_at_once};
-        const auto reply = co_await all.over.call(std::move(words), patience);
+        const auto reply = co_await all.over.call(std::move(words), answer_patience);
         if (!reply) co_return all.fail(reply.error().text);
         members.clear();
         cursor = read_scan(**reply, members, all.came.bytes);
@@ -100,7 +100,7 @@ net::awaitable<void> scan_bucket(reading& all, std::string key) {
 net::awaitable<void> read_bucket(reading& all, std::string key) {
     if (!all.dumps) co_return co_await scan_bucket(all, std::move(key));
     std::vector<std::string> words{"DUMP", key};
-    const auto reply = co_await all.over.call(std::move(words), patience);
+    const auto reply = co_await all.over.call(std::move(words), answer_patience);
     if (!reply && reply.error().why == redis_error::kind::denied) all.dumps = false;
     if (!reply && all.dumps) co_return all.fail(reply.error().text);
     if (reply && (*reply)->type == REDIS_REPLY_NIL) co_return all.hand_over({});
@@ -127,8 +127,8 @@ net::awaitable<void> read_buckets(std::shared_ptr<reading> all) {
 net::awaitable<set_reading> read_set(redis_client& over, shared_set set, series_taker take) {
     const auto where = co_await net::this_coro::executor;
     const auto all = std::make_shared<reading>(where, over, std::move(set), std::move(take));
-    all->running = std::min(at_once, all->set.buckets);
-    for (std::uint32_t i = std::min(at_once, all->set.buckets); i > 0; --i)
+    all->running = std::min(buckets_at_once, all->set.buckets);
+    for (std::uint32_t i = std::min(buckets_at_once, all->set.buckets); i > 0; --i)
         spawn(where, read_buckets(all), "reading the fleet's series failed");
     if (all->running != 0) co_await all->ended.async_wait(no_throw);
     co_return std::move(all->came);

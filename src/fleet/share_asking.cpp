@@ -8,13 +8,6 @@
 #include "fleet/share_text.hpp"
 
 namespace seriesgate {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto patience = 2s;
-
-}  // namespace
 
 net::awaitable<void> share_asking::keep(redis_client& client, std::shared_ptr<const compiled_rules> rules) {
     if (shared_.settings.left_to_shares() == 0) co_return;
@@ -22,7 +15,7 @@ net::awaitable<void> share_asking::keep(redis_client& client, std::shared_ptr<co
     if (!terms_ || hour != terms_->hour || rules != rules_) begin(hour, std::move(rules));
     if (is_answered_) co_return;
     std::vector<std::string> words = share_words(*terms_, name_, shared_.keys);
-    const auto reply = co_await client.call_script_there(shared_.share_askings, std::move(words), patience);
+    const auto reply = co_await client.call_script_there(shared_.share_askings, std::move(words), answer_patience);
     if (!reply) co_return;
     const auto answer = read_share_answer(**reply);
     if (!answer) {

@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 /// Of what one worker has yet to tell.
 constexpr std::size_t bytes_max = 64u << 20;
 
-constexpr auto pause_min = 100ms;
-constexpr auto pause_max = 1000ms;
+constexpr auto telling_pause_min = 100ms;
+constexpr auto telling_pause_max = 1000ms;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void teller::take(untold one) {
 net::awaitable<void> teller::run() {
     questions asked{key_};
     async_timer pausing{co_await net::this_coro::executor};
-    std::chrono::milliseconds pause = pause_min;
+    std::chrono::milliseconds pause = telling_pause_min;
     for (;;) {
         if (queue_.empty()) {
             asked.shrink();
@@ -55,7 +55,7 @@ net::awaitable<void> teller::run() {
         queue_bytes_ -= bytes;
         const end came_of_it = co_await tell(one, asked);
         if (came_of_it == end::done) {
-            pause = pause_min;
+            pause = telling_pause_min;
             continue;
         }
         queue_bytes_ += bytes;
@@ -63,7 +63,7 @@ net::awaitable<void> teller::run() {
         pausing.expires_after(pause);
         auto [error] = co_await pausing.async_wait(no_throw);
         if (error) co_return;
-        pause = std::min(2 * pause, std::chrono::milliseconds{pause_max});
+        pause = std::min(2 * pause, std::chrono::milliseconds{telling_pause_max});
     }
 }
 

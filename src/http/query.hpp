@@ -27,6 +27,9 @@ struct forwarded_query {
 /// @param query without '?'; what is returned points at it.
 forwarded_query pick_arguments(std::string_view query, const argument_names& names);
 
+/// Of the name of an argument that nobody knows, in the answer and in the log.
+inline constexpr std::size_t argument_name_shown_bytes_max = 64;
+
 /// One argument, decoded.
 struct query_argument {
     std::string name;

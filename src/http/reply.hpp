@@ -13,6 +13,11 @@
 
 namespace seriesgate {
 
+/// Whether a status is one of those that say that all went well.
+constexpr bool is_success(unsigned status) noexcept {
+    return status >= 200 && status <= 299;
+}
+
 struct reply {
     unsigned status = 200;
     http::fields headers{};

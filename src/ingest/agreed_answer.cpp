@@ -9,21 +9,17 @@
 namespace seriesgate {
 namespace {
 
-bool is_success(const reply& answer) {
-    return answer.status >= 200 && answer.status <= 299;
-}
-
 /// Senders keep what is answered so, and come again; with other errors they drop it.
 bool is_retriable(const reply& answer) {
     return answer.status >= 500 || answer.status == 429;
 }
 
 /// The first one that matters most: an error that heals by itself, then one that does not, then the first store's.
-reply& told(reply& first, std::vector<reply>& others) {
+reply& decisive(reply& first, std::vector<reply>& others) {
     if (is_retriable(first)) return first;
     if (const auto found = std::ranges::find_if(others, is_retriable); found != others.end()) return *found;
-    if (!is_success(first)) return first;
-    const auto failed = std::ranges::find_if_not(others, is_success);
+    if (!is_success(first.status)) return first;
+    const auto failed = std::ranges::find_if_not(others, is_success, &reply::status);
     return failed == others.end() ? first : *failed;
 }
 
@@ -41,7 +37,7 @@ counts least(const counts& one, const counts& other) {
 reply agreed_answer(reply first, std::vector<reply> others) {
     counts written = read_written(first.headers);
     for (const reply& each : others) written = least(written, read_written(each.headers));
-    reply agreed = std::move(told(first, others));
+    reply agreed = std::move(decisive(first, others));
     if (written)
         write_written(*written, agreed.headers);
     else

@@ -5,6 +5,7 @@
 
 #include "config/version.hpp"
 #include "http/rejection_log.hpp"
+#include "http/reply.hpp"
 #include "ingest/store_error_log.hpp"
 #include "ingest/store_texts.hpp"
 #include "limit/figures.hpp"
@@ -34,10 +35,6 @@ http::fields headers_of(const marker_request& request, const config& settings) {
     headers.set("X-Prometheus-Remote-Write-Version", "0.1.0");
     if (!request.tenant.empty()) headers.set(settings.tenant_header, request.tenant);
     return headers;
-}
-
-bool is_success(unsigned status) {
-    return status >= 200 && status <= 299;
 }
 
 }  // namespace

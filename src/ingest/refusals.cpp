@@ -14,7 +14,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::size_t tenant_bytes_max = 100;
+constexpr std::size_t logged_tenant_bytes_max = 100;
 
 /// What a line says of a limit, and of the budget in which the first of the series is counted.
 struct share_line {
@@ -33,7 +33,7 @@ share_line line_of(const refusing_request& of, const limit_share& share, std::ui
     const budget_figures shown = budget.value_or(budget_figures{});
     const refusing_window window = window_of(first.reason);
     return {.samples = samples,
-            .tenant = readable(of.tenant.substr(0, tenant_bytes_max)),
+            .tenant = readable(of.tenant.substr(0, logged_tenant_bytes_max)),
             .limit = of.limiter.limit_name(share.limit),
             .group = cut_group_text(shown.name),
             .window = window,

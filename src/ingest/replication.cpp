@@ -157,8 +157,7 @@ reply replication::take(shared_replica& from, store_client::outcome got, const o
     reply answer = passed_on(std::move(*got), tenant_header_, from.store.access);
     const std::uint64_t stored = stored_samples(sent, {}, answer);
     from.samples_stored.add(stored);
-    const bool is_success = answer.status >= 200 && answer.status <= 299;
-    if (stored < samples || !is_success)
+    if (stored < samples || !is_success(answer.status))
         tell_failed(from, samples - stored, std::to_string(answer.status),
                     said_by_store(answer, from.store.access).text);
     return answer;

@@ -11,10 +11,6 @@
 namespace seriesgate {
 namespace {
 
-bool is_success(const reply& answer) {
-    return answer.status >= 200 && answer.status <= 299;
-}
-
 /// Whether we know what is stored without being told: nobody was asked, or it was written in remote write 1, where a
 /// success means all of it.
 bool is_known_by_status(const outgoing& sent, const answer_rules& rules) {
@@ -93,9 +89,9 @@ confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply&
     assert((sent.body == nullptr) == (sent.forward == forwarding::nothing));
     if (sent.decided.refused_series != 0) {
         tell_refused(sent.decided, answer);
-        if (!is_success(answer)) append_refused(sent.decided, answer);
+        if (!is_success(answer.status)) append_refused(sent.decided, answer);
     }
-    if (!is_success(answer)) return confirmation::none_due;
+    if (!is_success(answer.status)) return confirmation::none_due;
     const bool has_counts = sent.version == protocol::v2;
     const confirmation written = has_counts ? tell_written(sent, rules, answer) : confirmation::none_due;
     tell_left_out(sent, rules, answer);
@@ -110,7 +106,7 @@ std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, co
     const entry_counts taken = sent_counts(sent);
     if (sent.forward == forwarding::nothing || rules.discards) return taken.samples;
     if (sent.version == protocol::v1 || sent.forward == forwarding::translated)
-        return is_success(answer) ? taken.samples : 0;
+        return is_success(answer.status) ? taken.samples : 0;
     // Stores of version 2 say what they have written, of a request that they find fault with, too.
     const auto written = read_written(answer.headers);
     if (!written) return 0;

@@ -69,8 +69,7 @@ reply unanswered_reply(const upstream_error& error, std::string_view line) {
 reply passed_on(upstream_answer answer, std::string_view tenant_header, const store_access& from) {
     reply made{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
     copy_end_to_end(answer.headers, made.headers, tenant_header);
-    const bool is_success = made.status >= 200 && made.status <= 299;
-    if (!is_success && from.has_secrets()) clear_of_ours(made, from);
+    if (!is_success(made.status) && from.has_secrets()) clear_of_ours(made, from);
     return made;
 }
 

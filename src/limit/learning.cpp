@@ -20,8 +20,6 @@ constexpr std::size_t series_per_piece = 512;
 
 enum class piece_end : std::uint8_t { finished, sets_full, other_hour };
 
-constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
-
 /// Where the series go: a set of an hour, and one of the day that it was in, if that is there.
 struct sets_to_learn {
     admitted_set* hour = nullptr;
@@ -62,9 +60,11 @@ piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<c
     const sets_to_learn into = sets_of(*held, *current);
     if (current->hour_span != hour || into.hour == nullptr) return piece_end::other_hour;
     const std::size_t end = std::min(fingerprints.size(), next + series_per_piece);
-    for (std::size_t i = next; i < std::min(end, next + prefetch_distance); ++i) into.prefetch(fingerprints[i]);
+    for (std::size_t i = next; i < std::min(end, next + admitted_set::prefetch_distance); ++i)
+        into.prefetch(fingerprints[i]);
     for (; next < end; ++next) {
-        if (next + prefetch_distance < end) into.prefetch(fingerprints[next + prefetch_distance]);
+        if (next + admitted_set::prefetch_distance < end)
+            into.prefetch(fingerprints[next + admitted_set::prefetch_distance]);
         const std::uint64_t series = fingerprints[next];
         const in_windows lacking = into.lacking(series);
         if (!lacking.any()) continue;

@@ -13,12 +13,6 @@
 #include "limit/windows.hpp"
 
 namespace seriesgate {
-namespace {
-
-constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
-
-}  // namespace
-
 series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key, limit_scope scope)
     : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope)),
       windows_(std::make_unique<windows>(*state_, now)) {}
@@ -41,11 +35,12 @@ void series_limiter::look_up(std::span<const offered_series> offered, time_point
         const auto current = windows_->in_force(now);
         open.hour = current->hour_span;
         const admitted_set& hour = *current->hour;
-        for (std::size_t i = 0; i < std::min(prefetch_distance, offered.size()); ++i)
+        for (std::size_t i = 0; i < std::min(admitted_set::prefetch_distance, offered.size()); ++i)
             hour.prefetch(offered[i].fingerprint);
 
         for (std::size_t i = 0; i < offered.size(); ++i) {
-            if (i + prefetch_distance < offered.size()) hour.prefetch(offered[i + prefetch_distance].fingerprint);
+            if (i + admitted_set::prefetch_distance < offered.size())
+                hour.prefetch(offered[i + admitted_set::prefetch_distance].fingerprint);
             if (hour.contains(offered[i].fingerprint))
                 verdicts[i] = verdict::known;
             else
@@ -67,8 +62,8 @@ void series_limiter::sort_out(std::span<const offered_series> offered, std::span
     std::uint64_t recalled = 0;
     std::uint64_t recalled_hourly = 0;
     for (std::size_t at = 0; at < unknown.size(); ++at) {
-        if (any_refused && at + prefetch_distance < unknown.size())
-            refused.prefetch(offered[unknown[at + prefetch_distance]].fingerprint);
+        if (any_refused && at + admitted_set::prefetch_distance < unknown.size())
+            refused.prefetch(offered[unknown[at + admitted_set::prefetch_distance]].fingerprint);
         const std::uint32_t i = unknown[at];
         const offered_series& series = offered[i];
         if (!series.admits) {

@@ -45,6 +45,8 @@ struct group_override {
     friend bool operator==(const group_override&, const group_override&) = default;
 };
 
+inline constexpr std::size_t limit_name_bytes_max = 100;
+
 /// A limit over the series that a selector matches: one budget, or one for each combination of label values.
 struct label_limit {
     std::string name;

@@ -12,8 +12,6 @@ namespace {
 /// Work under one hold of the lock, in budgets that are looked at: some tens of microseconds.
 constexpr std::size_t budgets_per_piece = 128;
 
-constexpr std::size_t prefetch_distance = admitted_set::prefetch_distance;
-
 }  // namespace
 
 settlement::settlement(limiter_state& state, windows& sets, std::span<const offered_series> offered,
@@ -69,10 +67,10 @@ settlement::piece_end settlement::run_piece() {
 
 settlement::piece_end settlement::run_round(admission& one_by_one, const window_sets& current,
                                             std::size_t& budgets_seen) {
-    for (std::size_t i = 0; i < prefetch_distance; ++i) prefetch(current, next_ + i);
+    for (std::size_t i = 0; i < admitted_set::prefetch_distance; ++i) prefetch(current, next_ + i);
     for (; next_ < open_.pending.size(); ++next_) {
         if (budgets_seen >= budgets_per_piece) return piece_end::not_finished;
-        prefetch(current, next_ + prefetch_distance);
+        prefetch(current, next_ + admitted_set::prefetch_distance);
         ++budgets_seen;
         const auto family = keeps_histograms_whole() ? open_.families[next_] : histogram_family{};
         if (family.is_total != totals_) continue;

@@ -7,6 +7,9 @@
 
 namespace seriesgate {
 
+/// The label that has the name of the metric.
+inline constexpr bytes_view name_label = "__name__";
+
 /// Raw bytes; receivers do not check UTF-8, so neither do we.
 struct label_view {
     bytes_view name;

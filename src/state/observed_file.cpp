@@ -12,9 +12,9 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::string_view magic{"SGSEEN1\n"};
+constexpr std::string_view observed_magic{"SGSEEN1\n"};
 constexpr std::size_t sum_bytes = sizeof(std::uint64_t);
-constexpr std::size_t header_bytes = magic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
+constexpr std::size_t header_bytes = observed_magic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
 std::uint64_t sum_of(std::string_view text) {
     return XXH3_64bits(text.data(), text.size());
@@ -23,7 +23,7 @@ std::uint64_t sum_of(std::string_view text) {
 }  // namespace
 
 void observed_file::save(const std::function<void(state_encoder&)>& write) {
-    std::string text{magic};
+    std::string text{observed_magic};
     text_sink sink{text};
     state_encoder out{sink};
     out.number(format_version);
@@ -45,12 +45,13 @@ std::string observed_file::load(const std::function<bool(state_decoder&)>& read)
     };
     const std::optional<std::string> text = directory_.read("observed", bytes_max);
     if (!text) return {};
-    if (text->size() < header_bytes + sum_bytes || !text->starts_with(magic)) return refused("no file of seriesgate's");
+    if (text->size() < header_bytes + sum_bytes || !text->starts_with(observed_magic))
+        return refused("no file of seriesgate's");
     const std::string_view summed = std::string_view{*text}.substr(0, text->size() - sum_bytes);
     std::uint64_t sum = 0;
     std::memcpy(&sum, text->data() + summed.size(), sum_bytes);
     if (sum != sum_of(summed)) return refused("truncated or corrupt");
-    text_source source{summed.substr(magic.size())};
+    text_source source{summed.substr(observed_magic.size())};
     state_decoder in{source};
     if (in.number<std::uint32_t>() != format_version) return refused("of another version of seriesgate");
     if (in.number<std::uint64_t>() != secret_) return refused("made with another secret");

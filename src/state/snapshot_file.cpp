@@ -24,8 +24,8 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::string_view magic{"SGSTATE\n"};
-constexpr std::size_t header_size = magic.size() + sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
+constexpr std::string_view snapshot_magic{"SGSTATE\n"};
+constexpr std::size_t header_size = snapshot_magic.size() + sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 constexpr std::size_t checksum_size = sizeof(std::uint64_t);
 constexpr std::size_t buffer_size = 1 << 20;
 
@@ -166,9 +166,10 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
 
     file_source source{in->get(), size};
     state_decoder header{source};
-    std::array<char, magic.size()> found{};
+    std::array<char, snapshot_magic.size()> found{};
     header.bytes(found.data(), found.size());
-    if (std::string_view{found.data(), found.size()} != magic) return refused("not a state file of seriesgate");
+    if (std::string_view{found.data(), found.size()} != snapshot_magic)
+        return refused("not a state file of seriesgate");
     if (const auto format = header.number<std::uint32_t>(); format != format_version)
         return refused("has format " + std::to_string(format) + ", this version of seriesgate reads format " +
                        std::to_string(format_version) + " only");
@@ -187,7 +188,7 @@ snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter, const s
     const bool saved = directory_.replace("state", [&](int fd) {
         file_sink sink{fd, between};
         state_encoder encoder{sink};
-        encoder.bytes(magic);
+        encoder.bytes(snapshot_magic);
         encoder.number(format_version);
         encoder.number(identities_.ignored_labels);
         encoder.number(identities_.secret);

@@ -8,7 +8,6 @@
 namespace seriesgate {
 namespace {
 
-constexpr bytes_view name_label = "__name__";
 constexpr bytes_view job_label = "job";
 
 /// Four standard errors of a count of which one in `weight` was looked at.

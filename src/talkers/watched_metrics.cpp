@@ -7,8 +7,6 @@
 namespace seriesgate {
 namespace {
 
-constexpr bytes_view name_label = "__name__";
-
 /// Hashes are keyed: nobody can work out which names share one.
 std::uint64_t key_of(const talker_name& name, const hash_key& hash) noexcept {
     return hash(name.value) + hash(name.detail) * 0x9E37'79B9'7F4A'7C15 + hash(name.tenant) * 0xC2B2'AE3D'27D4'EB4F;

@@ -52,10 +52,6 @@ std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_po
     return now + std::min<std::chrono::steady_clock::duration>(connect_limit, (limit - now) / attempts);
 }
 
-double seconds(std::chrono::milliseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
-
 }  // namespace
 
 upstream_client::upstream_client(net::io_context& io, shared_store& store, shared_door& door)
@@ -78,8 +74,9 @@ void upstream_client::tell_of_lookup(error_code error) {
     const auto news = door_.resolving.looked_up(error);
     if (!news) return;
     if (news->resolves)
-        return log::info("the upstream's name resolves again",
-                         {{"upstream", door_.at.host}, {"outage_seconds", seconds(news->lasted)}});
+        return log::info(
+            "the upstream's name resolves again",
+            {{"upstream", door_.at.host}, {"outage_seconds", std::chrono::duration<double>(news->lasted).count()}});
     log::warn("the upstream's name does not resolve",
               {{"upstream", door_.at.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
 }

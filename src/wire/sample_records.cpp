@@ -3,9 +3,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr auto len = wire_type::len;
-constexpr auto varint = wire_type::varint;
-constexpr auto fixed64 = wire_type::fixed64;
+using enum wire_type;
 
 fault check_bucket_span(bytes_view span) noexcept {
     field_cursor fields{span};

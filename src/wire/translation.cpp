@@ -15,8 +15,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr auto len = wire_type::len;
-constexpr auto varint = wire_type::varint;
+using enum wire_type;
 
 /// Families of usual requests.
 constexpr std::size_t told_kept_max = 10'000;

@@ -13,9 +13,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr auto len = wire_type::len;
-constexpr auto varint = wire_type::varint;
-constexpr auto fixed64 = wire_type::fixed64;
+using enum wire_type;
 
 static_assert(label_walk::remembered_max <= labels_per_series_max);  // those need not be counted
 

@@ -10,8 +10,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr auto len = wire_type::len;
-constexpr auto varint = wire_type::varint;
+using enum wire_type;
 
 }  // namespace
 

@@ -5,9 +5,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr auto len = wire_type::len;
-constexpr auto varint = wire_type::varint;
-constexpr auto fixed64 = wire_type::fixed64;
+using enum wire_type;
 
 }  // namespace
 
