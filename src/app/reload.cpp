@@ -27,7 +27,7 @@ constexpr std::size_t logged_changes_max = 20;
 constexpr std::size_t answered_changes_max = 1000;
 
 /// What a file that was read means for the process: what takes effect, and what would at a restart.
-struct differences {
+struct reload_differences {
     std::vector<std::string> made;
     std::vector<std::string> at_restart;
 };
@@ -44,7 +44,7 @@ std::string logged(std::span<const std::string> all) {
 }
 
 /// A line for each.
-std::string answer_of(const differences& found) {
+std::string answer_of(const reload_differences& found) {
     std::string text = "configuration reloaded";
     if (found.made.empty()) text += ": nothing has changed";
     for (const std::string& each : bounded(found.made, answered_changes_max)) text.append("\n").append(each);
@@ -138,8 +138,8 @@ reload_outcome reloader::take_over() {
     if (is_same_file)
         if (const auto mistakes = web_.mistakes_in(loaded.value.web); !mistakes.empty()) return tell_mistakes(mistakes);
     // All that can fail comes first.
-    differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
-                      .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
+    reload_differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
+                             .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
     if (is_same_file) {
         for (const std::string& each : web_.changes(loaded.value.web)) found.made.push_back("web.config.file: " + each);
         if (web_.waits_for_restart(loaded.value.web)) found.at_restart.push_back("web.config.file: tls_server_config");
