@@ -1,7 +1,5 @@
 #include "http/connections.hpp"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -10,7 +8,7 @@ namespace seriesgate {
 
 /// Its nodes in the rows are made when it comes, so that nothing is allocated when it changes its stage.
 struct connection_registry::entry {
-    int socket;
+    socket_handle socket;
     clock::time_point since;
     std::optional<connection_bound> over{};  ///< for a guest
     scope* house = nullptr;                  ///< regulars or guests
@@ -37,17 +35,18 @@ connection_registry::entry* connection_registry::scope::dispensable(clock::time_
     return receiving.front();
 }
 
-connection_lease connection_registry::admit(int socket, const std::optional<net::ip::address>& peer,
+connection_lease connection_registry::admit(socket_handle socket, const std::optional<net::ip::address>& peer,
                                             clock::time_point now) {
     return take_in(socket, connection_stage::waiting, peer, now);
 }
 
-connection_lease connection_registry::admit_to_handshake(int socket, const std::optional<net::ip::address>& peer,
+connection_lease connection_registry::admit_to_handshake(socket_handle socket,
+                                                         const std::optional<net::ip::address>& peer,
                                                          clock::time_point now) {
     return take_in(socket, connection_stage::shaking, peer, now);
 }
 
-connection_lease connection_registry::take_in(int socket, connection_stage first,
+connection_lease connection_registry::take_in(socket_handle socket, connection_stage first,
                                               const std::optional<net::ip::address>& peer, clock::time_point now) {
     auto made = std::make_unique<entry>(entry{.socket = socket, .since = now, .stage = first});
     row in_house{made.get()};  // allocated before anything is changed
@@ -145,7 +144,7 @@ void connection_registry::give_up(entry& chosen, connection_bound reason) {
     forget(chosen);
     chosen.given_up = true;
     ++chosen.house->given_up;
-    ::shutdown(chosen.socket, SHUT_RDWR);
+    chosen.socket.shut_down();
 }
 
 bool connection_registry::enter(entry& which, connection_stage next, clock::time_point now) {

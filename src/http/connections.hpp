@@ -76,10 +76,10 @@ class connection_registry {
     /// @param socket must be open for as long as the lease is held.
     /// @param peer nothing for one of a unix socket: it is bounded with all others only.
     /// @return an empty lease if there is no room even for a guest: the connection is to be closed, and is counted.
-    connection_lease admit(int socket, const std::optional<net::ip::address>& peer,
+    connection_lease admit(socket_handle socket, const std::optional<net::ip::address>& peer,
                            clock::time_point now = clock::now());
     /// The same for one that begins with a handshake. Where there are as many as may be, the oldest makes room.
-    connection_lease admit_to_handshake(int socket, const std::optional<net::ip::address>& peer,
+    connection_lease admit_to_handshake(socket_handle socket, const std::optional<net::ip::address>& peer,
                                         clock::time_point now = clock::now());
 
     /// Makes room because there are no descriptors left: gives up one, and those above `total`, which is the bound from
@@ -115,7 +115,7 @@ class connection_registry {
     };
     using peer_map = std::map<net::ip::address, scope>;
 
-    connection_lease take_in(int socket, connection_stage first, const std::optional<net::ip::address>& peer,
+    connection_lease take_in(socket_handle socket, connection_stage first, const std::optional<net::ip::address>& peer,
                              clock::time_point now);
     static void append(scope& to, row& one, connection_stage first);
     bool make_room_to_shake(const std::optional<net::ip::address>& peer);

@@ -43,14 +43,14 @@ listening_socket listen_on(const listen_address& where) {
 }
 
 listener::listener(net::io_context& io, listening_socket at)
-    : file_(std::move(at.file)), acceptor_(io), takes_file_(at.leaves_file) {
+    : io_(io), file_(std::move(at.file)), acceptor_(io), takes_file_(at.leaves_file) {
     auto attached = at.socket.attach_listening(io);
     if (!attached) throw std::runtime_error("cannot accept connections: " + attached.error().message());
     acceptor_ = std::move(*attached);
 }
 
 std::string listener::address() const {
-    return to_text(acceptor_.local_endpoint());
+    return to_text(acceptor_.bound_to());
 }
 
 net::awaitable<void> listener::accept(const arrivals& to) {
@@ -58,7 +58,7 @@ net::awaitable<void> listener::accept(const arrivals& to) {
     async_timer pause{acceptor_.get_executor()};
     is_paused_ = false;
     accepts_ = true;
-    while (acceptor_.is_open() && !is_paused_) {
+    while (acceptor_.listens() && !is_paused_) {
         std::string failure;
         try {
             const error_code error = co_await accept_one(to);
@@ -66,7 +66,7 @@ net::awaitable<void> listener::accept(const arrivals& to) {
         } catch (const std::exception& error) {
             failure = error.what();
         }
-        if (failure.empty() || !acceptor_.is_open() || is_paused_) continue;
+        if (failure.empty() || !acceptor_.listens() || is_paused_) continue;
         if (const auto times = failures.count(1))
             log::error("cannot accept a connection", {{"connections", *times}, {"err", failure}});
         pause.expires_after(accept_pause);
@@ -76,11 +76,10 @@ net::awaitable<void> listener::accept(const arrivals& to) {
 }
 
 net::awaitable<error_code> listener::accept_one(const arrivals& to) {
-    stream_endpoint peer;
-    auto [error, socket] = co_await acceptor_.async_accept(peer, no_throw);
-    if (is_out_of_descriptors(error)) to.out_of_descriptors();
-    if (!error) to.take(std::move(socket), peer);
-    co_return error;
+    auto came = co_await acceptor_.next(io_);
+    if (is_out_of_descriptors(came.error)) to.out_of_descriptors();
+    if (!came.error) to.take(std::move(came.socket), came.peer);
+    co_return came.error;
 }
 
 void listener::take_file() {
@@ -89,14 +88,12 @@ void listener::take_file() {
 
 void listener::pause() {
     is_paused_ = true;
-    error_code ignored;
-    acceptor_.cancel(ignored);
+    acceptor_.cancel_pending();
 }
 
 void listener::close() {
     file_.remove();
-    error_code ignored;
-    acceptor_.close(ignored);
+    acceptor_.close_quietly();
 }
 
 }  // namespace seriesgate

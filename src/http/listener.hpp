@@ -15,6 +15,7 @@ namespace seriesgate {
 
 /// Accepts, whatever goes wrong meanwhile. Threads: the context's.
 class listener {
+    net::io_context& io_;
     socket_file file_;
     stream_acceptor acceptor_;
     bool takes_file_ = false;

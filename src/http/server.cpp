@@ -30,9 +30,9 @@ void server::take(stream_socket socket, const stream_endpoint& peer) {
     http_shared& shared = at_.front.self.shared;
     shared.metrics.connections_accepted.add();
     const auto address = network_of(peer);
-    const int descriptor = socket.native_handle();
-    connection_lease lease = at_.tls != nullptr ? at_.connections.admit_to_handshake(descriptor, address)
-                                                : at_.connections.admit(descriptor, address);
+    const socket_handle handle = socket.handle();
+    connection_lease lease = at_.tls != nullptr ? at_.connections.admit_to_handshake(handle, address)
+                                                : at_.connections.admit(handle, address);
     if (lease) {
         set_no_delay(socket);
         sender_connection made{std::move(socket), std::move(lease)};

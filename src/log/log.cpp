@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "log/line_writer.hpp"
 #include "system/clock.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 std::atomic<format> form{format::logfmt};
 std::atomic<level> least{level::info};
+std::atomic<line_sink*> sink{nullptr};
 
 std::string whole_line(level of, std::string_view message, std::span<const field> with) {
     return line_of(form.load(std::memory_order_relaxed), of, wall_clock::now(), message, with) + '\n';
@@ -50,12 +52,20 @@ void set_up(format as, level from) noexcept {
     least.store(from, std::memory_order_relaxed);
 }
 
+void redirect(line_sink* to) noexcept {
+    sink.store(to, std::memory_order_release);
+}
+
 bool is_written(level of) noexcept {
     return of >= least.load(std::memory_order_relaxed);
 }
 
 void write(level of, std::string_view message, std::span<const field> with) noexcept try {
-    if (is_written(of)) writer().put(whole_line(of, message, with));
+    if (!is_written(of)) return;
+    std::string line = whole_line(of, message, with);
+    if (line_sink* const other = sink.load(std::memory_order_acquire)) [[unlikely]]
+        return (*other)(line);
+    writer().put(std::move(line));
 } catch (...) {  // no memory: the event counts, not what is said of it
 }
 

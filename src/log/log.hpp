@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "log/line.hpp"
@@ -23,6 +25,11 @@ void set_up(format as, level from) noexcept;
 /// @param message the event in a few words that never change, so that it can be searched for and counted; what changes
 /// is in the fields.
 void write(level of, std::string_view message, std::span<const field> with) noexcept;
+
+/// Takes whole lines, with their ends, in place of stderr. Threads: any, those that write.
+using line_sink = std::function<void(const std::string& line)>;
+/// For the whole process, until it is called with null. The sink outlives that.
+void redirect(line_sink* to) noexcept;
 
 /// Waits until all is written, but no longer than that: for who is about to end the process.
 void flush(std::chrono::steady_clock::duration limit) noexcept;

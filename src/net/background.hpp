@@ -1,6 +1,7 @@
 /// Work that nobody waits for: whatever it throws is heard of and ends nothing else.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include "net/asio.hpp"
@@ -18,5 +19,8 @@ void spawn_lasting(const net::any_io_executor& where, std::function<net::awaitab
 /// Runs handlers until the context is stopped, also after one that throws. Threads: the one that it makes the
 /// context's.
 void run_handlers(net::io_context& io);
+
+/// Runs handlers that are ready, also after one that throws. @return how many.
+std::size_t poll_handlers(net::io_context& io);
 
 }  // namespace seriesgate

@@ -16,6 +16,8 @@ name_resolver::name_resolver(net::io_context& io) : state_(std::make_unique<stat
 name_resolver::~name_resolver() = default;
 
 void name_resolver::look_up(const std::string& host, std::uint16_t port, answer take) {
+    if (auto* const network = transport_network::installed())
+        return network->look_up(host, port, state_->resolver.get_executor(), std::move(take));
     state_->resolver.async_resolve(
         host, std::to_string(port),
         [take = std::move(take)](error_code error, const tcp::resolver::results_type& found) {

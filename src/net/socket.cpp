@@ -86,6 +86,7 @@ std::string to_text(const stream_endpoint& of) {
 }
 
 stream_acceptor listen_at(net::io_context& io, const stream_endpoint& where) {
+    if (auto* const network = transport_network::installed()) return stream_acceptor{io, network->listen(where)};
     stream_acceptor made{io};
     made.open(where.protocol());
     made.set_option(net::socket_base::reuse_address{true});
@@ -95,6 +96,8 @@ stream_acceptor listen_at(net::io_context& io, const stream_endpoint& where) {
 }
 
 stream_acceptor listen_at(net::io_context& io, const std::string& host, std::uint16_t port) {
+    if (transport_network::installed() != nullptr)
+        return listen_at(io, tcp_endpoint(net::ip::make_address(host), port));
     tcp::resolver resolver{io};
     const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive);
     return listen_at(io, found.begin()->endpoint());
@@ -130,41 +133,50 @@ result<Socket, error_code> detached_socket::give(net::io_context& to) {
     return attached;
 }
 
-detached_socket::detached_socket(stream_socket& from) noexcept {
-    take(from);
+detached_socket::detached_socket(stream_socket& from) noexcept : virtual_(from.release_virtual()) {
+    if (!virtual_) take(from);
 }
 
-detached_socket::detached_socket(stream_acceptor& from) noexcept {
-    take(from);
+detached_socket::detached_socket(stream_acceptor& from) noexcept : virtual_listener_(from.release_virtual()) {
+    if (!virtual_listener_) take(from);
 }
 
 detached_socket::detached_socket(detached_socket&& other) noexcept
-    : protocol_(other.protocol_), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : protocol_(other.protocol_),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      virtual_(std::move(other.virtual_)),
+      virtual_listener_(std::move(other.virtual_listener_)) {}
 
 detached_socket& detached_socket::operator=(detached_socket&& other) noexcept {
     std::swap(protocol_, other.protocol_);
     std::swap(descriptor_, other.descriptor_);
+    std::swap(virtual_, other.virtual_);
+    std::swap(virtual_listener_, other.virtual_listener_);
     return *this;
 }
 
 detached_socket::~detached_socket() {
+    if (virtual_) virtual_->close();
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 result<stream_socket, error_code> detached_socket::attach(net::io_context& to) {
+    if (virtual_) return stream_socket{to, std::move(virtual_)};
     return give<stream_socket>(to);
 }
 
 result<stream_acceptor, error_code> detached_socket::attach_listening(net::io_context& to) {
+    if (virtual_listener_) return stream_acceptor{to, std::move(virtual_listener_)};
     return give<stream_acceptor>(to);
 }
 
 stream_endpoint detached_socket::local_endpoint() const noexcept {
-    return endpoint_by(::getsockname, descriptor_);
+    if (virtual_listener_) return virtual_listener_->local_endpoint();
+    return virtual_ ? virtual_->local_endpoint() : endpoint_by(::getsockname, descriptor_);
 }
 
 stream_endpoint detached_socket::remote_endpoint() const noexcept {
-    return endpoint_by(::getpeername, descriptor_);
+    return virtual_ ? virtual_->remote_endpoint() : endpoint_by(::getpeername, descriptor_);
 }
 
 }  // namespace seriesgate

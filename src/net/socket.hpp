@@ -1,22 +1,17 @@
 /// Sockets of streams, whatever their addresses are: TCP over IPv4 or IPv6, or a unix socket.
 #pragma once
 
-#include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/result.hpp"
 #include "net/asio.hpp"
+#include "net/stream_socket.hpp"
 
 namespace seriesgate {
-
-using stream_socket = net::generic::stream_protocol::socket;
-using stream_endpoint = net::generic::stream_protocol::endpoint;
-using stream_acceptor = net::basic_socket_acceptor<net::generic::stream_protocol>;
 
 [[nodiscard]] stream_endpoint tcp_endpoint(const net::ip::address& address, std::uint16_t port);
 /// Throws boost::system::system_error for a path that is too long.
@@ -54,6 +49,8 @@ void set_no_delay(stream_socket& of) noexcept;
 class detached_socket {
     net::generic::stream_protocol protocol_{AF_UNSPEC, 0};
     int descriptor_ = -1;
+    std::shared_ptr<transport> virtual_{};                    // a test's, in place of a descriptor
+    std::shared_ptr<transport_listener> virtual_listener_{};  // the same of one that listens
 
   public:
     detached_socket() = default;
@@ -73,7 +70,7 @@ class detached_socket {
     /// The same for one that listens.
     [[nodiscard]] result<stream_acceptor, error_code> attach_listening(net::io_context& to);
 
-    [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
+    [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0 || virtual_ || virtual_listener_; }
     /// -1 for none. It stays ours.
     [[nodiscard]] int native_handle() const noexcept { return descriptor_; }
     /// Where it is bound; nowhere if the system does not say.

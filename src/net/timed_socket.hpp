@@ -17,6 +17,7 @@
 
 #include "net/asio.hpp"
 #include "net/async_timer.hpp"
+#include "net/erased_handler.hpp"
 #include "net/socket.hpp"
 #include "net/usage_check.hpp"
 #include "system/clock.hpp"
@@ -89,34 +90,50 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     /// @return how many bytes
     template <class Buffers>
     std::size_t read_now(const Buffers& into, error_code& error) {
-        return now<operation::read>(error, [&] { return socket_.read_some(into, error); });
+        return now<operation::read>(error, [&] { return socket_.read_at_once(into, error); });
     }
     template <class Buffers>
     std::size_t write_now(const Buffers& from, error_code& error) {
-        return now<operation::write>(error, [&] { return socket_.write_some(from, error); });
+        return now<operation::write>(error, [&] { return socket_.write_at_once(from, error); });
     }
 
     template <class Buffers, class Handler>
     void read_some(const Buffers& into, Handler handler) {
         if (expired()) return fail(std::move(handler), std::size_t{0});
-        begin<operation::read>([&] { socket_.async_read_some(into, told<operation::read>(std::move(handler))); });
+        begin<operation::read>([&] {
+            if (transport* const end = socket_.virtual_end()) [[unlikely]]
+                return end->read_some(stream_socket::first_of<net::mutable_buffer>(into),
+                                      counting<operation::read>(std::move(handler)));
+            socket_.async_read_some(into, told<operation::read>(std::move(handler)));
+        });
     }
     template <class Buffers, class Handler>
     void write_some(const Buffers& from, Handler handler) {
         if (expired()) return fail(std::move(handler), std::size_t{0});
-        begin<operation::write>([&] { socket_.async_write_some(from, told<operation::write>(std::move(handler))); });
+        begin<operation::write>([&] {
+            if (transport* const end = socket_.virtual_end()) [[unlikely]]
+                return end->write_some(stream_socket::whole(from), counting<operation::write>(std::move(handler)));
+            socket_.async_write_some(from, told<operation::write>(std::move(handler)));
+        });
     }
     /// Waits until there is something to read, or the peer's end.
     template <class Handler>
     void wait_readable(Handler handler) {
         if (expired()) return fail(std::move(handler));
-        begin<operation::read>(
-            [&] { socket_.async_wait(stream_socket::wait_read, told<operation::read>(std::move(handler))); });
+        begin<operation::read>([&] {
+            if (transport* const end = socket_.virtual_end()) [[unlikely]]
+                return end->wait_readable(without_count<operation::read>(std::move(handler)));
+            socket_.async_wait(stream_socket::wait_read, told<operation::read>(std::move(handler)));
+        });
     }
     template <class Handler>
     void connect(const stream_endpoint& to, Handler handler) {
         if (expired()) return fail(std::move(handler));
-        begin<operation::write>([&] { socket_.async_connect(to, told<operation::write>(std::move(handler))); });
+        begin<operation::write>([&] {
+            if (transport* const end = socket_.virtual_end()) [[unlikely]]
+                return end->connect(to, without_count<operation::write>(std::move(handler)));
+            socket_.async_connect(to, told<operation::write>(std::move(handler)));
+        });
     }
 
     /// Ends an operation that was not begun, because the time for it is over.
@@ -138,12 +155,21 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         return {this, std::move(handler)};
     }
 
+    /// The same for a test's network.
+    template <operation Kind, class Handler>
+    erased_handler counting(Handler handler) {
+        return {told<Kind>(std::move(handler)), get_executor()};
+    }
+    template <operation Kind, class Handler>
+    erased_handler without_count(Handler handler) {
+        return {told<Kind>(std::move(handler)), get_executor(), erased_handler::no_count{}};
+    }
+
     template <operation Kind, class Perform>
     std::size_t now(error_code& error, Perform perform) {
         error = {};
         if (expired()) error = boost::beast::error::timeout;
         if (in_a_row_ == in_a_row_max) error = net::error::would_block;
-        if (!error && !socket_.non_blocking()) socket_.non_blocking(true, error);
         if (error) return 0;
         ++in_a_row_;
         usage_.begin(Kind);
@@ -174,8 +200,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
             if (!expired()) return wake_at_limit();
         } catch (const std::bad_alloc&) {
         }
-        error_code ignored;
-        socket_.cancel(ignored);
+        socket_.cancel_pending();
     }
 
     /// The timer is set anew only when it would come too late: limits mostly grow, and most are never reached.

@@ -137,25 +137,18 @@ class timed_stream {
     /// Nothing more will be sent: the peer sees the end.
     void shutdown_send() noexcept {
         if (tls_) tls_->close_send();
-        error_code ignored;
-        socket_->socket().shutdown(stream_socket::shutdown_send, ignored);
+        socket_->socket().shutdown_sending();
     }
     /// Ends whatever is pending with net::error::operation_aborted. What has not been read is still there.
-    void cancel() noexcept {
-        error_code ignored;
-        socket_->socket().cancel(ignored);
-    }
+    void cancel() noexcept { socket_->socket().cancel_pending(); }
     /// Ends whatever is pending.
-    void close() noexcept {
-        error_code ignored;
-        socket_->socket().close(ignored);
-    }
+    void close() noexcept { socket_->socket().close_quietly(); }
+
+    /// Null outside of tests, see stream_socket.
+    [[nodiscard]] transport* virtual_end() noexcept { return socket_->socket().virtual_end(); }
 
     /// Where the peer is; nowhere if it has gone.
-    [[nodiscard]] stream_endpoint peer() const noexcept {
-        error_code ignored;
-        return socket_->socket().remote_endpoint(ignored);
-    }
+    [[nodiscard]] stream_endpoint peer() const noexcept { return socket_->socket().peer(); }
 
     /// What is left of a stream, for another thread to make one of.
     struct released {
@@ -173,12 +166,14 @@ class timed_stream {
     /// connection has broken, until it is closed. What TLS has said of its own accord since nobody can tell from it, so
     /// then: no. After the peer's end it means that nobody there has read all; after a reset it means nothing, for
     /// confirmations are put off.
-    [[nodiscard]] bool has_unconfirmed() const noexcept;
+    [[nodiscard]] bool has_unconfirmed() const noexcept {
+        return !(tls_ && tls_->has_spoken()) && socket_->socket().has_unconfirmed();
+    }
 
     /// Open, and nothing has come that was not read, not even the peer's end.
-    [[nodiscard]] bool is_quiet();
+    [[nodiscard]] bool is_quiet() { return tls_ ? tls_->is_quiet() : socket_->socket().is_quiet(); }
     /// The peer has said that it sends no more, or has gone, whatever of it has not been read yet.
-    [[nodiscard]] bool peer_has_ended() const noexcept;
+    [[nodiscard]] bool peer_has_ended() const noexcept { return socket_->socket().peer_has_ended(); }
 
   private:
     static std::size_t left_to_wait(error_code& error) noexcept {
@@ -199,9 +194,7 @@ class timed_stream {
     /// TLS reads into one piece at a time.
     template <class Buffer, class Buffers>
     static Buffer first_of(const Buffers& buffers) {
-        for (auto each = net::buffer_sequence_begin(buffers); each != net::buffer_sequence_end(buffers); ++each)
-            if (const Buffer one{*each}; one.size() != 0) return one;
-        return {};
+        return stream_socket::first_of<Buffer>(buffers);
     }
 
     /// A header's many small pieces make one record.

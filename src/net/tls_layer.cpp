@@ -1,11 +1,8 @@
 #include "net/tls_layer.hpp"
 
-#include <sys/socket.h>
-
 #include <array>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -181,27 +178,25 @@ void tls_layer::send_now() {
     while (!sends_) {
         const net::const_buffer output = session_->output();
         if (output.size() == 0) return;
-        const ssize_t bytes =
-            ::send(socket_->socket().native_handle(), output.data(), output.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (bytes < 0) return;
+        error_code error;
+        const std::size_t bytes = socket_->socket().write_at_once(net::const_buffer{output}, error);
+        if (error) return;
         spoken_ = true;
-        session_->sent_output(static_cast<std::size_t>(bytes));
+        session_->sent_output(bytes);
     }
 }
 
 error_code tls_layer::receive() {
     const net::mutable_buffer room = session_->input_room();
     if (room.size() == 0) return net::error::no_memory;
-    ssize_t bytes = 0;
-    do bytes = ::recv(socket_->socket().native_handle(), room.data(), room.size(), MSG_DONTWAIT);
-    while (bytes < 0 && errno == EINTR);
-    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return net::error::would_block;
-    if (bytes < 0) return {errno, boost::system::system_category()};
-    if (bytes == 0) {
+    error_code error;
+    const std::size_t bytes = socket_->socket().read_at_once(room, error);
+    if (error == net::error::eof) {
         session_->cut_off();
         return tls_error::truncated;
     }
-    session_->take_input(static_cast<std::size_t>(bytes));
+    if (error) return error;
+    session_->take_input(bytes);
     return {};
 }
 
