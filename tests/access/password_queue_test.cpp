@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace password_queue_test {
 namespace {
 
 constexpr password_queue::clock::time_point start{1h};
@@ -125,3 +126,5 @@ TEST_CASE("who waits for a question is woken by one, and by the end") {
     ended.request_stop();
     CHECK_FALSE(queue.take(ended.get_token()));
 }
+
+}  // namespace password_queue_test

@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace desk_test {
 namespace {
 
 using numbers = desk<int, int>;
@@ -85,3 +86,5 @@ TEST_CASE("a rest ends when it is time to stop") {
         CHECK(stop.stop_requested());
     }};
 }
+
+}  // namespace desk_test

@@ -14,6 +14,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace keeping_test {
 namespace {
 
 config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds interval) {
@@ -167,3 +168,5 @@ TEST_CASE("without a directory there is nothing to keep") {
     only.kept.finish();
     CHECK(only.metrics.saves.value() == 0);
 }
+
+}  // namespace keeping_test

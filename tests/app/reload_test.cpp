@@ -11,6 +11,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace reload_test {
 namespace {
 
 config some_config() {
@@ -201,3 +202,5 @@ TEST_CASE("what is asked for at the desk is read, until it is time to stop") {
     at.reload.run(stop.get_token(), desk);
     CHECK(at.metrics.reads.value() == 1);
 }
+
+}  // namespace reload_test

@@ -13,6 +13,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace client_test {
 namespace {
 
 using outcome = result<upstream_answer, upstream_error>;
@@ -374,3 +375,5 @@ TEST_CASE("a look connects and leaves nothing behind") {
     REQUIRE(*got);
     CHECK((*got)->reason == upstream_error_reason::connection_refused);
 }
+
+}  // namespace client_test
