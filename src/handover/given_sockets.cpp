@@ -44,7 +44,7 @@ std::string take_name(std::string_view& names) {
 }
 
 std::string called(const given_socket& one) {
-    return fmt::format("the socket {} that was given{}", to_text(one.at.socket.local_endpoint()),
+    return fmt::format("the socket {} that was given{}", endpoint_text(one.at.socket.local_endpoint()),
                        one.name.empty() ? "" : fmt::format(" as '{}'", one.name));
 }
 
@@ -85,7 +85,7 @@ std::vector<given_socket> take_activated_sockets() {
 }
 
 bool fits(const stream_endpoint& bound, const listen_address& configured) {
-    if (!configured.unix_path.empty()) return to_text(bound) == "unix:" + configured.unix_path;
+    if (!configured.unix_path.empty()) return endpoint_text(bound) == "unix:" + configured.unix_path;
     const auto address = ip_address_of(bound);
     if (!address || (configured.port != 0 && port_of(bound) != configured.port)) return false;
     error_code is_name;

@@ -50,7 +50,7 @@ listener::listener(net::io_context& io, listening_socket at)
 }
 
 std::string listener::address() const {
-    return to_text(acceptor_.bound_to());
+    return endpoint_text(acceptor_.bound_to());
 }
 
 net::awaitable<void> listener::accept(const arrivals& to) {

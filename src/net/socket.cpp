@@ -73,7 +73,7 @@ std::uint16_t port_of(const stream_endpoint& of) {
     return known ? known->port() : std::uint16_t{0};
 }
 
-std::string to_text(const stream_endpoint& of) {
+std::string endpoint_text(const stream_endpoint& of) {
     if (const auto known = tcp_of(of)) {
         const std::string port = std::to_string(known->port());
         const std::string host = known->address().to_string();

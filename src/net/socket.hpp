@@ -33,7 +33,7 @@ namespace seriesgate {
 [[nodiscard]] std::uint16_t port_of(const stream_endpoint& of);
 
 /// "127.0.0.1:9201", "[::1]:9201", "unix:/run/x"; "nowhere" for an empty one.
-[[nodiscard]] std::string to_text(const stream_endpoint& of);
+[[nodiscard]] std::string endpoint_text(const stream_endpoint& of);
 
 /// Binds and listens; throws boost::system::system_error.
 [[nodiscard]] stream_acceptor listen_at(net::io_context& io, const stream_endpoint& where);

@@ -64,17 +64,18 @@ net::awaitable<redis_dialer::opened> redis_dialer::open_at(const host_port& to, 
     timed_stream stream{stream_socket{io_}};
     stream.expires_at(by);
     auto [error] = co_await stream.async_connect(at, no_throw);
-    if (error) co_return unreachable("connecting to " + to_text(at) + ": " + words_of(error));
+    if (error) co_return unreachable("connecting to " + endpoint_text(at) + ": " + words_of(error));
     stream.no_delay();
     if (config_.tls) {
         try {
             stream.start_tls(shared_.make_session(to.host));
         } catch (const boost::system::system_error& bad_name) {
-            co_return unreachable("TLS with " + to_text(at) + ": " + bad_name.what());
+            co_return unreachable("TLS with " + endpoint_text(at) + ": " + bad_name.what());
         }
         auto [failed] = co_await stream.async_handshake(no_throw);
         const std::string why = stream.tls()->failure();
-        if (failed) co_return unreachable("TLS with " + to_text(at) + ": " + (why.empty() ? words_of(failed) : why));
+        if (failed)
+            co_return unreachable("TLS with " + endpoint_text(at) + ": " + (why.empty() ? words_of(failed) : why));
     }
     co_return std::make_shared<redis_pipeline>(std::move(stream));
 }

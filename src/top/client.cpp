@@ -106,14 +106,14 @@ net::awaitable<std::string> gate_client::connect_to(const stream_endpoint& to, t
     stream_.emplace(stream_socket{io_});
     stream_->expires_at(limit);
     auto [error] = co_await stream_->async_connect(to, no_throw);
-    if (error) co_return "connecting to " + to_text(to) + ": " + text_of(error);
+    if (error) co_return "connecting to " + endpoint_text(to) + ": " + text_of(error);
     stream_->no_delay();
     if (!tls_) co_return std::string{};
     stream_->start_tls(std::make_unique<tls_session>(tls_, asked_.at.host));
     auto [failed] = co_await stream_->async_handshake(no_throw);
     if (!failed) co_return std::string{};
     const std::string failure = stream_->tls()->failure();
-    co_return "TLS with " + to_text(to) + ": " + (failure.empty() ? text_of(failed) : failure);
+    co_return "TLS with " + endpoint_text(to) + ": " + (failure.empty() ? text_of(failed) : failure);
 }
 
 net::awaitable<std::string> gate_client::connect(time_limit limit) {

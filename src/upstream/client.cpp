@@ -36,7 +36,7 @@ upstream_error unanswered(upstream_error_reason reason, const attempt& made, con
                           const shared_door& door) {
     if (made.tls_failed)
         return {.reason = upstream_error_reason::tls,
-                .text = "TLS with " + to_text(on.at) + ": " + tls_failure(on.stream),
+                .text = "TLS with " + endpoint_text(on.at) + ": " + tls_failure(on.stream),
                 .door = door.name};
     const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
     const std::string_view when = is_before                              ? "before its answer, "
@@ -109,7 +109,7 @@ upstream_error upstream_client::unresolved() const {
 upstream_error upstream_client::not_connected(const stream_endpoint& to, error_code error) const {
     const bool is_timeout = error == boost::beast::error::timeout;
     return {.reason = reason_of_connect(error),
-            .text = "connecting to " + to_text(to) + ": " + (is_timeout ? "no answer in time" : error.message()),
+            .text = "connecting to " + endpoint_text(to) + ": " + (is_timeout ? "no answer in time" : error.message()),
             .door = door_.name,
             .untouched = true};
 }
@@ -131,7 +131,7 @@ net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connecti
     const bool is_timeout = error == boost::beast::error::timeout;
     const std::string failure = tls_failure(stream);
     co_return upstream_error{.reason = is_timeout ? upstream_error_reason::connect_timeout : upstream_error_reason::tls,
-                             .text = "TLS with " + to_text(to) + ": " +
+                             .text = "TLS with " + endpoint_text(to) + ": " +
                                      (is_timeout        ? "no answer in time"
                                       : failure.empty() ? error.message()
                                                         : failure),

@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace access_control_test {
 namespace {
 
 constexpr std::string_view right = "Basic YWxpY2U6c2VjcmV0";       // alice:secret
@@ -122,3 +123,5 @@ TEST_CASE("nothing is asked for by an empty web configuration") {
     headers.answer_headers.emplace_back("X-Frame-Options", "deny");
     CHECK(access_control{headers}.asks());
 }
+
+}  // namespace access_control_test

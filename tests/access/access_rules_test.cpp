@@ -7,6 +7,7 @@
 
 using namespace seriesgate;
 
+namespace access_rules_test {
 namespace {
 
 /// Of the password "secret".
@@ -201,3 +202,5 @@ TEST_CASE("digests depend on where a text ends and on the key") {
     CHECK_FALSE(same_digest(key.of({"a", "b"}), key.of({"a", "b", ""})));
     CHECK_FALSE(same_digest(key.of({"a"}), other.of({"a"})));
 }
+
+}  // namespace access_rules_test

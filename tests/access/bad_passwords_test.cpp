@@ -5,6 +5,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace bad_passwords_test {
 namespace {
 
 digest number(std::size_t value) {
@@ -45,3 +46,5 @@ TEST_CASE("of too many wrong passwords the oldest are forgotten") {
     CHECK_FALSE(bad.contains(number(2 * bad_passwords::kept_max - 1), start));
     CHECK(bad.contains(number(2 * bad_passwords::kept_max), start));
 }
+
+}  // namespace bad_passwords_test

@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace password_queue_test {
 namespace {
 
 constexpr password_queue::clock::time_point start{1h};
@@ -118,3 +119,5 @@ TEST_CASE("each question that is taken in is notified of, and an empty queue has
     CHECK(queue.take());
     CHECK_FALSE(queue.take());
 }
+
+}  // namespace password_queue_test

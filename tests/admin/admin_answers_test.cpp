@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace admin_answers_test {
 namespace {
 
 /// Admin without a gate around it. Pages and reloads are made by whoever takes them from the desks.
@@ -160,3 +161,5 @@ TEST_CASE("a reload is waited for, and says what came of it") {
     CHECK(bad.text() == "gate.yaml:1: unknown key\n");
     CHECK(at.reloads.requests.value() == 2);
 }
+
+}  // namespace admin_answers_test

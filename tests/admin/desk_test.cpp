@@ -13,6 +13,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace desk_test {
 namespace {
 
 using numbers = desk<int, int>;
@@ -90,3 +91,5 @@ TEST_CASE("only so many different things are asked for at a time") {
     for (std::size_t orders = 0; orders < numbers::orders_max; ++orders) CHECK(take(asked));
     CHECK_FALSE(take(asked));
 }
+
+}  // namespace desk_test

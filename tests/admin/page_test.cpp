@@ -8,6 +8,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace page_test {
 namespace {
 
 const page_key whole{.kind = page_kind::stats};
@@ -86,3 +87,5 @@ TEST_CASE("a name that is asked for takes its share of what may be held") {
     }
     CHECK(held.size() > 7'000);  // 32 MiB of names
 }
+
+}  // namespace page_test

@@ -18,6 +18,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace pages_test {
 namespace {
 
 net::awaitable<void> ask(page_desk& pages, page_key key, net::io_context& io, page_text& got) {
@@ -107,3 +108,5 @@ TEST_CASE("a page that cannot be made ends nothing") {
     at.broken = false;
     CHECK(at.page({.kind = page_kind::metrics}) != nullptr);
 }
+
+}  // namespace pages_test

@@ -11,6 +11,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace stats_test {
 namespace {
 
 const process_facts process{.version = "1.2.3", .uptime = 12s};
@@ -162,3 +163,5 @@ TEST_CASE("stats of a limit have its budgets alone") {
     CHECK(stats({.tenant = "a", .limit = "paths"}) == whole(list("tenants", 0, {}), list("limits", 1, {paths_text})));
     CHECK(stats({.tenant = "a", .limit = "per-namespace"}) == whole(list("tenants", 0, {}), list("limits", 0, {})));
 }
+
+}  // namespace stats_test

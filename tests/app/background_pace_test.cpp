@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace background_pace_test {
 namespace {
 
 using seconds = std::chrono::duration<double>;
@@ -64,3 +65,5 @@ TEST_CASE("what was worked before the pace was made is not rested for") {
     pace.rest();
     CHECK(seconds{std::chrono::steady_clock::now() - began} < 4s);
 }
+
+}  // namespace background_pace_test

@@ -15,6 +15,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace keeping_test {
 namespace {
 
 config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds interval) {
@@ -170,3 +171,5 @@ TEST_CASE("without a directory there is nothing to keep") {
     only.kept.finish();
     CHECK(only.metrics.saves.value() == 0);
 }
+
+}  // namespace keeping_test

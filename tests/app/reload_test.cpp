@@ -11,6 +11,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace reload_test {
 namespace {
 
 config some_config() {
@@ -198,3 +199,5 @@ TEST_CASE("what is asked for at the desk before it is read is read once") {
     io.poll();
     CHECK(at.metrics.reads.value() == 1);
 }
+
+}  // namespace reload_test

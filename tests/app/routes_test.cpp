@@ -8,6 +8,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace routes_test {
 namespace {
 
 net::awaitable<reply> take(http_request&) {
@@ -78,3 +79,5 @@ TEST_CASE("each path is answered by whom it belongs to") {
     CHECK(answer_of(*at.routes.find("/-/ready"), {}, at.io).status == 503);
     CHECK(answer_of(*at.routes.find("/stats"), {.query = "limit=x"}, at.io).status == 400);
 }
+
+}  // namespace routes_test

@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace state_keeper_test {
 namespace {
 
 config kept_in(const std::filesystem::path& directory) {
@@ -93,3 +94,5 @@ TEST_CASE("what was saved is there after a restart, and is not saved again") {
     CHECK(restarted.daily().series_current == 2);
     CHECK_FALSE(keeper.save_if_changed());
 }
+
+}  // namespace state_keeper_test

@@ -15,6 +15,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace web_access_test {
 namespace {
 
 constexpr std::string_view alice =
@@ -226,3 +227,5 @@ TEST_CASE("what differs is told by its keys") {
     CHECK(at.asks());
     CHECK(at.web.changes(next.value).empty());
 }
+
+}  // namespace web_access_test

@@ -8,6 +8,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace doubts_test {
 namespace {
 
 /// All warnings of a text that has no errors.
@@ -114,3 +115,5 @@ TEST_CASE("limits that go by an ignored label are errors") {
                 "c.yaml:4: exempt[0]: " + why});
     CHECK(errors_of("ignoreLabels: [s]\nlimits:\n- {name: a, each: [r], match: '{r=~\".+\"}'}\n") == lines{});
 }
+
+}  // namespace doubts_test

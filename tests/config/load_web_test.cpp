@@ -10,6 +10,7 @@
 
 using namespace seriesgate;
 
+namespace load_web_test {
 namespace {
 
 using lines = std::vector<std::string>;
@@ -238,3 +239,5 @@ TEST_CASE("the web configuration file is read with the configuration") {
     REQUIRE(none.errors.size() == 1);
     CHECK(none.errors[0].text() == "/nowhere: cannot be read: No such file or directory");
 }
+
+}  // namespace load_web_test

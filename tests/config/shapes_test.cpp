@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace shapes_test {
 namespace {
 
 /// Of gates that share.
@@ -79,3 +80,5 @@ TEST_CASE("who wrote another kind of value is shown an example") {
           "c.yaml:1: limits: expected a list, got keys and values; for example: limits: "
           "[{name: per-job, each: [job], maxHourlySeries: 20000}]");
 }
+
+}  // namespace shapes_test

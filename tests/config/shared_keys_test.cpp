@@ -11,6 +11,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace shared_keys_test {
 namespace {
 
 const std::string secret = "fingerprint: {secretFile: /secret}\n";
@@ -264,3 +265,5 @@ TEST_CASE("a change of a fleet takes a restart, and is told in the words of the 
                 "shared.sentinel.addresses: '[::1]:2' added"});
     CHECK(told("tls: {caFile: /ca}") == lines{"shared.tls.caFile unset -> /ca"});
 }
+
+}  // namespace shared_keys_test

@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace store_keys_test {
 namespace {
 
 /// Of a text below `upstream`, each without the file and the line.
@@ -235,3 +236,5 @@ TEST_CASE("what headers say is not shown") {
     };
     CHECK(changes(with_header("one"), with_header("two"), key_effect::at_restart) == lines{"upstream.headers changed"});
 }
+
+}  // namespace store_keys_test

@@ -8,7 +8,7 @@
 #include "demand/demand_history.hpp"
 #include "demand/demand_key.hpp"
 
-namespace seriesgate::testing {
+namespace seriesgate::testing::demand_history_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -232,4 +232,4 @@ TEST_CASE("keys tell budgets apart") {
 }
 
 }  // namespace
-}  // namespace seriesgate::testing
+}  // namespace seriesgate::testing::demand_history_test

@@ -7,7 +7,7 @@
 #include "demand/demand_key.hpp"
 #include "demand/suggestions.hpp"
 
-namespace seriesgate::testing {
+namespace seriesgate::testing::suggestions_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -265,4 +265,4 @@ TEST_CASE("of more budgets than are remembered only those are told of that were"
 }
 
 }  // namespace
-}  // namespace seriesgate::testing
+}  // namespace seriesgate::testing::suggestions_test

@@ -12,6 +12,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace claim_histograms_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -205,3 +206,5 @@ TEST_CASE("what claims leave to shares is left alone by no completion, and still
     CHECK(store.counted() == 954);
     store.both.compare();
 }
+
+}  // namespace claim_histograms_test

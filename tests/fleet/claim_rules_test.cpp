@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace claim_rules_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -388,3 +389,5 @@ TEST_CASE("fingerprints of all sizes are whole, and their sets compact") {
     }
     both.compare();
 }
+
+}  // namespace claim_rules_test

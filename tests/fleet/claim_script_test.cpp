@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace claim_script_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,3 +114,5 @@ TEST_CASE("every key of a window expires two hours after it, by bucket within te
     const std::string keyspace = connection.text({"INFO", "keyspace"});
     CHECK(keyspace.find("keys=8198,expires=8196,") != std::string::npos);
 }
+
+}  // namespace claim_script_test

@@ -14,6 +14,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace claim_text_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -235,3 +236,5 @@ TEST_CASE("answers with changed bytes are an error or an answer of the right siz
         REQUIRE(answer->budgets.size() == 1);
     }
 }
+
+}  // namespace claim_text_test

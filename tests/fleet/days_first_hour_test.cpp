@@ -11,6 +11,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace days_first_hour_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -249,3 +250,5 @@ TEST_CASE("after a loss in the first hour of a day that nothing limits, a limit 
     CHECK(fleet.ask(0, 3, midnight + 2) == "ttt own 3/3 awaited 0");
     fleet.both.compare();
 }
+
+}  // namespace days_first_hour_test

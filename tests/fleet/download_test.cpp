@@ -15,6 +15,7 @@
 #include "support/fingerprints.hpp"
 
 namespace seriesgate {
+namespace download_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -245,4 +246,6 @@ TEST_CASE("a server that is not there fails, and is tried again") {
 }
 
 }  // namespace
+}  // namespace download_test
+
 }  // namespace seriesgate

@@ -11,6 +11,7 @@
 #include "support/fingerprints.hpp"
 
 namespace seriesgate {
+namespace feed_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -287,4 +288,6 @@ TEST_CASE("what a real store has is read, and what is missing is downloaded once
 }
 
 }  // namespace
+}  // namespace feed_test
+
 }  // namespace seriesgate

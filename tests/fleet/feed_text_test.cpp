@@ -11,6 +11,7 @@ using namespace seriesgate;
 using namespace std::string_literals;
 using namespace std::string_view_literals;
 
+namespace feed_text_test {
 namespace {
 
 using reply = std::unique_ptr<redisReply, decltype(&freeReplyObject)>;
@@ -135,3 +136,5 @@ TEST_CASE("histograms that have begun stand behind the counts") {
     CHECK(is_read(answer_of({{}})));
     CHECK_FALSE(is_read(answer_of({{.families = "1234567"}})));
 }
+
+}  // namespace feed_text_test

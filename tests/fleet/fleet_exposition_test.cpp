@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 
 namespace seriesgate {
+namespace fleet_exposition_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -154,4 +155,6 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
 }
 
 }  // namespace
+}  // namespace fleet_exposition_test
+
 }  // namespace seriesgate

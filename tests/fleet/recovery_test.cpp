@@ -12,6 +12,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace recovery_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -256,3 +257,5 @@ TEST_CASE("the place of a budget is known also where the feed has told its count
     CHECK(heard.grown_since(0).budgets[0].shelf == shelf);
     CHECK(heard.grown_since(0).budgets[0].hourly == 3);
 }
+
+}  // namespace recovery_test

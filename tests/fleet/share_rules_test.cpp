@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace share_rules_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -225,3 +226,5 @@ TEST_CASE("where completed histograms passed at once, incumbents wait in the nex
     CHECK(completed_in.completed.at(fleet.family) == 100);
     fleet.both.compare();
 }
+
+}  // namespace share_rules_test

@@ -15,6 +15,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace shares_of_fleet_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -236,3 +237,5 @@ TEST_CASE("whoever hears the store and whoever does not, no limit is exceeded bu
         CHECK(happened[what] > 0);
     }
 }
+
+}  // namespace shares_of_fleet_test

@@ -4,6 +4,7 @@
 
 using namespace seriesgate;
 
+namespace given_sockets_test {
 namespace {
 
 constexpr const char* loopback = "127.0.0.1";
@@ -92,3 +93,5 @@ TEST_CASE("a bound address fits a configured one") {
     CHECK_FALSE(fits(at("127.0.0.1", 9201), {.unix_path = "/run/x"}));
     CHECK_FALSE(fits(unix_endpoint("/run/x"), {.host = "127.0.0.1", .port = 9201}));
 }
+
+}  // namespace given_sockets_test

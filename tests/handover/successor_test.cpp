@@ -14,6 +14,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace successor_test {
 namespace {
 
 /// A gate that runs, and says what the test lets it say.
@@ -120,3 +121,5 @@ TEST_CASE("two gates meet in the state's directory, or where they are told to") 
     settings.server.takeover_socket = "/run/seriesgate/takeover";
     CHECK(takeover_path(settings) == "/run/seriesgate/takeover");
 }
+
+}  // namespace successor_test

@@ -13,6 +13,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace connections_test {
 namespace {
 
 const auto start = std::chrono::steady_clock::time_point{} + 1h;
@@ -328,3 +329,5 @@ TEST_CASE("one that is given up or turned away is neither") {
     CHECK(at.registry.count_unfinished().unasked == 0);
     CHECK(at.registry.count_unfinished().busy == 0);
 }
+
+}  // namespace connections_test

@@ -6,6 +6,7 @@
 
 using namespace seriesgate;
 
+namespace header_check_test {
 namespace {
 
 net::awaitable<reply> never(http_request&) {
@@ -136,3 +137,5 @@ TEST_CASE("where there is only one kind of paths, the other is told to be elsewh
     CHECK(why(all.of(route_kind::admin), "/write") ==
           "no such path: /write; remote write goes to another address; / says what there is\n");
 }
+
+}  // namespace header_check_test

@@ -5,6 +5,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace queue_delay_test {
 namespace {
 
 /// A thread that is allowed a second, and its clock.
@@ -105,3 +106,5 @@ TEST_CASE("a probe that is late is late for the same reason as all others") {
     CHECK(at.is_standing());
     CHECK(at.end_round() == 1001ms);
 }
+
+}  // namespace queue_delay_test

@@ -6,6 +6,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace route_table_test {
 namespace {
 
 net::awaitable<reply> take(http_request& request) {
@@ -51,3 +52,5 @@ TEST_CASE("the routes of one kind are a table of their own") {
     CHECK(routes.of(route_kind::admin).all().size() == 1);
     CHECK(senders.of(route_kind::admin).all().empty());
 }
+
+}  // namespace route_table_test

@@ -18,6 +18,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace session_test {
 namespace {
 
 /// Answers with what it was sent.
@@ -407,3 +408,5 @@ TEST_CASE("a connection goes on with whom it was given back to") {
     }
     CHECK(heard.ends_with("told\n"));
 }
+
+}  // namespace session_test

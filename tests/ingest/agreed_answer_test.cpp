@@ -8,6 +8,7 @@
 
 using namespace seriesgate;
 
+namespace agreed_answer_test {
 namespace {
 
 reply of(unsigned status, std::string body = {}) {
@@ -70,3 +71,5 @@ TEST_CASE("as much is written as by the one that has written least") {
         CHECK_FALSE(read_written(agreed(of(204), having_written(204, few), having_written(204, few)).headers));
     }
 }
+
+}  // namespace agreed_answer_test

@@ -17,6 +17,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace ingestor_test {
 namespace {
 
 config discarding() {
@@ -174,3 +175,5 @@ TEST_CASE("a sender of remote write 2 is told how much was written") {
     CHECK(answer.headers["X-Seriesgate-Refused-Series"] == "1");
     CHECK(at.metrics.unconfirmed_requests.value() == 0);
 }
+
+}  // namespace ingestor_test

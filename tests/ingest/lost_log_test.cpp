@@ -5,6 +5,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace lost_log_test {
 namespace {
 
 constexpr auto start = lost_log::clock::time_point{} + 1h;
@@ -38,3 +39,5 @@ TEST_CASE("the last that are not confirmed are told without a further one") {
     CHECK(last->samples == 7);
     CHECK_FALSE(log.rest(start + 3h));
 }
+
+}  // namespace lost_log_test

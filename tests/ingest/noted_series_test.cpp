@@ -13,6 +13,7 @@
 
 using namespace seriesgate;
 
+namespace noted_series_test {
 namespace {
 
 const time_point noon{std::chrono::hours{24 * 365 * 50 + 12}};
@@ -150,3 +151,5 @@ TEST_CASE("long labels make nothing else less sure") {
     CHECK(last[20]->is_cut);
     CHECK_FALSE(last[0]->is_cut);
 }
+
+}  // namespace noted_series_test

@@ -11,6 +11,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace outgoing_test {
 namespace {
 
 const media snappy_v1{};
@@ -180,3 +181,5 @@ TEST_CASE("without room for the new body there is none, and nothing is left of t
     from.memory.release();
     CHECK(at.held.value() == 50);
 }
+
+}  // namespace outgoing_test

@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace refusal_log_test {
 namespace {
 
 const refusal_log::clock::time_point start{1h};
@@ -129,3 +130,5 @@ TEST_CASE("nothing is lost and nothing is said twice, whoever explodes") {
     REQUIRE(last.others);
     CHECK(said + last.others->samples == refused);
 }
+
+}  // namespace refusal_log_test

@@ -7,6 +7,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace store_error_log_test {
 namespace {
 
 std::string line_of(const reply& answer, std::uint64_t requests) {
@@ -87,3 +88,5 @@ TEST_CASE("what is compressed is not shown") {
     packed.headers.set(http::field::content_encoding, "gzip");
     CHECK(line_of(packed, 1).ends_with("err=\"\""));
 }
+
+}  // namespace store_error_log_test

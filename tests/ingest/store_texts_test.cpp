@@ -7,6 +7,7 @@
 
 using namespace seriesgate;
 
+namespace store_texts_test {
 namespace {
 
 const std::string with_query = "http://store.test/w?token=urlsecret99";
@@ -79,3 +80,5 @@ TEST_CASE("what cannot be read may hold secrets") {
     CHECK(made.body.empty());
     CHECK(made.headers.count(http::field::content_encoding) == 0);
 }
+
+}  // namespace store_texts_test

@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace texts_test {
 namespace {
 
 limit_rules rejecting(std::uint64_t hourly, std::uint64_t daily) {
@@ -81,3 +82,5 @@ TEST_CASE("what could not be translated is said line by line") {
     lost.histograms = 0;
     CHECK(untranslated_text(lost) == series);
 }
+
+}  // namespace texts_test

@@ -13,6 +13,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace work_pool_test {
 namespace {
 
 struct scene {
@@ -123,3 +124,5 @@ TEST_CASE("a work may outlive its pool") {
     work.reset();
     CHECK(held.value() == 0);
 }
+
+}  // namespace work_pool_test

@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace arrival_patterns_test {
 namespace {
 
 constexpr double rate = 1e-4;
@@ -167,3 +168,5 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
     reloading.join();
     CHECK(undecided == 0);
 }
+
+}  // namespace arrival_patterns_test

@@ -16,6 +16,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace budgets_concurrency_test {
 namespace {
 
 constexpr unsigned thread_count = 6;
@@ -225,3 +226,5 @@ TEST_CASE("what was admitted before a save began is known to who restores it, an
     }
     CHECK(snapshots.back().first.size() > 0);
 }
+
+}  // namespace budgets_concurrency_test

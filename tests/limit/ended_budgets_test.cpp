@@ -11,7 +11,7 @@
 #include "limit/snapshot_bytes.hpp"
 #include "limit/windows.hpp"
 
-namespace seriesgate::testing {
+namespace seriesgate::testing::ended_budgets_test {
 namespace {
 
 using std::chrono::floor;
@@ -164,4 +164,4 @@ TEST_CASE("an hour that ends before all budgets know of the last one keeps its o
 }
 
 }  // namespace
-}  // namespace seriesgate::testing
+}  // namespace seriesgate::testing::ended_budgets_test

@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace false_positives_test {
 namespace {
 
 /// Distinct series that one filter was asked about without holding them, and those that it took for its own.
@@ -173,3 +174,5 @@ TEST_CASE("what passes against the rules is a filter's false positive, and no mo
     CHECK(static_cast<double>(seen.incumbents.wrong.size()) <= most(rate, seen.incumbents.asked.size()));
     if (!sanitized) CHECK(seen.hour.wrong.size() > 20);  // or this test has not seen what it is about
 }
+
+}  // namespace false_positives_test

@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace incumbents_test {
 namespace {
 
 constexpr std::uint64_t limit = 1'000;
@@ -237,3 +238,5 @@ TEST_CASE("an hourly limit below what an unlimited hour admitted reserves all it
     CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 0);
     CHECK(gate.accepted(series(0, 500), at(0, 1, 0, 1)) == 500);
 }
+
+}  // namespace incumbents_test

@@ -6,6 +6,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace label_limits_test {
 namespace {
 
 label_limit limit_of(std::string name, std::vector<std::string> each, series_maxima maxima) {
@@ -220,3 +221,5 @@ TEST_CASE("markers pass where no limit matches their series, and make no budget"
     CHECK(gate.offer(markers, at(10)) == verdict_counts{.refused_unknown = 3});
     CHECK(figures_of(gate.limiter).limits.empty());
 }
+
+}  // namespace label_limits_test

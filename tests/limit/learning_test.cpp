@@ -11,6 +11,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace learning_test {
 namespace {
 
 /// Of series as the gate offers them.
@@ -141,3 +142,5 @@ TEST_CASE("series that are expected come into one segment") {
     CHECK(gate.look_up(0, many, at(10, 30)) == 0);
     CHECK(current->hour->bytes() == bytes);
 }
+
+}  // namespace learning_test

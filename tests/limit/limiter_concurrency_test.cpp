@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace limiter_concurrency_test {
 namespace {
 
 constexpr unsigned thread_count = 8;
@@ -309,3 +310,5 @@ TEST_CASE("while the clock runs through hours and days no figure ever exceeds it
     CHECK(sizes(hours).size() >= 10);
     CHECK(sizes(days).size() >= 2);
 }
+
+}  // namespace limiter_concurrency_test

@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace limiter_model_test {
 namespace {
 
 using series_set = std::unordered_set<std::uint64_t>;
@@ -241,3 +242,5 @@ TEST_CASE("a million offered entries are decided as by a model that remembers ev
     CHECK(hours >= (sanitized ? 2 : 10));
     CHECK((refused > entries / 20) == (settings.global.hourly != 0 || settings.global.daily != 0));
 }
+
+}  // namespace limiter_model_test

@@ -12,6 +12,7 @@ using std::chrono::year;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace limiter_windows_test {
 namespace {
 
 constexpr auto first_day = sys_days{year{2026} / 3 / 10};
@@ -240,3 +241,5 @@ TEST_CASE("without maintenance nothing is forgotten and every window still comes
     }
     CHECK(gate.daily().series_current == 30'000);
 }
+
+}  // namespace limiter_windows_test

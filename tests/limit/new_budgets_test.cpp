@@ -8,6 +8,7 @@ using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace new_budgets_test {
 namespace {
 
 limit_rules with_limit(std::uint64_t max, std::uint64_t groups_max = 10'000) {
@@ -115,3 +116,5 @@ TEST_CASE("a group that nobody has seen before is as free as ever where all have
     CHECK(gate.accepted(in("newer", 0, 100), at(11)) == 20);
     CHECK(gate.accepted(in("x", 1'000, 100), at(11)) == 12);
 }
+
+}  // namespace new_budgets_test

@@ -6,6 +6,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace reconfigure_test {
 namespace {
 
 limit_rules base(std::uint64_t hourly_max = 0) {
@@ -215,3 +216,5 @@ TEST_CASE("a new false-positive rate holds from the next window on") {
     gate.limiter.maintain(at(0, 0, 0, 1));
     CHECK(gate.daily().filter_bytes == stricter.daily().filter_bytes);
 }
+
+}  // namespace reconfigure_test

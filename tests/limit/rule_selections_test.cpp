@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace rule_selections_test {
 namespace {
 
 label_limit limit_of(std::vector<std::string> each, std::optional<selector> match = {}) {
@@ -153,3 +154,5 @@ TEST_CASE("markers that ask for too much stay unknown, and the rest is as ever")
     CHECK(verdicts.accepted > 1'900);
     CHECK(verdicts.refused_unknown == 5'000 - verdicts.accepted);
 }
+
+}  // namespace rule_selections_test

@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace snapshot_damage_test {
 namespace {
 
 /// Filters are as small as they get: the rest is what matters here.
@@ -102,3 +103,5 @@ TEST_CASE("noise is no snapshot") {
     CHECK_FALSE(restored(gate.limiter, std::string(1'000'000, '\xff'), now));
     CHECK(gate.hourly().series_current == 0);
 }
+
+}  // namespace snapshot_damage_test

@@ -7,6 +7,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace snapshot_rules_test {
 namespace {
 
 /// Ten a tenant, six a namespace.
@@ -200,3 +201,5 @@ TEST_CASE("an observed limit's series beyond its maximum are counted when it is 
     CHECK(other.hourly({.limit = "watch"}).series_current == 7);
     CHECK(other.daily({.limit = "watch"}).series_current == 9);
 }
+
+}  // namespace snapshot_rules_test

@@ -11,6 +11,7 @@ using std::chrono::year;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace snapshot_test {
 namespace {
 
 limit_rules all_kinds() {
@@ -239,3 +240,5 @@ TEST_CASE("saving says so when the bytes could not be written") {
     CHECK(save_snapshot(gate.limiter, sink));
     CHECK(gate.accepted(series(0, 12), at(10)) == 10);
 }
+
+}  // namespace snapshot_test

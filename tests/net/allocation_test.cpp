@@ -25,6 +25,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace allocation_test {
 namespace {
 
 constexpr int rounds = 100;
@@ -253,3 +254,5 @@ TEST_CASE("a plain stream allocates nothing to read, to write or to get another 
     while (counted == rounds && io.run_one_for(10s) != 0) continue;
     CHECK(counted <= 1);  // the coroutine's own frame
 }
+
+}  // namespace allocation_test

@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using seriesgate::testing::captured_log;
 
+namespace background_test {
 namespace {
 
 net::awaitable<void> fail(bool with_words) {
@@ -60,3 +61,5 @@ TEST_CASE("a handler that throws does not end its thread") {
     CHECK(log.text() ==
           "level=error msg=\"a handler failed\" err=\"out of everything\"\nlevel=error msg=\"a handler failed\"\n");
 }
+
+}  // namespace background_test

@@ -16,6 +16,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace message_writing_test {
 namespace {
 
 using text_request = http::request<http::span_body<const char>>;
@@ -93,3 +94,5 @@ TEST_CASE("a message is not begun when its time is over, and ends when it passes
     with.io.run_for(1s);
     CHECK(with.ended == error_code{boost::beast::error::timeout});
 }
+
+}  // namespace message_writing_test

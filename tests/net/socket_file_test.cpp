@@ -12,6 +12,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace socket_file_test {
 namespace {
 
 struct scene {
@@ -137,3 +138,5 @@ TEST_CASE("a file is removed once, by whoever has it last") {
     third.remove();
     CHECK_FALSE(at.is_there());
 }
+
+}  // namespace socket_file_test

@@ -18,10 +18,10 @@ TEST_CASE("an endpoint says what it is") {
     const auto v4 = tcp_endpoint(net::ip::make_address("127.0.0.1"), 9201);
     const auto v6 = tcp_endpoint(net::ip::make_address("::1"), 9201);
     const auto path = unix_endpoint("/run/seriesgate.sock");
-    CHECK(to_text(v4) == "127.0.0.1:9201");
-    CHECK(to_text(v6) == "[::1]:9201");
-    CHECK(to_text(path) == "unix:/run/seriesgate.sock");
-    CHECK(to_text(stream_endpoint{}) == "nowhere");
+    CHECK(endpoint_text(v4) == "127.0.0.1:9201");
+    CHECK(endpoint_text(v6) == "[::1]:9201");
+    CHECK(endpoint_text(path) == "unix:/run/seriesgate.sock");
+    CHECK(endpoint_text(stream_endpoint{}) == "nowhere");
     CHECK(ip_address_of(v4) == net::ip::make_address("127.0.0.1"));
     CHECK(ip_address_of(v6) == net::ip::make_address("::1"));
     CHECK(ip_address_of(path) == std::nullopt);

@@ -19,6 +19,7 @@ using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 using boost::beast::error;
 
+namespace timed_stream_test {
 namespace {
 
 /// A stream and its peer; the peer's bytes are written and read without waiting.
@@ -297,3 +298,5 @@ TEST_CASE("a name that is no address is looked up while others work") {
     REQUIRE_FALSE(found.empty());
     CHECK(port_of(found.front()) == 9201);
 }
+
+}  // namespace timed_stream_test

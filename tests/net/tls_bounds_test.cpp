@@ -17,6 +17,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace tls_bounds_test {
 namespace {
 
 const certificate& known() {
@@ -221,3 +222,5 @@ TEST_CASE("a stream that waits for its peer gives its buffers back") {
     io.restart();
     io.poll();
 }
+
+}  // namespace tls_bounds_test

@@ -14,6 +14,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace tls_files_test {
 namespace {
 
 /// A server's certificate and key in files.
@@ -192,3 +193,5 @@ TEST_CASE("a client without files trusts the system's authorities, and has nothi
     (*loaded)->refresh();
     CHECK((*loaded)->current() == before);
 }
+
+}  // namespace tls_files_test

@@ -11,6 +11,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace tls_session_test {
 namespace {
 
 /// An authority, and who it vouches for.
@@ -333,3 +334,5 @@ TEST_CASE("a session outlives everybody else who had its context") {
 TEST_CASE("a name that can be none is an error and no crash") {
     CHECK_THROWS_AS((tls_session{made(known().asking()), std::string(300, 'x')}), boost::system::system_error);
 }
+
+}  // namespace tls_session_test

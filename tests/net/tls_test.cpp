@@ -19,6 +19,7 @@ using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 using boost::beast::error;
 
+namespace tls_test {
 namespace {
 
 const certificate& known_certificate() {
@@ -331,3 +332,5 @@ TEST_CASE("a connection with TLS goes to another thread, with what has come for 
     CHECK(with.read_some(with.server) == error_code{});
     CHECK(with.read_some(with.server) == net::error::eof);  // it has gone, and has said so
 }
+
+}  // namespace tls_test

@@ -20,6 +20,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace limit_shares_test {
 namespace {
 
 constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
@@ -228,3 +229,5 @@ TEST_CASE("all that is refused adds up, whatever is sent and whatever the limits
         }
     }
 }
+
+}  // namespace limit_shares_test

@@ -12,6 +12,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace plan_test {
 namespace {
 
 limit_rules limited_to(std::uint64_t max) {
@@ -394,3 +395,5 @@ TEST_CASE("one malformed series at the end and the series before it are not coun
     // And the planner is as good as new.
     CHECK(gate.of(request_of(0, 5)).forward == forwarding::unchanged);
 }
+
+}  // namespace plan_test

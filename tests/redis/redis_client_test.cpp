@@ -159,7 +159,7 @@ TEST_CASE("while nobody listens calls fail at once, and one attempt at a time lo
     const auto where = closed->acceptor.local_endpoint();
     closed.reset();
     client_scene with{io, config};
-    const std::string refused = "unreachable: connecting to " + to_text(where) + ": Connection refused";
+    const std::string refused = "unreachable: connecting to " + endpoint_text(where) + ": Connection refused";
     const auto start = testing::clock::now();
     CHECK(shown(with.call({"FIRST"})) == refused);
     CHECK(with.shared.metrics.connect_failures.value() == 1);

@@ -14,6 +14,7 @@
 
 using namespace seriesgate;
 
+namespace forged_fingerprint_test {
 namespace {
 
 /// The number that makes 1 with an odd one, modulo 2^64.
@@ -159,3 +160,5 @@ TEST_CASE("every random byte of a key counts, and each key has an identity of it
     CHECK(hashes.size() == hash_key::random_bytes_min + 1);
     CHECK(hash_key{random}.identity() == hash_key{random}.identity());
 }
+
+}  // namespace forged_fingerprint_test

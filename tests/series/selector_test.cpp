@@ -18,6 +18,7 @@
 using namespace seriesgate;
 using namespace std::string_literals;
 
+namespace selector_test {
 namespace {
 
 using label_list = std::vector<label_view>;
@@ -548,3 +549,5 @@ TEST_CASE("random selectors match as PromQL defines it, and survive being writte
     CHECK(accepted > 1000);
     CHECK(matched > 2000);
 }
+
+}  // namespace selector_test

@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace std::string_literals;
 
+namespace text_test {
 namespace {
 
 std::string text_of(const std::vector<label_view>& labels) {
@@ -113,3 +114,5 @@ TEST_CASE("the first label is always there, after a name of any length") {
     CHECK(to_text(std::vector<label_view>{{"__name__", huge}, {"id", huge}}, 256).find("{id=\"nnn") !=
           std::string::npos);
 }
+
+}  // namespace text_test

@@ -12,6 +12,7 @@
 using namespace seriesgate;
 using namespace std::string_literals;
 
+namespace value_pattern_test {
 namespace {
 
 value_pattern compiled(const std::string& pattern) {
@@ -257,3 +258,5 @@ TEST_CASE("patterns match as pure RE2 does") {
     CHECK(simple > 500);
     CHECK(matched > 1500);
 }
+
+}  // namespace value_pattern_test

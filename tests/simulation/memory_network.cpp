@@ -21,7 +21,7 @@ void memory_end::connect(const endpoint& to, erased_handler done) {
     is_reset_ = sends_no_more_ = peer_sends_no_more_ = false;
     inbox_.clear();
     peer_.reset();
-    const std::string where = to_text(to);
+    const std::string where = endpoint_text(to);
     remote_ = to;
     if (network_.black_holes.contains(where)) {
         connect_ = std::move(done);
@@ -194,7 +194,7 @@ void memory_listener::close() {
     cancel();
     for (const auto& each : waiting_) each->reset();
     waiting_.clear();
-    network_.listeners_.erase(to_text(at_));
+    network_.listeners_.erase(endpoint_text(at_));
 }
 
 std::shared_ptr<transport> memory_network::make_transport() {
@@ -205,7 +205,7 @@ std::shared_ptr<transport_listener> memory_network::listen(const transport::endp
     transport::endpoint at = where;
     if (port_of(at) == 0) at = tcp_endpoint(*ip_address_of(at), take_port());
     auto made = std::make_shared<memory_listener>(*this, at);
-    if (!listeners_.emplace(to_text(at), made.get()).second) {
+    if (!listeners_.emplace(endpoint_text(at), made.get()).second) {
         made->is_open_ = false;
         throw boost::system::system_error{error_code{net::error::address_in_use}};
     }

@@ -18,6 +18,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace golden_fingerprints_test {
 namespace {
 
 const hash_key secret{"golden: a secret that everybody knows"};
@@ -172,3 +173,5 @@ TEST_CASE("fingerprints are those of the format's golden file, in both versions 
     content.pop_back();
     check_golden("fingerprints.txt", content);
 }
+
+}  // namespace golden_fingerprints_test

@@ -18,6 +18,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace golden_state_test {
 namespace {
 
 constexpr time_point day = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20};
@@ -231,3 +232,5 @@ TEST_CASE("a state of a format before is refused with its number, and everything
     const std::string page = read_file(SERIESGATE_SOURCE_DIR "/docs/operation.md");
     CHECK(page.find("The format is " + std::to_string(snapshot_file::format_version) + ".") != std::string::npos);
 }
+
+}  // namespace golden_state_test

@@ -9,6 +9,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace observed_file_test {
 namespace {
 
 /// A part that is one number.
@@ -79,3 +80,5 @@ TEST_CASE("what cannot be written is told") {
     CHECK_THROWS_AS(at.save(7), std::runtime_error);
     CHECK_FALSE(at.load().empty());
 }
+
+}  // namespace observed_file_test

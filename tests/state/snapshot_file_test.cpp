@@ -15,6 +15,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace snapshot_file_test {
 namespace {
 
 constexpr snapshot_file::identities identity{.ignored_labels = 7, .secret = 11};
@@ -164,3 +165,5 @@ TEST_CASE("a save that is made in pieces holds no lock between them") {
     REQUIRE(snapshots.load(restarted, noon).result == snapshot_file::load_result::loaded);
     CHECK(figures_of(restarted).hourly.series_current >= before);
 }
+
+}  // namespace snapshot_file_test

@@ -20,6 +20,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace accuracy_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -180,3 +181,5 @@ TEST_CASE("recorded requests are counted as they are") {
     }
     CHECK(watched_from_start >= 1);
 }
+
+}  // namespace accuracy_test

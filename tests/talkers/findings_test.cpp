@@ -11,6 +11,7 @@
 
 using namespace seriesgate;
 
+namespace findings_test {
 namespace {
 
 const time_point start{std::chrono::hours{10} + std::chrono::minutes{4}};
@@ -216,3 +217,5 @@ TEST_CASE("names that differ in numbers have one pattern") {
     CHECK(name_pattern("http2_requests") == "http#_requests");
     CHECK(name_pattern("").empty());
 }
+
+}  // namespace findings_test

@@ -9,6 +9,7 @@
 
 using namespace seriesgate;
 
+namespace refused_ring_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -75,3 +76,5 @@ TEST_CASE("what had no room for it is said") {
     one.limit = "__unavailable__";
     CHECK(reason_of(one) == "the store of the fleet has not answered");
 }
+
+}  // namespace refused_ring_test

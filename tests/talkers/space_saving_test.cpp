@@ -12,6 +12,7 @@
 
 using namespace seriesgate;
 
+namespace space_saving_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -173,3 +174,5 @@ TEST_CASE("long texts are cut between characters") {
     all.add(2, {.value = std::string(300, 'z')}, 1, noon);
     CHECK(all.all()[0].value == std::string(256, 'z'));
 }
+
+}  // namespace space_saving_test

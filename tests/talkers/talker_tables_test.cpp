@@ -14,6 +14,7 @@
 
 using namespace seriesgate;
 
+namespace talker_tables_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -173,3 +174,5 @@ TEST_CASE("a flood of metrics and labels stays within the tables") {
     const auto names = static_cast<double>(all.board.distinct_metrics());
     CHECK(std::abs(names - 50'001) < 4 * small_sketch::standard_error * 50'001);
 }
+
+}  // namespace talker_tables_test

@@ -9,6 +9,7 @@
 
 using namespace seriesgate;
 
+namespace talkers_test {
 namespace {
 
 const time_point ten{std::chrono::hours{24 * 100 + 10}};
@@ -234,3 +235,5 @@ TEST_CASE("hours that are none, or out of order, are damage") {
         CHECK_FALSE(is_taken(damaged));
     }
 }
+
+}  // namespace talkers_test

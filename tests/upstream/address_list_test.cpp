@@ -8,6 +8,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace address_list_test {
 namespace {
 
 stream_endpoint at(std::uint16_t port) {
@@ -112,3 +113,5 @@ TEST_CASE("a failure is an outcome, and what was known before stays") {
         CHECK(with.addresses.known() == address_list::endpoints{at(1)});
     }
 }
+
+}  // namespace address_list_test

@@ -5,6 +5,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace address_order_test {
 namespace {
 
 constexpr address_order::clock::time_point start{1h};
@@ -53,3 +54,5 @@ TEST_CASE("an address that has failed comes last for a while, or until it has be
         CHECK(order.of(known, 0, start) == list({1, 2, 3}));
     }
 }
+
+}  // namespace address_order_test

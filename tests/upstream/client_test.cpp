@@ -13,6 +13,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace client_test {
 namespace {
 
 using outcome = result<upstream_answer, upstream_error>;
@@ -283,7 +284,7 @@ TEST_CASE("an upstream that is too slow is not asked again") {
 
 TEST_CASE("an upstream that nobody listens for refuses the connection, and where is said") {
     scene with;
-    const std::string where = to_text(with.store.acceptor.local_endpoint());
+    const std::string where = endpoint_text(with.store.acceptor.local_endpoint());
     with.store.acceptor.close();
     const auto got = with.post();
     REQUIRE(scene::failed(got, upstream_error_reason::connection_refused));
@@ -374,3 +375,5 @@ TEST_CASE("a look connects and leaves nothing behind") {
     REQUIRE(*got);
     CHECK((*got)->reason == upstream_error_reason::connection_refused);
 }
+
+}  // namespace client_test

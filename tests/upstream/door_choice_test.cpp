@@ -7,6 +7,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace door_choice_test {
 namespace {
 
 constexpr auto out = door_standing::out;
@@ -86,3 +87,5 @@ TEST_CASE("without room among the best nobody is chosen") {
     CHECK(chosen_in({{.has_room = false}, {.standing = turning_away}, {.standing = out}}, 6) == std::vector{0, 0, 0});
     CHECK(chosen_in({}, 1).empty());
 }
+
+}  // namespace door_choice_test

@@ -5,6 +5,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace door_health_test {
 namespace {
 
 constexpr door_health::clock::time_point start{1h};
@@ -159,3 +160,5 @@ TEST_CASE("five 503 in a row set a door aside, and any other answer ends that") 
         }
     }
 }
+
+}  // namespace door_health_test

@@ -13,6 +13,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace door_places_test {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -130,3 +131,5 @@ TEST_CASE("a door that has just come back takes those that the others have no ro
     CHECK(first->index() == 0);
     CHECK(second->index() == 1);
 }
+
+}  // namespace door_places_test

@@ -20,6 +20,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace exchange_test {
 namespace {
 
 /// A connection to a store, and what is made of one request on it.
@@ -157,3 +158,5 @@ TEST_CASE("with TLS it is the same, and what TLS itself has said since tells not
     }
     CHECK((with.ended(made).end == expected));
 }
+
+}  // namespace exchange_test

@@ -7,6 +7,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace name_health_test {
 namespace {
 
 constexpr name_health::clock::time_point start{1h};
@@ -43,3 +44,5 @@ TEST_CASE("a name that fails again within the minute is told of when it is over,
     REQUIRE(ended);
     CHECK(ended->lasted == 31s);
 }
+
+}  // namespace name_health_test

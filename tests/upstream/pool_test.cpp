@@ -12,6 +12,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace pool_test {
 namespace {
 
 struct scene {
@@ -133,3 +134,5 @@ TEST_CASE("no more are kept than the bound") {
     CHECK(with.pool.size() == connection_pool::idle_max);
     CHECK(with.open.value() == static_cast<std::int64_t>(connection_pool::idle_max));
 }
+
+}  // namespace pool_test

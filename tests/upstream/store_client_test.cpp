@@ -14,6 +14,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
+namespace store_client_test {
 namespace {
 
 using outcome = store_client::outcome;
@@ -257,3 +258,5 @@ TEST_CASE("stores and doors of one name are told apart") {
     CHECK(first.doors[0].name == "door-0");
     CHECK(first.doors[1].name == "door-0#2");
 }
+
+}  // namespace store_client_test

@@ -5,6 +5,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
+namespace upstream_health_test {
 namespace {
 
 constexpr auto start = upstream_health::clock::time_point{} + 1h;
@@ -68,3 +69,5 @@ TEST_CASE("of an outage that nobody was told of no end is told, and the next one
     CHECK(ended->lasted == 4s);
     CHECK(ended->requests == 2);
 }
+
+}  // namespace upstream_health_test

@@ -16,6 +16,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
+namespace differential_test {
 namespace {
 
 constexpr int request_count = 100000;
@@ -186,3 +187,5 @@ TEST_CASE("where parsers disagree whether there is a series, the walk refuses") 
               reading{.walk = false, .libprotobuf = true, .gogo = true, .easyproto = false});
     }
 }
+
+}  // namespace differential_test

@@ -17,6 +17,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace differential_v2_test {
 namespace {
 
 constexpr int request_count = sanitized ? 10000 : 100000;
@@ -187,3 +188,5 @@ TEST_CASE("v2: where parsers disagree whether there is a series, the walk refuse
               reading{.walk = false, .libprotobuf = true, .gogo = true});
     }
 }
+
+}  // namespace differential_v2_test

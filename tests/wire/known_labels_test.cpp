@@ -16,6 +16,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
+namespace known_labels_test {
 namespace {
 
 /// As different as a hash, and none comes twice.
@@ -254,3 +255,5 @@ TEST_CASE("what can never be learned does not go on being looked up") {
     REQUIRE(reader.next());
     CHECK(reader.series().labels_hash != 42);
 }
+
+}  // namespace known_labels_test

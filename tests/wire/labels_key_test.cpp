@@ -12,6 +12,7 @@
 
 using namespace seriesgate;
 
+namespace labels_key_test {
 namespace {
 
 using keys_of = void (*)(std::span<const bytes_view>, const hash_key&, std::uint64_t*) noexcept;
@@ -111,3 +112,5 @@ TEST_CASE("keys are what their formulas say, whichever this processor takes") {
         REQUIRE(key_by(labels_keys, text) == expected);
     }
 }
+
+}  // namespace labels_key_test

@@ -10,6 +10,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace recorded_requests_test {
 namespace {
 
 struct totals {
@@ -77,3 +78,5 @@ TEST_CASE("the recorded metadata holds 528 entries and no series") {
     CHECK(sums.metadata == 528);
     CHECK(sums.entries == 0);
 }
+
+}  // namespace recorded_requests_test

@@ -12,6 +12,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace recorded_requests_v2_test {
 namespace {
 
 struct totals {
@@ -90,3 +91,5 @@ TEST_CASE("v2: the recorded native histograms likewise") {
     CHECK(sums.compressed_bytes == 37127);
     CHECK(sums.raw_bytes == 125375);
 }
+
+}  // namespace recorded_requests_v2_test

@@ -13,6 +13,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
+namespace snappy_block_test {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20;
@@ -200,3 +201,5 @@ TEST_CASE("a decode buffer keeps its memory from request to request until it is 
         CHECK(buffer.capacity() == 5);
     }
 }
+
+}  // namespace snappy_block_test

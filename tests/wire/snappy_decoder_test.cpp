@@ -14,6 +14,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
+namespace snappy_decoder_test {
 namespace {
 
 struct decoded {
@@ -176,3 +177,5 @@ TEST_CASE("every reach and size of a block's elements is taken at its word") {
     CHECK(decode("", 0).is_block);
     CHECK_FALSE(decode("", 1).is_block);
 }
+
+}  // namespace snappy_decoder_test

@@ -13,6 +13,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace splice_test {
 namespace {
 
 std::string spliced(bytes_view body, const std::vector<byte_range>& removed) {
@@ -233,3 +234,5 @@ TEST_CASE("a recorded request without every third series parses to just the othe
     const std::string left = spliced(*body, removed);
     CHECK((left == expected.SerializeAsString()));
 }
+
+}  // namespace splice_test

@@ -12,6 +12,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
+namespace write_request_test {
 namespace {
 
 /// A series as read, owning its bytes.
@@ -562,3 +563,5 @@ TEST_CASE("an error deep inside keeps its byte when the reader is asked again") 
         CHECK(reader.error().offset == body.size() - 2);
     }
 }
+
+}  // namespace write_request_test

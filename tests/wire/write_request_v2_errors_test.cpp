@@ -10,6 +10,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
+namespace write_request_v2_errors_test {
 namespace {
 
 using enum wire_errc;
@@ -293,3 +294,5 @@ TEST_CASE("v2: the labels of all series have at most 256 MiB") {
     CHECK(reader.error().code == request_symbol_bytes_over_limit);
     CHECK(reader.error().offset == size);
 }
+
+}  // namespace write_request_v2_errors_test

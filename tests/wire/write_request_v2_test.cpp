@@ -12,6 +12,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
+namespace write_request_v2_test {
 namespace {
 
 const std::string up_refs = refs({1, 2, 3, 4});
@@ -284,3 +285,5 @@ TEST_CASE("v2: series cut out of a request leave symbols, the others and unknown
     splice(body, removed, left);
     CHECK(left == join({kept_1, five_symbols, vendor, kept_2, symbols({"last"})}));
 }
+
+}  // namespace write_request_v2_test

@@ -9,6 +9,7 @@
 
 using namespace seriesgate;
 
+namespace zstd_frame_test {
 namespace {
 
 constexpr std::uint64_t no_limit = 1u << 30;
@@ -128,3 +129,5 @@ TEST_CASE("a damaged zstd frame is refused, wherever the damage is") {
     CHECK(decoded(whole + "x") == "not a valid zstd frame");
     CHECK(decoded(std::string{"\x28\xb5\x2f\xfd", 4}) == "not a valid zstd frame");
 }
+
+}  // namespace zstd_frame_test
