@@ -50,6 +50,7 @@ class memory_end final : public transport, public std::enable_shared_from_this<m
     bool unconfirmed = false;
 
     memory_end(memory_network& network, endpoint local) : network_(network), local_(std::move(local)) {}
+    ~memory_end() override { close(); }
 
     /// Breaks the connection off: both ends have an error.
     void reset();
