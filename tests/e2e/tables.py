@@ -3,6 +3,7 @@
 import math
 import subprocess
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from waiting import NotInTime
@@ -11,20 +12,23 @@ LATE = (NotInTime, TimeoutError, subprocess.TimeoutExpired)
 SHOWN_MAX = 2000  # characters of what one row has to say
 
 
-def check_rows(rows, check, gate=None):
+def check_rows(rows, check, gate=None, at_once=1):
     """Calls check(*row) for every row, and fails with all rows for which it failed.
 
     @param rows {name: row, a tuple of arguments, or one argument that is no tuple}
     @param gate if given, it has to run on after each row, and to be healthy at the end. What is behind the row that ends it is
     not tried.
+    @param at_once how many rows to try side by side: for rows that wait, and share nothing.
     A list of rows that were all late (conftest.py) is late itself.
     """
     wrong, late, tried = [], True, 0
-    for name, row in rows.items():
-        tried += 1
-        try:
-            check(*row) if isinstance(row, tuple) else check(row)
-        except Exception as error:
+    with ThreadPoolExecutor(at_once) as threads:
+        errors = threads.map(lambda row: _error_of(check, row), rows.values()) if at_once > 1 else (
+            _error_of(check, row) for row in rows.values())
+        for name, error in zip(rows, errors):
+            tried += 1
+            if error is None:
+                continue
             wrong.append(f"{name!r}: {_why(error)}")
             late = late and isinstance(error, LATE)
             if gate and not gate.running:
@@ -42,7 +46,9 @@ def check_rows(rows, check, gate=None):
 
 def named(values):
     """{repr(value): (value,)}: rows that are their own names."""
-    return {repr(value): (value,) for value in values}
+    rows = {repr(value): (value,) for value in values}
+    assert len(rows) == len(values), "rows of one name"
+    return rows
 
 
 def crossed(*columns):
@@ -54,6 +60,13 @@ def crossed(*columns):
                 for before, row in made.items() for name, value in column.items()}
     assert len(made) == math.prod(map(len, columns)), "rows of one name"
     return made
+
+
+def _error_of(check, row):
+    try:
+        check(*row) if isinstance(row, tuple) else check(row)
+    except Exception as error:
+        return error
 
 
 def _why(error):
