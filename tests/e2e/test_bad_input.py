@@ -10,6 +10,7 @@ from client import WRITE, head, post
 from gate import Gate
 from tables import crossed, named
 from upstream import Upstream
+from waiting import wait_out_the_hour
 
 GOOD = wire.pack(malformed.GOOD)
 MEBIBYTE = 1 << 20
@@ -56,6 +57,12 @@ def assert_explained(reply):
     assert reply.get("X-Content-Type-Options") == "nosniff"
     line = reply.first_line
     assert 10 <= len(line) <= 300 and line.isascii() and line.isprintable(), reply.body[:300]
+
+
+@pytest.fixture(autouse=True)
+def long_within_one_hour():
+    """Its tables take longer than most tests, under a sanitizer."""
+    wait_out_the_hour(60)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from gate import BINARY, run
 from log_lines import parse
 from tables import check_rows
 
-pytestmark = pytest.mark.one_thread
+pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(180)]  # a hundred starts, which take long under a sanitizer
 
 # What, the file, and the lines that --check-config prints: without the file's name, which each begins with.
 MISTAKES = [

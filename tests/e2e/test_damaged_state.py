@@ -10,10 +10,17 @@ from tables import check_rows
 from test_state import directory, kept  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 from upstream import Upstream
+from waiting import wait_out_the_hour
 
-pytestmark = pytest.mark.one_thread
+pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(120)]
 
 LIMITS = "maxHourlySeries: 5\nlimits: [{name: per-job, each: [job], maxHourlySeries: 5}]\n"
+
+
+@pytest.fixture(autouse=True)
+def long_within_one_hour():
+    """Its tables take longer than most tests, under a sanitizer."""
+    wait_out_the_hour(60)
 
 
 @pytest.fixture

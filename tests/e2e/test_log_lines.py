@@ -26,9 +26,9 @@ from tables import check_rows
 from taking_over import asking, is_given_all
 from traffic import numbered, offer
 from upstream import Answer, Upstream
-from waiting import eventually
+from waiting import eventually, wait_out_the_hour
 
-pytestmark = pytest.mark.one_thread
+pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(120)]
 
 GOOD = recorded.bodies("metadata-v1")[0]
 AT_ONCE = 5  # lines, each with its gates
@@ -101,6 +101,12 @@ class Scene:
 
     def keeping(self, interval="1h"):
         return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n")
+
+
+@pytest.fixture(autouse=True)
+def long_within_one_hour():
+    """Its tables take longer than most tests, under a sanitizer."""
+    wait_out_the_hour(60)
 
 
 # --- what provokes each
