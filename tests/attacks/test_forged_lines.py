@@ -13,6 +13,7 @@ import wire
 from client import WRITE, head, post
 from documents import log_lines as documented
 from servers import check_metrics
+from tables import check_rows
 from traffic import ORDERS, body, numbered, shown
 from upstream import Answer
 from waiting import eventually
@@ -73,8 +74,14 @@ def form(request):
 
 
 @pytest.fixture
-def talkative(start_gate, upstream, form):
-    return start_gate(config=f"""
+def talkative(start_talkative):
+    return start_talkative()
+
+
+@pytest.fixture
+def start_talkative(start_gate, upstream, form):
+    """A gate that says all that it can."""
+    return lambda: start_gate(config=f"""
 upstream: {{url: '{upstream.url}', forwardQuery: [asked]}}
 log: {{format: {form}, level: debug}}
 onLimit: reject
@@ -104,18 +111,21 @@ def test_label_values_stay_values(talkative, form):
     assert 'path="' in told[0]["group"] and 'path="' in told[0]["example"]
 
 
-@pytest.mark.parametrize("name", HEADER_VALUES)
-def test_tenants_stay_names(talkative, form, name):
-    value = HEADER_VALUES[name]
-    headers = [("X-Scope-OrgID", decoded(value))]
-    assert talkative.send(body(numbered(1, path="a")), headers).status == 204
-    assert talkative.send(b"no snappy", headers).status == 400
-    assert talkative.send(body(numbered(2, path="a")), headers).status == 400  # one of them is refused
-    eventually(lambda: len(talkative.said("request answered")) == 3, "a line for each request")
-    named = [event["tenant"] for event in assert_sound(talkative, form) if "tenant" in event]
-    assert set(named) <= {in_log(value), shown(value)} and len(named) == 5
-    stats = json.loads(talkative.get("/stats").body)
-    assert [entry["tenant"] for entry in stats["tenants"]] == [shown(value)]
+def test_tenants_stay_names(start_talkative, form):
+    def stays_a_name(value):
+        gate = start_talkative()  # each has one of its own: of many, the log names the first that was rejected
+        headers = [("X-Scope-OrgID", decoded(value))]
+        assert gate.send(body(numbered(1, path="a")), headers).status == 204
+        assert gate.send(b"no snappy", headers).status == 400
+        assert gate.send(body(numbered(2, path="a")), headers).status == 400  # one of them is refused
+        eventually(lambda: len(gate.said("request answered")) == 3, "a line for each request")
+        named = [event["tenant"] for event in assert_sound(gate, form) if "tenant" in event]
+        assert set(named) <= {in_log(value), shown(value)} and len(named) == 5
+        stats = json.loads(gate.get("/stats").body)
+        assert [entry["tenant"] for entry in stats["tenants"]] == [shown(value)]
+        gate.stop()
+
+    check_rows(HEADER_VALUES, stays_a_name)
 
 
 def test_other_headers_paths_and_methods_stay_where_they_are(talkative, form):
@@ -152,16 +162,23 @@ def test_what_the_store_says_stays_what_it_says(talkative, upstream, form):
     assert [event["err"] for event in events if event["msg"] == "the store rejected requests"] == ["x", "x"]
 
 
-@pytest.mark.parametrize("name", LABEL_VALUES)
-def test_the_first_line_of_the_store_is_read_back(start_gate, upstream, form, name):
+def test_the_first_line_of_the_store_is_read_back(start_gate, upstream, form):
+    """With a status for each value: each status has lines of its own."""
     gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nlog: {{format: {form}}}\n")
-    value = LABEL_VALUES[name]
-    upstream.default = Answer(400, [("Retry-After", "7\" level=error x=\"")], value)
-    assert gate.send(body(numbered(1))).status == 400
-    eventually(lambda: gate.said("the store rejected requests"), "a line about it")
-    event, = [each for each in assert_sound(gate, form) if each["msg"] == "the store rejected requests"]
-    assert event["retry_after"] == "7\" level=error x=\""
-    assert event["err"] == in_log(re.split(b"[\r\n]", value)[0])
+
+    def is_read_back(status, value):
+        upstream.default = Answer(status, [("Retry-After", "7\" level=error x=\"")], value)
+        assert gate.send(body(numbered(1))).status == status
+
+        def about_it(events):
+            return [each for each in events if each["msg"] == "the store rejected requests" and str(each["status"]) == str(status)]
+
+        eventually(lambda: about_it(gate.events), "a line about it")
+        event, = about_it(assert_sound(gate, form))
+        assert event["retry_after"] == "7\" level=error x=\""
+        assert event["err"] == in_log(re.split(b"[\r\n]", value)[0])
+
+    check_rows({name: (status, value) for status, (name, value) in enumerate(LABEL_VALUES.items(), 430)}, is_read_back, gate)
 
 
 def test_figures_and_pages_give_no_orders(talkative, form):

@@ -10,6 +10,7 @@ import wire
 from bounds import MIB, within
 from client import head, post
 from gate import sanitized
+from tables import check_rows
 from waiting import eventually
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
@@ -69,31 +70,37 @@ def test_headers_count_among_the_bytes_in_flight(start_gate, upstream):
     assert gate.send(GOOD).status == 204
 
 
-@pytest.mark.parametrize("lines, size, status", [(97, 100, 204), (98, 100, 431), (1, 65_000, 204), (1, 65_536, 431)])
-@pytest.mark.parametrize("whole", [True, False], ids=["at once", "in pieces"])
-def test_how_large_a_header_may_be(gate, lines, size, status, whole):
-    # With the request line, Host, Content-Length: 100 lines and 64 KiB.
-    data = head(headers=[("Content-Length", len(GOOD)), *[("X-Long", "x" * size)] * lines]) + GOOD
-    with gate.raw() as connection:
-        if whole:
-            connection.send_what_it_takes(data)
-        else:
-            for at in range(0, len(data), 1000):
-                connection.send_what_it_takes(data[at:at + 1000])
-        assert connection.reply().status == status
+def test_how_large_a_header_may_be(gate):
+    """With the request line, Host, Content-Length: 100 lines and 64 KiB."""
+    def may_be(sent, lines, size, status):
+        data = head(headers=[("Content-Length", len(GOOD)), *[("X-Long", "x" * size)] * lines]) + GOOD
+        with gate.raw() as connection:
+            if sent == "at once":
+                connection.send_what_it_takes(data)
+            else:
+                for at in range(0, len(data), 1000):
+                    connection.send_what_it_takes(data[at:at + 1000])
+            assert connection.reply().status == status
+
+    rows = [(97, 100, 204), (98, 100, 431), (1, 65_000, 204), (1, 65_536, 431)]
+    check_rows({f"{sent}, {row}": (sent, *row) for sent in ("at once", "in pieces") for row in rows}, may_be, gate)
 
 
-@pytest.mark.parametrize("hosts", [[], ["gate", "gate"], ["gate", "elsewhere"], ["gate, elsewhere"], ["ga te"], ["a/b"]])
-def test_a_request_names_one_host(gate, upstream, hosts):
-    lines = "".join(f"Host: {host}\r\n" for host in hosts)
+def test_a_request_names_one_host(gate, upstream):
     usual = "".join(f"{name}: {value}\r\n" for name, value in recorded.HEADERS)
-    for method, path in (("POST", "/api/v1/write"), ("GET", "/health"), ("GET", "/nowhere")):
+
+    def is_turned_away(hosts, method, path):
+        lines = "".join(f"Host: {host}\r\n" for host in hosts)
         with gate.raw() as connection:
             connection.send(f"{method} {path} HTTP/1.1\r\n{lines}{usual}Content-Length: {len(GOOD)}\r\n\r\n".encode() + GOOD)
             reply = connection.reply(method)
             assert (reply.status, "Host" in reply.first_line) == (400, True)
             assert connection.closed_within(5)
-    assert upstream.requests == []
+        assert upstream.requests == []
+
+    rows = [[], ["gate", "gate"], ["gate", "elsewhere"], ["gate, elsewhere"], ["ga te"], ["a/b"]]
+    check_rows({f"{hosts}, {method} {path}": (hosts, method, path) for hosts in rows
+                for method, path in (("POST", "/api/v1/write"), ("GET", "/health"), ("GET", "/nowhere"))}, is_turned_away, gate)
 
 
 def test_the_oldest_http_needs_no_host(gate):
@@ -102,11 +109,11 @@ def test_the_oldest_http_needs_no_host(gate):
         assert connection.reply("GET").status == 200
 
 
-@pytest.mark.parametrize("method", ["post", "Post", "pOST", "POS", "POSTS"])
-def test_a_method_is_told_by_its_case(gate, upstream, method):
-    with gate.raw() as connection:
-        connection.send(post(GOOD).replace(b"POST", method.encode(), 1))
-        assert connection.reply().status == 405
+def test_a_method_is_told_by_its_case(gate, upstream):
+    for method in ("post", "Post", "pOST", "POS", "POSTS"):
+        with gate.raw() as connection:
+            connection.send(post(GOOD).replace(b"POST", method.encode(), 1))
+            assert connection.reply().status == 405, method
     for path in ("/health", "/stats"):
         with gate.raw() as connection:
             connection.send(head("get", path))

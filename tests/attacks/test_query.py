@@ -9,6 +9,7 @@ import wire
 from bounds import within
 from client import WRITE
 from servers import VictoriaMetrics
+from tables import check_rows, named
 from waiting import eventually
 
 pytestmark = pytest.mark.one_thread
@@ -20,11 +21,14 @@ def targets(upstream):
     return [request.target for request in upstream.requests]
 
 
-@pytest.mark.parametrize("query", ["extra_label=tenant%3Dother", "extra_filters%5B%5D=x", "extra%5Flabel=a%3Db", "a",
-                                   "=", "&&&", "?", "a=b;extra_label=c=d", "%zz=1", "get_vm_proto_version=1"])
-def test_a_senders_query_stays_here(gate, upstream, query):
-    assert gate.send(BODY, path=f"{WRITE}?{query}").status == 204
-    assert targets(upstream) == [WRITE]
+def test_a_senders_query_stays_here(gate, upstream):
+    def stays_here(query):
+        upstream.clear()
+        assert gate.send(BODY, path=f"{WRITE}?{query}").status == 204
+        assert targets(upstream) == [WRITE]
+
+    check_rows(named(["extra_label=tenant%3Dother", "extra_filters%5B%5D=x", "extra%5Flabel=a%3Db", "a", "=", "&&&", "?",
+                      "a=b;extra_label=c=d", "%zz=1", "get_vm_proto_version=1"]), stays_here, gate)
 
 
 def test_what_is_left_out_is_counted_and_told_once(gate):
@@ -34,7 +38,7 @@ def test_what_is_left_out_is_counted_and_told_once(gate):
     assert gate.log.count("upstream.forwardQuery") == 1
 
 
-@pytest.mark.parametrize("query, goes_on", [
+GOING_ON = [
     ("extra_label=a%3Db", "extra_label=a%3Db"),
     ("x=1&extra%5flabel=a%3Db&extra_label=c%3dd&y=2&x=3", "extra%5flabel=a%3Db&extra_label=c%3dd"),
     ("extra+label=1", ""),
@@ -46,11 +50,18 @@ def test_what_is_left_out_is_counted_and_told_once(gate):
     ("extra_label=%zz&extra_label=%4", ""),  # which every server reads in its own way
     ("extra_label%00=1", ""),
     ("extra_label=a#b", ""),
-])
-def test_what_is_asked_for_goes_on_byte_for_byte(limited, upstream, query, goes_on):
+]
+
+
+def test_what_is_asked_for_goes_on_byte_for_byte(limited, upstream):
     gate = limited("upstream: {forwardQuery: [extra_label, two words]}\n")
-    assert gate.send(BODY, path=f"{WRITE}?{query}").status in (204, 400)  # '#' is no part of a request target
-    assert targets(upstream) in ([WRITE + ("?" + goes_on if goes_on else "")], [])
+
+    def goes_on_so(query, goes_on):
+        upstream.clear()
+        assert gate.send(BODY, path=f"{WRITE}?{query}").status in (204, 400)  # '#' is no part of a request target
+        assert targets(upstream) in ([WRITE + ("?" + goes_on if goes_on else "")], [])
+
+    check_rows({query: (query, goes_on) for query, goes_on in GOING_ON}, goes_on_so, gate)
 
 
 def test_the_urls_own_query_comes_first(start_gate, upstream):
@@ -61,19 +72,25 @@ def test_the_urls_own_query_comes_first(start_gate, upstream):
     assert targets(upstream) == [f"{WRITE}?extra_label=a%3Db&x=1", f"{WRITE}?extra_label=a%3Db"]
 
 
-@pytest.mark.parametrize("query, asked", [
-    ("get_vm_proto_version=1", True), ("a=b&get_vm_proto_version=1&extra_label=c", True),
-    ("get%5Fvm_proto_version=1", True),
-    ("get_vm_proto_version=12", False), ("x=get_vm_proto_version=1", False), ("aget_vm_proto_version=1", False),
-])
-def test_the_handshake_is_that_argument_and_nothing_else_goes_with_it(limited, upstream, query, asked):
+HANDSHAKES = {
+    "get_vm_proto_version=1": True, "a=b&get_vm_proto_version=1&extra_label=c": True, "get%5Fvm_proto_version=1": True,
+    "get_vm_proto_version=12": False, "x=get_vm_proto_version=1": False, "aget_vm_proto_version=1": False,
+}
+
+
+def test_the_handshake_is_that_argument_and_nothing_else_goes_with_it(limited, upstream):
     gate = limited("upstream: {forwardQuery: [extra_label]}\n")
-    with gate.client() as client:
-        client.request("POST", f"{WRITE}?{query}")
-    if asked:
-        assert targets(upstream) == [f"{WRITE}?get_vm_proto_version=1"]
-    else:
-        assert all("get_vm_proto_version" not in target for target in targets(upstream))
+
+    def is_that(query, asked):
+        upstream.clear()
+        with gate.client() as client:
+            client.request("POST", f"{WRITE}?{query}")
+        if asked:
+            assert targets(upstream) == [f"{WRITE}?get_vm_proto_version=1"]
+        else:
+            assert all("get_vm_proto_version" not in target for target in targets(upstream))
+
+    check_rows({query: (query, asked) for query, asked in HANDSHAKES.items()}, is_that, gate)
 
 
 def test_a_long_query_costs_what_its_bytes_cost(limited, upstream):

@@ -12,6 +12,7 @@ import pytest
 
 import recorded
 import strict_http
+import tables
 import wire
 from gate import Gate, sanitized
 from recording_store import ACCEPTED, Last, RecordingStore
@@ -55,20 +56,26 @@ BOTH = [204, 204], [ONE, TWO]
 #: Where it ends is in doubt, or it is no HTTP: answered once, and nothing behind it is looked at.
 DOUBT = [400], []
 
-TABLE = {}
+TABLE = {}  # what it is about: {the name of a row: (bytes, statuses, what the store saw)}
+
+
+def about(what):
+    """The rows that follow are one test."""
+    TABLE[what] = {}
 
 
 def rows(ending, **named):
     """`ending`: the statuses of all answers, and the bodies that the store saw."""
     for name, data in named.items():
-        assert name not in TABLE
-        TABLE[name] = (data, *ending)
+        assert not any(name in table for table in TABLE.values())
+        list(TABLE.values())[-1][name] = (data, *ending)
 
 
 def each(ending, name, made):
     rows(ending, **{f"{name} {key!r}"[:70]: data for key, data in made.items()})
 
 
+about("sound requests")
 rows(BOTH, **{
     "as it should be": request(length_of(ONE)),
     "in chunks": chunked(chunks(ONE)),
@@ -76,6 +83,8 @@ rows(BOTH, **{
 })
 
 # --- two measures (6.1, 6.3)
+
+about("two measures")
 
 both_measures = chunks(ONE)
 rows(DOUBT, **{
@@ -111,6 +120,8 @@ each(([400, 400], []), "another field,", {name: request(name + b": chunked", bod
 
 # --- lengths (8.6 of RFC 9110)
 
+about("lengths")
+
 each(DOUBT, "CL", {value: request(b"Content-Length:" + value.replace(b"N", b"%d" % len(ONE))) for value in [
     b" +N", b" -N", b" -0", b" 0xN", b" 0x1f", b" N.0", b" NeN", b" 1e1", b" N N", b" N, 5", b" 5, N", b" N,", b" ,N", b" N;", b" N\0",
     b" \x0bN", b" N\x0b", b" N\r", b" N\n", b"", b" ,", b" N,,N", b" \"N\"", b" N_0", b" \xb2", b"\r\n N", b" N\r\n 0", b" N\r\n\t",
@@ -135,6 +146,8 @@ each(([400, 400], []), "no length,", {name: request(name + b": %d" % len(ONE)) f
 rows(([400, 400], []), **{"no measure: no body, and what follows is no request": request()})
 
 # --- lines (2.2, 5)
+
+about("lines")
 
 sound = request(length_of(ONE))
 rows(DOUBT, **{
@@ -199,6 +212,8 @@ rows(([404], []), **{"CONNECT to a host": request(length_of(ONE), line=b"CONNECT
 
 # --- chunks (7.1)
 
+about("chunks")
+
 half = len(ONE) // 2
 each(DOUBT, "size of a chunk", {size: chunked(chunk(ONE, size.replace(b"N", b"%x" % len(ONE))) + b"0\r\n\r\n") for size in [
     b"+N", b"-N", b"-1", b"0xN", b" N", b"\tN", b"N ", b"N\t", b"", b"Ng", b"N.0", b"N,N", b"N N", b"N\0", b"\0N", b"10000000000000000",
@@ -246,6 +261,8 @@ rows(([204, 405], [ONE]), **{"bytes before the next method": request(length_of(O
 
 # --- what follows a rejected request
 
+about("what follows a rejected request")
+
 rows(([400, 204], [TWO]), **{
     "a body that does not decode": request(b"Content-Length: 3", body=b"bad"),
     "chunks that do not decode": chunked(chunks(b"bad")),
@@ -279,6 +296,8 @@ rows(([400], []), **{
 })
 
 # --- Host (3.2), Expect (10.1.1 of RFC 9110), Connection (9.6), Upgrade
+
+about("Host, Expect, Connection, Upgrade")
 
 rows(DOUBT, **{
     "no Host": request(length_of(ONE), host=None),
@@ -383,23 +402,36 @@ def assert_like_the_sender_meant(seen, meant):
     assert not seen.all("transfer-encoding")
 
 
-@pytest.mark.parametrize("data, statuses, stored", TABLE.values(), ids=TABLE)
-def test_where_a_request_ends_is_never_in_doubt(front, data, statuses, stored):
-    front.store.take()
-    answered = front.exchange(data + NEXT, len(statuses))
-    answers = [answer for answer in strict_http.read_answers(answered, methods_of(data)) if answer.start[1] != 100]
-    assert [answer.start[1] for answer in answers] == statuses
-    seen = front.store.take()
-    assert [message.body for message in seen] == stored
-    meant, _ = strict_http.read_requests(data + NEXT)
-    for message in seen:
-        assert message.fields[0] == ("Host", front.store.host.encode())
-        assert_like_the_sender_meant(message, next(each for each in meant if each.body == message.body))
+@pytest.mark.parametrize("rows_about", TABLE.values(), ids=TABLE)
+def test_where_a_request_ends_is_never_in_doubt(front, rows_about):
+    unasked = front.store.take()
+
+    def ends_where_it_should(data, statuses, stored):
+        unasked.extend(front.store.take())
+        answered = front.exchange(data + NEXT, len(statuses))
+        answers = [answer for answer in strict_http.read_answers(answered, methods_of(data)) if answer.start[1] != 100]
+        assert [answer.start[1] for answer in answers] == statuses
+        seen = front.store.take()
+        assert [message.body for message in seen] == stored
+        meant, _ = strict_http.read_requests(data + NEXT)
+        for message in seen:
+            assert message.fields[0] == ("Host", front.store.host.encode())
+            assert_like_the_sender_meant(message, next(each for each in meant if each.body == message.body))
+
+    samples = front.gate.stats["samples"]["received"]
+    tables.check_rows(rows_about, ends_where_it_should, front.gate)
+    assert unasked + front.store.take() == []
+    assert front.gate.stats["samples"]["received"] - samples == sum(len(stored) for _, _, stored in rows_about.values())
+
+
+def test_no_row_was_lost():
+    assert sum(map(len, TABLE.values())) >= 434
 
 
 # --- the same by chance: a strict reading of what was sent has each request that the store saw, and in this order
 
 SEEDS = 40 if sanitized("asan", "tsan", "ubsan") else 160
+SEEDS_PER_TEST = 40
 REQUESTS_PER_SEED = 25
 PIECES = [b"\r", b"\n", b"\r\n", b"\0", b" ", b"\t", b":", b",", b";", b"=", b"\"", b"\\", b"0", b"1", b"f", b"x", b"-", b"+", b"\x0b",
           b"\x7f", b"\x80", b"\xff", b"0\r\n\r\n", b"\r\n\r\n", b"chunked", b"Content-Length: 0\r\n", b"Content-Length: 5\r\n",
@@ -435,23 +467,26 @@ def in_order(seen, meant):
         yield message, next((each for each in left if each.body == message.body), None)
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_the_store_sees_what_a_strict_reading_of_the_sent_bytes_has(front, seed):
-    chance = random.Random(seed)
-    for at in range(REQUESTS_PER_SEED):
-        data = seldom_sound(chance, f"{seed}.{at}") + NEXT
-        front.store.take()
-        answered = front.exchange(data)
-        meant, end = strict_http.read_requests(data)
-        seen = front.store.take()
-        for message, original in in_order(seen, meant):
-            assert original is not None, (data, message)
-            assert_like_the_sender_meant(message, original)
-        answers = [each for each in strict_http.read_answers(answered, [each.start[0] for each in meant])
-                   if each.start[1] != 100]
-        accepted = sum(each.start[1] == 204 for each in answers)
-        assert accepted == len(seen), data
-        assert len(answers) <= len(meant) + (end is not None), data
+@pytest.mark.parametrize("first", range(0, SEEDS, SEEDS_PER_TEST))
+def test_the_store_sees_what_a_strict_reading_of_the_sent_bytes_has(front, first):
+    def sees_it(seed):
+        chance = random.Random(seed)
+        for at in range(REQUESTS_PER_SEED):
+            data = seldom_sound(chance, f"{seed}.{at}") + NEXT
+            front.store.take()
+            answered = front.exchange(data)
+            meant, end = strict_http.read_requests(data)
+            seen = front.store.take()
+            for message, original in in_order(seen, meant):
+                assert original is not None, (data, message)
+                assert_like_the_sender_meant(message, original)
+            answers = [each for each in strict_http.read_answers(answered, [each.start[0] for each in meant])
+                       if each.start[1] != 100]
+            accepted = sum(each.start[1] == 204 for each in answers)
+            assert accepted == len(seen), data
+            assert len(answers) <= len(meant) + (end is not None), data
+
+    tables.check_rows(tables.named(range(first, first + SEEDS_PER_TEST)), sees_it, front.gate)
 
 
 # --- answers in the wrapping of others: bytes of the store -> what the sender gets

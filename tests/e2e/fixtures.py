@@ -1,6 +1,7 @@
 """Fixtures of the end-to-end tests and of the attacks. Where the binary and the servers are found: gate.py and servers.py."""
 
 import importlib
+import itertools
 import subprocess
 import sys
 
@@ -48,13 +49,13 @@ def upstream():
 
 @pytest.fixture
 def start_gate(tmp_path):
-    """start_gate(*flags, config=text): a running gate; stopped after the test, and it has to stop well."""
-    started = []
+    """start_gate(*flags, config=text): a running gate; stopped after the test, and it has to stop well. Threads: any."""
+    started, ordinals = [], itertools.count()
 
     def start(*flags, config=None, **how):
         file = None
         if config is not None:
-            file = tmp_path / f"gate-{len(started)}.yaml"
+            file = tmp_path / f"gate-{next(ordinals)}.yaml"
             file.write_text(config)
         gate = Gate(*flags, config_file=file, **how)
         started.append(gate)

@@ -4,10 +4,13 @@ import pytest
 
 import malformed
 import recorded
+import tables
 import wire
 from client import WRITE, head, post
 from gate import Gate
+from tables import crossed, named
 from upstream import Upstream
+from waiting import wait_out_the_hour
 
 GOOD = wire.pack(malformed.GOOD)
 MEBIBYTE = 1 << 20
@@ -37,6 +40,9 @@ class Served:
         self.serves()
         return reply
 
+    def check_rows(self, rows, check):
+        tables.check_rows(rows, check, self.gate)
+
     def serves(self):
         assert self.gate.running
         assert self.gate.get("/health").status == 200
@@ -51,6 +57,12 @@ def assert_explained(reply):
     assert reply.get("X-Content-Type-Options") == "nosniff"
     line = reply.first_line
     assert 10 <= len(line) <= 300 and line.isascii() and line.isprintable(), reply.body[:300]
+
+
+@pytest.fixture(autouse=True)
+def long_within_one_hour():
+    """Its tables take longer than most tests, under a sanitizer."""
+    wait_out_the_hour(60)
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +82,25 @@ def served(tmp_path_factory):
 
 # --- bodies
 
-@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in malformed.snappy_bodies()])
-def test_a_body_that_is_no_snappy_block_is_400(served, body):
-    served.refuses(400, lambda: served.gate.send(body))
+def rows_of(pairs):
+    rows = dict(pairs)
+    assert len(rows) == len(pairs) > 10
+    return rows
 
 
-@pytest.mark.parametrize("raw", [pytest.param(raw, id=name) for name, raw in malformed.messages()])
-def test_a_malformed_message_is_400(served, raw):
-    served.refuses(400, lambda: served.gate.send(wire.pack(raw)))
+def test_a_body_that_is_no_snappy_block_is_400(served):
+    served.check_rows(rows_of(malformed.snappy_bodies()), lambda body: served.refuses(400, lambda: served.gate.send(body)))
 
 
-@pytest.mark.parametrize("raw", [pytest.param(raw, id=name) for name, raw in malformed.messages()])
-def test_a_malformed_message_after_good_series_is_400_and_counts_none_of_them(served, raw):
-    served.refuses(400, lambda: served.gate.send(wire.pack(wire.sampled("never_counted") + raw)))
+def test_a_malformed_message_is_400(served):
+    served.check_rows(rows_of(malformed.messages()), lambda raw: served.refuses(400, lambda: served.gate.send(wire.pack(raw))))
+
+
+def test_a_malformed_message_after_good_series_is_400_and_counts_none_of_them(served):
+    def is_refused(raw):
+        served.refuses(400, lambda: served.gate.send(wire.pack(wire.sampled("never_counted") + raw)))
+
+    served.check_rows(rows_of(malformed.messages()), is_refused)
 
 
 def test_a_message_truncated_at_any_byte_is_400(served):
@@ -155,113 +173,125 @@ def test_a_chunked_body_over_the_bound_is_400(served):
 
 # --- what the body is said to be
 
-@pytest.mark.parametrize("content_type", [
-    "text/plain", "application/json", "application/octet-stream", "application/x-protobufs",
-    "application/x-protobuf;proto=io.prometheus.write.v3.Request", "application/x-protobuf;proto=prometheus.Unheard",
-    "application/x-www-form-urlencoded",
-])
-@pytest.mark.parametrize("body", [GOOD, b"not even snappy"], ids=["good body", "bad body"])
-def test_another_content_type_is_415(served, content_type, body):
-    served.refuses(415, lambda: served.gate.send(body, [("Content-Type", content_type)]))
+BODIES = {"good body": GOOD, "bad body": b"not even snappy"}
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "br", "identity", "deflate", "snappy, gzip", "x-snappy-framed"])
-@pytest.mark.parametrize("body", [GOOD, b"not even snappy"], ids=["good body", "bad body"])
-def test_another_content_encoding_is_415(served, encoding, body):
-    served.refuses(415, lambda: served.gate.send(body, [("Content-Encoding", encoding)]))
+def test_another_content_type_is_415(served):
+    served.check_rows(
+        crossed(["text/plain", "application/json", "application/octet-stream", "application/x-protobufs",
+                 "application/x-protobuf;proto=io.prometheus.write.v3.Request", "application/x-protobuf;proto=prometheus.Unheard",
+                 "application/x-www-form-urlencoded"], BODIES),
+        lambda content_type, body: served.refuses(415, lambda: served.gate.send(body, [("Content-Type", content_type)])))
 
 
-@pytest.mark.parametrize("doubled", [
-    [("Content-Encoding", "snappy"), ("Content-Encoding", "zstd")],
-    [("Content-Type", "application/x-protobuf"),
-     ("Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request")],
-], ids=["encoding", "type"])
-def test_two_different_statements_about_the_body_are_415(served, doubled):
-    served.refuses(415, lambda: served.gate.send(GOOD, doubled))
-    served.refuses(415, lambda: served.gate.send(GOOD, doubled[::-1]))
+def test_another_content_encoding_is_415(served):
+    served.check_rows(
+        crossed(["gzip", "br", "identity", "deflate", "snappy, gzip", "x-snappy-framed"], BODIES),
+        lambda encoding, body: served.refuses(415, lambda: served.gate.send(body, [("Content-Encoding", encoding)])))
 
 
-@pytest.mark.parametrize("left_out", [{"Content-Type"}, {"Content-Encoding"}, {"Content-Type", "Content-Encoding"}])
-def test_without_content_type_or_encoding_it_is_remote_write_1_in_snappy(served, left_out):
-    served.upstream.clear()
-    with served.gate.client() as client:
-        headers = [(name, value) for name, value in recorded.HEADERS if name not in left_out]
-        assert client.request("POST", WRITE, GOOD, headers).status == 204
-    assert served.upstream.bodies == [GOOD]
-    assert all(served.upstream.requests[0].get(name) is None for name in left_out)
+def test_two_different_statements_about_the_body_are_415(served):
+    doubled = {
+        "encoding": [("Content-Encoding", "snappy"), ("Content-Encoding", "zstd")],
+        "type": [("Content-Type", "application/x-protobuf"),
+                 ("Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request")],
+    }
+    rows = {**doubled, **{f"{name}, the other way round": fields[::-1] for name, fields in doubled.items()}}
+    served.check_rows(rows, lambda fields: served.refuses(415, lambda: served.gate.send(GOOD, fields)))
+
+
+def test_without_content_type_or_encoding_it_is_remote_write_1_in_snappy(served):
+    def is_taken(left_out):
+        served.upstream.clear()
+        with served.gate.client() as client:
+            headers = [(name, value) for name, value in recorded.HEADERS if name not in left_out]
+            assert client.request("POST", WRITE, GOOD, headers).status == 204
+        assert served.upstream.bodies == [GOOD]
+        assert all(served.upstream.requests[0].get(name) is None for name in left_out)
+
+    served.check_rows(named([{"Content-Type"}, {"Content-Encoding"}, {"Content-Type", "Content-Encoding"}]), is_taken)
 
 
 # --- methods and paths
 
-@pytest.mark.parametrize("path", ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"])
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS", "BREW"])
-def test_another_method_on_an_ingestion_path_is_405(served, method, path):
-    served.upstream.clear()
-    before = served.counted()
-    with served.gate.client() as client:
-        reply = client.request(method, path)
-    assert reply.status == 405
-    assert reply.get("Allow") == "POST"
-    assert_explained(reply)
-    assert (served.upstream.requests, served.counted()) == ([], before)
-    served.serves()
+def test_another_method_on_an_ingestion_path_is_405(served):
+    def is_405(method, path):
+        served.upstream.clear()
+        before = served.counted()
+        with served.gate.client() as client:
+            reply = client.request(method, path)
+        assert reply.status == 405
+        assert reply.get("Allow") == "POST"
+        assert_explained(reply)
+        assert (served.upstream.requests, served.counted()) == ([], before)
+        served.serves()
+
+    served.check_rows(crossed(["GET", "PUT", "DELETE", "OPTIONS", "BREW"],
+                              ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"]), is_405)
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/-/healthy", "/-/ready", "/stats", "/metrics"])
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_another_method_on_an_admin_path_is_405(served, method, path):
-    with served.gate.client() as client:
-        reply = client.request(method, path)
-    assert reply.status == 405
-    assert reply.get("Allow") == "GET, HEAD" and b"this path takes GET, HEAD" in reply.body
-    served.serves()
+def test_another_method_on_an_admin_path_is_405(served):
+    def is_405(method, path):
+        with served.gate.client() as client:
+            reply = client.request(method, path)
+        assert reply.status == 405
+        assert reply.get("Allow") == "GET, HEAD" and b"this path takes GET, HEAD" in reply.body
+        served.serves()
+
+    served.check_rows(crossed(["POST", "PUT", "DELETE"],
+                              ["/", "/health", "/-/healthy", "/-/ready", "/stats", "/metrics"]), is_405)
 
 
-@pytest.mark.parametrize("path", ["//", "/index.html", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
-                                  "/api/v1/query", "//api/v1/write", "/API/V1/WRITE"])
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_unknown_path_is_404(served, method, path):
-    served.upstream.clear()
-    with served.gate.client() as client:
-        reply = client.request(method, path, GOOD if method == "POST" else b"")
-    assert reply.status == 404
-    assert reply.body.startswith(b"no such path") and reply.body.endswith(b"; / says what there is\n")
-    assert_explained(reply)
-    assert served.upstream.requests == []
-    served.serves()
+def test_an_unknown_path_is_404(served):
+    def is_404(method, path):
+        served.upstream.clear()
+        with served.gate.client() as client:
+            reply = client.request(method, path, GOOD if method == "POST" else b"")
+        assert reply.status == 404
+        assert reply.body.startswith(b"no such path") and reply.body.endswith(b"; / says what there is\n")
+        assert_explained(reply)
+        assert served.upstream.requests == []
+        served.serves()
+
+    served.check_rows(crossed(["GET", "POST"],
+                              ["//", "/index.html", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
+                               "/api/v1/query", "//api/v1/write", "/API/V1/WRITE"]), is_404)
 
 
 # --- HTTP itself
 
-@pytest.mark.parametrize("request_bytes", [
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 64,
-    b"hello\r\n\r\n",
-    b"POST /api/v1/write HTTP/9.9\r\nHost: a\r\n\r\n",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
-    b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n\r\n",
-    b"GET /health HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n",
-    b"GET /health HTTP/1.1\r\nHost: a\r\nX-Long: " + b"x" * 200_000 + b"\r\n\r\n",
-    b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
-    b"GET /health HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 50_000 + b"\r\n",
-], ids=["tls hello", "no http", "version", "negative length", "two lengths", "huge length", "length and chunked",
-        "gzip, chunked", "identity", "bad chunk", "huge chunk", "bad header", "long header", "long target",
-        "many headers"])
-def test_broken_http_is_answered_4xx_or_501_and_closed(served, request_bytes):
-    served.upstream.clear()
-    before = served.counted()
-    with served.gate.raw() as connection:
-        connection.send_what_it_takes(request_bytes)
-        reply = connection.reply()
-        assert 400 <= reply.status < 500 or reply.status == 501
-        assert connection.closed_within(10)
-    assert (served.upstream.requests, served.counted()) == ([], before)
-    served.serves()
+BROKEN = {
+    "tls hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 64,
+    "no http": b"hello\r\n\r\n",
+    "version": b"POST /api/v1/write HTTP/9.9\r\nHost: a\r\n\r\n",
+    "negative length": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+    "two lengths": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    "huge length": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+    "length and chunked": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "gzip, chunked": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "identity": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n",
+    "bad chunk": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+    "huge chunk": b"POST /api/v1/write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n\r\n",
+    "bad header": b"GET /health HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n",
+    "long header": b"GET /health HTTP/1.1\r\nHost: a\r\nX-Long: " + b"x" * 200_000 + b"\r\n\r\n",
+    "long target": b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+    "many headers": b"GET /health HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 50_000 + b"\r\n",
+}
+
+
+def test_broken_http_is_answered_4xx_or_501_and_closed(served):
+    def is_answered_and_closed(request_bytes):
+        served.upstream.clear()
+        before = served.counted()
+        with served.gate.raw() as connection:
+            connection.send_what_it_takes(request_bytes)
+            reply = connection.reply()
+            assert 400 <= reply.status < 500 or reply.status == 501
+            assert connection.closed_within(10)
+        assert (served.upstream.requests, served.counted()) == ([], before)
+        served.serves()
+
+    served.check_rows(BROKEN, is_answered_and_closed)
 
 
 def test_a_bad_request_leaves_the_connection_usable(served):
@@ -293,12 +323,14 @@ FINE = {
 }
 
 
-@pytest.mark.parametrize("raw", FINE.values(), ids=FINE.keys())
-def test_unusual_but_well_formed_messages_pass_unchanged(served, raw):
-    served.upstream.clear()
-    body = wire.pack(raw)
-    assert served.gate.send(body).status == 204
-    assert served.upstream.bodies == [body]
+def test_unusual_but_well_formed_messages_pass_unchanged(served):
+    def passes(raw):
+        served.upstream.clear()
+        body = wire.pack(raw)
+        assert served.gate.send(body).status == 204
+        assert served.upstream.bodies == [body]
+
+    served.check_rows(FINE, passes)
 
 
 def test_a_chunked_body_works(served):

@@ -10,8 +10,9 @@ import pytest
 
 from gate import BINARY, run
 from log_lines import parse
+from tables import check_rows
 
-pytestmark = pytest.mark.one_thread
+pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(180)]  # a hundred starts, which take long under a sanitizer
 
 # What, the file, and the lines that --check-config prints: without the file's name, which each begins with.
 MISTAKES = [
@@ -362,8 +363,10 @@ def outcome(result):
     return result.returncode, result.stdout, result.stderr.splitlines()
 
 
-def named(rows):
-    return [pytest.param(*values, id=name) for name, *values in rows]
+def by_name(rows):
+    named = {name: tuple(values) for name, *values in rows}
+    assert len(named) == len(rows)
+    return named
 
 
 # --- the file
@@ -372,20 +375,25 @@ def test_there_are_many():
     assert len(MISTAKES) + len(MISTAKES_WITH_THE_UPSTREAM) > 100
 
 
-@pytest.mark.parametrize("text, lines", named(MISTAKES))
-def test_a_mistake_is_explained(file, text, lines):
-    file.write_text(text)
-    expected = (1, "", [f"{file}{line}" for line in lines])
-    assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == expected
-    assert outcome(run(f"--config.file={file}", DISCARD)) == expected
+CHECK_AND_START = pytest.mark.parametrize("flags", [["--check-config"], []], ids=["check", "start"])
 
 
-@pytest.mark.parametrize("text, lines", named(MISTAKES_WITH_THE_UPSTREAM))
-def test_a_mistake_about_the_upstream_is_explained(file, text, lines):
-    file.write_text(text)
-    expected = (1, "", [f"{file}{line}" for line in lines])
-    assert outcome(run(f"--config.file={file}", "--check-config")) == expected
-    assert outcome(run(f"--config.file={file}")) == expected
+def explained(file, flags):
+    def is_explained(text, lines):
+        file.write_text(text)
+        assert outcome(run(f"--config.file={file}", *flags)) == (1, "", [f"{file}{line}" for line in lines])
+
+    return is_explained
+
+
+@CHECK_AND_START
+def test_a_mistake_is_explained(file, flags):
+    check_rows(by_name(MISTAKES), explained(file, [DISCARD, *flags]))
+
+
+@CHECK_AND_START
+def test_a_mistake_about_the_upstream_is_explained(file, flags):
+    check_rows(by_name(MISTAKES_WITH_THE_UPSTREAM), explained(file, flags))
 
 
 def test_what_an_upstream_mistake_says_holds_no_password(file):
@@ -397,14 +405,24 @@ def test_what_an_upstream_mistake_says_holds_no_password(file):
             assert "hunter2" not in result.stderr or "://" not in url, result.stderr
 
 
-@pytest.mark.parametrize("text", [b"\xef\xbb\xbfmaxHourlySeries: 5\n", b"maxHourlySeries: 5\r\nmode: observe\r\n", b"",
-                                  b"# nothing\n", b"---\nmaxHourlySeries: 1M\n", b'{"maxHourlySeries": 2.5e3}',
-                                  b"limits:\n- name: a\n  match: '{a=\"b\",\n    c=\"d\"}'\n",
-                                  b"incumbentGrace: 0\nserver: {maxRequestBytes: 32Mi, idleTimeout: 1d, readTimeout: 1m30s}\n"],
-                         ids=["BOM", "CRLF", "empty", "comment", "document", "JSON", "folded", "units"])
-def test_what_is_no_mistake(file, text):
-    file.write_bytes(text)
-    assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == (0, f"{file}: ok\n", [])
+NO_MISTAKES = {
+    "BOM": b"\xef\xbb\xbfmaxHourlySeries: 5\n",
+    "CRLF": b"maxHourlySeries: 5\r\nmode: observe\r\n",
+    "empty": b"",
+    "comment": b"# nothing\n",
+    "document": b"---\nmaxHourlySeries: 1M\n",
+    "JSON": b'{"maxHourlySeries": 2.5e3}',
+    "folded": b"limits:\n- name: a\n  match: '{a=\"b\",\n    c=\"d\"}'\n",
+    "units": b"incumbentGrace: 0\nserver: {maxRequestBytes: 32Mi, idleTimeout: 1d, readTimeout: 1m30s}\n",
+}
+
+
+def test_what_is_no_mistake(file):
+    def is_none(text):
+        file.write_bytes(text)
+        assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == (0, f"{file}: ok\n", [])
+
+    check_rows(NO_MISTAKES, is_none)
 
 
 def test_a_file_that_cannot_be_read(tmp_path, file):
@@ -419,11 +437,13 @@ def test_a_file_that_cannot_be_read(tmp_path, file):
     assert said(file / "x") == (1, "", [f"{file / 'x'}: cannot be read: Not a directory"])
 
 
-@pytest.mark.parametrize("text, lines", named(DOUBTS))
-def test_what_is_doubtful_is_warned_of(file, text, lines):
-    file.write_text(text)
-    expected = (0, f"{file}: ok\n", [f"{file}{line}" for line in lines])
-    assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == expected
+def test_what_is_doubtful_is_warned_of(file):
+    def is_warned_of(text, lines):
+        file.write_text(text)
+        expected = (0, f"{file}: ok\n", [f"{file}{line}" for line in lines])
+        assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == expected
+
+    check_rows(by_name(DOUBTS), is_warned_of)
 
 
 def test_another_address_of_this_machine_with_the_gates_own_port_is_warned_of(file):
@@ -435,10 +455,12 @@ def test_another_address_of_this_machine_with_the_gates_own_port_is_warned_of(fi
 
 # --- the command line
 
-@pytest.mark.parametrize("flag, line", FLAGS)
-def test_a_mistake_in_a_flag_is_explained(flag, line):
-    assert outcome(run(DISCARD, *flag.split())) == (1, "", [line])
-    assert outcome(run(DISCARD, *flag.split(), "--check-config")) == (1, "", [line])
+def test_a_mistake_in_a_flag_is_explained():
+    def is_explained(flag, line):
+        assert outcome(run(DISCARD, *flag.split())) == (1, "", [line])
+        assert outcome(run(DISCARD, *flag.split(), "--check-config")) == (1, "", [line])
+
+    check_rows({flag: (flag, line) for flag, line in FLAGS}, is_explained)
 
 
 def test_a_count_has_units(start_gate):

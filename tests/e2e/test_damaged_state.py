@@ -1,16 +1,26 @@
 """A state file that is not to be trusted: the gate starts without it, says so once, and writes a good one."""
 
 import ctypes
+import shutil
 
 import pytest
 
 import wire
+from tables import check_rows
 from test_state import directory, kept  # noqa: F401 (a fixture)
 from traffic import numbered, offer
+from upstream import Upstream
+from waiting import wait_out_the_hour
 
-pytestmark = pytest.mark.one_thread
+pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(120)]
 
 LIMITS = "maxHourlySeries: 5\nlimits: [{name: per-job, each: [job], maxHourlySeries: 5}]\n"
+
+
+@pytest.fixture(autouse=True)
+def long_within_one_hour():
+    """Its tables take longer than most tests, under a sanitizer."""
+    wait_out_the_hour(60)
 
 
 @pytest.fixture
@@ -38,6 +48,7 @@ def starts_afresh(limited, upstream, file, text):
     gate = limited(text)
     assert not gate.errors
     assert offer(gate, upstream, numbered(9, start=4, job="a")) == numbered(5, start=4, job="a")
+    gate.stop()
     return event["err"]
 
 
@@ -47,22 +58,43 @@ def test_the_good_one_is_taken(limited, upstream, good):
     assert offer(gate, upstream, numbered(9, start=4, job="a")) == numbered(1, start=4, job="a")
 
 
-@pytest.mark.parametrize("size", [0, 1, 8, 20, 27, 28, 1000, -1, -8, -100, "half"])
-def test_a_truncated_file(limited, upstream, good, size):
+def each_starts_afresh(start_gate, good, contents):
+    """With each of these contents, {name: bytes}, in the file's place: each in a copy of the directory, side by side."""
     file, text = good
-    content = file.read_bytes()
-    file.write_bytes(content[:len(content) // 2 if size == "half" else size])
-    starts_afresh(limited, upstream, file, text)
+
+    def starts(at, content):
+        directory = file.parent.with_name(f"state-{at}")
+        shutil.copytree(file.parent, directory)
+        (directory / "state").write_bytes(content)
+        upstream = Upstream()
+
+        def limited(config):
+            return start_gate(f"--upstream.url={upstream.url}", config=config)
+
+        starts_afresh(limited, upstream, directory / "state", text.replace(f"{file.parent},", f"{directory},"))
+        upstream.stop()
+
+    check_rows({name: (at, content) for at, (name, content) in enumerate(contents.items())}, starts, at_once=4)
 
 
-# Positions as shares of the file: magic, version, identity, windows, filters, budgets, checksum.
-@pytest.mark.parametrize("at", [0, 8, 12, 20, 30, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, -40, -9, -8, -1])
-def test_a_flipped_bit(limited, upstream, good, at):
-    file, text = good
-    content = bytearray(file.read_bytes())
-    content[int(at * len(content)) if isinstance(at, float) else at] ^= 0x10
-    file.write_bytes(content)
-    starts_afresh(limited, upstream, file, text)
+def test_a_truncated_file(start_gate, good):
+    content = good[0].read_bytes()
+    each_starts_afresh(start_gate, good, {
+        size: content[:len(content) // 2 if size == "half" else size]
+        for size in (0, 1, 8, 20, 27, 28, 1000, -1, -8, -100, "half")})
+
+
+def test_a_flipped_bit(start_gate, good):
+    """Positions as shares of the file: magic, version, identity, windows, filters, budgets, checksum."""
+    content = good[0].read_bytes()
+
+    def flipped(at):
+        changed = bytearray(content)
+        changed[int(at * len(content)) if isinstance(at, float) else at] ^= 0x10
+        return bytes(changed)
+
+    each_starts_afresh(start_gate, good, {
+        at: flipped(at) for at in (0, 8, 12, 20, 30, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, -40, -9, -8, -1)})
 
 
 FOREIGN = {
@@ -75,19 +107,13 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
-def test_a_foreign_file(limited, upstream, good, content):
-    file, text = good
-    file.write_bytes(content)
-    starts_afresh(limited, upstream, file, text)
+def test_a_foreign_file(start_gate, good):
+    each_starts_afresh(start_gate, good, FOREIGN)
 
 
-@pytest.mark.parametrize("change", ["appended", "doubled"])
-def test_a_file_with_more_at_its_end(limited, upstream, good, change):
-    file, text = good
-    content = file.read_bytes()
-    file.write_bytes(content + (content if change == "doubled" else b"\0"))
-    starts_afresh(limited, upstream, file, text)
+def test_a_file_with_more_at_its_end(start_gate, good):
+    content = good[0].read_bytes()
+    each_starts_afresh(start_gate, good, {"appended": content + b"\0", "doubled": content + content})
 
 
 def signed(content):
@@ -105,12 +131,11 @@ def test_a_file_of_another_version(limited, upstream, good):
     assert "version" in starts_afresh(limited, upstream, file, text)
 
 
-@pytest.mark.parametrize("cut", [28, 100, 0.3, 0.6, 0.9, -1])
-def test_a_file_that_ends_early_and_is_signed_all_the_same(limited, upstream, good, cut):
-    file, text = good
-    content = file.read_bytes()[:-8]
-    file.write_bytes(signed(content[:int(cut * len(content)) if isinstance(cut, float) else cut]))
-    starts_afresh(limited, upstream, file, text)
+def test_a_file_that_ends_early_and_is_signed_all_the_same(start_gate, good):
+    content = good[0].read_bytes()[:-8]
+    each_starts_afresh(start_gate, good, {
+        cut: signed(content[:int(cut * len(content)) if isinstance(cut, float) else cut])
+        for cut in (28, 100, 0.3, 0.6, 0.9, -1)})
 
 
 @pytest.mark.parametrize("labels", ["[prometheus_replica]", "[replica, cluster]"])

@@ -10,10 +10,11 @@ import rule_tests
 from dashboards import DASHBOARD, PANELS, ROWS, TARGETS, VARIABLES
 from gate import REPOSITORY
 from rule_tests import ALERTS, RECORDS
+from tables import check_rows
 
 pytestmark = pytest.mark.text
 
-by_title = pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
+BY_TITLE = {panel["title"]: panel for panel in PANELS}  # their titles differ, see the first test
 
 
 def test_panels_are_told_apart_and_each_has_its_place():
@@ -37,24 +38,28 @@ def test_rows_come_in_the_order_of_an_operators_questions():
     assert places == sorted(places)
 
 
-@by_title
-def test_a_panel_says_what_it_shows_and_in_what(panel):
-    assert re.match(r"[A-Z`].*[.]$", panel["description"], re.DOTALL), panel["description"]
-    defaults = panel["fieldConfig"]["defaults"]
-    assert defaults["unit"] in ("short", "percentunit", "s", "bytes", "Bps", "cps", "reqps", "dateTimeFromNow")
-    assert defaults["thresholds"]["steps"][0]["value"] is None
-    assert panel["links"]
+def test_a_panel_says_what_it_shows_and_in_what():
+    def says_it(panel):
+        assert re.match(r"[A-Z`].*[.]$", panel["description"], re.DOTALL), panel["description"]
+        defaults = panel["fieldConfig"]["defaults"]
+        assert defaults["unit"] in ("short", "percentunit", "s", "bytes", "Bps", "cps", "reqps", "dateTimeFromNow")
+        assert defaults["thresholds"]["steps"][0]["value"] is None
+        assert panel["links"]
+
+    check_rows(BY_TITLE, says_it)
 
 
-@by_title
-def test_a_target_has_an_expression_and_the_chosen_data_source(panel):
-    assert panel["targets"]
-    assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
-    for part in (panel, *panel["targets"]):
-        assert part["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
-    for target in panel["targets"]:
-        assert target["expr"].strip()
-        assert dashboards.variables_in(target["expr"]) <= {*VARIABLES, *dashboards.BUILT_IN}
+def test_a_target_has_an_expression_and_the_chosen_data_source():
+    def has_them(panel):
+        assert panel["targets"]
+        assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+        for part in (panel, *panel["targets"]):
+            assert part["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        for target in panel["targets"]:
+            assert target["expr"].strip()
+            assert dashboards.variables_in(target["expr"]) <= {*VARIABLES, *dashboards.BUILT_IN}
+
+    check_rows(BY_TITLE, has_them)
 
 
 def test_links_lead_to_documents_that_there_are():
@@ -100,10 +105,10 @@ def test_every_metric_that_is_asked_for_is_one_of_the_gates(gate):
 
 # --- values in expressions
 
-@pytest.mark.parametrize("value, written", [("shop", "shop"), ("a.b", r"a\\.b"), ("a+(b)|c", r"a\\+\\(b\\)\\|c"),
-                                            ("back\\slash", "back\\\\\\\\slash"), ("[x]{2}^$*?", r"\\[x\\]\\{2\\}\\^\\$\\*\\?")])
-def test_values_are_escaped_as_grafana_does(value, written):
-    assert dashboards.escaped(value) == written
+def test_values_are_escaped_as_grafana_does():
+    written = {"shop": "shop", "a.b": r"a\\.b", "a+(b)|c": r"a\\+\\(b\\)\\|c", "back\\slash": "back\\\\\\\\slash",
+               "[x]{2}^$*?": r"\\[x\\]\\{2\\}\\^\\$\\*\\?"}
+    assert {value: dashboards.escaped(value) for value in written} == written
 
 
 def test_variables_are_replaced_as_grafana_does():

@@ -12,6 +12,7 @@ import documents
 import servers
 from certificates import Authority
 from gate import BINARY, REPOSITORY
+from tables import check_rows
 
 SESSIONS, YAML = documents.sessions(), documents.blocks("yaml")
 
@@ -48,71 +49,80 @@ def test_a_session_prints_what_it_says(page, tmp_path):
         assert documents.matches(expected, actual), (command, expected, actual)
 
 
-def with_files(text, folder):
+def with_files(text, authority):
     """An example that names secret files and certificates, which --check-config reads, with such as there are."""
     names = re.compile(r"\b(caFile|certFile|keyFile|passwordFile|bearerTokenFile): /etc/[^\s,}]+")
     if not names.search(text):
         return text
-    authority = Authority(folder)
     ours = authority.issue("gate.test")
-    secret = folder / "secret"
+    secret = authority.folder / "secret"
     secret.write_text("secret\n")
     files = {"caFile": authority.certificate, "certFile": ours.certificate, "keyFile": ours.key}
     return names.sub(lambda named: f"{named[1]}: {files.get(named[1], secret)}", text)
 
 
 @pytest.mark.text
-@pytest.mark.parametrize("block", [block for block in YAML if not errors_shown(block)], ids=lambda block: block.where)
-def test_a_yaml_example_is_valid(block, tmp_path):
-    file = tmp_path / "seriesgate.yaml"
-    file.write_text(with_files(block.text, tmp_path))
-    for sign, check in (("remote_write:", "config"), ("groups:", "rules")):
-        if sign in block.text:
-            checked = subprocess.run([servers.binary("promtool"), "check", check, file], capture_output=True, text=True)
-            break
-    else:
-        missing = [] if "upstream:" in block.text else ["--upstream.url=discard:"]
-        checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *missing)
-        assert checked.stderr == ""  # no warnings either
-    assert checked.returncode == 0, checked
+def test_a_yaml_example_is_valid(tmp_path):
+    authority = Authority(tmp_path)
+
+    def is_valid(block):
+        file = tmp_path / "seriesgate.yaml"
+        file.write_text(with_files(block.text, authority))
+        for sign, check in (("remote_write:", "config"), ("groups:", "rules")):
+            if sign in block.text:
+                checked = subprocess.run([servers.binary("promtool"), "check", check, file], capture_output=True, text=True)
+                break
+        else:
+            missing = [] if "upstream:" in block.text else ["--upstream.url=discard:"]
+            checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *missing)
+            assert checked.stderr == ""  # no warnings either
+        assert checked.returncode == 0, checked
+
+    check_rows({block.where: block for block in YAML if not errors_shown(block)}, is_valid)
 
 
 @pytest.mark.text
-@pytest.mark.parametrize("block", [block for block in YAML if errors_shown(block)], ids=lambda block: block.where)
-def test_a_faulty_yaml_example_gets_the_errors_shown(block, tmp_path):
-    (tmp_path / "seriesgate.yaml").write_text(block.text)
-    shown = errors_shown(block)
-    flags = [f"{flag}={value}" for flag, value in re.findall(r"^(--\w+): '(.*?)'", "\n".join(shown), re.MULTILINE)]
-    checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *flags)
-    assert checked.stderr.splitlines() == shown
-    assert checked.returncode == 1
+def test_a_faulty_yaml_example_gets_the_errors_shown(tmp_path):
+    def gets_them(block):
+        (tmp_path / "seriesgate.yaml").write_text(block.text)
+        shown = errors_shown(block)
+        flags = [f"{flag}={value}" for flag, value in re.findall(r"^(--\w+): '(.*?)'", "\n".join(shown), re.MULTILINE)]
+        checked = seriesgate(tmp_path, "--config.file=seriesgate.yaml", "--check-config", *flags)
+        assert checked.stderr.splitlines() == shown
+        assert checked.returncode == 1
+
+    check_rows({block.where: block for block in YAML if errors_shown(block)}, gets_them)
 
 
 @pytest.mark.text
-@pytest.mark.parametrize("name", documents.everything())
-def test_what_a_page_refers_to_is_there(name):
-    text = documents.everything()[name]
-    missing = [os.path.relpath(file, REPOSITORY) for file, _ in documents.references(name, text) if not file.exists()]
-    assert missing == []
-    unknown = [f"{file}#{anchor}" for file, anchor in documents.references(name, text)
-               if anchor and file.suffix == ".md" and anchor not in documents.anchors(file.read_text())]
-    assert unknown == []
+def test_what_a_page_refers_to_is_there():
+    def is_there(name, text):
+        missing = [os.path.relpath(file, REPOSITORY) for file, _ in documents.references(name, text) if not file.exists()]
+        assert missing == []
+        unknown = [f"{file}#{anchor}" for file, anchor in documents.references(name, text)
+                   if anchor and file.suffix == ".md" and anchor not in documents.anchors(file.read_text())]
+        assert unknown == []
+
+    check_rows({name: (name, text) for name, text in documents.everything().items()}, is_there)
 
 
 @pytest.mark.text
-@pytest.mark.parametrize("name, command", documents.commands())
-def test_a_command_names_what_there_is(name, command):
+def test_a_command_names_what_there_is():
     """Presets, files, and the tests that are picked by their names. What takes minutes is not run here."""
     presets = {preset["name"] for preset in json.loads((REPOSITORY / "CMakePresets.json").read_text())["configurePresets"]}
-    words = shlex.split(command)
-    for word, following in zip(words, [*words[1:], ""]):
-        if word == "--preset":
-            assert following in presets
-        elif re.match(r"(bench|config|deploy|docs|scripts|src|tests)/", word):
-            assert (REPOSITORY / word).exists(), word
-        elif program := re.fullmatch(r"build/\w+/(\w+)_tests", word):
-            sources = "".join(file.read_text() for file in (REPOSITORY / "tests" / program[1]).glob("*_test.cpp"))
-            assert f'TEST_CASE("{following}"' in sources, following
+
+    def names_what_there_is(command):
+        words = shlex.split(command)
+        for word, following in zip(words, [*words[1:], ""]):
+            if word == "--preset":
+                assert following in presets
+            elif re.match(r"(bench|config|deploy|docs|scripts|src|tests)/", word):
+                assert (REPOSITORY / word).exists(), word
+            elif program := re.fullmatch(r"build/\w+/(\w+)_tests", word):
+                sources = "".join(file.read_text() for file in (REPOSITORY / "tests" / program[1]).glob("*_test.cpp"))
+                assert f'TEST_CASE("{following}"' in sources, following
+
+    check_rows({f"{name}: {command}": command for name, command in documents.commands()}, names_what_there_is)
 
 
 QUOTING = {**documents.everything(), "monitoring/alerts.yaml": (REPOSITORY / "monitoring/alerts.yaml").read_text()}
@@ -120,26 +130,29 @@ LOG_LINES = {**documents.log_lines(2), **documents.log_lines(1)}
 
 
 @pytest.mark.text
-@pytest.mark.parametrize("name", QUOTING)
-def test_a_quoted_line_of_the_log_is_one_that_there_is(name):
+def test_a_quoted_line_of_the_log_is_one_that_there_is():
     """With its level, and its keys in their order."""
-    for level, message, keys in documents.quoted_log_lines(QUOTING[name]):
-        if message == "...":
-            continue
+    def is_one(level, message, keys):
         assert message in LOG_LINES
         _, its_level, its_keys = LOG_LINES[message]
         assert level in ("", its_level), message
         assert keys == [key for key in its_keys if key in keys], message
 
+    check_rows({f"{name}, {at}: {quoted[1]}": quoted for name, text in QUOTING.items()
+                for at, quoted in enumerate(documents.quoted_log_lines(text)) if quoted[1] != "..."}, is_one)
+
 
 @pytest.mark.text
-@pytest.mark.parametrize("name", [name for name in QUOTING if name.startswith(("README", "docs/")) and "logs.md" not in name])
-def test_lines_of_the_log_are_quoted_with_msg(name):
+def test_lines_of_the_log_are_quoted_with_msg():
     """So that the test above finds them."""
-    text = " ".join(QUOTING[name].split())
-    assert [message for message in LOG_LINES if f"`{message}`" in text] == []
-    said = re.findall(r"\b(?:log says|log has|log's line)\b[^`.|]*`([^`]+)`", text)
-    assert [quoted for quoted in said if " " in quoted and not quoted.startswith('msg="')] == []
+    def are_quoted(text):
+        text = " ".join(text.split())
+        assert [message for message in LOG_LINES if f"`{message}`" in text] == []
+        said = re.findall(r"\b(?:log says|log has|log's line)\b[^`.|]*`([^`]+)`", text)
+        assert [quoted for quoted in said if " " in quoted and not quoted.startswith('msg="')] == []
+
+    check_rows({name: text for name, text in QUOTING.items()
+                if name.startswith(("README", "docs/")) and "logs.md" not in name}, are_quoted)
 
 
 def test_there_are_lines_of_the_log_to_look_at():

@@ -66,11 +66,13 @@ def test_one_that_lasts_to_the_end_of_its_window_does_not(tmp_path):
     check(tmp_path, scenario("does not", budget("200+13.7x60"), *firing(range(30, 58))))
 
 
-@pytest.mark.parametrize("of_before, minutes", [(900, 1), (900, 5), (990, 9), (999, 10)])
-def test_the_return_of_all_series_at_the_full_hour_is_not_growth(tmp_path, of_before, minutes):
+def test_the_return_of_all_series_at_the_full_hour_is_not_growth(tmp_path):
     """They come back within `minutes`, and a few new ones trickle in, in two hours. At the edge the count falls to nothing."""
-    hour = f"0+{of_before / minutes}x{minutes} {of_before}x{58 - minutes} "
-    check(tmp_path, scenario("edge", budget(hour * 3), *quiet(range(180))), orders=EITHER)
+    def edge(of_before, minutes):
+        hour = f"0+{of_before / minutes}x{minutes} {of_before}x{58 - minutes} "
+        return scenario(f"edge, {of_before} in {minutes}", budget(hour * 3), *quiet(range(180)))
+
+    check(tmp_path, *(edge(*row) for row in ((900, 1), (900, 5), (990, 9), (999, 10))), orders=EITHER)
 
 
 def test_growth_before_the_edge_and_the_return_after_it_do_not_add_up(tmp_path):
@@ -84,12 +86,13 @@ def test_growth_in_the_hour_before_says_nothing_about_the_next(tmp_path):
     check(tmp_path, scenario("edge", budget(hour + "100x60"), *firing(range(31, 55)), *quiet(range(61, 120))), orders=EITHER)
 
 
-@pytest.mark.parametrize("minutes", [1, 4, 10])
-@pytest.mark.parametrize("start", range(5, 45, 7))
-def test_a_rollout_is_not_growth(tmp_path, start, minutes):
+def test_a_rollout_is_not_growth(tmp_path):
     """300 new series within minutes, and then no more."""
-    values = f"600x{start} 600+{300 // minutes}x{minutes} 900x60"
-    check(tmp_path, scenario("rollout", budget(values), *quiet(range(60))), orders=EITHER)
+    def rollout(start, minutes):
+        values = f"600x{start} 600+{300 // minutes}x{minutes} 900x60"
+        return scenario(f"rollout in {start}, of {minutes}", budget(values), *quiet(range(60)))
+
+    check(tmp_path, *(rollout(start, minutes) for start in range(5, 45, 7) for minutes in (1, 4, 10)), orders=EITHER)
 
 
 def test_an_explosion_that_comes_late_is_seen_in_twenty_minutes(tmp_path):
@@ -118,12 +121,11 @@ def test_a_budget_of_a_day_that_grows_fires_until_it_is_full(tmp_path):
                              *firing((205, 300, 449)), asks("round(seriesgate:budget_series:full_in_seconds)", 300, (LABELS % DAY, 9000))))
 
 
-@pytest.mark.parametrize("name, values, minutes", [
-    ("it lasts to midnight", "100+0.6x900", range(150, 900, 50)),
-    ("a rollout of an hour", "100x300 100+10x60 700x300", range(150, 650, 5)),
-    ("all come back after midnight", "900x1440 0+90x10 900x240", range(1430, 1680, 5))])
-def test_a_day_is_looked_at_in_hours(tmp_path, name, values, minutes):
-    check(tmp_path, scenario(name, budget(values, DAY), *quiet(minutes)))
+def test_a_day_is_looked_at_in_hours(tmp_path):
+    check(tmp_path, *(scenario(name, budget(values, DAY), *quiet(minutes)) for name, values, minutes in [
+        ("it lasts to midnight", "100+0.6x900", range(150, 900, 50)),
+        ("a rollout of an hour", "100x300 100+10x60 700x300", range(150, 650, 5)),
+        ("all come back after midnight", "900x1440 0+90x10 900x240", range(1430, 1680, 5))]))
 
 
 def test_the_budgets_of_all_series_and_of_tenants_are_told_apart(tmp_path):
@@ -150,13 +152,13 @@ PANELS = {
 GROWN = budget("100+20x45")
 
 
-@pytest.mark.parametrize("panel", PANELS)
-def test_panels_show_it(tmp_path, panel):
-    target, = (target for target in dashboards.TARGETS if target.panel == panel)
-    wrapped, shown = PANELS[panel]
-    labels = '{group="{a}",limit="per-ns",mode="enforce",window="%s"}'
-    choices = [({}, shown), ({"limit": ["per-ns"]}, shown), ({"limit": ["other", "per.ns"]}, []), ({"tenant": ["shop"]}, [])]
-    for chosen, expected in choices:
-        text = dashboards.substituted(target.text, chosen, {"job": ["gate"]})
-        asked = asks(wrapped % f"({text})", 30, *((labels % window, value) for window, value in expected))
-        check(tmp_path, scenario(panel, GROWN, asked))
+def test_panels_show_it(tmp_path):
+    labels, questions = '{group="{a}",limit="per-ns",mode="enforce",window="%s"}', []
+    for panel, (wrapped, shown) in PANELS.items():
+        target, = (target for target in dashboards.TARGETS if target.panel == panel)
+        for chosen, expected in [({}, shown), ({"limit": ["per-ns"]}, shown), ({"limit": ["other", "per.ns"]}, []),
+                                 ({"tenant": ["shop"]}, [])]:
+            text = dashboards.substituted(target.text, chosen, {"job": ["gate"]})
+            questions.append(asks(wrapped % f"({text})", 30, *((labels % window, value) for window, value in expected)))
+    assert len(questions) == 4 * len(PANELS)
+    check(tmp_path, scenario("panels", GROWN, *questions))

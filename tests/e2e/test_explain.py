@@ -7,6 +7,7 @@ import pytest
 
 import documents
 import faked_clock
+from tables import check_rows
 from traffic import TENANT, body, numbered
 from waiting import eventually
 
@@ -145,18 +146,23 @@ def test_a_histogram_that_is_kept_whole(start_gate):
     assert ask(gate, "up")["wholeHistogram"] is None
 
 
-@pytest.mark.parametrize("series, error", [
+NO_SERIES = [
     ("", "series: expected a metric's name or '{', found the end at byte 0"),
     ("up{job=~\"a\"}", 'series: one series is asked for, so every label needs an \'=\', and "job" has another sign'),
     ("{a=\"1\",a=\"2\"}", 'series: the label "a" has two values'),
     ("up{", "series: expected a label's name or '}', found the end at byte 3"),
-])
-def test_what_is_no_series_is_an_error(gate, series, error):
-    reply = gate.get("/api/v1/explain?" + urllib.parse.urlencode({"series": series}))
-    assert reply.status == 400
-    answer = json.loads(reply.body)
-    assert (answer["status"], answer["errorType"]) == ("error", "bad_data")
-    assert answer["error"] == error + "; possible are series, tenant, each once at most and percent-encoded"
+]
+
+
+def test_what_is_no_series_is_an_error(gate):
+    def is_an_error(series, error):
+        reply = gate.get("/api/v1/explain?" + urllib.parse.urlencode({"series": series}))
+        assert reply.status == 400
+        answer = json.loads(reply.body)
+        assert (answer["status"], answer["errorType"]) == ("error", "bad_data")
+        assert answer["error"] == error + "; possible are series, tenant, each once at most and percent-encoded"
+
+    check_rows({series: (series, error) for series, error in NO_SERIES}, is_an_error, gate)
 
 
 def test_a_series_has_to_be_named(gate):

@@ -11,25 +11,37 @@ import servers
 from gate import REPOSITORY, run
 from manifests import (LAYOUTS, configuration, containers, documents, gate, mistakes, of_kind, pod, read, workload,
                        FOLDER)
+from tables import check_rows, named
 
 CENTRAL = ["fleet", "single"]
 SECRET = "/etc/seriesgate-secret/fingerprint"
 VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
-central = pytest.mark.parametrize("layout", CENTRAL)
+
+
+def of_all(layouts):
+    """One test of all these layouts."""
+    def made(check):
+        def test():
+            check_rows(named(layouts), check)
+
+        test.__name__ = check.__name__
+        return test
+
+    return made
 
 
 # --- the schema
 
-@every_layout
+@of_all(LAYOUTS)
 def test_every_document_is_of_its_published_schema(layout):
     found = documents(layout)
     assert {"ConfigMap"} < {each["kind"] for each in found}
     assert [mistake for each in found for mistake in mistakes(each)] == []
 
 
-@pytest.mark.parametrize("change, mistake", [
+MISTAKES = [
     (lambda it: it.update(apiVersion="apps/v1beta1"), "apps/v1beta1 Deployment: unknown"),
     (lambda it: it["spec"].update(replica=3), "Deployment.spec.replica: unknown field"),
     (lambda it: it["spec"].update(replicas="3"), "Deployment.spec.replicas: '3' is no int"),
@@ -42,16 +54,21 @@ def test_every_document_is_of_its_published_schema(layout):
     (lambda it: it["spec"]["template"]["spec"].update(automountServiceAccountToken="no"), "'no' is no bool"),
     (lambda it: it["spec"]["template"]["spec"].update(volumes={}), "volumes: is no list"),
     (lambda it: it["metadata"].update(labels={"a": 1}), "Deployment.metadata.labels.a: 1 is no str"),
-])
-def test_a_mistake_would_be_found(change, mistake):
-    deployment = copy.deepcopy(workload("fleet"))
-    change(deployment)
-    assert any(mistake in each for each in mistakes(deployment)), mistakes(deployment)
+]
+
+
+def test_a_mistake_would_be_found():
+    def would_be_found(change, mistake):
+        deployment = copy.deepcopy(workload("fleet"))
+        change(deployment)
+        assert any(mistake in each for each in mistakes(deployment)), mistakes(deployment)
+
+    check_rows({f"{at}: {mistake}": (change, mistake) for at, (change, mistake) in enumerate(MISTAKES)}, would_be_found)
 
 
 # --- who names whom
 
-@every_layout
+@of_all(LAYOUTS)
 def test_selectors_find_the_pods(layout):
     spec = workload(layout)["spec"]
     labels = spec["template"]["metadata"]["labels"]
@@ -69,7 +86,7 @@ def test_selectors_find_the_pods(layout):
         assert monitor["spec"]["selector"]["matchLabels"] == service["metadata"]["labels"]
 
 
-@every_layout
+@of_all(LAYOUTS)
 def test_volumes_and_accounts_are_there(layout):
     spec = workload(layout)["spec"]
     claims = {each["metadata"]["name"] for each in spec.get("volumeClaimTemplates", [])}
@@ -85,7 +102,7 @@ def test_volumes_and_accounts_are_there(layout):
         assert spec["serviceName"] == workload(layout)["metadata"]["name"]
 
 
-@every_layout
+@of_all(LAYOUTS)
 def test_the_image_is_of_this_version(layout):
     assert gate(layout)["image"] == f"seriesgate:{VERSION}"
     kustomization, = read(FOLDER / layout / "kustomization.yaml")
@@ -103,7 +120,7 @@ def ports(container):
     return {each["name"]: each["containerPort"] for each in container["ports"]}
 
 
-@every_layout
+@of_all(LAYOUTS)
 def test_the_gate_listens_where_others_look_for_it(layout):
     settings = yaml.safe_load(configuration(layout))
     assert settings["admin"]["listen"] == f"0.0.0.0:{ports(gate(layout))['admin']}"
@@ -115,7 +132,7 @@ def test_the_gate_listens_where_others_look_for_it(layout):
                 assert container[probe]["httpGet"]["port"] in ports(container)
 
 
-@central
+@of_all(CENTRAL)
 def test_services_and_policies_name_its_ports(layout):
     service, = of_kind(layout, "Service")
     assert {each["name"]: each["port"] for each in service["spec"]["ports"]} == ports(gate(layout))
@@ -150,7 +167,7 @@ def place_of(container, path):
     return next((each for each in container["volumeMounts"] if path.startswith(each["mountPath"] + "/")), None)
 
 
-@every_layout
+@of_all(LAYOUTS)
 def test_its_files_are_where_it_looks_for_them(layout):
     container = gate(layout)
     config_map, = of_kind(layout, "ConfigMap")
@@ -169,7 +186,7 @@ def test_its_files_are_where_it_looks_for_them(layout):
 
 # --- how it runs
 
-@every_layout
+@of_all(LAYOUTS)
 def test_pods_are_restricted(layout):
     """Source: Kubernetes, Pod Security Standards, "restricted"; and what it does not ask for: a root that cannot be written to."""
     spec = pod(layout)
@@ -202,7 +219,7 @@ def test_its_probes_are_answered_and_it_has_time_to_drain(layout, limited):
     assert pod(layout)["terminationGracePeriodSeconds"] > pause + drains + sending
 
 
-@central
+@of_all(CENTRAL)
 def test_a_fleet_is_spread_and_one_gate_is_alone(layout):
     spec = workload(layout)["spec"]
     if layout == "single":

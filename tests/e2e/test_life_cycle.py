@@ -13,6 +13,7 @@ import recorded
 import wire
 from client import head, post, send
 from gate import REPOSITORY, run
+from tables import check_rows, named
 from upstream import Answer
 from waiting import eventually, in_time
 
@@ -141,7 +142,7 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(tmp_path, check):
     assert str(tmp_path) in one_clear_line(run(f"--config.file={tmp_path}", *check))
 
 
-@pytest.mark.parametrize("flags, named", [
+BAD_FLAGS = [
     (["--no-such-flag"], "--no-such-flag"),
     (["--maxHourlySeries=many", "--upstream.url=discard:"], "--maxHourlySeries"),
     (["--maxHourlySeries=-1", "--upstream.url=discard:"], "--maxHourlySeries"),
@@ -156,9 +157,14 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(tmp_path, check):
     (["--listen=127.0.0.1:70000", "--upstream.url=discard:"], "--listen"),
     (["stray", "--upstream.url=discard:"], "stray"),
     ([], "upstream.url"),
-])
-def test_a_bad_flag_is_one_clear_line_that_names_it(flags, named):
-    assert named in one_clear_line(run(*flags))
+]
+
+
+def test_a_bad_flag_is_one_clear_line_that_names_it():
+    def is_named(flags, name):
+        assert name in one_clear_line(run(*flags))
+
+    check_rows({" ".join(flags): (flags, name) for flags, name in BAD_FLAGS}, is_named)
 
 
 def test_version_and_help():
@@ -235,14 +241,17 @@ BAD_VALUES = [
 ]
 
 
-@pytest.mark.parametrize("text, line, key", BAD_VALUES, ids=[key for _, _, key in BAD_VALUES])
 @pytest.mark.parametrize("flags", [["--check-config"], []], ids=["check", "start"])
-def test_a_bad_value_names_file_line_and_key(tmp_path, text, line, key, flags):
+def test_a_bad_value_names_file_line_and_key(tmp_path, flags):
     file = tmp_path / "gate.yaml"
-    file.write_text(text)
-    said = one_clear_line(run(f"--config.file={file}", *flags))
-    assert said.startswith(f"{file}:{line}: {key}: "), said
-    assert len(said.split(f"{key}: ", 1)[1]) > 5
+
+    def is_named(text, line, key):
+        file.write_text(text)
+        said = one_clear_line(run(f"--config.file={file}", *flags))
+        assert said.startswith(f"{file}:{line}: {key}: "), said
+        assert len(said.split(f"{key}: ", 1)[1]) > 5
+
+    check_rows({text: (text, line, key) for text, line, key in BAD_VALUES}, is_named)
 
 
 def test_all_errors_are_printed_and_not_just_the_first(tmp_path):
@@ -261,19 +270,23 @@ def test_all_errors_are_printed_and_not_just_the_first(tmp_path):
         [f"{file}:5", "maxHourlySeries"], [f"{file}:6", "colour"], [f"{file}:8", "server.threads"]]
 
 
-@pytest.mark.parametrize("text", ["upstream: {url: 'discard:'\n", "a: b: c\n", "\tlisten: x\n", "- a\n- b\n",
-                                  "just text\n", "\x00\x01\x02"])
-def test_a_file_that_is_no_mapping_is_one_clear_line(tmp_path, text):
-    file, result = check(tmp_path, text)
-    assert one_clear_line(result).startswith(f"{file}:")
+def test_a_file_that_is_no_mapping_is_one_clear_line(tmp_path):
+    def is_said(text):
+        file, result = check(tmp_path, text)
+        assert one_clear_line(result).startswith(f"{file}:")
+
+    check_rows(named(["upstream: {url: 'discard:'\n", "a: b: c\n", "\tlisten: x\n", "- a\n- b\n", "just text\n", "\x00\x01\x02"]),
+               is_said)
 
 
-@pytest.mark.parametrize("text", ["", "maxHourlySeries: 5\n", "upstream: {timeout: 1s}\n"])
-def test_a_file_without_an_upstream_url_says_so(tmp_path, text):
-    _, result = check(tmp_path, text)
-    assert "upstream.url" in one_clear_line(result)
-    _, result = check(tmp_path, text, "--upstream.url=discard:")
-    assert result.returncode == 0, result.stderr
+def test_a_file_without_an_upstream_url_says_so(tmp_path):
+    def is_said(text):
+        _, result = check(tmp_path, text)
+        assert "upstream.url" in one_clear_line(result)
+        _, result = check(tmp_path, text, "--upstream.url=discard:")
+        assert result.returncode == 0, result.stderr
+
+    check_rows(named(["", "maxHourlySeries: 5\n", "upstream: {timeout: 1s}\n"]), is_said)
 
 
 def test_flags_override_the_file(start_gate, upstream):

@@ -18,39 +18,70 @@ from client import WRITE, head, post
 from documents import log_lines
 from faked_clock import FakedClock
 from faked_names import FakedNames
-from gate import REPOSITORY, run, sanitized
+from gate import REPOSITORY, Gate, run, sanitized
 from certificates import Authority
 from log_lines import parse
 from shared_stores import SharedStore
+from tables import check_rows
 from taking_over import asking, is_given_all
 from traffic import numbered, offer
 from upstream import Answer, Upstream
-from waiting import eventually
+from waiting import eventually, wait_out_the_hour
 
-pytestmark = pytest.mark.one_thread
+pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(120)]
 
 GOOD = recorded.bodies("metadata-v1")[0]
-LINES = {}  # msg: what provokes it
+AT_ONCE = 5  # lines, each with its gates
+LINES = {}  # what they are about: {msg: what provokes it}
 
 
-def line(message, **how):
-    """Registers what provokes a line: a function of a `scene`."""
+def about(what):
+    """The lines that follow are one test."""
+    LINES[what] = {}
+
+
+def line(message, unless=False):
+    """Registers what provokes a line: a function of a `scene`. `unless`: it cannot be, with this binary."""
     def register(provoke):
-        assert message not in LINES
-        LINES[message] = pytest.param(message, provoke, id=message[:50], **how)
+        assert not any(message in lines for lines in LINES.values())
+        list(LINES.values())[-1][message] = None if unless else provoke
         return provoke
 
     return register
 
 
 class Scene:
-    """A gate that logs in one form."""
+    """Gates that log in one form, a stub upstream and a folder of their own."""
 
-    def __init__(self, form, start_gate, upstream, folder):
-        self.form, self.upstream, self.folder, self.start = form, upstream, folder, start_gate
+    def __init__(self, form, folder):
+        self.form, self.folder = form, folder
+        self.upstream = Upstream()
         self.state = folder / "state"
         self.held = []  # connections that stay open
         self.stores = []  # of fleets
+        self._started = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failed, *_):
+        """All gates have to end well."""
+        try:
+            for gate in self._started:
+                gate.kill() if failed else gate.stop()
+        finally:
+            for gate in self._started:
+                if gate.running:
+                    gate.kill()
+            for store in self.stores:
+                store.stop()
+            self.upstream.stop()
+
+    def start(self, *flags, config, **how):
+        file = self.folder / f"gate-{len(self._started)}.yaml"
+        file.write_text(config)
+        self._started.append(Gate(*flags, config_file=file, **how))
+        return self._started[-1]
 
     def gate(self, text="", *flags, level="info", **how):
         text = f"log: {{format: {self.form}, level: {level}}}\n{text}"
@@ -72,15 +103,16 @@ class Scene:
         return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n")
 
 
-@pytest.fixture(params=["logfmt", "json"])
-def scene(request, start_gate, upstream, tmp_path):
-    scene = Scene(request.param, start_gate, upstream, tmp_path)
-    yield scene
-    for store in scene.stores:
-        store.stop()
+@pytest.fixture(autouse=True)
+def long_within_one_hour():
+    """Its tables take longer than most tests, under a sanitizer."""
+    wait_out_the_hour(60)
 
 
 # --- what provokes each
+
+about("start and state")
+
 
 @line("seriesgate is up")
 def at_the_start(scene):
@@ -146,6 +178,9 @@ def a_removed_lock(scene):
     gate = scene.keeping("100ms")
     (scene.state / "lock").unlink()
     return gate, {}
+
+
+about("configuration")
 
 
 @line("configuration reloaded")
@@ -218,6 +253,9 @@ def doubts_without_end(scene):
                       "".join(f"  - {{name: l{n}, maxHourlySeries: 11}}\n" for n in range(13)))
     assert len(gate.said("doubtful configuration")) == 10
     return gate, {"more_warnings": "3"}
+
+
+about("series, requests and connections")
 
 
 @line("series refused")
@@ -294,18 +332,21 @@ def without_descriptors(scene):
     return gate
 
 
-NO_SANITIZER = pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="its runtime wants to be loaded first")
-NO_UBSAN = pytest.mark.skipif(sanitized("ubsan"), reason="UBSan asks with a pipe whether an object may be read")
+SANITIZED = sanitized("asan", "tsan", "ubsan")  # its runtime wants to be loaded first
+UBSAN = sanitized("ubsan")  # it asks with a pipe whether an object may be read
 
 
-@line("server.maxConnections is lowered, there are fewer descriptors", marks=NO_UBSAN)
+@line("server.maxConnections is lowered, there are fewer descriptors", unless=UBSAN)
 def fewer_descriptors(scene):
     return without_descriptors(scene), {"max_connections": "8"}
 
 
-@line("cannot accept a connection", marks=NO_UBSAN)
+@line("cannot accept a connection", unless=UBSAN)
 def no_descriptor(scene):
     return without_descriptors(scene), {"err": "Too many open files"}
+
+
+about("the end, and another gate in its place")
 
 
 @line("draining")
@@ -405,6 +446,9 @@ def a_request_with_debug(scene):
     return gate, {"sender": "127.0.0.1", "tenant": "shop", "method": "POST", "path": "/api/v1/write", "status": "400"}
 
 
+about("the store, its addresses and replicas")
+
+
 @line("the clock has leapt by over an hour")
 def a_clock_that_leaps(scene):
     clock = FakedClock(scene.folder, "2026-03-10 12:30:00")
@@ -500,10 +544,11 @@ def a_store_that_takes_no_markers(scene):
                   "err": "no series for you"}
 
 
-SLOW = pytest.mark.slow  # ten seconds pass
+BURSTS = "bursts"  # ten seconds pass
+about(BURSTS)
 
 
-@line("a replica has not stored more of what it was sent", marks=SLOW)
+@line("a replica has not stored more of what it was sent")
 def a_burst_to_a_replica_that_is_away(scene):
     replica = Upstream()
     gate = replicated(scene, replica, "false")
@@ -513,7 +558,7 @@ def a_burst_to_a_replica_that_is_away(scene):
     return gate, {"requests": "19", "samples": "19", "replica": replica.host}
 
 
-@line("more requests rejected", marks=SLOW)
+@line("more requests rejected")
 def a_burst_of_garbage(scene):
     gate = scene.gate()
     for _ in range(50):
@@ -521,7 +566,7 @@ def a_burst_of_garbage(scene):
     return gate, {"requests": "49", "reason": "malformed"}
 
 
-@line("more requests without an answer", marks=SLOW)
+@line("more requests without an answer")
 def a_burst_to_a_store_that_is_away(scene):
     gate = scene.gate()
     scene.upstream.stop()
@@ -530,13 +575,30 @@ def a_burst_to_a_store_that_is_away(scene):
     return gate, {"requests": "49", "reason": "connection_refused"}
 
 
-@line("the store rejected more requests", marks=SLOW)
+@line("the store rejected more requests")
 def a_burst_that_the_store_rejects(scene):
     gate = scene.gate()
     scene.upstream.default = Answer(503)
     for _ in range(50):
         assert gate.send(GOOD).status == 503
     return gate, {"requests": "49", "status": "503", "senders": "retry"}
+
+
+def partly_written(scene, requests):
+    gate = scene.gate()
+    scene.upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")])
+    message = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abc")))
+    for _ in range(requests):
+        assert gate.send(message, [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")]).status == 204
+    return gate
+
+
+@line("the store wrote less of more requests")
+def a_burst_that_the_store_writes_less_of(scene):
+    return partly_written(scene, 50), {"requests": "49", "samples": "98"}
+
+
+about("what the store says, and its name")
 
 
 @line("the store rejected requests")
@@ -553,18 +615,21 @@ def elsewhere(scene, names):
     return scene.start(config=text, environment=names.environment)
 
 
-@line("the upstream's name does not resolve", marks=NO_SANITIZER)
+@line("the upstream's name does not resolve", unless=SANITIZED)
 def a_name_that_nobody_knows(scene):
     return elsewhere(scene, FakedNames(scene.folder)), {"upstream": "store.test", "addresses_kept": "0"}
 
 
-@line("the upstream's name resolves again", marks=NO_SANITIZER)
+@line("the upstream's name resolves again", unless=SANITIZED)
 def a_name_that_comes_late(scene):
     names = FakedNames(scene.folder)
     gate = elsewhere(scene, names)
     eventually(lambda: gate.said("the upstream's name does not resolve"), "it does not")
     names.set(**{"store.test": "127.0.0.1"})
     return gate, {"upstream": "store.test"}
+
+
+about("fleets")
 
 
 @line("joined the fleet")
@@ -618,6 +683,9 @@ def a_shared_store_that_has_them_again(scene):
     return gate, {"budgets": "0", "gates": "1"}
 
 
+about("what is confirmed, secrets and certificates")
+
+
 @line("the upstream does not confirm remote write 2")
 def a_store_that_confirms_nothing(scene):
     gate = scene.gate()
@@ -625,24 +693,10 @@ def a_store_that_confirms_nothing(scene):
     return gate, {"requests": "1", "samples": "1", "upstream": scene.upstream.host}
 
 
-def partly_written(scene, requests):
-    gate = scene.gate()
-    scene.upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")])
-    message = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abc")))
-    for _ in range(requests):
-        assert gate.send(message, [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")]).status == 204
-    return gate
-
-
 @line("the store wrote less than it was sent")
 def a_store_that_writes_less(scene):
     return partly_written(scene, 1), {"requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop",
                                       "upstream": scene.upstream.host}
-
-
-@line("the store wrote less of more requests", marks=SLOW)
-def a_burst_that_the_store_writes_less_of(scene):
-    return partly_written(scene, 50), {"requests": "49", "samples": "98"}
 
 
 @line("a sender's query argument was left out, see upstream.forwardQuery")
@@ -707,20 +761,28 @@ def a_certificate_that_has_expired(scene):
 
 # --- the tests
 
-@pytest.mark.parametrize("message, provoke", LINES.values())
-def test_what_happens_is_said(scene, message, provoke):
-    said_by, fields = provoke(scene)
+def said_in(form, folder, message, provoke):
+    with Scene(form, folder) as scene:
+        said_by, fields = provoke(scene)
 
-    def events():
-        lines = said_by if isinstance(said_by, list) else said_by.log.split("\n")[:-1]
-        assert all(line.startswith("{") == (scene.form == "json") for line in lines)
-        return [event for event in map(parse, lines) if event["msg"] == message]
+        def events():
+            lines = said_by if isinstance(said_by, list) else said_by.log.split("\n")[:-1]
+            assert all(line.startswith("{") == (form == "json") for line in lines)
+            return [event for event in map(parse, lines) if event["msg"] == message]
 
-    event = eventually(events, f"a line: {message}", 30)[0]
-    _, level, keys = log_lines(1)[message]
-    assert event["level"] == level
-    assert list(event)[3:] == keys
-    assert {key: str(event[key]) for key in fields} == fields
+        event = eventually(events, f"a line: {message}", 30)[0]
+        _, level, keys = log_lines(1)[message]
+        assert event["level"] == level
+        assert list(event)[3:] == keys
+        assert {key: str(event[key]) for key in fields} == fields
+
+
+@pytest.mark.parametrize("form", ["logfmt", "json"])
+@pytest.mark.parametrize("what", [pytest.param(what, marks=pytest.mark.slow if what == BURSTS else ()) for what in LINES])
+def test_what_happens_is_said(tmp_path_factory, form, what):
+    """Most of it is waiting: so the lines are provoked side by side, each by gates of its own."""
+    check_rows({message: (form, tmp_path_factory.mktemp("scene"), message, provoke)
+                for message, provoke in LINES[what].items() if provoke}, said_in, at_once=AT_ONCE)
 
 
 def test_the_document_has_all_lines_and_no_others():
@@ -736,4 +798,6 @@ def test_the_document_has_all_lines_and_no_others():
 
 def test_each_line_of_the_document_is_provoked():
     elsewhere = {"lines of the log were lost, who reads it is too slow"}  # tests/attacks/test_log_reader.py
-    assert LINES.keys() | elsewhere == log_lines(1).keys()
+    provoked = [message for lines in LINES.values() for message in lines]
+    assert len(provoked) == len(set(provoked))
+    assert set(provoked) | elsewhere == log_lines(1).keys()

@@ -8,6 +8,7 @@ import pytest
 
 import wire
 import wire_v2
+from tables import check_rows, crossed
 from test_on_limit import KNOWN, NEW, STORES, gate_that_knows, send
 from test_protocol_v2 import counts, write
 from upstream import Answer
@@ -21,24 +22,37 @@ def samples(gate, *keys):
     return tuple(found[key] for key in keys)
 
 
-@pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("version", ["v1", "v2"])
-def test_what_the_store_does_not_confirm_has_failed(limited, upstream, version, store):
-    gate = gate_that_knows(limited, upstream, "")
-    upstream.default = STORES[store]
-    send(gate, version, [*KNOWN, *NEW])
-    confirmed = version == "v1" and STORES[store].status < 300
-    assert samples(gate) == (2 + 5, 2 + 2, 3, 2 + 2 * confirmed, 2 - 2 * confirmed)
+def since(before, after):
+    return tuple(now - then for then, now in zip(before, after, strict=True))
 
 
-@pytest.mark.parametrize("status", [200, 204, 400, 500])
-@pytest.mark.parametrize("written, stored", [((1,), 1), ((2,), 2), ((9,), 2), ((0, 9), 0), ((0,), 0)])
-def test_of_remote_write_2_as_much_is_stored_as_the_store_says(limited, upstream, status, written, stored):
+def test_what_the_store_does_not_confirm_has_failed(limited, upstream):
     gate = gate_that_knows(limited, upstream, "")
-    upstream.default = Answer(status=status, headers=counts(*written))
-    reply = send(gate, "v2", [*KNOWN, *NEW])
-    assert reply.status == status
-    assert samples(gate, "stored", "failed") == (2 + stored, 2 - stored)
+    assert samples(gate) == (2, 2, 0, 2, 0)
+
+    def has_failed(version, store):
+        before = samples(gate)
+        upstream.default = STORES[store]
+        send(gate, version, [*KNOWN, *NEW])
+        confirmed = version == "v1" and STORES[store].status < 300
+        assert since(before, samples(gate)) == (5, 2, 3, 2 * confirmed, 2 - 2 * confirmed)
+
+    check_rows(crossed(["v1", "v2"], list(STORES)), has_failed, gate)
+
+
+def test_of_remote_write_2_as_much_is_stored_as_the_store_says(limited, upstream):
+    gate = gate_that_knows(limited, upstream, "")
+    assert samples(gate) == (2, 2, 0, 2, 0)
+
+    def is_stored(said, status):
+        written, stored = said
+        before = samples(gate, "stored", "failed")
+        upstream.default = Answer(status=status, headers=counts(*written))
+        reply = send(gate, "v2", [*KNOWN, *NEW])
+        assert reply.status == status
+        assert since(before, samples(gate, "stored", "failed")) == (stored, 2 - stored)
+
+    check_rows(crossed([((1,), 1), ((2,), 2), ((9,), 2), ((0, 9), 0), ((0,), 0)], [200, 204, 400, 500]), is_stored, gate)
 
 
 def test_no_answer_is_a_failure_and_nothing_is_decided_while_it_is_awaited(limited, upstream):

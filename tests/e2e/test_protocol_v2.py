@@ -6,6 +6,7 @@ import recorded
 import wire
 import wire_v2
 from recorded import SAMPLES, SERIES
+from tables import check_rows, crossed
 from upstream import Answer
 from waiting import eventually
 
@@ -114,18 +115,21 @@ def test_without_a_store_all_counts_are_the_gates(start_gate, upstream, upstream
 REFUSING = {"none": (numbered(0, 2), 0), "some": (numbered(1, 2), 1)}
 
 
-@pytest.mark.parametrize("refused", REFUSING)
-@pytest.mark.parametrize("status", [400, 409, 429, 500, 503])
-def test_an_upstreams_error_goes_back_with_its_own_counts(limited, upstream, status, refused):
-    labels, _ = REFUSING[refused]
+def test_an_upstreams_error_goes_back_with_its_own_counts(limited, upstream):
     gate = limited("maxHourlySeries: 2\n")
     upstream.default = Answer(headers=counts(2))
     assert write(gate, body_of(*numbered(0, 2))).status == 204
-    upstream.default = Answer(status=status, headers=[*counts(1), ("Retry-After", "7")], body=b"out of order\n")
-    reply = write(gate, body_of(*labels))
-    also = b"seriesgate: also refused 1 new series (1 sample)\n" if refused == "some" else b""
-    assert (reply.status, reply.body, written(reply)) == (status, b"out of order\n" + also, (1, 0, 0))
-    assert reply.get("Retry-After") == "7"
+
+    def goes_back(status, refused):
+        labels, _ = REFUSING[refused]
+        upstream.default = Answer(status=status, headers=[*counts(1), ("Retry-After", "7")], body=b"out of order\n")
+        reply = write(gate, body_of(*labels))
+        also = b"seriesgate: also refused 1 new series (1 sample)\n" if refused == "some" else b""
+        assert (reply.status, reply.body, written(reply)) == (status, b"out of order\n" + also, (1, 0, 0))
+        assert reply.get("Retry-After") == "7"
+
+    check_rows(crossed([400, 409, 429, 500, 503], list(REFUSING)), goes_back, gate)
+    assert gate.current() == 2
 
 
 @pytest.mark.parametrize("refused", REFUSING)
@@ -178,18 +182,23 @@ def test_an_exemplar_or_stale_marker_alone_admits_nothing(limited, storing):
 SYMBOL = wire.field(4, b"")
 
 
-@pytest.mark.parametrize("raw, reason", [
-    (SYMBOL + wire.field(5, wire.field(1, b"\x09\x00")), "reference to a symbol"),
-    (SYMBOL + wire.field(4, b"a") + wire.field(5, wire.field(1, b"\x01")), "odd number of label references"),
-    (SYMBOL + wire.field(5, wire.field(1, b"\x80")), "packed field ends inside an element"),
-    (SYMBOL + wire.field(5, wire.field(1, wire.varint((1 << 32) + 1) * 2)), "reference to a symbol"),
-    (SYMBOL + wire.sampled("up", job="a"), "remote write 1"),
-], ids=["beyond the table", "odd", "cut", "above 2^32", "a series of version 1"])
-def test_a_malformed_request_is_400_and_changes_nothing(gate, upstream, raw, reason):
-    reply = write(gate, wire.pack(raw))
-    assert reply.status == 400
-    assert reason in reply.first_line, reply.first_line
-    assert (upstream.requests, gate.current()) == ([], 0)
+MALFORMED = {
+    "beyond the table": (SYMBOL + wire.field(5, wire.field(1, b"\x09\x00")), "reference to a symbol"),
+    "odd": (SYMBOL + wire.field(4, b"a") + wire.field(5, wire.field(1, b"\x01")), "odd number of label references"),
+    "cut": (SYMBOL + wire.field(5, wire.field(1, b"\x80")), "packed field ends inside an element"),
+    "above 2^32": (SYMBOL + wire.field(5, wire.field(1, wire.varint((1 << 32) + 1) * 2)), "reference to a symbol"),
+    "a series of version 1": (SYMBOL + wire.sampled("up", job="a"), "remote write 1"),
+}
+
+
+def test_a_malformed_request_is_400_and_changes_nothing(gate, upstream):
+    def is_400(raw, reason):
+        reply = write(gate, wire.pack(raw))
+        assert reply.status == 400
+        assert reason in reply.first_line, reply.first_line
+        assert (upstream.requests, gate.current()) == ([], 0)
+
+    check_rows(MALFORMED, is_400, gate)
 
 
 def test_what_stores_read_in_different_ways_is_415(gate, upstream):

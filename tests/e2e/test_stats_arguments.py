@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
+from tables import check_rows
 from traffic import figures, numbered, offer
 
 POSSIBLE = b"; /stats takes limit=N, tenant=NAME and name=NAME of a limit, each once at most and percent-encoded\n"
@@ -77,20 +78,26 @@ def test_every_part_is_what_the_whole_says(shared):
         assert (part["windows"], part["samples"], part["exempt"]) == (whole["windows"], whole["samples"], whole["exempt"])
 
 
-@pytest.mark.parametrize("tenant", [b"a b+c&d=e%20", b"\xff", b"\\xff", b"caf\xc3\xa9", b"#?;", b"__overflow__", b"'\"<>",
-                                    b"x" * 1024])
-def test_a_tenant_of_any_bytes_is_found(limited, upstream, tenant):
+@pytest.mark.parametrize("tenants", [
+    [b"a b+c&d=e%20", b"\xff", b"\\xff", b"caf\xc3\xa9", b"#?;", b"__overflow__", b"'\"<>"], [b"x" * 1024]], ids=["short", "long"])
+def test_a_tenant_of_any_bytes_is_found(limited, upstream, tenants):
+    """And no other: they are all there, with different numbers of series."""
     gate = limited(LIMITS)
     others = [b"\xfe", b"\\\\xff", b"a b c&d=e%20", b"x" * 900]
-    for name in [tenant, *others]:
-        offer(gate, upstream, numbered(2, job="x"), name)
-    found = gate.get("/stats?tenant=" + quote(tenant, safe=""))
-    stats = json.loads(found.body)
-    has_group = len(tenant) < 1000  # tenant and job make a key of 1024 bytes at most, or they share the overflow
-    assert (stats["tenantsTotal"], stats["limitsTotal"]) == (1, has_group)
+    for at, name in enumerate([*tenants, *others]):
+        offer(gate, upstream, numbered(2 + at, job="x"), name)
     whole = {entry["tenant"]: entry for entry in gate.stats["tenants"]}
-    assert len(whole) == 5
-    assert stats["tenants"][0] == whole[stats["tenants"][0]["tenant"]]
+    assert len(whole) == len(tenants) + len(others)
+
+    def is_found(at, tenant):
+        found = gate.get("/stats?tenant=" + quote(tenant, safe=""))
+        stats = json.loads(found.body)
+        has_group = len(tenant) < 1000  # tenant and job make a key of 1024 bytes at most, or they share the overflow
+        assert (stats["tenantsTotal"], stats["limitsTotal"]) == (1, has_group)
+        assert stats["tenants"][0] == whole[stats["tenants"][0]["tenant"]]
+        assert stats["tenants"][0]["hourly"]["currentSeries"] == 2 + at
+
+    check_rows({str(tenant)[:40]: (at, tenant) for at, tenant in enumerate(tenants)}, is_found, gate)
 
 
 def test_the_overflow_is_found_by_its_name(limited, upstream):
@@ -120,7 +127,7 @@ def test_who_observes_is_told_by_the_mode(limited, upstream):
     assert modes() == ("observe", "observe", "observe", {"tenant": {"observe"}, "limit": {"observe"}})
 
 
-@pytest.mark.parametrize("query, fault", [
+FAULTS = [
     *((query, "limit: expected a whole number, how many entries each list may have")
       for query in ("limit=", "limit", "limit=-1", "limit=x", "limit=1.5", "limit=99999999999999999999")),
     ("limit=1&limit=2", "limit: comes twice"),
@@ -132,11 +139,21 @@ def test_who_observes_is_told_by_the_mode(limited, upstream):
     ("tenant=" + "x" * 1025, "tenant: expected a name of at most 1024 bytes"),
     ("tenant=%", "the query has a ';', a '#', or a '%' without two hexadecimal digits behind it"),
     ("limit=1;tenant=a", "the query has a ';', a '#', or a '%' without two hexadecimal digits behind it"),
-])
-def test_what_cannot_be_understood_is_400_and_says_what_can(gate, query, fault):
-    for method in ("GET", "HEAD"):
-        with gate.client() as client:
-            reply = client.request(method, "/stats?" + query)
-        assert (reply.status, reply.body) == (400, fault.encode() + POSSIBLE if method == "GET" else b"")
-    assert gate.metric("seriesgate_requests_rejected_total", reason="bad_argument") == 2
-    assert gate.stats["requests"]["rejected"] == 0  # that is about senders
+]
+
+
+def test_what_cannot_be_understood_is_400_and_says_what_can(gate):
+    def rejected():
+        return gate.metric("seriesgate_requests_rejected_total", reason="bad_argument")
+
+    def is_told(query, fault):
+        before = rejected()
+        for method in ("GET", "HEAD"):
+            with gate.client() as client:
+                reply = client.request(method, "/stats?" + query)
+            assert (reply.status, reply.body) == (400, fault.encode() + POSSIBLE if method == "GET" else b"")
+        assert rejected() == before + 2
+        assert gate.stats["requests"]["rejected"] == 0  # that is about senders
+
+    check_rows({query[:40]: (query, fault) for query, fault in FAULTS}, is_told, gate)
+    assert rejected() == 2 * len(FAULTS)

@@ -96,13 +96,15 @@ def test_what_is_no_ingestion_is_none_of_the_requests_rejected(gate):
     assert (requests["total"], requests["rejected"]) == (1, 1)
 
 
-@pytest.mark.parametrize("status", [200, 204, 301, 404, 429, 500, 503, 599])
-def test_a_store_that_answers_anything(gate, upstream, status):
-    upstream.default = Answer(status=status)
-    gate.send(body(numbered(3)))
-    requests = eventually(lambda: (found := validate(gate)["requests"])["total"] and found, "it is counted")
-    assert requests["byStatus"] == requests["upstreamByStatus"] == {str(status): 1}
-    assert set(requests["upstreamErrorsByReason"].values()) == set(requests["rejectedByReason"].values()) == {0}
+def test_a_store_that_answers_anything(gate, upstream):
+    answered = {}
+    for status in (200, 204, 301, 404, 429, 500, 503, 599):
+        upstream.default = Answer(status=status)
+        gate.send(body(numbered(3)))
+        answered[str(status)] = 1
+        requests = eventually(lambda: (found := validate(gate)["requests"])["total"] == len(answered) and found, "it is counted")
+        assert requests["byStatus"] == requests["upstreamByStatus"] == answered
+        assert set(requests["upstreamErrorsByReason"].values()) == set(requests["rejectedByReason"].values()) == {0}
 
 
 def test_a_store_that_is_gone(gate, upstream):

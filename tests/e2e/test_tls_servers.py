@@ -16,6 +16,7 @@ import wire
 from certificates import Authority
 from client import WRITE, head
 from servers import Prometheus, VictoriaMetrics, VmAgent
+from tables import check_rows
 from test_real_servers import _between
 from upstream import Upstream
 from waiting import eventually
@@ -100,7 +101,7 @@ def told(gate, outcome, words):
                f"{outcome}: {words}\n{gate.log}")
 
 
-@pytest.mark.parametrize("options, status, protocol", [
+AGREED = [
     ((), "HTTP/1.1 200", "TLSv1.3"),
     (("-tls1_3",), "HTTP/1.1 200", "TLSv1.3"),
     (("-tls1_2",), "HTTP/1.1 200", "TLSv1.2"),
@@ -113,14 +114,21 @@ def told(gate, outcome, words):
     (("-alpn", "h2,http/1.1"), "HTTP/1.1 200", "TLSv1.3"),
     (("-alpn", "h2"), "", ""),
     (("-servername", "another.test"), "HTTP/1.1 200", "TLSv1.3"),
-], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
-def test_s_client_agrees_with_the_gate_about(secured, world, options, status, protocol):
+]
+
+
+def test_s_client_agrees_with_the_gate_about(secured, world):
     gate = secured()
-    output, answered = say(gate, "-CAfile", world.authority.certificate, "-verify_return_error", *options)
-    assert answered == status, output
-    if status:
-        assert f"New, {protocol}, Cipher is" in output and "Verify return code: 0 (ok)" in output
-        assert ("ALPN protocol: http/1.1" in output) == ("-alpn" in options)
+
+    def agrees(options, status, protocol):
+        output, answered = say(gate, "-CAfile", world.authority.certificate, "-verify_return_error", *options)
+        assert answered == status, output
+        if status:
+            assert f"New, {protocol}, Cipher is" in output and "Verify return code: 0 (ok)" in output
+            assert ("ALPN protocol: http/1.1" in output) == ("-alpn" in options)
+
+    check_rows({" ".join(row[0]): row for row in AGREED}, agrees)
+    assert gate.running
     assert say(gate, "-CAfile", world.authority.certificate)[1] == "HTTP/1.1 200"  # nobody else is harmed
 
 

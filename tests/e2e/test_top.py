@@ -12,6 +12,7 @@ import pytest
 from certificates import Authority
 from gate import run
 from secure import Secured
+from tables import check_rows
 from terminal import Terminal
 from traffic import TENANT, body, numbered
 from waiting import eventually
@@ -265,18 +266,23 @@ def test_whatever_a_server_says_nothing_of_it_gives_orders_to_the_terminal(impos
     assert shown.wait() == 0 and shown.is_as_before
 
 
-@pytest.mark.parametrize("answer, status, said", [
-    (b"{}", 200, "/stats: the answer is not that of a seriesgate"),
-    (b"\x1b[2J" * 100, 200, "/stats: the answer is not that of a seriesgate"),
-    (b"[" * (8 * 2**20 + 1), 200, "the answer is larger than 8 MiB"),
-    (b"[" * 8 * 2**20, 200, "/stats: the answer is not that of a seriesgate"),
-    (b"\x1b[2Jbusy\nsecond line", 503, "/stats answers 503: \\x1b[2Jbusy"),
-    (json.dumps({"status": "error", "errorType": "unavailable", "error": "too many"}).encode(), 503,
-     "/stats answers 503: too many"),
-], ids=["another", "codes", "too large", "deep", "an error", "an error of the API"])
-def test_what_is_no_answer_of_a_gate_is_said_in_a_line(impostor, answer, status, said):
-    url = impostor({"/stats": answer}, status)
-    assert failure(f"--url={url}") == f"seriesgate top: {url}: {said}"
+NO_ANSWERS = {
+    "another": (b"{}", 200, "/stats: the answer is not that of a seriesgate"),
+    "codes": (b"\x1b[2J" * 100, 200, "/stats: the answer is not that of a seriesgate"),
+    "too large": (b"[" * (8 * 2**20 + 1), 200, "the answer is larger than 8 MiB"),
+    "deep": (b"[" * 8 * 2**20, 200, "/stats: the answer is not that of a seriesgate"),
+    "an error": (b"\x1b[2Jbusy\nsecond line", 503, "/stats answers 503: \\x1b[2Jbusy"),
+    "an error of the API": (json.dumps({"status": "error", "errorType": "unavailable", "error": "too many"}).encode(), 503,
+                            "/stats answers 503: too many"),
+}
+
+
+def test_what_is_no_answer_of_a_gate_is_said_in_a_line(impostor):
+    def is_said(answer, status, said):
+        url = impostor({"/stats": answer}, status)
+        assert failure(f"--url={url}") == f"seriesgate top: {url}: {said}"
+
+    check_rows(NO_ANSWERS, is_said)
 
 
 @pytest.fixture
