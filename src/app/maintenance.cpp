@@ -1,8 +1,10 @@
 #include "app/maintenance.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "demand/observed_demand.hpp"
 #include "limit/limiter.hpp"
@@ -19,17 +21,22 @@ using namespace std::chrono_literals;
 /// Between two looks at whether a filter wants to grow or a window's end is near. Far shorter than it takes a request
 /// flood to fill the filter's spare room.
 constexpr auto maintenance_interval = 20ms;
+/// The same while nothing is admitted. The next hour's filters are made a minute ahead.
+constexpr auto idle_maintenance_interval = 1s;
 constexpr auto pause_after_failure = 1s;
 /// The limiter keeps what has ended until it is fetched: nothing hurries.
 constexpr auto demand_interval = 1s;
 
 }  // namespace
 
-net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now) {
-    async_timer timer{co_await net::this_coro::executor};
+net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now,
+                              std::shared_ptr<async_event> admits) {
     bool in_doubt = false;
+    std::uint64_t seen_revision = limiter.revision();
     for (;;) {
-        monotonic_clock::duration pause = maintenance_interval;
+        const std::uint64_t revision = limiter.revision();
+        const bool is_idle = std::exchange(seen_revision, revision) == revision;
+        monotonic_clock::duration pause = is_idle ? idle_maintenance_interval : maintenance_interval;
         try {
             limiter.maintain(now());
             if (!limiter.clock_in_doubt()) who.maintain(now());
@@ -42,8 +49,7 @@ net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::functi
             log::error("series filters not maintained", {{"err", error.what()}});
             pause = pause_after_failure;
         }
-        timer.expires_after(pause);
-        co_await timer.async_wait(no_throw);
+        co_await admits->wait_until(monotonic_clock::now() + pause);
     }
 }
 

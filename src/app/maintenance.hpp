@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "limit/window.hpp"
 #include "net/asio.hpp"
+#include "net/async_event.hpp"
 
 namespace seriesgate {
 
@@ -15,7 +17,9 @@ class talkers;
 /// Has the limiter's filters made before they are needed. It allocates, so no request does it. Logs a leap of the clock
 /// that is in doubt. Ends the hours of `who`, too. Spawn it once; what is passed outlives the event loop.
 /// @param now the time by which requests are decided.
-net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now);
+/// @param admits is notified when new series come after none have.
+net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now,
+                              std::shared_ptr<async_event> admits);
 
 /// Takes down the demand of the limiter's windows. Spawn it once; what is passed outlives the event loop.
 /// @param now the time by which requests are decided.

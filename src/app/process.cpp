@@ -159,10 +159,13 @@ void process::start_loops() {
     const auto on = [](event_loop& loop, std::function<net::awaitable<void>()> make, const char* failed) {
         spawn_lasting(loop.context().get_executor(), std::move(make), failed);
     };
+    const auto admits = std::make_shared<async_event>(background_.context().get_executor());
     on(
-        background_, [this] { return maintain(limiter_, noted_.who, now_); }, "maintaining series filters failed");
+        background_, [this, admits] { return maintain(limiter_, noted_.who, now_, admits); },
+        "maintaining series filters failed");
     on(
-        background_, [this] { return noted_.noted.run(); }, "counting series failed");
+        background_, [this, admits] { return noted_.noted.run([admits] { admits->notify(); }); },
+        "counting series failed");
     on(
         background_, [this] { return watch_demand(noted_.demand, limiter_, now_); }, "watching demand failed");
     on(

@@ -143,9 +143,10 @@ void noted_series::put(batch made) {
     {
         auto held = waiting_.lock();
         if (held->bytes + bytes <= bytes_max) {
+            const bool was_empty = held->batches.empty();
             held->batches.push_back(std::move(made));
             held->bytes += bytes;
-            if (held->bytes > wake_bytes)
+            if (was_empty || held->bytes > wake_bytes)
                 if (const auto counting = held->wakes.lock()) counting->notify();
             if (held->bytes < held->thin_at) return;
             held->thin_at += thin_step;
@@ -209,11 +210,13 @@ refused_series noted_series::describe(const batch& of, const batch::entry& entry
             .when = of.when};
 }
 
-net::awaitable<void> noted_series::run() {
+net::awaitable<void> noted_series::run(std::function<void()> begins) {
     const auto wakes = std::make_shared<async_event>(co_await net::this_coro::executor);
     waiting_.lock()->wakes = wakes;
     for (;;) {
         catch_up();
+        co_await wakes->wait();  // for the first
+        begins();
         co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -52,7 +53,8 @@ class noted_series {
     void catch_up();
 
     /// Counts what comes. Spawn it once; the event loop outlives this.
-    net::awaitable<void> run();
+    /// @param begins is called when something has come after nothing had for a while.
+    net::awaitable<void> run(std::function<void()> begins = [] {});
 
   private:
     /// Some series of one request.

@@ -117,11 +117,11 @@ TEST_CASE("equal endpoints: what one refuses to take a connection for goes to an
     CHECK(world.logged("an address of the store is out") == 1);
     first.come_back();
     world.time.run_for(60s);
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 40; ++i) {  // its part grows slowly
         CHECK(world.post(write_request(body_v1({"a"}))).status == 204);
         world.time.run_for(1s);
     }
-    CHECK(first.received.size() >= 3);
+    CHECK(first.received.size() >= 10);
 }
 
 TEST_CASE("a replica that is slow or away keeps nobody waiting when it is best effort") {

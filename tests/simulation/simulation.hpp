@@ -40,6 +40,8 @@ class simulation {
     void start_gate(const std::string& yaml);
     /// The next reload reads this. @return what POST /-/reload answers.
     http_answer reload(const std::string& yaml);
+    /// The same without asking for the reload.
+    void read_next(const std::string& yaml) { yaml_ = yaml; }
     /// As SIGTERM; waits for its end. @return whether it came within so much time.
     bool stop_gate(std::chrono::seconds limit = std::chrono::seconds{60});
     /// As SIGKILL: nothing is saved, and all connections break.

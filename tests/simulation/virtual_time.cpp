@@ -27,24 +27,35 @@ virtual_time::duration virtual_time::wait_for(duration until) const noexcept {
     return duration::zero();
 }
 
-std::size_t virtual_time::poll() {
-    std::size_t ran = 0;
-    for (running& each : loops_) ran += poll_handlers(*each.loop);  // a handler may add one
+std::size_t virtual_time::poll(running& one) {
+    earliest_ = time_point::max();
+    const std::size_t ran = poll_handlers(*one.loop);
+    one.due = earliest_;
     return ran;
 }
 
+/// First come the loops whose timers are due. Then rounds over all of them follow, until one finds nothing: only
+/// handlers make others ready. The loop that ran last is quiet, for a poll ends when nothing is ready.
 void virtual_time::run_ready() {
-    do earliest_ = time_point::max();
-    while (poll() != 0);
+    const auto is_due = [this](const running& each) { return each.due <= now_; };
+    const running* last = nullptr;  // that ran anything
+    for (running& each : loops_)
+        if (is_due(each) && poll(each) != 0) last = &each;
+    for (bool all_quiet = false; !all_quiet;) {
+        all_quiet = true;
+        for (running& each : loops_) {
+            if (&each == last) continue;
+            if (poll(each) == 0) continue;
+            last = &each;
+            all_quiet = false;
+        }
+    }
 }
 
 bool virtual_time::go_to_earliest(time_point limit) {
-    if (earliest_ >= limit) {
-        now_ = std::max(now_, limit);
-        return false;
-    }
-    now_ = std::max(now_, earliest_);
-    return true;
+    const auto first = std::ranges::min(loops_, {}, &running::due).due;
+    now_ = std::max(now_, std::min(first, limit));
+    return first < limit;
 }
 
 bool virtual_time::run_until(const std::function<bool()>& holds, duration limit) {

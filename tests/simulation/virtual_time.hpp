@@ -32,7 +32,7 @@ class virtual_time final : public virtual_clock {
     ~virtual_time() override;
 
     /// Runs this loop, too, from now on, until it is removed.
-    void add(net::io_context& loop) { loops_.push_back({&loop, net::make_work_guard(loop)}); }
+    void add(net::io_context& loop) { loops_.push_back({&loop, now_, net::make_work_guard(loop)}); }
     void remove(net::io_context& loop) {
         std::erase_if(loops_, [&loop](const running& each) { return each.loop == &loop; });
     }
@@ -57,18 +57,20 @@ class virtual_time final : public virtual_clock {
   private:
     static constexpr time_point origin{std::chrono::hours{24}};
 
-    std::size_t poll();
-    bool go_to_earliest(time_point limit);
-
     /// A loop that has nothing to do is not at its end.
     struct running {
         net::io_context* loop;
+        time_point due;  // its earliest timer, as far as is known
         net::executor_work_guard<net::io_context::executor_type> goes_on;
     };
+
+    std::size_t poll(running& one);
+    bool go_to_earliest(time_point limit);
+
     std::list<running> loops_;
     std::chrono::system_clock::time_point begins_;
     time_point now_ = origin;
-    mutable time_point earliest_ = time_point::max();  // of the timers that were looked at since the last step
+    mutable time_point earliest_ = time_point::max();  // of the timers of the loop that is polled
 };
 
 }  // namespace seriesgate::testing
