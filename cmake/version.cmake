@@ -12,3 +12,5 @@ add_custom_target(seriesgate_source_version
   VERBATIM)
 add_dependencies(seriesgate_config seriesgate_source_version)
 target_sources(seriesgate_config PRIVATE ${CMAKE_BINARY_DIR}/config/version.cpp)
+# A commit recompiles this file, and in no batch.
+set_source_files_properties(${CMAKE_BINARY_DIR}/config/version.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
