@@ -2,7 +2,8 @@
 # Runs the tests of seriesgate: scripts/test.sh [--quick | --all]
 #
 # Installs what is missing, builds the release, ASan+UBSan, TSan and fuzz presets, and runs the unit tests and the
-# end-to-end tests on each, the fuzz targets for a short while, and the checks of style and example configuration.
+# end-to-end tests on each, random histories of a gate by a clock of their own, the fuzz targets for a short while, and the
+# checks of style and example configuration.
 # --quick: the release preset only.
 # --all: what takes long and seldom breaks besides: scenes of a fleet and other end-to-end tests marked `extended`, on all three
 # builds; builds without unity, static, and by clang; unit tests on Debian 13; the package, the image, arm64; two builds
@@ -12,6 +13,7 @@
 # JUnit files and lists of the slowest tests are left in build/reports.
 #
 # From the environment:
+#   SERIESGATE_HISTORIES      how many random histories (4000)
 #   SERIESGATE_FUZZ_SECONDS   how long each fuzz target runs (20; with --all 300)
 #   SERIESGATE_SOAK_MINUTES   how long the soak of --all runs (20)
 #   SERIESGATE_TEST_MINUTES   when everything but --all has to be over (86); what of the release is left by then fails
@@ -218,6 +220,16 @@ end_to_end_tests() { # PRESET MARKERS AT_A_TIME [PREFIX...]
     list_slowest "$reports/slowest-e2e-$preset.txt" "$report"
 }
 
+# Whole gates with senders and stores in one process, see tests/simulation.
+random_histories() { # PRESET ARGUMENTS...: of histories.sh
+    local preset=$1 log=$reports/histories-$1.log status=0
+    shift
+    section "random histories, $preset"
+    bounded 3600 scripts/histories.sh --preset "$preset" "$@" >"$log" 2>&1 || status=$?
+    tail -n 20 "$log"
+    if [ "$status" = 0 ]; then pass; else fail "random histories, $preset (exit $status)"; fi
+}
+
 check_style() {
     section "style"
     local files
@@ -344,6 +356,7 @@ what_takes_long() {
     part image script "the image: built and run without an engine" 90 scripts/test-image.sh
     part arm64 script "arm64: cross-compiled, unit tests of the core by emulation" 180 scripts/cross-arm64.sh
     part reproducible script "two builds compared" 60 scripts/test-reproducible.sh
+    part histories random_histories release --seconds 600
     part fuzz fuzz
     part soak script "soak" $((${SERIESGATE_SOAK_MINUTES:-20} + 10)) scripts/soak.sh --minutes "${SERIESGATE_SOAK_MINUTES:-20}"
 }
@@ -362,11 +375,13 @@ what_every_change_runs() {
         unit_tests release
         check_example_configuration
         check_instructions
+        random_histories release --count "${SERIESGATE_HISTORIES:-4000}"
         end_to_end_tests release "not extended" $((3 * jobs)) # most of them wait most of the time
     fi
     if [ "$quick" = yes ]; then return; fi
     if build asan all; then
         unit_tests asan
+        random_histories asan --count 200
         end_to_end_tests asan "not extended and not slow and not text" $((5 * jobs / 2))
     fi
     if has_time 2400 "ThreadSanitizer" && build tsan all "${fixed_addresses[@]}"; then

@@ -150,6 +150,7 @@ http_sender::http_sender(memory_network& network, net::io_context& io, std::stri
 net::awaitable<error_code> http_sender::connect() {
     network_.connect_from(address_);
     stream_ = std::make_unique<timed_stream>(stream_socket{io_});
+    network_.connect_from(std::string{memory_network::gate_address});
     unread_.clear();
     stream_->expires_after(peer_limit);
     const auto to = endpoint_of(to_);

@@ -18,7 +18,7 @@ void memory_end::complete(erased_handler done, error_code error, std::size_t byt
 
 void memory_end::connect(const endpoint& to, erased_handler done) {
     is_open_ = true;  // one that was closed is opened anew
-    is_reset_ = sends_no_more_ = peer_sends_no_more_ = false;
+    is_reset_ = reset_is_news_ = sends_no_more_ = peer_sends_no_more_ = false;
     inbox_.clear();
     peer_.reset();
     const std::string where = endpoint_text(to);
@@ -29,7 +29,7 @@ void memory_end::connect(const endpoint& to, erased_handler done) {
     }
     const auto found = network_.listeners_.find(where);
     if (found == network_.listeners_.end()) return complete(std::move(done), net::error::connection_refused);
-    auto other = std::make_shared<memory_end>(network_, to);
+    auto other = network_.make_end(to);
     other->remote_ = local_;
     other->peer_ = weak_from_this();
     peer_ = other;
@@ -59,10 +59,10 @@ std::size_t memory_end::read_now(net::mutable_buffer into, error_code& error) {
     error = {};
     if (!is_open_)
         error = net::error::bad_descriptor;
-    else if (is_reset_)
+    else if (inbox_.empty() && std::exchange(reset_is_news_, false))
         error = net::error::connection_reset;
     else if (inbox_.empty())
-        error = peer_sends_no_more_ ? error_code{net::error::eof} : net::error::would_block;
+        error = peer_sends_no_more_ || is_reset_ ? error_code{net::error::eof} : net::error::would_block;
     if (error) return 0;
     const std::size_t bytes = std::min(into.size(), inbox_.size());
     std::memcpy(into.data(), inbox_.data(), bytes);
@@ -76,6 +76,8 @@ std::size_t memory_end::write_now(std::string_view bytes, error_code& error) {
     const auto peer = peer_.lock();
     if (!is_open_)
         error = net::error::bad_descriptor;
+    else if (std::exchange(reset_is_news_, false))
+        error = net::error::connection_reset;
     else if (is_reset_ || sends_no_more_)
         error = net::error::broken_pipe;
     else if (peer && peer->is_open_ && peer->inbox_.size() >= peer->window)
@@ -122,11 +124,11 @@ void memory_end::cancel() {
     if (connect_) complete(*std::exchange(connect_, std::nullopt), aborted);
 }
 
-/// This end has an error from now on, which its reader hears of first.
+/// What has come before is still there to be read. After the peer's end a reset is no news to a reader, as in Linux.
 void memory_end::break_off() {
     if (!is_open_) return;
     is_reset_ = true;
-    inbox_.clear();
+    reset_is_news_ = !peer_sends_no_more_;
     look_at_read();
     look_at_write();
 }
@@ -198,7 +200,24 @@ void memory_listener::close() {
 }
 
 std::shared_ptr<transport> memory_network::make_transport() {
-    return std::make_shared<memory_end>(*this, tcp_endpoint(net::ip::make_address(source_), take_port()));
+    return make_end(tcp_endpoint(net::ip::make_address(source_), take_port()));
+}
+
+std::shared_ptr<memory_end> memory_network::make_end(const transport::endpoint& local) {
+    auto made = std::make_shared<memory_end>(*this, local);
+    std::erase_if(ends_, [](const auto& each) { return each.expired(); });
+    ends_.push_back(made);
+    return made;
+}
+
+void memory_network::give_back(bool only_of_gate) {
+    const auto is_of_gate = [](const memory_end& one) {
+        const auto address = ip_address_of(one.local_endpoint());
+        return address && (address->is_loopback() || address->to_string() == gate_address);
+    };
+    for (const auto& each : std::vector{ends_})
+        if (const auto end = each.lock(); end && (!only_of_gate || is_of_gate(*end))) end->cancel();
+    loop_.poll();
 }
 
 std::shared_ptr<transport_listener> memory_network::listen(const transport::endpoint& where) {

@@ -28,6 +28,7 @@ class memory_end final : public transport, public std::enable_shared_from_this<m
     bool peer_sends_no_more_ = false;
     bool sends_no_more_ = false;
     bool is_reset_ = false;
+    mutable bool reset_is_news_ = false;  // the first operation that meets it has the error, a look included
     bool is_open_ = true;
 
     struct pending_read {
@@ -70,6 +71,7 @@ class memory_end final : public transport, public std::enable_shared_from_this<m
     [[nodiscard]] endpoint remote_endpoint() const override { return remote_; }
     [[nodiscard]] bool has_unconfirmed() const override { return unconfirmed; }
     [[nodiscard]] bool is_quiet() const override {
+        if (inbox_.empty()) reset_is_news_ = false;
         return is_open_ && inbox_.empty() && !peer_sends_no_more_ && !is_reset_;
     }
     [[nodiscard]] bool peer_has_ended() const override { return peer_sends_no_more_ || is_reset_; }
@@ -117,7 +119,8 @@ class memory_network final : public transport_network {
 
     net::io_context loop_{1};
     std::map<std::string, memory_listener*> listeners_;  // by address and port
-    std::string source_ = "10.1.1.1";
+    std::vector<std::weak_ptr<memory_end>> ends_;
+    std::string source_{gate_address};
     std::uint16_t next_port_ = 40000;
 
   public:
@@ -137,14 +140,21 @@ class memory_network final : public transport_network {
     ~memory_network() override { install(nullptr); }
 
     [[nodiscard]] net::io_context& loop() noexcept { return loop_; }
+    /// Where sockets connect from that no peer makes.
+    static constexpr std::string_view gate_address = "10.255.0.1";
     /// Sockets that are made from now on connect from this address.
     void connect_from(std::string address) { source_ = std::move(address); }
+
+    /// Has what is pending handed back to the event loops of the gate, or of all: they own it when they go, as they do
+    /// with sockets of the operating system.
+    void give_back(bool only_of_gate);
 
     std::shared_ptr<transport> make_transport() override;
     std::shared_ptr<transport_listener> listen(const transport::endpoint& where) override;
     void look_up(const std::string& host, std::uint16_t port, const net::any_io_executor& where, found done) override;
 
   private:
+    std::shared_ptr<memory_end> make_end(const transport::endpoint& local);
     std::uint16_t take_port() { return next_port_ == 65535 ? next_port_ = 40000 : next_port_++; }
 };
 

@@ -31,6 +31,8 @@ simulation::simulation(std::uint64_t seed, std::chrono::system_clock::time_point
 
 simulation::~simulation() {
     drop_gate();
+    network.give_back(false);
+    time.remove_all();
     install_random_source({});
     log::redirect(nullptr);
 }
@@ -78,6 +80,7 @@ void simulation::kill_gate() {
 void simulation::drop_gate() {
     for (net::io_context* const each : gate_loops_) time.remove(*each);
     gate_loops_.clear();
+    network.give_back(true);
     gate_.reset();
     if (loaded_) time.run_ready();
 }

@@ -53,7 +53,7 @@ void virtual_time::run_ready() {
 }
 
 bool virtual_time::go_to_earliest(time_point limit) {
-    const auto first = std::ranges::min(loops_, {}, &running::due).due;
+    const auto first = std::ranges::min_element(loops_, {}, &running::due)->due;
     now_ = std::max(now_, std::min(first, limit));
     return first < limit;
 }

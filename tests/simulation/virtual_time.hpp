@@ -37,6 +37,9 @@ class virtual_time final : public virtual_clock {
         std::erase_if(loops_, [&loop](const running& each) { return each.loop == &loop; });
     }
 
+    /// Before the loops go.
+    void remove_all() noexcept { loops_.clear(); }
+
     /// Runs until the condition holds. @return false if it does not within so much virtual time.
     bool run_until(const std::function<bool()>& holds, duration limit);
     void run_for(duration how_long);

@@ -1,0 +1,198 @@
+/// The network in memory does what the kernel's does.
+#include "simulation/memory_network.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/socket_base.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/socket.hpp"
+#include "simulation/virtual_time.hpp"
+#include "support/catch.hpp"
+#include "support/loopback.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Two ends of a connection, and what came of each step.
+class pair {
+    std::function<void(stream_socket&)> reset_;
+    std::function<void()> settle_;
+
+  public:
+    stream_socket near;
+    stream_socket far;
+    std::vector<std::string> outcomes{};
+
+    pair(stream_socket one, stream_socket other, std::function<void(stream_socket&)> reset,
+         std::function<void()> settle)
+        : reset_(std::move(reset)), settle_(std::move(settle)), near(std::move(one)), far(std::move(other)) {}
+
+    void read(stream_socket& at) {
+        settle_();
+        char room[64];
+        error_code error;
+        const std::size_t bytes = at.read_at_once(net::mutable_buffer{room, sizeof room}, error);
+        outcomes.push_back("read " + (error ? error.message() : std::string{room, bytes}));
+    }
+    void write(stream_socket& at, std::string_view text) {
+        error_code error;
+        const std::size_t bytes = at.write_at_once(net::const_buffer{text.data(), text.size()}, error);
+        outcomes.push_back("write " + (error ? error.message() : std::to_string(bytes)));
+        settle_();
+    }
+    void look(stream_socket& at) {
+        settle_();
+        outcomes.push_back(std::string{"quiet "} + (at.is_quiet() ? "yes" : "no") + ", ended " +
+                           (at.peer_has_ended() ? "yes" : "no"));
+    }
+    void reset(stream_socket& at) {
+        reset_(at);
+        settle_();
+    }
+    void close(stream_socket& at) {
+        at.close_quietly();
+        settle_();
+    }
+    /// Until there is no room.
+    void fill(stream_socket& at) {
+        const std::string much(64 * 1024, 'x');
+        error_code error;
+        for (int i = 0; i < 10000 && !error; ++i) {
+            (void)at.write_at_once(net::buffer(much), error);
+            if (i % 100 == 0) settle_();
+        }
+        outcomes.push_back("fill " + error.message());
+    }
+    void drain(stream_socket& at) {
+        std::string room(64 * 1024, '\0');
+        error_code error;
+        while (!error) {
+            settle_();
+            (void)at.read_at_once(net::buffer(room), error);
+        }
+        outcomes.push_back("drain " + error.message());
+    }
+};
+
+using script = std::function<void(pair&)>;
+
+std::vector<std::string> with_kernel(const script& steps) {
+    net::io_context io{1};
+    loopback_pair made = connect_loopback(io);
+    const auto reset = [](stream_socket& at) {
+        at.set_option(net::socket_base::linger{true, 0});
+        at.close();
+    };
+    const auto settle = [] { std::this_thread::sleep_for(1ms); };  // the loopback device delivers
+    pair ends{std::move(made.near), std::move(made.far), reset, settle};
+    steps(ends);
+    return ends.outcomes;
+}
+
+std::vector<std::string> in_memory(const script& steps) {
+    virtual_time time;
+    memory_network network;
+    net::io_context io{1};
+    time.add(network.loop());
+    time.add(io);
+    const auto to = tcp_endpoint(net::ip::make_address("10.0.0.1"), 80);
+    const auto listens = network.listen(to);
+    std::shared_ptr<transport> came;
+    listens->accept(io.get_executor(),
+                    [&](error_code, std::shared_ptr<transport> end, const transport::endpoint&) { came = end; });
+    stream_socket near{io};
+    near.virtual_end()->connect(to, {[](error_code) {}, io.get_executor(), erased_handler::no_count{}});
+    time.run_ready();
+    const auto reset = [](stream_socket& at) { static_cast<memory_end*>(at.virtual_end())->reset(); };
+    pair ends{std::move(near), stream_socket{io, came}, reset, [&time] { time.run_ready(); }};
+    came.reset();
+    steps(ends);
+    time.remove_all();
+    return ends.outcomes;
+}
+
+const std::map<std::string, script> scripts{
+    {"bytes, then nothing",
+     [](pair& of) {
+         of.look(of.near);
+         of.write(of.far, "abc");
+         of.look(of.near);
+         of.read(of.near);
+         of.read(of.near);
+         of.look(of.near);
+     }},
+    {"an end, after bytes",
+     [](pair& of) {
+         of.write(of.far, "abc");
+         of.far.shutdown_sending();
+         of.look(of.near);
+         of.read(of.near);
+         of.read(of.near);
+         of.write(of.near, "x");
+         of.read(of.far);
+         of.write(of.far, "y");
+     }},
+    {"a close",
+     [](pair& of) {
+         of.close(of.far);
+         of.look(of.near);
+         of.write(of.near, "x");
+         of.write(of.near, "x");
+         of.read(of.near);
+     }},
+    {"a close with something unread",
+     [](pair& of) {
+         of.write(of.near, "x");
+         of.close(of.far);
+         of.look(of.near);
+         of.read(of.near);
+         of.read(of.near);
+         of.write(of.near, "x");
+     }},
+    {"a reset, met by a reader",
+     [](pair& of) {
+         of.reset(of.far);
+         of.look(of.near);
+         of.read(of.near);
+         of.read(of.near);
+         of.write(of.near, "x");
+     }},
+    {"a reset, met by a writer",
+     [](pair& of) {
+         of.reset(of.far);
+         of.write(of.near, "x");
+         of.write(of.near, "x");
+         of.read(of.near);
+     }},
+    {"a full connection, and room again",
+     [](pair& of) {
+         of.fill(of.near);
+         of.drain(of.far);
+         of.write(of.near, "x");
+         of.read(of.far);
+     }},
+    {"a connection that was shut down by its handle",
+     [](pair& of) {
+         of.near.handle().shut_down();
+         of.read(of.near);
+         of.write(of.near, "x");
+         of.read(of.far);
+     }},
+};
+
+}  // namespace
+
+TEST_CASE("connections in memory behave as the kernel's") {
+    for (const auto& [name, steps] : scripts) {
+        INFO(name);
+        CHECK(in_memory(steps) == with_kernel(steps));
+    }
+}
