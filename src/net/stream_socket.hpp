@@ -41,6 +41,8 @@ class stream_socket : public net::generic::stream_protocol::socket {
     }
     /// Takes a socket of the operating system over.
     stream_socket(kernel_socket&& from) : kernel_socket(std::move(from)) {}  // NOLINT: it is one
+    /// One of the operating system, whatever is installed.
+    explicit stream_socket(const net::any_io_executor& of) : kernel_socket(of) {}
     stream_socket(net::io_context& io, std::shared_ptr<transport> from)
         : kernel_socket(io), virtual_(std::move(from)) {}
 
