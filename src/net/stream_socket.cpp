@@ -79,7 +79,7 @@ net::awaitable<stream_acceptor::arrival> stream_acceptor::next(net::io_context& 
         co_return arrival{error, stream_socket{std::move(socket)}, peer};
     }
     arrival came{{}, stream_socket{io, nullptr}, {}};
-    const auto start = [listens = virtual_, where = get_executor(), &came, &io](auto handler) {
+    const auto start = [listens = virtual_.get(), where = get_executor(), &came, &io](auto handler) {
         auto kept = std::make_shared<decltype(handler)>(std::move(handler));
         listens->accept(where, [kept, &came, &io](error_code error, std::shared_ptr<transport> end,
                                                   const transport::endpoint& peer) {

@@ -153,7 +153,8 @@ class history {
 
     /// Of remote write 1 or 2. Each sample is the only one of its value, so a record tells its request.
     planned plan() {
-        planned made{.is_v2 = chance_.happens(40)};
+        planned made;
+        made.is_v2 = chance_.happens(40);
         std::set<std::size_t> jobs;
         for (std::size_t left = chance_.between(1, 6); left > 0; --left) jobs.insert(chance_.below(series_));
         std::string symbols, entries;
