@@ -17,7 +17,7 @@ using mutants_listener_base = Catch::EventListenerBase;
 using mutants_listener_base = Catch::TestEventListenerBase;
 #endif
 
-namespace mutants {
+namespace injected {
 
 class listener : public mutants_listener_base {
     int file_ = -1;
@@ -48,4 +48,4 @@ class listener : public mutants_listener_base {
 
 CATCH_REGISTER_LISTENER(listener)
 
-}  // namespace mutants
+}  // namespace injected

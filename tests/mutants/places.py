@@ -269,9 +269,9 @@ class File:
         left, right = self._span(first, i - 1), self._span(i + 1, last)
         kind = 'logic' if op in ('&&', '||') else 'comparison'
         if op in ('==', '!='):
-            pieces = ['(mutants::is(@) != (', left, f' {op} ', right, '))']
+            pieces = ['(injected::is(@) != (', left, f' {op} ', right, '))']
         else:
-            pieces = ['(mutants::is(@) ? (', left, f' {TURNED[op]} ', right, ') : (', left, f' {op} ', right, '))']
+            pieces = ['(injected::is(@) ? (', left, f' {TURNED[op]} ', right, ') : (', left, f' {op} ', right, '))']
         self._add(kind, first, last, pieces, self._text(first, last),
                   f'{self._text(first, i - 1)} {TURNED[op]} {self._text(i + 1, last)}')
 
@@ -291,9 +291,9 @@ class File:
             return
         whole, text = self._span(first, last), self._text(first, last)
         if words != ['true']:
-            self._add('condition', first, last, ['!mutants::is(@) && (', whole, ')'], text, 'false')
+            self._add('condition', first, last, ['!injected::is(@) && (', whole, ')'], text, 'false')
         if self.tokens[i].text == 'if':
-            self._add('condition', first, last, ['mutants::is(@) || (', whole, ')'], text, 'true')
+            self._add('condition', first, last, ['injected::is(@) || (', whole, ')'], text, 'true')
 
     def _constant(self, i):
         t = self.tokens[i]
@@ -303,7 +303,7 @@ class File:
             if t.text in ('true', 'false'):
                 if self._is_code(i) and before != '==' and not self._is_named_constant(i):
                     other = 'false' if t.text == 'true' else 'true'
-                    self._add('constant', i, i, ['(mutants::is(@) != ', self._span(i, i), ')'], t.text, other)
+                    self._add('constant', i, i, ['(injected::is(@) != ', self._span(i, i), ')'], t.text, other)
                 return
             if t.text not in self.constants or after in ('(', '::', '{', '<', '=', '[') or before in ('::', '.', '->', '&'):
                 return
@@ -312,7 +312,7 @@ class File:
         if re.fullmatch(r"0[xXbB][\w']+", t.text):
             return  # masks
         for mutated in self._moved(t):
-            self._add('constant', i, i, [f'(mutants::is(@) ? {mutated} : ', self._span(i, i), ')'], t.text, mutated)
+            self._add('constant', i, i, [f'(injected::is(@) ? {mutated} : ', self._span(i, i), ')'], t.text, mutated)
 
     @staticmethod
     def _moved(t):
@@ -343,7 +343,7 @@ class File:
         last = tokens[i + 2].match
         if tokens[last + 1].text != ';' or not self._is_code(i) or any(t.text == ',' for t in tokens[i + 3:last]):
             return
-        self._add('lock', i - 2, last, [f'mutants::lock_unless {tokens[i + 1].text}{{@, ', self._span(i + 3, last - 1), '}'],
+        self._add('lock', i - 2, last, [f'injected::lock_unless {tokens[i + 1].text}{{@, ', self._span(i + 3, last - 1), '}'],
                   self._text(i - 2, last), '')
 
     def _statement(self, i):
@@ -384,7 +384,7 @@ class File:
             return
         names = {t.text for t in tokens[i:at]}
         kind = 'time limit' if names & TIME_LIMITS else 'statement'
-        self._add(kind, i, at, ['{ if (!mutants::is(@)) ', self._span(i, at), ' }'], self._text(i, at), '')
+        self._add(kind, i, at, ['{ if (!injected::is(@)) ', self._span(i, at), ' }'], self._text(i, at), '')
 
 
 CONSTANT = re.compile(r'\bconstexpr\s+[\w:<>, ]+?\b(\w+)\s*(?:=|\{)\s*([^;]*);')

@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace mutants {
+namespace injected {
 
 /// @return the numbers of the faults that were reached since the last call, each with a comma behind it.
 std::string take_reached();
 
-}  // namespace mutants
+}  // namespace injected

@@ -10,7 +10,7 @@
 
 #include "reached.hpp"
 
-namespace mutants {
+namespace injected {
 
 constinit int active = 0;
 constinit bool recording = false;
@@ -40,8 +40,6 @@ void reach(int number) noexcept {
     if (write(file, line, static_cast<std::size_t>(size)) < 0) recording = false;
 }
 
-void not_in_a_constant() {}
-
 std::string take_reached() {
     std::string all;
     for (int number = 1; number < number_max; ++number)
@@ -49,4 +47,4 @@ std::string take_reached() {
     return all;
 }
 
-}  // namespace mutants
+}  // namespace injected

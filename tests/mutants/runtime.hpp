@@ -1,23 +1,21 @@
 /// Which of the faults that are built into this program is made: see README.md. Included by each file that has one.
 #pragma once
 
-#include <mutex>
-#include <type_traits>
-
-namespace mutants {
+namespace injected {
 
 extern int active;      // SERIESGATE_MUTANT; 0: none
 extern bool recording;  // whether reach() notes what runs
 
 void reach(int number) noexcept;
-void not_in_a_constant();  // not constexpr: a fault where the compiler needs a value does not compile, and is dropped
 
-/// Whether to make this fault.
-constexpr bool is(int number) noexcept {
-    if (std::is_constant_evaluated()) not_in_a_constant();
+inline bool is_active(int number) noexcept {
     if (recording) reach(number);
     return active == number;
 }
+
+/// Whether to make this fault. Where the compiler needs the value it does not compile, and the fault is dropped: constexpr,
+/// for functions that are, but never a constant.
+constexpr bool is(int number) noexcept { return number < 0 ? false : is_active(number); }
 
 /// A lock, but for the fault of that number.
 template <class Mutex>
@@ -36,4 +34,4 @@ class lock_unless {
     }
 };
 
-}  // namespace mutants
+}  // namespace injected
