@@ -29,7 +29,7 @@ WEIGHTS = {'comparison': 5, 'statement': 5, 'condition': 4, 'constant': 4, 'logi
 ROOM_MIN = 8
 SLACK = 5.0  # seconds that a test may take longer than without a fault, and SLOWER times as long besides
 SLOWER = 6
-ENVIRONMENT = {'SERIESGATE_SIMULATED_SEEDS': '12', 'SERIESGATE_SIMULATED_STEPS': '30000'}
+ENVIRONMENT = {'SERIESGATE_SIMULATED_SEEDS': '20', 'SERIESGATE_SIMULATED_STEPS': '100000'}
 
 
 class Work:
