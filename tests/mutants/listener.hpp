@@ -41,8 +41,8 @@ class listener : public mutants_listener_base {
 
     void testCaseEnded(const Catch::TestCaseStats& stats) override {
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin_;
-        say("end\t" + std::to_string(took.count()) + "\t" + std::to_string(stats.totals.assertions.failed) + "\t" + before_ +
-            take_reached() + "\n");
+        say("end\t" + std::to_string(took.count()) + "\t" + std::to_string(stats.totals.assertions.failed) + "\t" +
+            before_ + take_reached() + "\n");
     }
 };
 

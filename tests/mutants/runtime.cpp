@@ -26,7 +26,8 @@ constinit int file = -1;
 [[gnu::constructor(101)]] void read_environment() {
     if (const char* number = std::getenv("SERIESGATE_MUTANT")) active = std::atoi(number);
     // Appended at once: a gate that is killed has noted what it reached.
-    if (const char* path = std::getenv("SERIESGATE_MUTANTS_REACHED")) file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (const char* path = std::getenv("SERIESGATE_MUTANTS_REACHED"))
+        file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     recording = file >= 0 || std::getenv("SERIESGATE_MUTANTS_RECORD") != nullptr;
 }
 
@@ -43,7 +44,8 @@ void reach(int number) noexcept {
 std::string take_reached() {
     std::string all;
     for (int number = 1; number < number_max; ++number)
-        if (seen[number].load(std::memory_order_relaxed) && seen[number].exchange(false)) all += std::to_string(number) + ",";
+        if (seen[number].load(std::memory_order_relaxed) && seen[number].exchange(false))
+            all += std::to_string(number) + ",";
     return all;
 }
 

@@ -13,9 +13,11 @@ inline bool is_active(int number) noexcept {
     return active == number;
 }
 
-/// Whether to make this fault. Where the compiler needs the value it does not compile, and the fault is dropped: constexpr,
-/// for functions that are, but never a constant.
-constexpr bool is(int number) noexcept { return number < 0 ? false : is_active(number); }
+/// Whether to make this fault. Where the compiler needs the value it does not compile, and the fault is dropped:
+/// constexpr, for functions that are, but never a constant.
+constexpr bool is(int number) noexcept {
+    return number < 0 ? false : is_active(number);
+}
 
 /// A lock, but for the fault of that number.
 template <class Mutex>
