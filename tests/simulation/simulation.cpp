@@ -102,10 +102,3 @@ std::size_t simulation::logged(std::string_view text) const {
 }
 
 }  // namespace seriesgate::testing
-
-/// A gate that is killed amid its work leaves coroutines that own each other; what they hold is checked by use, not at
-/// the end.
-extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() {
-    return "detect_leaks=0";
-}
