@@ -156,6 +156,10 @@ void noted_series::put(batch made) {
     who_.miss(kind, count);
 }
 
+bool noted_series::has_any() {
+    return !waiting_.lock()->batches.empty();
+}
+
 bool noted_series::has_room_for_long_ones() {
     return waiting_.lock()->bytes < wake_bytes;
 }
@@ -216,7 +220,7 @@ net::awaitable<void> noted_series::run(std::function<void()> begins) {
     for (;;) {
         catch_up();
         co_await wakes->wait();  // for the first
-        begins();
+        if (has_any()) begins();
         co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <exception>
 #include <memory>
 
 #include "net/asio.hpp"
@@ -26,14 +27,13 @@ class async_event : public std::enable_shared_from_this<async_event> {
     async_event(const async_event&) = delete;
     async_event& operator=(const async_event&) = delete;
 
-    /// Throws std::bad_alloc; the wait then lasts until the next notification or its limit. Threads: any.
-    void notify() {
+    /// Without memory it does nothing; the coroutine then looks when its wait ends. Threads: any.
+    void notify() noexcept {
         if (notified_.exchange(true)) return;
         try {
             net::post(loop_, [self = shared_from_this()] { self->timer_.cancel(); });
-        } catch (...) {
+        } catch (const std::exception&) {
             notified_ = false;
-            throw;
         }
     }
 
@@ -44,7 +44,8 @@ class async_event : public std::enable_shared_from_this<async_event> {
         if (!notified_.load()) co_await timer_.async_wait(no_throw);
         notified_ = false;
     }
-    net::awaitable<void> wait() { return wait_until(monotonic_clock::time_point::max()); }
+    /// The same, or for a second: a notification may have found no memory.
+    net::awaitable<void> wait() { return wait_until(monotonic_clock::now() + std::chrono::seconds{1}); }
 };
 
 }  // namespace seriesgate

@@ -50,12 +50,17 @@ class event_loop {
     }
 
     /// Has `work` done by the loop's thread, which may take its time, and waits for that without holding up `waits`.
-    /// @param work must not throw.
+    /// What it throws is logged, and it counts as done.
     template <class Work>
     net::awaitable<void> perform(Work work, net::io_context& waits) {
         awaited<bool> done{waits};
         net::post(context_, [work = std::move(work), give = done.to_give()]() mutable {
-            work();
+            try {
+                work();
+            } catch (...) {
+                give(true);
+                throw;
+            }
             give(true);
         });
         for (bool is_done = false; !is_done;) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 
+#include "net/async_event.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_files.hpp"
 #include "net/tls_pair.hpp"
@@ -29,6 +30,11 @@ namespace allocation_test {
 namespace {
 
 constexpr int rounds = 100;
+
+net::awaitable<void> wait_for(async_event& event, bool& over) {
+    co_await event.wait();
+    over = true;
+}
 
 /// Writes a byte to the peer and reads it, each with a limit of its own, as sessions do.
 net::awaitable<void> talk(timed_stream& near, timed_stream& far) {
@@ -242,6 +248,19 @@ TEST_CASE("a certificate for which memory ran out is taken when there is some") 
         CHECK((*files)->current()->subject() != before);
     }
     CHECK(after > 10);
+}
+
+TEST_CASE("a notification for which there is no memory is made up for within a second") {
+    net::io_context io{1};
+    const auto event = std::make_shared<async_event>(io.get_executor());
+    bool over = false;
+    net::co_spawn(io, wait_for(*event, over), net::detached);
+    io.poll();
+    failing_allocations = 1;
+    event->notify();
+    CHECK(failing_allocations == 0);
+    io.run_for(5s);
+    CHECK(over);
 }
 
 TEST_CASE("a plain stream allocates nothing to read, to write or to get another limit") {

@@ -3,13 +3,16 @@
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <stdexcept>
 #include <thread>
 
 #include "net/async_event.hpp"
 #include "net/background.hpp"
+#include "support/captured_log.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
 namespace {
@@ -30,6 +33,11 @@ bool comes_to(const std::atomic<int>& count, int wanted) {
     const auto end = monotonic_clock::now() + 30s;
     while (count < wanted && monotonic_clock::now() < end) std::this_thread::yield();
     return count >= wanted;
+}
+
+net::awaitable<void> have_thrown(event_loop& by, net::io_context& here) {
+    const auto work = [] { throw std::runtime_error("no memory"); };
+    co_await by.perform(work, here);
 }
 
 net::awaitable<void> have_done(event_loop& by, std::thread::id& where, net::io_context& here) {
@@ -74,6 +82,18 @@ TEST_CASE("work is done on the loop's thread, and waited for without holding up 
     here.run();
     CHECK(where != std::thread::id{});
     CHECK(where != std::this_thread::get_id());
+}
+
+TEST_CASE("work that throws is over, too") {
+    const captured_log said;
+    event_loop loop;
+    loop.start(start_thread, "test");
+    net::io_context here{1};
+    net::co_spawn(here, have_thrown(loop, here), net::detached);
+    here.run_for(10s);
+    CHECK(here.stopped());
+    loop.stop();
+    CHECK(said.text() == "level=error msg=\"a handler failed\" err=\"no memory\"\n");
 }
 
 TEST_CASE("a loop that is told to end says so to what works on it") {
