@@ -39,7 +39,7 @@ net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::functi
         monotonic_clock::duration pause = is_idle ? idle_maintenance_interval : maintenance_interval;
         try {
             limiter.maintain(now());
-            if (!limiter.clock_in_doubt()) who.maintain(now());
+            who.maintain(limiter.hour_start());
             if (limiter.clock_in_doubt() && !in_doubt)
                 log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
             in_doubt = limiter.clock_in_doubt();

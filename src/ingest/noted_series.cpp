@@ -185,7 +185,14 @@ void noted_series::catch_up() {
     }
 }
 
+/// Each hour's tables have what came in it, however late it is counted. The limiter says which hour it is: it does not
+/// believe each clock.
+void noted_series::end_hours_before(time_point when) {
+    who_.maintain(std::min<time_point>(when, limiter_.hour_start()));
+}
+
 void noted_series::count(const batch& of) {
+    end_hours_before(of.when);
     std::vector<offered_series> offered;
     std::vector<std::uint32_t> places;
     for (const batch::entry& each : of.entries) {

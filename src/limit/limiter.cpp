@@ -194,6 +194,10 @@ bool series_limiter::clock_in_doubt() const noexcept {
     return state_->sets.read()->leap.has_value();
 }
 
+std::chrono::sys_seconds series_limiter::hour_start() const noexcept {
+    return state_->sets.read()->hour_span.start;
+}
+
 const std::string& series_limiter::limit_name(limit_number number) const {
     return state_->names.name_of(number);
 }

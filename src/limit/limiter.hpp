@@ -1,6 +1,7 @@
 /// Decides about every series: known, refused lately, or to be settled against all budgets.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -91,6 +92,8 @@ class series_limiter {
 
     /// See limiter_figures::clock_in_doubt.
     [[nodiscard]] bool clock_in_doubt() const noexcept;
+    /// Of the hour that is in force.
+    [[nodiscard]] std::chrono::sys_seconds hour_start() const noexcept;
 
     /// What is written of a limit: its name, or `global` or `tenant`, see limit_names.hpp. Valid as long as the
     /// limiter.

@@ -47,6 +47,7 @@ void talkers::thin_out(talker_kind kind) noexcept {
 }
 
 void talkers::maintain(time_point now) {
+    const std::scoped_lock one{ending_};
     const window_span hour = hour_of(now), before = *hour_.lock();
     if (hour.start <= before.start) return;
     const bool ends_day = day_of(hour.start) != day_of(before.start);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ enum class talker_window : std::uint8_t { hourly, daily };
 /// hour the first counted_max series are all counted, and the first watched_max looked at label by label; of what comes
 /// then a part is, see thinning.hpp, so that a flood costs next to nothing.
 ///
-/// Threads: any; maintain() one. Whoever counts waits for a copy of the tables at most, a millisecond or two.
+/// Threads: any. Whoever counts waits for a copy of the tables at most, a millisecond or two.
 class talkers {
   public:
     static constexpr std::size_t counted_max = 32'768;
@@ -57,7 +58,7 @@ class talkers {
     /// So many series that nobody could note: every count may be wrong by them.
     void miss(talker_kind kind, std::size_t series) noexcept;
 
-    /// Ends the hour and the day when it is time. What comes in between counts in the hour that has ended.
+    /// Ends the hour and the day if `now` is behind them: what is noted from here on counts in the hour of `now`.
     void maintain(time_point now);
 
     [[nodiscard]] talker_tables tables(talker_kind kind, talker_window window);
@@ -100,6 +101,7 @@ class talkers {
     level arrived_level_ = 0, refused_level_ = 0;  // of the thinning, or ahead of it
     guarded<window_span> hour_;
     guarded<past_hours> past_;
+    std::mutex ending_;  // one hour at a time
 };
 
 }  // namespace seriesgate

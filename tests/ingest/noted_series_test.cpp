@@ -37,12 +37,14 @@ struct scene {
 
     explicit scene(std::uint64_t series_max = 0) : limiter({.global = {.hourly = series_max}}, noon) {}
 
-    void send(const std::string& body) {
-        const auto decided = planning(body, limiter, noon);
+    void send(const std::string& body, time_point when = noon) {
+        const auto decided = planning(body, limiter, when);
         REQUIRE(decided.has_value());
-        noted.take(*decided, planning, body, protocol::v1, {.address = "10.0.0.3", .agent = "vmagent"}, noon);
+        noted.take(*decided, planning, body, protocol::v1, {.address = "10.0.0.3", .agent = "vmagent"}, when);
     }
-    std::uint64_t total(talker_kind kind) { return who.tables(kind, talker_window::hourly).total(); }
+    std::uint64_t total(talker_kind kind, talker_window window = talker_window::hourly) {
+        return who.tables(kind, window).total();
+    }
 };
 
 std::string numbered(int first, int count) {
@@ -73,6 +75,25 @@ TEST_CASE("new and refused series are counted once somebody catches up") {
           std::vector<std::pair<std::string, std::string>>{{"__name__", "m"}, {"job", "shop"}, {"n", "499"}});
     CHECK(last[0]->limit == "global");
     CHECK(last[199]->labels[2].second == "300");
+}
+
+TEST_CASE("a series counts in the hour in which it came, however late it is counted") {
+    scene at;
+    for (int hour = 0; hour < 4; ++hour) at.send(numbered(100 * hour, 100), noon + std::chrono::hours{hour});
+    at.noted.catch_up();
+    CHECK(at.total(talker_kind::arrived) == 100);
+    CHECK(at.total(talker_kind::arrived, talker_window::daily) == 400);
+    CHECK(at.who.hours().size() == 4);
+}
+
+TEST_CASE("what came by a clock that is not believed ends no hour") {
+    scene at;
+    at.send(numbered(0, 100));
+    at.send(numbered(100, 100), noon + std::chrono::hours{5});
+    CHECK(at.limiter.clock_in_doubt());
+    at.send(numbered(200, 100), noon + std::chrono::minutes{1});
+    at.noted.catch_up();
+    CHECK(at.total(talker_kind::arrived) == 300);
 }
 
 TEST_CASE("whoever asks is not kept by a flood") {
