@@ -6,9 +6,6 @@ import time
 
 import pytest
 
-from gate import BINARY
-from waiting import NotInTime
-
 # For who has so much time and no more (scripts/test.sh): seconds since 1970.
 UNTIL = float(os.environ.get("SERIESGATE_TESTS_UNTIL", "inf"))
 # For the same: a file for the names of tests that have waited in vain or took too long, one a line, if all that have failed
@@ -16,7 +13,10 @@ UNTIL = float(os.environ.get("SERIESGATE_TESTS_UNTIL", "inf"))
 LATE = os.environ.get("SERIESGATE_TESTS_LATE")
 
 
+# What is in e2e/ is imported late: tests/scenes say first that it is for a simulation.
+
 def pytest_sessionstart(session):
+    from gate import BINARY
     if not BINARY.exists() and not session.config.option.collectonly:
         pytest.exit(f"no binary at {BINARY}: build it, or set SERIESGATE_BIN", returncode=2)
 
@@ -34,6 +34,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
+    from waiting import NotInTime
     report = (yield).get_result()
     report.late = bool(call.excinfo and call.excinfo.errisinstance((NotInTime, TimeoutError, subprocess.TimeoutExpired)))
 

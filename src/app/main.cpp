@@ -10,7 +10,7 @@
 
 #include "app/health_check.hpp"
 #include "app/process.hpp"
-#include "app/sender_tls.hpp"
+#include "app/settings.hpp"
 #include "app/warnings.hpp"
 #include "config/command_line.hpp"
 #include "core/kept_memory.hpp"
@@ -18,7 +18,6 @@
 #include "log/log.hpp"
 #include "top/options.hpp"
 #include "top/run.hpp"
-#include "upstream/store_access.hpp"
 
 namespace {
 
@@ -86,13 +85,7 @@ int start(int argc, const char* const* argv) {
         return 0;
     }
     if (asked.health_check) return check_health(*asked.health_check);
-    load_outcome loaded = load_config(asked.config_file, asked.flags);
-    if (loaded.ok()) {
-        if (std::string fault = fault_of_sender_tls(loaded.value); !fault.empty())
-            loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", std::move(fault)});
-        for (std::string& fault : faults_of_files(loaded.value.upstream))
-            loaded.errors.push_back({asked.config_file.value_or(""), "", std::move(fault)});
-    }
+    const load_outcome loaded = read_settings(asked);
     for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {

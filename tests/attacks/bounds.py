@@ -3,10 +3,10 @@
 import contextlib
 import mmap
 import os
-import time
 
 from gate import sanitized
 from waiting import in_time
+from world import time
 
 MIB = 1 << 20
 
@@ -22,20 +22,20 @@ def memory_peak(gate):
 
 
 def reset_peak(gate):
-    with open(f"/proc/{gate.process.pid}/clear_refs", "w") as file:
+    with open(f"/proc/{gate.pid}/clear_refs", "w") as file:
         file.write("5")
 
 
 def cpu_seconds(gate):
     """User and system time of all threads so far."""
-    with open(f"/proc/{gate.process.pid}/stat") as file:
+    with open(f"/proc/{gate.pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def page_faults(gate):
     """Pages that had to be fetched or zeroed so far, those on a disk apart."""
-    with open(f"/proc/{gate.process.pid}/stat") as file:
+    with open(f"/proc/{gate.pid}/stat") as file:
         return int(file.read().rsplit(")", 1)[1].split()[7])
 
 
@@ -83,7 +83,7 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
 
 
 def _status(gate, key):
-    with open(f"/proc/{gate.process.pid}/status") as file:
+    with open(f"/proc/{gate.pid}/status") as file:
         for line in file:
             if line.startswith(key + ":"):
                 return int(line.split()[1]) * 1024

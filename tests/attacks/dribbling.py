@@ -1,9 +1,8 @@
 """Many senders that send without end, in small pieces, from one thread."""
 
-import select
-import socket
-import time
 from dataclasses import dataclass
+
+from world import select, socket, time
 
 
 @dataclass

@@ -3,15 +3,13 @@
 import collections
 import itertools
 import random
-import socket
 import ssl
 import struct
-import threading
-import time
 
 import wire
 import zstd_frame
 from fault_requests import head_of, make_request
+from world import secure, socket, threading, time
 
 Sent = collections.namedtuple("Sent", "number attempt status refused written totals")
 NO_ANSWER = 0  # the whole request has gone, and nobody knows what came of it
@@ -113,7 +111,7 @@ class Sender:
         self._connection = socket.create_connection(self.orders.address, timeout=30)
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._context:
-            self._connection = self._context.wrap_socket(self._connection, server_hostname="gate.test")
+            self._connection = secure(self._context, self._connection, server_hostname="gate.test")
         self._stream = self._connection.makefile("rb")
 
 

@@ -2,16 +2,14 @@
 
 import collections
 import random
-import socket
 import struct
-import threading
-import time
 
 import store_ways
 import wire
 import zstd_frame
 from fault_requests import kept_of, make_request
 from store_ways import WAYS
+from world import secure, socket, threading, time
 
 Arrived = collections.namedtuple("Arrived", "number attempt verdict series samples")
 Arrival = collections.namedtuple("Arrival", "door number attempt nth choose headers")
@@ -225,7 +223,7 @@ class Door:
 
     def _wrapped(self, connection):
         """The same connection with TLS on it, which is still to shake hands."""
-        wrapped = self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        wrapped = secure(self.tls, connection, server_side=True, do_handshake_on_connect=False)
         with self._lock:  # the descriptor has moved
             self._connections.discard(connection)
             self._connections.add(wrapped)

@@ -1,7 +1,6 @@
 """An upstream that takes a request and then does with the connection what the test wants."""
 
-import socket
-import threading
+from world import socket, threading
 
 
 class HostileUpstream:

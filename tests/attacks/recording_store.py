@@ -1,9 +1,7 @@
 """A store that keeps every byte of every connection, and reads them strictly (strict_http.py)."""
 
-import socket
-import threading
-
 import strict_http
+from world import socket, threading
 
 ACCEPTED = b"HTTP/1.1 204 No Content\r\n\r\n"
 

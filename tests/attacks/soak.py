@@ -12,8 +12,6 @@ import signal
 import statistics
 import sys
 import tempfile
-import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from faulty_store import Store
 from gate import Gate, sanitized
 from secure import Secured
 from waiting import eventually
+from world import threading, time
 
 SENDERS, THREADS = 3, 3
 CUTS = (0.0, 0.02, 0.1)  # how often each sender loses its connection inside a request
@@ -225,7 +224,7 @@ class Soak:
         return "TLS" if self.plan.tls else "plain"
 
     def _descriptors(self):
-        return len(os.listdir(f"/proc/{self.gate.process.pid}/fd"))
+        return len(os.listdir(f"/proc/{self.gate.pid}/fd"))
 
     def _descriptors_besides_store(self):
         """Without the kept connections to the store."""

@@ -7,9 +7,6 @@ import base64
 import contextlib
 import random
 import re
-import socket
-import threading
-import time
 
 import pytest
 
@@ -19,6 +16,7 @@ from client import RawConnection, head, post
 from gate import REPOSITORY
 from upstream import Answer
 from waiting import eventually, in_time
+from world import socket, threading, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 REJECTED, TURNED_AWAY = "seriesgate_requests_rejected_total", "seriesgate_connections_turned_away_total"

@@ -2,10 +2,7 @@
 
 import contextlib
 import resource
-import socket
 import struct
-import threading
-import time
 
 import pytest
 
@@ -15,6 +12,7 @@ from client import RawConnection, head, post
 from gate import sanitized
 from upstream import Answer
 from waiting import eventually
+from world import socket, threading, time
 
 GOOD = recorded.bodies("metadata-v1")[0]
 SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
@@ -186,7 +184,8 @@ def test_few_descriptors_lower_the_bound_and_the_state_is_saved(start_gate, upst
 def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstream):
     assert gate.send(GOOD).status == 204
     with connections(gate, 40):
-        resource.prlimit(gate.process.pid, resource.RLIMIT_NOFILE, (48, 48))
+        eventually(lambda: gate.metric("seriesgate_connections") >= 40, "all of them are accepted")
+        resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
         with connections(gate, 64), within(gate, memory_mib=8, cpu=0.5, seconds=3):
             assert gate.send(GOOD).status == 204
             assert gate.get("/health").status == 200

@@ -5,7 +5,6 @@ import resource
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import recorded
 from bounds import cpu_seconds, memory
 from gate import sanitized
 from waiting import eventually, in_time
+from world import time
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crowds"), pytest.mark.timeout(300)]
 

@@ -1,10 +1,5 @@
 """Nothing that a sender or an upstream does, or does not do, makes the gate wait without end."""
 
-import socket
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 import recorded
@@ -16,6 +11,7 @@ from gate import sanitized
 from hostile_upstream import HostileUpstream
 from upstream import Answer
 from waiting import eventually, in_time
+from world import ThreadPoolExecutor, socket, threading, time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 CHUNKED = head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")])

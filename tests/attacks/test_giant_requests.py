@@ -1,8 +1,5 @@
 """One request, as hostile as it can be made, takes memory within its bounds and gives it back."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import giants
 import wire
 import wire_v2
@@ -11,6 +8,7 @@ from gate import sanitized
 from test_compression import HEADERS, sized
 from upstream import Answer
 from waiting import eventually
+from world import ThreadPoolExecutor, threading
 
 LIMITS = 64
 V2 = wire_v2.HEADERS

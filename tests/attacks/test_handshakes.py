@@ -4,8 +4,6 @@ import contextlib
 import ssl
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
@@ -39,6 +37,7 @@ def with_large_key(secured):
 
 FLOOD = """
 import os, socket, ssl, sys, threading
+from world import threading, time
 port, authority = int(sys.argv[1]), sys.argv[2]
 context = ssl.create_default_context(cafile=authority)
 context.maximum_version = ssl.TLSVersion.TLSv1_2

@@ -3,8 +3,6 @@
 import itertools
 import os
 import signal
-import threading
-import time
 
 import recorded
 import wire
@@ -12,6 +10,7 @@ from bounds import cpu_seconds
 from client import Client
 from gate import sanitized
 from waiting import eventually, in_time
+from world import threading, time
 
 SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
 SECONDS = 0.05 * (10 if SLOW_BUILD else 1)  # for nine answers of ten; the machine has other things to do, too

@@ -1,12 +1,10 @@
 """server.maxInflightBytes: what is counted is held, and what is read can be decoded."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import wire
 from bounds import within
 from upstream import Answer
 from waiting import eventually
+from world import ThreadPoolExecutor, threading
 
 BOUNDS = "server: {maxRequestBytes: 1MiB, maxDecodedBytes: 4MiB, maxInflightBytes: 6MiB}\n"
 

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 
 import pytest
@@ -14,6 +13,7 @@ import log_lines
 import recorded
 from gate import BINARY, SANITIZER_REPORT
 from waiting import eventually
+from world import socket
 
 GOOD = recorded.bodies("metadata-v1")[0]
 CONFIG = "log: {level: debug, format: %s}\nserver: {threads: 1}\n"  # a line for each request

@@ -3,9 +3,6 @@
 import contextlib
 import resource
 import signal
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,6 +13,7 @@ from gate import sanitized
 from test_state import FAILURES, SAVES, directory, kept  # noqa: F401 (a fixture)
 from upstream import Answer
 from waiting import eventually
+from world import ThreadPoolExecutor, threading, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 MIB = 1 << 20
@@ -23,19 +21,19 @@ REJECTED, ERRORS = "seriesgate_requests_rejected_total", "seriesgate_upstream_er
 
 
 def virtual_memory(gate):
-    with open(f"/proc/{gate.process.pid}/statm") as file:
+    with open(f"/proc/{gate.pid}/statm") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
 @contextlib.contextmanager
 def limited_to(gate, what, value):
     """A limit of the running process, lifted in the end."""
-    before = resource.prlimit(gate.process.pid, what)
-    resource.prlimit(gate.process.pid, what, (value, before[1]))
+    before = resource.prlimit(gate.pid, what)
+    resource.prlimit(gate.pid, what, (value, before[1]))
     try:
         yield
     finally:
-        resource.prlimit(gate.process.pid, what, before)
+        resource.prlimit(gate.pid, what, before)
 
 
 # --- memory -------------------------------------------------------------------------------------------------------------

@@ -3,9 +3,6 @@
 import collections
 import itertools
 import json
-import socket
-import threading
-import time
 
 import pytest
 
@@ -18,6 +15,7 @@ from client import RawConnection
 from gate import sanitized
 from traffic import figures, limits, offer, tenants
 from waiting import eventually, in_time
+from world import socket, threading, time
 
 GROUPS = 2_000 if sanitized("asan", "tsan", "ubsan") else 10_000
 

@@ -1,8 +1,6 @@
 """A flood of wrong passwords: bcrypt is what makes it dear, for one thread that nobody else waits for."""
 
 import itertools
-import threading
-import time
 
 import pytest
 
@@ -12,6 +10,7 @@ from client import Client, RawConnection, head
 from gate import sanitized
 from waiting import eventually, in_time
 from web_files import ALICE, BOB, basic, users
+from world import threading, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 SLOW_BUILD = sanitized("asan", "tsan", "ubsan")

@@ -1,7 +1,5 @@
 """The sender's query string: what VictoriaMetrics and others would hear from it, and what it costs to read."""
 
-import time
-
 import pytest
 
 import traffic
@@ -11,6 +9,7 @@ from client import WRITE
 from servers import VictoriaMetrics
 from tables import check_rows, named
 from waiting import eventually
+from world import time
 
 pytestmark = pytest.mark.one_thread
 

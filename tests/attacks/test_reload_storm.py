@@ -2,8 +2,6 @@
 
 import os
 import signal
-import threading
-import time
 
 import pytest
 
@@ -11,6 +9,7 @@ import traffic
 from bounds import within
 from gate import sanitized
 from waiting import eventually, in_time
+from world import threading, time
 
 RELOADS = "seriesgate_config_reloads_total"
 ASKED = "seriesgate_config_reload_requests_total"

@@ -6,7 +6,6 @@ or nobody hears of it: the connection is closed. What the store sees is read by 
 
 import random
 import re
-import socket
 
 import pytest
 
@@ -16,6 +15,7 @@ import tables
 import wire
 from gate import Gate, sanitized
 from recording_store import ACCEPTED, Last, RecordingStore
+from world import socket
 
 pytestmark = pytest.mark.one_thread
 
@@ -47,6 +47,8 @@ def chunks(*parts, last=b"0\r\n\r\n"):
 def chunked(body, *fields, line=LINE):
     return request(CHUNKED, *fields, body=body, line=line)
 
+
+ONE_WORLD = True  # one gate and one store for all tables
 
 NEXT = request(length_of(TWO), body=TWO)
 FINAL_STATUS = re.compile(rb"HTTP/1\.[01] [2-5]")

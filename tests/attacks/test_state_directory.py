@@ -5,7 +5,6 @@ import os
 import resource
 import shutil
 import signal
-import socket
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from test_life_cycle import why_it_cannot_serve
 from test_state import FAILURES, SAVES, directory, kept, settled  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 from waiting import eventually
+from world import socket
 
 pytestmark = pytest.mark.one_thread
 
@@ -60,7 +60,7 @@ def start_line(text, tmp_path):
 def halted(gate):
     """What happens inside is one moment to the gate."""
     gate.signal(signal.SIGSTOP)
-    stat = Path(f"/proc/{gate.process.pid}/stat")
+    stat = Path(f"/proc/{gate.pid}/stat")
     eventually(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T", "it has stopped")
     try:
         yield
@@ -168,17 +168,17 @@ def test_no_memory_for_a_save_is_a_failed_save(limited, upstream, directory, at_
     for _ in range(20):  # what the other threads need is theirs before the limit
         assert gate.send(b"bad").status == 400
         assert gate.metric(SAVES) == 0
-    with open(f"/proc/{gate.process.pid}/status") as file:
+    with open(f"/proc/{gate.pid}/status") as file:
         data = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmData:"))
     bound = (data + (512 << 10), resource.RLIM_INFINITY)
-    usual = resource.prlimit(gate.process.pid, resource.RLIMIT_DATA, bound)
+    usual = resource.prlimit(gate.pid, resource.RLIMIT_DATA, bound)
     offer(gate, upstream, numbered(3))
     if at_shutdown:
         gate.stop()  # exit status 0
         assert "state not saved" in gate.log and "stopped" in gate.log
         return
     eventually(lambda: "state not saved" in gate.log, "a save fails")
-    resource.prlimit(gate.process.pid, resource.RLIMIT_DATA, usual)
+    resource.prlimit(gate.pid, resource.RLIMIT_DATA, usual)
     failures, saves = gate.metric(FAILURES), gate.metric(SAVES)
     assert failures >= 1
     eventually(lambda: gate.metric(SAVES) > saves, "it is saved at a later interval")

@@ -12,6 +12,7 @@ from secure import Secured, connection, write
 from traffic import body, numbered
 from waiting import eventually
 from web_files import ALICE, ALICE_CHANGED, BOB, basic, bearer, users
+from world import secure
 
 GOOD = body(numbered(1))
 TOKENS = "bearer_tokens: [{name: shop, token_file: token}, {name: other, token_file: other}]\n"
@@ -83,7 +84,7 @@ def test_whose_certificate_was_verified_does_not_resume(start_gate, upstream, tm
     context = secured.trusting(secured.authority.issue("agent-1"), maximum_version=version)
 
     def connect(session=None):
-        made = context.wrap_socket(client.connect(gate.address), server_hostname="localhost", session=session)
+        made = secure(context, client.connect(gate.address), server_hostname="localhost", session=session)
         made.sendall(client.post(GOOD, path=WRITE))
         assert made.recv(1000).startswith(b"HTTP/1.1 204")  # with TLS 1.3 tickets come before it
         return made

@@ -1,11 +1,10 @@
 """HTTP as a sender would speak it: whole requests with any headers, and raw bytes for the rest."""
 
 import http.client
-import socket
-import time
 from dataclasses import dataclass
 
 import recorded
+from world import secure, socket, time
 
 WRITE = "/api/v1/write"
 
@@ -48,7 +47,9 @@ def connect(address, timeout=20.0, source=None):
     return made
 
 
-class _Connection(http.client.HTTPConnection):
+class Connection(http.client.HTTPConnection):
+    """At an address, which may be the path of a unix socket; with TLS, if there is a context for it."""
+
     def __init__(self, address, timeout, tls):
         super().__init__("gate" if isinstance(address, str) else address[0], timeout=timeout,
                          port=None if isinstance(address, str) else address[1])
@@ -59,7 +60,7 @@ class _Connection(http.client.HTTPConnection):
         if self.sock.family != socket.AF_UNIX:
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._tls:
-            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host)
+            self.sock = secure(self._tls, self.sock, server_hostname=self.host)
 
 
 class Client:
@@ -67,7 +68,7 @@ class Client:
     ssl.SSLContext, if the gate speaks TLS."""
 
     def __init__(self, address, timeout=60.0, tls=None):
-        self._connection = _Connection(address, timeout, tls)
+        self._connection = Connection(address, timeout, tls)
 
     def __enter__(self):
         return self

@@ -10,6 +10,10 @@ import tempfile
 from pathlib import Path
 
 from waiting import eventually
+from world import SIMULATED
+
+if SIMULATED:
+    import simulated
 
 SOURCE = Path(__file__).with_name("stopped_clock.c")
 
@@ -32,7 +36,7 @@ class FakedClock:
 
     def __init__(self, folder, now):
         self._file = Path(folder) / "clock"
-        self.environment = {"LD_PRELOAD": str(library()), "STOPPED_CLOCK_FILE": str(self._file), "TZ": "UTC",
+        self.environment = {} if SIMULATED else {"LD_PRELOAD": str(library()), "STOPPED_CLOCK_FILE": str(self._file), "TZ": "UTC",
                             # A sanitizer's runtime wants to be loaded first, and does without.
                             "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"}
         self.set(now)
@@ -40,6 +44,10 @@ class FakedClock:
     def set(self, now):
         """`now`: UTC, as in 2026-12-31 23:59:50. Holds for everything that the process does from here on."""
         self.now = now
+        if SIMULATED:
+            there = datetime.datetime.fromisoformat(now).replace(tzinfo=datetime.timezone.utc)
+            simulated.STAGE.set_time(there.timestamp(), stands_still=True)
+            return
         fresh = self._file.with_suffix(".new")
         fresh.write_text(now)
         fresh.rename(self._file)

@@ -7,9 +7,32 @@ import sys
 
 import pytest
 
-from gate import REPOSITORY, Gate
+from gate import BINARY, REPOSITORY, Gate
 from upstream import Upstream
 from waiting import wait_out_the_hour
+from world import SIMULATED
+
+if SIMULATED:
+    import simulated
+
+    STAGE = simulated.begin_session(BINARY.with_name("simulated_gate"))
+
+    def _world(is_for_this):
+        if is_for_this:
+            STAGE.begin()
+        yield STAGE
+        if is_for_this:
+            STAGE.end()
+
+    # Every test has a world of its own, see world.py; the tests of a module that says ONE_WORLD have one together.
+
+    @pytest.fixture(autouse=True, scope="module")
+    def stage_of_module(request):
+        yield from _world(hasattr(request.module, "ONE_WORLD"))
+
+    @pytest.fixture(autouse=True)
+    def stage(request, stage_of_module):
+        yield from _world(not hasattr(request.module, "ONE_WORLD"))
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,7 @@
-"""Starts the real binary, knows its port, and stops it: the exit status is part of every test."""
+"""Starts a gate, knows its port, and stops it: the exit status is part of every test.
+
+It is the real binary; in a simulation (see world.py) the same gate on a network in memory.
+"""
 
 import json
 import os
@@ -8,13 +11,16 @@ import ssl
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import client
 import exposition
 import log_lines
 from waiting import eventually
+from world import SIMULATED, time
+
+if SIMULATED:
+    import simulated
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("SERIESGATE_BIN", REPOSITORY / "build/release/seriesgate")).resolve()
@@ -55,16 +61,14 @@ os.execv(rest[0], rest)
 """
 
 
-class Gate:
-    """A running seriesgate on a free port, unless flags say otherwise; __init__ returns when it listens.
+class _Gate:
+    """A running gate on a free port, unless flags say otherwise; __init__ returns when it listens.
 
     `listen`: the flag's value; None leaves it to the configuration file. `environment`: in addition to the test's own.
-    `descriptors`: how many it may have open. `authority`: the file of the CA that its certificate is of, if it speaks TLS.
-    `given`: {name: a socket that listens}, which it gets as from systemd.
+    `authority`: the file of the CA that its certificate is of, if it speaks TLS.
     """
 
-    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None, descriptors=None, authority=None,
-                 given=None):
+    def __init__(self, *flags, listen="127.0.0.1:0", environment=None, config_file=None, authority=None, **how):
         if config_file:
             flags = (f"--config.file={config_file}", *flags)
         if listen and not any(flag.startswith("--listen=") for flag in flags):
@@ -72,17 +76,8 @@ class Gate:
         self.config_file = config_file
         self._tls = ssl.create_default_context(cafile=authority) if authority else None
         self.crashed = False
-        limited = ["prlimit", f"--nofile={descriptors}"] if descriptors else []  # becomes the gate: the same process
-        numbers = [each.fileno() for each in (given or {}).values()]
-        activated = [sys.executable, "-c", ACTIVATE, ":".join(given), *map(str, numbers)] if given else []
-        self.process = subprocess.Popen([*limited, *activated, BINARY, *flags], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env={**os.environ, **(environment or {})},
-                                        pass_fds=numbers)
         self._log = []
-        self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)
-                         for pipe in (self.process.stderr, self.process.stdout)]
-        for reader in self._readers:
-            reader.start()
+        self._start(flags, environment or {}, **how)
         try:
             self.address, self.admin_address = eventually(self._addresses, "a log line with listen=127.0.0.1:PORT")
         except AssertionError as error:
@@ -161,20 +156,6 @@ class Gate:
         self._await_quiet()
         return [event for event in self.events if event["level"] == "error"]
 
-    @property
-    def running(self):
-        return self.process.poll() is None
-
-    def signal(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-
-    def wait(self, seconds=30):
-        """Waits for the process to end by itself. @return its exit status"""
-        status = self.process.wait(seconds)
-        for reader in self._readers:
-            reader.join(5)
-        return status
-
     def stop(self):
         """SIGTERM, and it has to end well: exit status 0 and no sanitizer report."""
         if self.crashed:
@@ -196,6 +177,49 @@ class Gate:
         self.kill()
         assert not SANITIZER_REPORT.search(self.log), self.log
 
+    def _addresses(self):
+        """Where senders and where people connect: (host, port), or the path of a unix socket."""
+        if not self.running:
+            raise AssertionError(f"exited with status {self.wait(1)} before it listened")
+        found = LISTENING.search(self.log)
+        return found and tuple(_address(text) for text in found.groups())
+
+
+class ProcessGate(_Gate):
+    """The binary, in a process of its own.
+
+    `descriptors`: how many it may have open. `given`: {name: a socket that listens}, which it gets as from systemd.
+    """
+
+    def _start(self, flags, environment, descriptors=None, given=None):
+        limited = ["prlimit", f"--nofile={descriptors}"] if descriptors else []  # becomes the gate: the same process
+        numbers = [each.fileno() for each in (given or {}).values()]
+        activated = [sys.executable, "-c", ACTIVATE, ":".join(given), *map(str, numbers)] if given else []
+        self.process = subprocess.Popen([*limited, *activated, BINARY, *flags], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env={**os.environ, **environment}, pass_fds=numbers)
+        self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)
+                         for pipe in (self.process.stderr, self.process.stdout)]
+        for reader in self._readers:
+            reader.start()
+
+    @property
+    def running(self):
+        return self.process.poll() is None
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def signal(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def wait(self, seconds=30):
+        """Waits for the process to end by itself. @return its exit status"""
+        status = self.process.wait(seconds)
+        for reader in self._readers:
+            reader.join(5)
+        return status
+
     def kill(self):
         """For a test that has failed already."""
         self.process.kill()
@@ -216,13 +240,47 @@ class Gate:
             if not line.startswith(b"NWRAP_"):  # what the library of faked_names.py has to say, now and then
                 self._log.append(line)
 
-    def _addresses(self):
-        """Where senders and where people connect: (host, port), or the path of a unix socket."""
-        if self.process.poll() is not None:
-            raise AssertionError(f"exited with status {self.process.returncode} before it listened")
-        found = LISTENING.search(self.log)
-        return found and tuple(_address(text) for text in found.groups())
 
+class SimulatedGate(_Gate):
+    """The same gate without its main(), on a network in memory, by a clock that stands still."""
+
+    def _start(self, flags, environment):
+        self._stage = simulated.STAGE
+        self._stage.log = self._log
+        text = [*map(str, flags), "", *(f"{name}={value}" for name, value in environment.items())]
+        outcome, told = self._stage.ask("start", payload=b"".join(each.encode() + b"\0" for each in text))
+        self._log += [told] if told else []
+        self._status = None if outcome == "ok" else int(outcome)
+
+    @property
+    def pid(self):
+        """For /proc, of all that the simulation has. It stays when this gate ends."""
+        return self._stage.pid
+
+    @property
+    def running(self):
+        if self._status is None and self._stage.gate_state == "ended":
+            self._status = 0
+        return self._status is None
+
+    def signal(self, number=signal.SIGTERM):
+        self._stage.ask("signal", "HUP" if number == signal.SIGHUP else "TERM")
+
+    def wait(self, seconds=30):
+        if not self._stage.wait(lambda: not self.running, seconds):
+            raise subprocess.TimeoutExpired("the simulated gate", seconds)
+        return self._status
+
+    def kill(self):
+        if self.running:
+            self._status = -9
+            self._stage.ask("signal", "KILL")
+
+    def _await_quiet(self):
+        self._stage.run_ready()
+
+
+Gate = SimulatedGate if SIMULATED else ProcessGate
 
 LISTENING = re.compile(r'"?\blisten"?[=:]"?([^\s",]+)"?[\s,]+"?admin_listen"?[=:]"?([^\s",]+)')
 

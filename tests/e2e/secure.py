@@ -1,10 +1,10 @@
 """A gate that speaks TLS, and senders that do."""
 
-import http.client
 import json
 import ssl
 import subprocess
 
+import client
 import exposition
 import recorded
 from certificates import Authority
@@ -45,7 +45,7 @@ class Secured:
 
 
 def connection(address, context, timeout=20):
-    return http.client.HTTPSConnection(*address, context=context, timeout=timeout)
+    return client.Connection(address, timeout, context)
 
 
 def ask(address, context, path="/-/healthy"):

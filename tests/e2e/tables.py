@@ -3,10 +3,10 @@
 import math
 import subprocess
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from waiting import NotInTime
+from world import ThreadPoolExecutor
 
 LATE = (NotInTime, TimeoutError, subprocess.TimeoutExpired)
 SHOWN_MAX = 2000  # characters of what one row has to say
@@ -32,7 +32,7 @@ def check_rows(rows, check, gate=None, at_once=1):
             wrong.append(f"{name!r}: {_why(error)}")
             late = late and isinstance(error, LATE)
             if gate and not gate.running:
-                wrong.append(f"and the gate has ended with status {gate.process.returncode}\n{gate.log[-SHOWN_MAX:]}")
+                wrong.append(f"and the gate has ended with status {gate.wait(1)}\n{gate.log[-SHOWN_MAX:]}")
                 late = False
                 break
     if wrong:

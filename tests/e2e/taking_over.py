@@ -1,7 +1,8 @@
 """The side of a gate that takes another's place, word by word: see src/handover/takeover.hpp."""
 
 import os
-import socket
+
+from world import socket
 
 
 def asking(path):

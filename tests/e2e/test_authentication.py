@@ -1,7 +1,6 @@
 """Who may ask, and whose budget it is."""
 
 import subprocess
-import time
 
 import pytest
 
@@ -10,6 +9,7 @@ from client import RawConnection, head, post
 from tables import check_rows, crossed
 from waiting import eventually, in_time
 from web_files import ALICE, BOB, EMPTY, LONG, ODD, OPS, basic, bearer, users
+from world import time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 TENANT = "X-Scope-OrgID"

@@ -3,7 +3,6 @@
 import collections
 import math
 import random
-import time
 
 import pytest
 
@@ -13,6 +12,7 @@ import traffic
 import wire
 from test_real_servers import victoria_metrics  # noqa: F401 (a fixture)
 from traffic import figures, limits, numbered, tenants
+from world import time
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -6,12 +6,12 @@ import select
 import shlex
 import shutil
 import subprocess
-import time
 
 import pytest
 
 from packaged import generated  # noqa: F401
 from tables import check_rows
+from world import time
 
 pytestmark = pytest.mark.text
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import subprocess
-import time
 
 import pytest
 
@@ -13,6 +12,7 @@ from client import WRITE
 from servers import VictoriaMetrics
 from test_real_servers import assert_found
 from test_recorded import leaks_allowed
+from world import time
 
 HEADERS = [("Content-Type", "application/x-protobuf"), ("Content-Encoding", "zstd"),
            ("X-VictoriaMetrics-Remote-Write-Version", "1"), ("User-Agent", "vmagent")]

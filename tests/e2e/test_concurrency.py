@@ -1,7 +1,6 @@
 """Many senders at once: a limit is never exceeded by one, and no series is counted twice."""
 
 import random
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,6 +9,7 @@ import wire
 from recorded import SERIES
 from test_recorded import leaks_allowed
 from upstream import distinct_series
+from world import ThreadPoolExecutor
 
 THREADS = 8
 

@@ -1,7 +1,6 @@
 """What people get wrong in a configuration, and what the gate says of it."""
 
 import os
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from gate import BINARY, run
 from log_lines import parse
 from tables import check_rows
+from world import socket
 
 pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(180)]  # a hundred starts, which take long under a sanitizer
 

@@ -4,8 +4,6 @@ import http.client
 import itertools
 import os
 import random
-import threading
-import time
 
 import pytest
 
@@ -13,6 +11,7 @@ import traffic
 from client import Client
 from upstream import Answer, Upstream
 from waiting import eventually, in_time, wait_out_the_hour
+from world import threading, time
 
 pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(400)]
 

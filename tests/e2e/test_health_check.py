@@ -1,9 +1,5 @@
 """seriesgate --health-check URL: one question, an exit status, and a line when something is wrong."""
 
-import socket
-import threading
-import time
-
 import pytest
 
 from gate import run
@@ -13,6 +9,7 @@ from tables import check_rows
 from upstream import Answer, Upstream
 from waiting import in_time
 from web_files import ALICE_CHANGED, users
+from world import socket, threading, time
 
 
 def checked(*url, **how):

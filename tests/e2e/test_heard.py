@@ -2,9 +2,6 @@
 
 import random
 import re
-import socket
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -17,6 +14,7 @@ from gate import sanitized
 from test_upstream_failures import unused_port
 from upstream import Answer, Upstream
 from waiting import eventually
+from world import ThreadPoolExecutor, socket, threading
 
 pytestmark = pytest.mark.extended
 

@@ -1,10 +1,6 @@
 """Start and end: what the command line says, what a signal does to requests in flight."""
 
 import signal
-import socket
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,6 +12,7 @@ from gate import REPOSITORY, run
 from tables import check_rows, named
 from upstream import Answer
 from waiting import eventually, in_time
+from world import ThreadPoolExecutor, socket, threading, time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 

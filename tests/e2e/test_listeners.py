@@ -3,10 +3,8 @@
 import os
 import shutil
 import signal
-import socket
 import stat
 import subprocess
-import threading
 
 import pytest
 
@@ -15,6 +13,7 @@ import recorded
 from gate import run
 from upstream import Answer
 from waiting import eventually
+from world import socket, threading
 
 GOOD = recorded.bodies("metadata-v1")[0]
 INGESTION = ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"]

@@ -5,9 +5,7 @@ import json
 import re
 import resource
 import signal
-import socket
 import subprocess
-import threading
 
 import pytest
 
@@ -27,6 +25,7 @@ from taking_over import asking, is_given_all
 from traffic import numbered, offer
 from upstream import Answer, Upstream
 from waiting import eventually, wait_out_the_hour
+from world import socket, threading
 
 pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(120)]
 
@@ -327,7 +326,7 @@ def few_descriptors(scene):
 def without_descriptors(scene):
     gate = scene.gate()
     assert gate.send(GOOD).status == 204
-    resource.prlimit(gate.process.pid, resource.RLIMIT_NOFILE, (48, 48))
+    resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
     scene.held = [gate.raw() for _ in range(64)]
     return gate
 

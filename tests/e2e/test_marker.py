@@ -1,10 +1,7 @@
 """`marker: true`: the gate writes to its store which budgets withhold data, and when they do no more."""
 
 import json
-import socket
 import struct
-import threading
-import time
 
 import pytest
 
@@ -15,6 +12,7 @@ from shared_stores import SharedStore
 from traffic import TENANT, numbered, offer, shown, tenants
 from upstream import Answer, Upstream
 from waiting import eventually, in_time
+from world import socket, threading, time
 
 METRIC = "seriesgate_series_refused"
 STALE = struct.unpack("<d", wire.STALE)[0]
@@ -82,7 +80,7 @@ def markers(upstream, pb):
 
 def gate_label(gate):
     """What it is called: the host and its process, where the port is any free one."""
-    return f"{socket.gethostname()}:pid-{gate.process.pid}"
+    return f"{socket.gethostname()}:pid-{gate.pid}"
 
 
 def test_a_budget_that_refuses_says_so_each_minute_until_its_hour_is_over(marked, upstream, clock, markers):

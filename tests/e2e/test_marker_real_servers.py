@@ -1,7 +1,6 @@
 """Markers in real stores: the queries of docs/operation.md see them while data is withheld, and not after."""
 
 import json
-import time
 
 import pytest
 
@@ -10,6 +9,7 @@ from faked_clock import FakedClock
 from servers import Prometheus, VictoriaMetrics
 from traffic import body, numbered
 from waiting import eventually
+from world import time
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

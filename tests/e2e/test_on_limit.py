@@ -1,7 +1,5 @@
 """What senders are told of refused series: {v1, v2} x {drop, reject} x {none, some, all refused} x what the store says."""
 
-import time
-
 import pytest
 
 import wire
@@ -9,6 +7,7 @@ import wire_v2
 from tables import check_rows, crossed
 from test_protocol_v2 import counts, written
 from upstream import Answer
+from world import time
 
 pytestmark = pytest.mark.one_thread
 

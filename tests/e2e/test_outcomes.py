@@ -1,8 +1,6 @@
 """What has become of samples: received = accepted + refused, accepted = stored + failed + those on their way."""
 
 import random
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -13,6 +11,7 @@ from test_on_limit import KNOWN, NEW, STORES, gate_that_knows, send
 from test_protocol_v2 import counts, write
 from upstream import Answer
 from waiting import eventually
+from world import ThreadPoolExecutor, threading
 
 
 def samples(gate, *keys):

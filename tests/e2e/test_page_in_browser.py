@@ -2,8 +2,6 @@
 
 import json
 import subprocess
-import threading
-import time
 import urllib.parse
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +15,7 @@ from page_scenes import explode, open_page  # noqa: F401
 from servers import Prometheus, VictoriaMetrics, binary
 from waiting import eventually
 from web_files import ALICE, users
+from world import threading, time
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 

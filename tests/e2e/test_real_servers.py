@@ -1,7 +1,6 @@
 """The main job with real servers: Prometheus, the gate, VictoriaMetrics; and what was accepted is in the store."""
 
 import math
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from recorded import SAMPLES, SERIES
 from servers import Prometheus, VictoriaMetrics, VmAgent
 from test_recorded import leaks_allowed
 from waiting import eventually
+from world import time
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

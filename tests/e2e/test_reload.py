@@ -3,7 +3,6 @@
 import itertools
 import re
 import signal
-import threading
 
 import pytest
 
@@ -12,6 +11,7 @@ import traffic
 from client import Client
 from traffic import figures, limits, numbered, offer, tenants
 from waiting import eventually
+from world import threading
 
 RELOADED = "seriesgate_config_last_reload_successful"
 

@@ -4,13 +4,13 @@ import http.server
 import itertools
 import signal
 import textwrap
-import threading
 
 import pytest
 
 from servers import Server
 from test_culprits import ask
 from waiting import eventually
+from world import threading
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

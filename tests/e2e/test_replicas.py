@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import threading
 
 import pytest
 
@@ -10,6 +9,7 @@ import wire
 import wire_v2
 from upstream import Answer, Upstream
 from waiting import eventually
+from world import threading
 
 NUMBER = itertools.count()
 EACH = 8 << 10  # what a copy takes besides headers and body

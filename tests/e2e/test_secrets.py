@@ -83,7 +83,7 @@ def test_no_secret_is_said(start_gate, secrets, tmp_path):
     said.append(gate.reload(text.replace("X-Key: ", "X-Key: other-")).body.decode())
     said.append(gate.reload(text.replace("{X-Key: ", "{'bad name': ")).body.decode())
     look()
-    said += [gate.log, open(f"/proc/{gate.process.pid}/cmdline").read()]
+    said += [gate.log, open(f"/proc/{gate.pid}/cmdline").read()]
     found = {secret for secret in hidden for each in said if secret in each.replace("hunterless", "")}
     assert found == set(), [each for each in said if any(secret in each for secret in found)]
     assert "<secret>" in "".join(said)

@@ -3,7 +3,6 @@
 import base64
 import ssl
 import subprocess
-import time
 import urllib.parse
 import urllib.request
 
@@ -15,6 +14,7 @@ from balancers import program
 from certificates import Authority
 from upstream import Upstream
 from waiting import eventually
+from world import time
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

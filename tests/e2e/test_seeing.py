@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import time
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -13,6 +12,7 @@ import servers
 import wire
 from gate import run
 from waiting import eventually, in_time
+from world import time
 
 
 @pytest.fixture

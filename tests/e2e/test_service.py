@@ -4,10 +4,7 @@ import contextlib
 import os
 import re
 import shutil
-import socket
 import subprocess
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +15,7 @@ from service_manager import ServiceManager, StuckThread, threads
 from traffic import body, numbered, offer
 from upstream import Answer
 from waiting import eventually
+from world import socket, threading, time
 
 UNITS = REPOSITORY / "deploy/systemd"
 
@@ -138,9 +136,9 @@ def test_a_worker_that_is_stuck_ends_the_signs_of_life(manager, start_gate, upst
     """One of two workers stops where it is. The front desk still answers, and nothing else shows that connections hang."""
     gate = start_gate(f"--upstream.url={upstream.url}", config="server: {threads: 2}",
                       environment=manager.environment(watchdog=2))
-    assert sorted(name for name in threads(gate.process.pid) if name.startswith("worker-")) == ["worker-0", "worker-1"]
+    assert sorted(name for name in threads(gate.pid) if name.startswith("worker-")) == ["worker-0", "worker-1"]
     eventually(lambda: len(manager.times("WATCHDOG=1")) >= 2, "signs of life")
-    with StuckThread(gate.process.pid, "worker-1"):
+    with StuckThread(gate.pid, "worker-1"):
         stuck = time.monotonic()
         eventually(lambda: time.monotonic() - manager.times("WATCHDOG=1")[-1] > 2, "none for as long as they are waited for")
         assert gate.get("/-/ready").status == 200
@@ -160,7 +158,7 @@ def listening(family=socket.AF_INET, address=("127.0.0.1", 0)):
 
 def open_files(gate):
     """What its descriptors are of, without those that are closed meanwhile: UBSan opens pipes now and then."""
-    for each in Path(f"/proc/{gate.process.pid}/fd").iterdir():
+    for each in Path(f"/proc/{gate.pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
             yield os.readlink(each)
 

@@ -1,10 +1,6 @@
 """Senders that are slow, silent or many: a deadline for each request, a bound for all of them together."""
 
 import resource
-import socket
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -14,6 +10,7 @@ import wire
 from client import head, post
 from upstream import Answer
 from waiting import eventually, in_time
+from world import ThreadPoolExecutor, socket, threading, time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 
@@ -151,7 +148,7 @@ def test_connections_that_end_inside_a_request_leave_nothing_behind(gate, upstre
                     reason="UBSan asks with a pipe whether an object may be read, and takes its failure for a no")
 def test_running_out_of_descriptors_is_survived(gate, upstream):
     assert gate.send(GOOD).status == 204
-    resource.prlimit(gate.process.pid, resource.RLIMIT_NOFILE, (48, 48))
+    resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
     connections = [gate.raw() for _ in range(64)]  # the kernel accepts them; the gate cannot, not all
     try:
         eventually(lambda: "cannot accept" in gate.log, "a line that says so")

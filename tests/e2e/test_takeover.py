@@ -5,10 +5,8 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import threading
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from taking_over import asking, is_given_all
 from traffic import arrived, body, identity, numbered, offer
 from upstream import Answer
 from waiting import eventually
+from world import socket, threading
 
 HANDED, GONE_ON = "another process serves in this one's place", "the place was not handed over"
 

@@ -1,10 +1,7 @@
 """TLS with senders: who is let in, what is answered, new certificates, and handshakes that come to nothing."""
 
 import signal
-import socket
 import ssl
-import threading
-import time
 
 import pytest
 
@@ -14,6 +11,7 @@ from certificates import Authority
 from gate import run
 from secure import Secured, ask, connection, metrics, s_client, write
 from waiting import eventually
+from world import secure, socket, threading, time
 
 GOOD = recorded.bodies("metadata-v1")[0]
 
@@ -63,7 +61,7 @@ def test_both_addresses_speak_tls_and_unix_sockets_do_too(start, secured, upstre
     gate = start("--listen=127.0.0.1:0", f"--admin.listen=unix:{path}")
     one = connection(gate.address, secured.trusting())
     assert write(one, GOOD) == 204
-    with secured.trusting().wrap_socket(client.connect(str(path)), server_hostname="localhost") as made:
+    with secure(secured.trusting(), client.connect(str(path)), server_hostname="localhost") as made:
         made.sendall(client.head("GET", "/-/healthy"))
         assert made.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
     assert gate.said("seriesgate is up", tls="yes", authentication="none")
@@ -90,7 +88,7 @@ def test_a_request_without_tls_is_answered_in_plain_words(start, secured):
 def test_the_gate_says_that_it_closes(start, secured):
     """Else a client cannot tell the end of the data from an attack."""
     gate = start()
-    with secured.trusting().wrap_socket(client.connect(gate.address), server_hostname="localhost",
+    with secure(secured.trusting(), client.connect(gate.address), server_hostname="localhost",
                                         suppress_ragged_eofs=False) as made:
         made.sendall(client.head("GET", "/health", [("Connection", "close")]))
         heard = b""
@@ -176,7 +174,7 @@ def test_http_1_is_what_is_spoken(start, secured):
 # --- certificates that change
 
 def serial_of(gate, secured):
-    with secured.trusting().wrap_socket(client.connect(gate.address), server_hostname="localhost") as made:
+    with secure(secured.trusting(), client.connect(gate.address), server_hostname="localhost") as made:
         return made.getpeercert()["serialNumber"]
 
 

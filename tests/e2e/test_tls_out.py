@@ -1,8 +1,6 @@
 """Stores behind TLS: who they have to be, who we are to them, and what is told when it does not come about."""
 
-import socket
 import ssl
-import threading
 
 import pytest
 
@@ -11,6 +9,7 @@ import wire
 from certificates import Authority
 from upstream import Answer, Upstream
 from waiting import eventually
+from world import socket, threading
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 NOT_ANSWERED = "the upstream has not answered"

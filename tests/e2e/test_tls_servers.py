@@ -7,7 +7,6 @@ import re
 import signal
 import ssl
 import subprocess
-import threading
 
 import pytest
 
@@ -20,6 +19,7 @@ from tables import check_rows
 from test_real_servers import _between
 from upstream import Upstream
 from waiting import eventually
+from world import threading
 
 PASSWORD = "open sesame"
 HASHED = "$2b$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"

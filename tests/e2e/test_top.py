@@ -4,8 +4,6 @@ import http.server
 import json
 import os
 import signal
-import socket
-import threading
 
 import pytest
 
@@ -17,6 +15,7 @@ from terminal import Terminal
 from traffic import TENANT, body, numbered
 from waiting import eventually
 from web_files import ALICE_CHANGED, users
+from world import socket, threading
 
 NAME = "http_requests_total"
 KEYS = "q quit"

@@ -1,7 +1,5 @@
 """upstream.protocol: v1: remote write 2 for a store that only knows version 1."""
 
-import time
-
 import pytest
 
 import recorded
@@ -16,6 +14,7 @@ from test_on_limit import KEPT, KNOWN, SENT, STORES, send
 from test_protocol_v2 import counts, write, written
 from test_real_servers import assert_found, recorder, victoria_metrics  # noqa: F401 (fixtures)
 from upstream import Answer
+from world import time
 
 pytestmark = pytest.mark.one_thread
 

@@ -2,9 +2,6 @@
 invariant in all: what was answered with success is in exactly one store's log, exactly once, as it was sent."""
 
 import itertools
-import socket
-import threading
-import time
 from collections import Counter
 from contextlib import ExitStack
 
@@ -15,6 +12,7 @@ from faked_names import FakedNames
 from gate import sanitized
 from upstream import Answer, Upstream
 from waiting import eventually
+from world import socket, threading, time
 
 NUMBER = itertools.count()
 

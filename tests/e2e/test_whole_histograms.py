@@ -1,13 +1,12 @@
 """Classic histograms that are admitted whole or not at all, in both versions of the protocol."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 import exposition
 import wire
 import wire_v2
 from traffic import body, figures, identity, limits, numbered
+from world import ThreadPoolExecutor
 
 CONFIG = "wholeHistograms: true\n"
 

@@ -1,13 +1,11 @@
 """A stub upstream: records what arrives, byte for byte, and answers as the test scripts it."""
 
-import socket
-import ssl
-import threading
 from collections import deque
 from dataclasses import dataclass, field
 
 import wire
 import zstd_frame
+from world import secure, socket, threading
 
 
 @dataclass
@@ -133,7 +131,7 @@ class Upstream:
 
     def _secured(self, plain):
         try:
-            secured = self.tls.wrap_socket(plain, server_side=True)
+            secured = secure(self.tls, plain, server_side=True)
         except OSError as error:
             self.handshake_failures.append(str(error))
             raise
@@ -182,7 +180,7 @@ def read_request(stream, connection, ordinal):
     lower = {name.lower(): value for name, value in headers}
     if lower.get("expect", "").lower() == "100-continue":
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-    tls = connection if isinstance(connection, ssl.SSLSocket) else None
+    tls = connection if hasattr(connection, "getpeercert") else None
     if "transfer-encoding" in lower:
         body = _read_chunked(stream)
     else:

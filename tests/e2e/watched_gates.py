@@ -2,8 +2,6 @@
 
 import http.client
 import json
-import threading
-import time
 
 import client
 import traffic
@@ -16,6 +14,7 @@ from shared_fleets import SharedFleet
 from shared_stores import SharedStore
 from upstream import Answer, Upstream
 from waiting import eventually
+from world import threading, time
 
 RULES = [REPOSITORY / "monitoring" / name for name in ("rules.yaml", "alerts.yaml")]
 TENANTS = ("shop", "team.a+b", "one-more", "and-another")

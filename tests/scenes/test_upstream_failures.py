@@ -1,15 +1,13 @@
 """An upstream that is away, slow or rude: the sender keeps its data and retries, and a retry changes nothing."""
 
 import os
-import socket
-import threading
-import time
 
 import pytest
 
 import wire
 from upstream import Answer, Upstream, distinct_series, read_request
 from waiting import eventually, in_time
+from world import socket, threading, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "app/warnings.hpp"
 #include "system/random.hpp"
 
 namespace seriesgate::testing {
@@ -44,21 +45,27 @@ void simulation::add_loops() {
 
 void simulation::start_gate(const std::string& yaml) {
     yaml_ = yaml;
-    loaded_ = std::make_unique<load_outcome>(load(yaml));
-    if (!loaded_->ok()) throw std::runtime_error(loaded_->errors.front().text());
+    auto loaded = std::make_unique<load_outcome>(load(yaml));
+    if (!loaded->ok()) throw std::runtime_error(loaded->errors.front().text());
+    start_gate(std::move(loaded), {}, [this] { return load(yaml_); });
+    if (!time.run_until([&] { return gate_->is_ready(); }, std::chrono::seconds{30}))
+        throw std::runtime_error("the gate does not become ready: " + said);
+}
+
+void simulation::start_gate(std::unique_ptr<load_outcome> loaded, const seriesgate::start& how,
+                            std::function<load_outcome()> read_again) {
+    loaded_ = std::move(loaded);
     log::set_up(loaded_->value.log.format, loaded_->value.log.level);
+    log_warnings(*loaded_);
     const thread_starter by_hand = [this](net::io_context& loop, const std::string&) {
         gate_loops_.push_back(&loop);
         time.add(loop);
         return std::jthread{};
     };
-    gate_ = std::make_unique<process>(
-        loaded_->value, seriesgate::start{}, [this] { return load(yaml_); }, by_hand);
+    gate_ = std::make_unique<process>(loaded_->value, how, std::move(read_again), by_hand);
     gate_loops_.push_back(&gate_->front_desk());
     time.add(gate_->front_desk());
     gate_->begin();
-    if (!time.run_until([&] { return gate_->is_ready(); }, std::chrono::seconds{30}))
-        throw std::runtime_error("the gate does not become ready: " + said);
 }
 
 http_answer simulation::reload(const std::string& yaml) {

@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -38,6 +39,9 @@ class simulation {
     /// Makes a gate and has it serve. It listens at 127.0.0.1:9201, has one worker, and forwards to 10.0.0.9:8428,
     /// unless the configuration says otherwise. Throws std::runtime_error with its mistakes.
     void start_gate(const std::string& yaml);
+    /// The same with settings that were read, and without waiting until it is ready. @param read_again for reloads.
+    void start_gate(std::unique_ptr<load_outcome> loaded, const seriesgate::start& how,
+                    std::function<load_outcome()> read_again);
     /// The next reload reads this. @return what POST /-/reload answers.
     http_answer reload(const std::string& yaml);
     /// The same without asking for the reload.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <optional>
 
 #include "net/asio.hpp"
 #include "system/clock.hpp"
@@ -47,13 +48,18 @@ class virtual_time final : public virtual_clock {
     void run_ready();
 
     /// The time of day leaps, and the monotonic one does not.
-    void set_time_of_day(std::chrono::system_clock::time_point to) noexcept { begins_ = to - (now_ - origin); }
+    void set_time_of_day(std::chrono::system_clock::time_point to) noexcept {
+        begins_ = to - (now_ - origin);
+        stopped_.reset();
+    }
+    /// The same, and stands still there.
+    void stop_time_of_day(std::chrono::system_clock::time_point at) noexcept { stopped_ = at; }
 
     [[nodiscard]] duration elapsed() const noexcept { return now_ - origin; }
 
     [[nodiscard]] time_point monotonic() const noexcept override { return now_; }
     [[nodiscard]] std::chrono::system_clock::time_point time_of_day() const noexcept override {
-        return begins_ + (now_ - origin);
+        return stopped_ ? *stopped_ : begins_ + (now_ - origin);
     }
     [[nodiscard]] duration wait_for(duration until) const noexcept override;
 
@@ -72,6 +78,7 @@ class virtual_time final : public virtual_clock {
 
     std::list<running> loops_;
     std::chrono::system_clock::time_point begins_;
+    std::optional<std::chrono::system_clock::time_point> stopped_{};
     time_point now_ = origin;
     mutable time_point earliest_ = time_point::max();  // of the timers of the loop that is polled
 };
