@@ -16,8 +16,8 @@ namespace seriesgate::testing {
 /// waits for a real clock, and the same steps come in the same order each time.
 ///
 /// Asio asks wait_for() how long to sleep until its earliest timer, each time that a timer is set and each time that it
-/// looks at them. Told not to sleep at all, it looks at its timers in every poll, and we know when the earliest is due.
-/// Source: Boost 1.81, asio/detail/impl/epoll_reactor.ipp, run() and get_timeout(); asio/wait_traits.hpp.
+/// looks at them. Told that its timers' descriptor is ready, it looks in every poll, and we know when the earliest is
+/// due. Source: Boost 1.81, asio/detail/impl/epoll_reactor.ipp, run() and get_timeout(); asio/wait_traits.hpp.
 ///
 /// Threads: one. There is one at a time.
 class virtual_time final : public virtual_clock {
