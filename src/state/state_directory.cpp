@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <memory>
@@ -166,19 +167,16 @@ std::optional<descriptor> state_directory::open(std::string_view name) const {
 std::optional<std::string> state_directory::read(std::string_view name, std::size_t size_max) const {
     const auto in = open(name);
     if (!in) return std::nullopt;
-    std::string content(size_max + 1, '\0');
-    std::size_t size = 0;
-    while (size < content.size()) {
-        const ssize_t got = ::read(in->get(), content.data() + size, content.size() - size);
+    std::string content;
+    std::array<char, 64u << 10> piece;
+    for (;;) {
+        const ssize_t got = ::read(in->get(), piece.data(), piece.size());
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw failure("cannot read", path_of(name));
-        if (got == 0) break;
-        size += static_cast<std::size_t>(got);
+        if (got == 0) return content;
+        content.append(piece.data(), static_cast<std::size_t>(got));
+        if (content.size() > size_max) throw std::runtime_error(path_of(name) + ": too long");
     }
-    assert(size <= content.size());
-    if (size > size_max) throw std::runtime_error(path_of(name) + ": too long");
-    content.resize(size);
-    return content;
 }
 
 bool state_directory::replace(std::string_view name, const writer& write) const {
