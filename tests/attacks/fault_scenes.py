@@ -86,7 +86,7 @@ class Scene:
         more = f", tls: {{caFile: '{tls.certificate}', serverName: store.test}}" if tls else ""
         self.doors = [self.store.door(tls=context, receive_buffer=1 << 16 if fault.big else None) for _ in range(doors)]
         self.gate = start_gate(config=configuration(self.doors, fault.timeout, more))
-        self.senders = Senders(Orders(self.store.seed, self.gate.address, rest=0.02), SENDERS,
+        self.senders = Senders(Orders(self.store.seed, self.gate.address, pause=0.02, rest=0.02), SENDERS,
                                first=BIG if fault.big else 0, seconds=100)
 
     def stop(self):

@@ -9,7 +9,7 @@ import wire
 import zstd_frame
 from fault_requests import kept_of, make_request
 from store_ways import WAYS
-from world import secure, socket, threading, time
+from world import SIMULATED, secure, socket, threading, time
 
 Arrived = collections.namedtuple("Arrived", "number attempt verdict series samples")
 Arrival = collections.namedtuple("Arrival", "door number attempt nth choose headers")
@@ -297,7 +297,8 @@ def _end(open_socket):
     if open_socket is None:
         return
     try:
-        socket.socket.shutdown(open_socket, socket.SHUT_RDWR)  # not TLS's own: another thread may be reading
+        kind = type(open_socket) if SIMULATED else socket.socket  # not TLS's own: another thread may be reading
+        kind.shutdown(open_socket, socket.SHUT_RDWR)
     except OSError:
         pass
     open_socket.close()

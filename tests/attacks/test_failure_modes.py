@@ -5,8 +5,8 @@ import re
 import pytest
 import yaml
 
+from fault_list import FAULTS
 from gate import REPOSITORY
-from test_fault_suite import FAULTS
 
 pytestmark = pytest.mark.text
 

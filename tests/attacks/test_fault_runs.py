@@ -16,8 +16,8 @@ from fault_runs import Run, compare
 from fault_senders import CUT_OFF, NO_ANSWER, Sent
 from faulty_store import Arrived
 from gate import sanitized
+from kept_state import FAILURES, SAVES
 from store_ways import NONE, OK
-from test_state import FAILURES, SAVES
 from waiting import eventually, wait_out_the_hour
 
 TENANT_MAX, JOB_MAX = 700, 350

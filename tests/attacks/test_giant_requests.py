@@ -5,10 +5,10 @@ import wire
 import wire_v2
 from bounds import MIB, memory, within
 from gate import sanitized
-from test_compression import HEADERS, sized
 from upstream import Answer
 from waiting import eventually
 from world import ThreadPoolExecutor, threading
+from zstd_frame import HEADERS, sized
 
 LIMITS = 64
 V2 = wire_v2.HEADERS

@@ -10,7 +10,7 @@ import giants
 import wire
 from client import head, post
 from gate import sanitized
-from test_state import FAILURES, SAVES, directory, kept  # noqa: F401 (a fixture)
+from kept_state import FAILURES, SAVES, directory, kept  # noqa: F401 (a fixture)
 from upstream import Answer
 from waiting import eventually
 from world import ThreadPoolExecutor, threading, time

@@ -1,19 +1,16 @@
-"""/stats and /metrics for many budgets: slow readers, pipelines, and names that are made to be mistaken."""
+"""/stats and /metrics for many budgets: slow readers and pipelines. What is told: tests/scenes/test_pages.py."""
 
 import collections
 import itertools
-import json
 
 import pytest
 
 import exposition
-import servers
 import traffic
 import wire
 from bounds import within
 from client import RawConnection
 from gate import sanitized
-from traffic import figures, limits, offer, tenants
 from waiting import eventually, in_time
 from world import socket, threading, time
 
@@ -187,120 +184,3 @@ def test_groups_with_long_names_in_all_limits_are_bounded(limited, upstream):
         samples = exposition.samples_of(gate.metrics, "seriesgate_limit_series_current")
     by_limit = collections.Counter(dict(labels)["limit"] for labels in samples)
     assert by_limit == {f"l{n}": 2 * (1000 // 12) for n in range(12)}
-
-
-# --- what they are told
-
-def test_an_answer_is_as_new_as_its_question_whoever_else_asks(limited, upstream):
-    gate = limited("limits: [{name: per-group, each: [g]}]\n")
-    stop = threading.Event()
-
-    def read():
-        with gate.client() as client:
-            while not stop.is_set():
-                assert client.get("/stats").status == 200
-
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    try:
-        with gate.client() as client:
-            for n in range(1, 51):
-                client.write(traffic.body(groups(1, n)))
-                stats = json.loads(client.get("/stats").body)
-                assert (stats["windows"]["hourly"]["currentSeries"], stats["limitsTotal"]) == (n, n)
-                metrics = client.get("/metrics").body.decode()
-                assert f'seriesgate_series_current{{window="hourly"}} {n}\n' in metrics
-    finally:
-        stop.set()
-        for reader in readers:
-            reader.join()
-
-
-def test_a_limit_cuts_both_lists_to_those_with_the_most_demand(limited, upstream):
-    gate = limited("limits: [{name: per-group, each: [g]}]\n")
-    for n in range(1, 6):
-        offer(gate, upstream, [{"__name__": "m", "g": f"g{n}", "i": str(i)} for i in range(n)], f"team-{n}")
-
-    def told(query):
-        stats = json.loads(gate.get("/stats" + query).body)
-        assert (stats["tenantsTotal"], stats["limitsTotal"]) == (5, 5)
-        return [entry["tenant"] for entry in stats["tenants"]], [entry["group"]["g"] for entry in stats["limits"]]
-
-    everything = [f"team-{n}" for n in (5, 4, 3, 2, 1)], [f"g{n}" for n in (5, 4, 3, 2, 1)]
-    assert told("") == told("?limit=5") == told("?limit=99999999") == everything
-    assert told("?limit=2") == told("?&lim%69t=2") == (everything[0][:2], everything[1][:2])
-    assert told("?limit=0") == ([], [])
-
-
-# --- names
-
-TWINS = [b"\xff", b"\\xff", b"\\\\xff", b"a\\b", b"a\\\\b", b"\\xffx", b"\xffx", b"__overflow__", b"{}", b"\x01",
-         b"\\x01", b"\"", b"\\\"", b"\xef\xbf\xbd", b"\xed\xa0\x80", b"\\n"]
-
-
-def twins_in(names):
-    return b"".join(wire.series([("__name__", b"m"), *labels], wire.field(wire.SAMPLES, wire.sample(1.0, 1_700_000_000_000)))
-                    for labels in names)
-
-
-def is_shown_once(gate):
-    """Strict readers take it, and every budget has names of its own."""
-    page = gate.get("/metrics").body
-    servers.check_metrics(page)
-    gate.metrics  # a sample that comes twice fails
-    stats = gate.stats
-    return len(tenants(stats)), len(limits(stats))
-
-
-def test_tenants_that_look_alike_are_two(limited, upstream):
-    gate = limited("maxHourlySeries: 0\n")
-    names = [name for name in TWINS if b"\x01" not in name]
-    for name in names:
-        assert gate.send(wire.pack(wire.sampled("m")), [("X-Scope-OrgID", name.decode("latin-1"))]).status == 204
-    assert is_shown_once(gate)[0] == len(names)
-
-
-@pytest.mark.parametrize("per_tenant", ["false", "true"])
-def test_groups_that_look_alike_are_two(limited, upstream, per_tenant):
-    gate = limited(f"limits: [{{name: it, each: [__name__, a, b], perTenant: {per_tenant}}}]\n")
-    labels = [(("a", one), ("b", other)) for one in TWINS for other in TWINS[:3]]
-    long = [(("a", b"\xff" * 900 + tail), ("b", value)) for tail in (b"", b"x") for value in (b"1", b"2")]
-    assert gate.send(wire.pack(twins_in([*labels, *long]))).status == 204
-    assert gate.send(wire.pack(wire.series([("a", b"1")], wire.field(wire.SAMPLES, wire.sample(1.0, 1))))).status == 204
-    assert gate.send(wire.pack(wire.sampled("{}"))).status == 204
-    assert gate.send(wire.pack(wire.sampled("__overflow__", a="__overflow__", b="__overflow__"))).status == 204
-    assert is_shown_once(gate)[1] == len(labels) + len(long) + 3
-
-
-def test_label_names_do_not_make_two_groups_look_alike(limited, upstream):
-    gate = limited("limits: [{name: it, each: [__name__, 'x{b', b]}]\n")
-    for name, label in (("m{x", "b"), ("m", "x{b"), ("m", "b")):
-        assert gate.send(wire.pack(wire.sampled(name, **{label: "1"}))).status == 204
-    for labels in ([("__name__", b"{}")], [("y", b"1")]):
-        assert gate.send(wire.pack(wire.series(labels, wire.field(wire.SAMPLES, wire.sample(1.0, 1))))).status == 204
-    assert is_shown_once(gate)[1] == 5
-
-
-def test_the_real_overflow_is_the_overflow(limited, upstream):
-    gate = limited("tenants: {maxTenants: 1}\nlimits: [{name: it, each: [a], maxGroups: 1}]\n")
-    for tenant in ("one", "two", "__overflow__"):
-        offer(gate, upstream, [{"__name__": "m", "a": tenant}], tenant)
-    assert is_shown_once(gate) == (2, 2)
-    assert figures(tenants(gate.stats)["__overflow__"])[1] == 2
-
-
-# --- who is rejected
-
-def test_who_is_turned_away_is_counted_and_told_now_and_then(gate):
-    def rejected(reason):
-        return gate.metric("seriesgate_requests_rejected_total", reason=reason)
-
-    for _ in range(5):
-        gate.send(b"\xff no snappy", [("X-Scope-OrgID", "team-\x9b")])
-        gate.send(b"", [("Content-Type", "text/plain")])
-        gate.get("/nowhere")
-    assert [rejected(reason) for reason in ("malformed", "unsupported_media", "unknown_path")] == [5, 5, 5]
-    events = eventually(lambda: len(found := gate.said("requests rejected")) >= 3 and found, "lines about it")
-    assert [event["reason"] for event in events] == ["malformed", "unsupported_media", "unknown_path"]
-    assert (events[0]["sender"], events[0]["tenant"]) == ("127.0.0.1", r"team-\x9b")

@@ -1,7 +1,6 @@
 """What a neighbour with a hand in state.dir may do: the gate neither hangs nor ends nor loses its state in silence."""
 
 import contextlib
-import os
 import resource
 import shutil
 import signal
@@ -10,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from bounds import within
-from gate import run, sanitized
-from test_life_cycle import why_it_cannot_serve
-from test_state import FAILURES, SAVES, directory, kept, settled  # noqa: F401 (a fixture)
+from gate import run, sanitized, why_it_cannot_serve
+from kept_state import FAILURES, SAVES, directory, kept, settled  # noqa: F401 (a fixture)
+from obstacles import OBSTACLES, in_the_way
 from traffic import numbered, offer
 from waiting import eventually
-from world import socket
 
 pytestmark = pytest.mark.one_thread
 
@@ -30,23 +28,6 @@ def saving(limited, upstream, directory):  # noqa: F811
     assert len(offer(gate, upstream, numbered(3))) == 3
     settled(directory)
     return gate, text
-
-
-def in_the_way(what, path):
-    if what == "fifo":
-        os.mkfifo(path)
-    elif what == "directory":
-        path.mkdir()
-    elif what == "symlink":
-        path.symlink_to(path.parent.parent / "victim")
-    elif what == "device":
-        path.symlink_to("/dev/zero")
-    elif what == "socket":
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(path))
-
-
-OBSTACLES = ["fifo", "directory", "symlink", "device", "socket"]
 
 
 def start_line(text, tmp_path):
@@ -112,41 +93,6 @@ def test_a_second_gate_in_its_place_keeps_what_is_its_own(saving, limited, upstr
 
 
 # --- what is not a file in the place of one
-
-@pytest.mark.parametrize("what", OBSTACLES)
-def test_what_is_in_the_way_of_a_save_is_not_waited_for_or_followed(saving, limited, upstream, directory,  # noqa: F811
-                                                                    what):
-    gate, text = saving
-    victim = directory.parent / "victim"
-    victim.write_text("untouched")
-    saves = gate.metric(SAVES)
-    (directory / "state.new").unlink(missing_ok=True)
-    in_the_way(what, directory / "state.new")
-    with within(gate, memory_mib=16, cpu=1, seconds=8):
-        assert len(offer(gate, upstream, numbered(5))) == 5
-        if what == "directory":
-            eventually(lambda: gate.metric(FAILURES) >= 1, "a failed save is counted")
-            (directory / "state.new").rmdir()
-        eventually(lambda: gate.metric(SAVES) > saves, "it is saved")
-        settled(directory)
-    assert victim.read_text() == "untouched"
-    assert sorted(os.listdir(directory)) == ["lock", "secret", "state", "takeover"]
-    gate.crash()
-    assert offer(limited(text), upstream, numbered(9)) == numbered(5)
-
-
-@pytest.mark.parametrize("what", OBSTACLES)
-def test_what_is_in_the_place_of_the_state_is_not_read(limited, upstream, directory, what):  # noqa: F811
-    directory.mkdir()
-    in_the_way(what, directory / "state")
-    gate = limited(kept(directory, LIMITS))  # listens within seconds, or this fails
-    assert "state not loaded, all series are new" in gate.log
-    assert str(directory / "state") in gate.log
-    assert len(offer(gate, upstream, numbered(9))) == 5
-    gate.stop()
-    assert (directory / "state").is_dir() == (what == "directory")
-    assert not (directory / "state").is_symlink()
-
 
 @pytest.mark.parametrize("what", OBSTACLES)
 def test_what_is_in_the_place_of_the_lock_is_one_clear_line(directory, tmp_path, what):  # noqa: F811

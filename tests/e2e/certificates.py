@@ -1,6 +1,7 @@
 """Certificates and the authorities that sign them, made with the program openssl."""
 
 import re
+import ssl
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +66,18 @@ copy_extensions = copy
 commonName = supplied
 """)
         return file
+
+
+def served_with(certificate, clients_from=None, newest=ssl.TLSVersion.TLSv1_3):
+    """What a server is with it; `clients_from`: the authority whose clients it serves, and no others."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.certificate, certificate.key)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2 if newest >= ssl.TLSVersion.TLSv1_2 else newest
+    context.maximum_version = newest
+    if clients_from:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(clients_from.certificate)
+    return context
 
 
 def _new_key(path):

@@ -47,16 +47,25 @@ def connect(address, timeout=20.0, source=None):
     return made
 
 
+def refuses(address):
+    """Whether nobody listens there."""
+    try:
+        socket.create_connection(address, timeout=5).close()
+    except ConnectionError:
+        return True
+    return False
+
+
 class Connection(http.client.HTTPConnection):
     """At an address, which may be the path of a unix socket; with TLS, if there is a context for it."""
 
-    def __init__(self, address, timeout, tls):
+    def __init__(self, address, timeout, tls, source=None):
         super().__init__("gate" if isinstance(address, str) else address[0], timeout=timeout,
                          port=None if isinstance(address, str) else address[1])
-        self._address, self._tls = address, tls
+        self._address, self._tls, self._source = address, tls, source
 
     def connect(self):
-        self.sock = connect(self._address, self.timeout)
+        self.sock = connect(self._address, self.timeout, self._source)
         if self.sock.family != socket.AF_UNIX:
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._tls:

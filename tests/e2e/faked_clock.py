@@ -56,6 +56,12 @@ class FakedClock:
         """Sets it to a time that is neither in this hour nor in the next, and waits until the gate believes it."""
         there = datetime.datetime.fromisoformat(to)
         self.set(str(there - datetime.timedelta(minutes=5)))
-        eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 1, "the clock is in doubt")
+        self.await_doubt(gate, True)
         self.set(to)
-        eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 0, "the clock is believed")
+        self.await_doubt(gate, False)
+
+    @staticmethod
+    def await_doubt(gate, is_in_doubt):
+        """The gate looks at the clock each second."""
+        eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == is_in_doubt,
+                   f"the clock is {'in doubt' if is_in_doubt else 'believed'}", every=0.2)

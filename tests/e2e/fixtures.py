@@ -26,6 +26,11 @@ if SIMULATED:
 
     # Every test has a world of its own, see world.py; the tests of a module that says ONE_WORLD have one together.
 
+    @pytest.fixture(autouse=True, scope="session")
+    def stage_of_session():
+        yield
+        STAGE.finish()
+
     @pytest.fixture(autouse=True, scope="module")
     def stage_of_module(request):
         yield from _world(hasattr(request.module, "ONE_WORLD"))
@@ -99,6 +104,17 @@ def limited(start_gate, upstream):
     """limited(text): a gate with that configuration in front of the stub upstream, which needs no mention in it."""
     def start(text, *flags, **how):
         return start_gate(f"--upstream.url={upstream.url}", *flags, config=text, **how)
+
+    return start
+
+
+@pytest.fixture
+def guarded(tmp_path, start_gate, upstream):
+    """guarded(text, *flags): a gate with that web configuration in front of the stub upstream."""
+    def start(text, *flags, **how):
+        file = tmp_path / "web.yml"
+        file.write_text(text)
+        return start_gate(f"--web.config.file={file}", f"--upstream.url={upstream.url}", *flags, **how)
 
     return start
 

@@ -3,6 +3,7 @@
 It is the real binary; in a simulation (see world.py) the same gate on a network in memory.
 """
 
+import functools
 import json
 import os
 import re
@@ -26,6 +27,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("SERIESGATE_BIN", REPOSITORY / "build/release/seriesgate")).resolve()
 
 
+@functools.cache
 def sanitized(*sanitizers):
     """Whether the binary has one of these sanitizers, "asan", "tsan" or "ubsan", in it."""
     content = BINARY.read_bytes()
@@ -39,6 +41,16 @@ SANITIZER_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|run
 def run(*flags, seconds=30, **how):
     """Runs the binary to its end, for command lines that are not meant to serve."""
     return subprocess.run([BINARY, *flags], capture_output=True, text=True, timeout=seconds, **how)
+
+
+def why_it_cannot_serve(result):
+    """What the only line says of a run that had a good configuration."""
+    assert result.returncode == 2, result
+    line, = result.stderr.splitlines()
+    event = log_lines.parse(line)
+    assert (event["level"], event["msg"]) == ("error", "cannot serve")
+    assert len(event["err"]) > 10 and event["err"].isprintable()
+    return event["err"]
 
 
 #: Becomes the program that its arguments name, behind the names and numbers of sockets, with these as systemd gives them:
@@ -246,6 +258,7 @@ class SimulatedGate(_Gate):
 
     def _start(self, flags, environment):
         self._stage = simulated.STAGE
+        assert self._stage.gate_state != "runs", "a simulation has one gate at a time"
         self._stage.log = self._log
         text = [*map(str, flags), "", *(f"{name}={value}" for name, value in environment.items())]
         outcome, told = self._stage.ask("start", payload=b"".join(each.encode() + b"\0" for each in text))

@@ -1,5 +1,6 @@
 """The recorded requests of tests/data, and the same requests moved in time."""
 
+import math
 from pathlib import Path
 
 import wire
@@ -43,3 +44,9 @@ def distinct(compressed_bodies):
 def sample_count(compressed_bodies):
     """Samples in recorded bodies: a Prometheus sends one sample in each TimeSeries."""
     return sum(len(wire.series_of(wire.unpack(body))) for body in compressed_bodies)
+
+
+def leaks_allowed(refused_series, false_positive_rate=0.0001):
+    """False positives that p allows among so many refused series: the mean and four standard deviations."""
+    mean = refused_series * false_positive_rate
+    return math.ceil(mean + 4 * math.sqrt(mean))

@@ -12,13 +12,16 @@ from client import WRITE
 
 
 class Secured:
-    """An authority, a gate's certificate in files of its own, and the web configuration that names them."""
+    """An authority, a gate's certificate in files of its own, and the web configuration that names them.
 
-    def __init__(self, folder):
-        self.authority = Authority(folder)
+    Making certificates takes a while: tests may share an authority, and the first certificate that is installed.
+    """
+
+    def __init__(self, folder, authority=None, issued=None):
+        self.authority = authority or Authority(folder)
         self.folder = folder
         self.certificate, self.key = folder / "gate.pem", folder / "gate.key"
-        self.install(self.authority.issue("127.0.0.1", "localhost"))
+        self.install(issued or self.authority.issue("127.0.0.1", "localhost"))
 
     def install(self, issued):
         """Puts another certificate in place, as a tool that renews them does: the key first."""

@@ -9,7 +9,6 @@ world.py chooses between this and the machine's own.
 
 import io
 import itertools
-import os
 import select as real_select
 import socket as real_socket
 import ssl as real_ssl
@@ -32,7 +31,8 @@ class _Task:
     """A thread, or the test itself."""
 
     def __init__(self):
-        self.turn = real_threading.Semaphore(0)
+        self.turn = real_threading.Lock()  # held, but while it is given
+        self.turn.acquire()
         self.holds = None  # what it waits for
         self.deadline = None
         self.result = None
@@ -45,6 +45,7 @@ class Stage:
     def __init__(self, binary):
         self._binary = binary
         self._process = None
+        self._is_asking = False
         self._ids = itertools.count(1)
         self.sockets = {}
         self.log = []
@@ -53,13 +54,17 @@ class Stage:
         self._tasks, self._current = [], None
         self.is_over = True
         self._spent = 0
+        self._asked = 0  # so many commands
 
     # --- one test
 
     def begin(self, seed=1):
         """A world without a gate, at 20 minutes past the machine's next hour: files and certificates are of the past."""
+        if self._is_asking and self._process:  # a test was interrupted
+            self._process.kill()
+            self._process.wait()
         if self._process is None or self._process.poll() is not None:
-            self._errors = open(os.environ.get("SERIESGATE_SIMULATION_ERRORS", os.devnull), "ab")
+            self._is_asking = False
             self._process = subprocess.Popen([self._binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 16)
         self.sockets.clear()
         self.log = []
@@ -85,6 +90,12 @@ class Stage:
             self.ask("begin", 1, self.begins)
             self.is_over = True
 
+    def finish(self):
+        """Ends the process, and it has to end well: a sanitizer looks for leaks then."""
+        if self._process and self._process.poll() is None:
+            self._process.stdin.close()
+            assert self._process.wait(120) == 0
+
     # --- the gate's process
 
     @property
@@ -95,6 +106,8 @@ class Stage:
         """@return (outcome, bytes)"""
         if self.is_over:
             raise Gone
+        self._asked += 1
+        self._is_asking = True
         try:
             self._process.stdin.write(f"{' '.join(map(str, words))} {len(payload)}\n".encode() + payload)
             self._process.stdin.flush()
@@ -106,7 +119,9 @@ class Stage:
         self._now = int(now)
         if int(logged):
             self.log.append(self._process.stdout.read(int(logged)))
-        return outcome, self._process.stdout.read(int(size)) if int(size) else b""
+        answer = self._process.stdout.read(int(size)) if int(size) else b""
+        self._is_asking = False
+        return outcome, answer
 
     def new_id(self):
         return next(self._ids)
@@ -135,8 +150,11 @@ class Stage:
         following = self._next()
         if following is not me:
             self._give(following)
-            if not me.turn.acquire(timeout=STUCK):
-                raise AssertionError("a thread of the test waits for something outside of the simulation")
+            asked = None
+            while not me.turn.acquire(timeout=STUCK):
+                if self._asked == asked:  # nobody has gone on
+                    raise AssertionError("a thread of the test waits for something outside of the simulation")
+                asked = self._asked
         if self.is_over:
             raise Gone
         return me.result
@@ -456,7 +474,9 @@ class _WithStreams:
         raw = _Stream(self)
         if buffering == 0:
             return raw
-        return io.BufferedReader(raw) if "w" not in mode else io.BufferedWriter(raw)
+        if "w" in mode:
+            return io.BufferedWriter(raw)
+        return io.BufferedReader(raw, 1 << 16)  # few words with the gate's process
 
     def recv_into(self, into, nbytes=0, flags=0):
         data = self.recv(nbytes or len(into))
@@ -512,7 +532,7 @@ class Socket(_WithStreams):
         self._connects = self._can_read = self._can_write = None
         self._came = deque()
         self._hears_no_more = False
-        self._is_listening = self._resets = False
+        self._is_listening = self._resets = self._is_black_hole = False
         self._kept = None  # what is_readable() has found
 
     def happened(self, kind, *more):
@@ -555,6 +575,8 @@ class Socket(_WithStreams):
         self._state = "closed"
         if not STAGE.is_over:
             STAGE.ask("reset" if self._resets else "close", self._id)
+            if self._is_black_hole:
+                STAGE.ask("no_black_hole", _text(*self._at))
         STAGE.sockets.pop(self._id, None)
         for each in self._came:
             each.close_now()
@@ -588,6 +610,9 @@ class Socket(_WithStreams):
             raise OSError(98, "Address already in use")
         self._at = (host, int(outcome.rsplit(":", 1)[1]))
         self._is_listening = True
+        if backlog == 0:  # its queue is full at once: who connects hears nothing
+            STAGE.ask("black_hole", _text(*self._at))
+            self._is_black_hole = True
 
     def accept(self):
         self._wait(lambda: self._came or self._state == "closed", "accepting")
@@ -610,18 +635,19 @@ class Socket(_WithStreams):
         self._is_connected = True
 
     def sendall(self, data, flags=0):
-        data = bytes(data)
+        data = memoryview(bytes(data))
         while data:
             if self._state == "closed":
                 raise OSError(9, "Bad file descriptor")
             self._can_write = False
-            outcome, _ = STAGE.ask("send", self._id, payload=data)
+            piece = data[:1 << 18]  # the rest would go through the pipe again and again
+            outcome, _ = STAGE.ask("send", self._id, payload=bytes(piece))
             STAGE.spend()
             if not outcome.isdigit():
                 raise {"reset": ConnectionResetError(104, "Connection reset by peer"),
                        "broken": BrokenPipeError(32, "Broken pipe")}.get(outcome, OSError(9, "Bad file descriptor"))
             data = data[int(outcome):]
-            if data:
+            if int(outcome) < len(piece):
                 self._wait(lambda: self._can_write or self._state == "closed", "sending")
 
     def send(self, data, flags=0):
@@ -655,7 +681,9 @@ class Socket(_WithStreams):
             self._can_read = False
             outcome, data = self._kept or STAGE.ask("receive", self._id, min(most, 1 << 20))
             self._kept = None
-            if len(data) > most:
+            if flags & real_socket.MSG_PEEK and outcome == "ok":
+                self._kept, data = (outcome, data), data[:most]
+            elif len(data) > most:
                 self._kept, data = (outcome, data[most:]), data[:most]
             if outcome == "ok":
                 return data
@@ -693,8 +721,8 @@ def create_server(address, backlog=128, **_):
     return made
 
 
-socket = _Module(real_socket, ("timeout", "error", "gaierror", "inet_aton"), socket=Socket, create_connection=create_connection,
-                 create_server=create_server)
+socket = _Module(real_socket, ("timeout", "error", "gaierror", "gethostname", "inet_aton"), socket=Socket,
+                 create_connection=create_connection, create_server=create_server)
 
 
 def _select(readers, writers, others, timeout=None):

@@ -6,8 +6,7 @@ import pytest
 
 import recorded
 import wire
-from recorded import SERIES
-from test_recorded import leaks_allowed
+from recorded import SERIES, leaks_allowed
 from upstream import distinct_series
 from world import ThreadPoolExecutor
 

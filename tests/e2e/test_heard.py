@@ -11,8 +11,7 @@ from client import RawConnection, head, post
 from exposition import samples_of
 from faked_names import FakedNames
 from gate import sanitized
-from test_upstream_failures import unused_port
-from upstream import Answer, Upstream
+from upstream import Answer, Upstream, unused_port
 from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading
 

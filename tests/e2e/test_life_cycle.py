@@ -1,31 +1,21 @@
-"""Start and end: what the command line says, what a signal does to requests in flight."""
+"""Start and end: what the command line says, what a signal does to requests in flight. More of the end: tests/scenes."""
 
 import signal
 
 import pytest
 
-import log_lines
-import recorded
 import wire
-from client import head, post, send
-from gate import REPOSITORY, run
+from client import refuses, send
+from gate import REPOSITORY, run, why_it_cannot_serve
 from tables import check_rows, named
 from upstream import Answer
-from waiting import eventually, in_time
-from world import ThreadPoolExecutor, socket, threading, time
+from waiting import eventually
+from world import ThreadPoolExecutor, socket, threading
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 
 
 # --- the end
-
-def refuses_connections(gate):
-    try:
-        socket.create_connection(gate.address, timeout=5).close()
-    except ConnectionError:
-        return True
-    return False
-
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_the_request_in_flight_finish(gate, upstream, number):
@@ -39,7 +29,7 @@ def test_a_signal_lets_the_request_in_flight_finish(gate, upstream, number):
 
         gate.signal(number)
 
-        eventually(lambda: refuses_connections(gate), "new connections are refused")
+        eventually(lambda: refuses(gate.address), "new connections are refused")
         assert watcher.get("/-/ready").status == 503
         assert other.get("/health").status == 200
         upstream.answers.append(Answer(204))
@@ -49,50 +39,6 @@ def test_a_signal_lets_the_request_in_flight_finish(gate, upstream, number):
         reply = late.result(20)
     assert (reply.status, reply.get("X-Late"), reply.body) == (200, "yes", b"stored after all")
     assert gate.wait() == 0
-
-
-def test_connections_without_a_request_do_not_hold_up_the_end(gate):
-    with gate.raw(), gate.client() as used:
-        assert used.write(GOOD).status == 204
-        gate.signal()
-        started = time.monotonic()
-        assert gate.wait() == 0
-        in_time(time.monotonic() - started < 10, "at once: drainTimeout is 30 s")
-
-
-def test_a_sender_in_the_middle_of_its_body_may_finish_it(gate, upstream):
-    with gate.raw() as connection:
-        connection.send(head(headers=[*recorded.HEADERS, ("Content-Length", len(GOOD)), ("Expect", "100-continue")]))
-        connection.continues()  # so it has begun to read
-        connection.send(GOOD[:-10])
-        gate.signal()
-        eventually(lambda: refuses_connections(gate), "new connections are refused")
-        connection.send(GOOD[-10:])
-        assert connection.reply().status == 204
-        assert upstream.bodies == [GOOD]
-    assert gate.wait() == 0
-
-
-def test_the_drain_has_a_bound(start_gate, upstream):
-    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{drainTimeout: 1s}}\n")
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
-    with gate.raw() as connection:
-        connection.send(post(GOOD))
-        eventually(lambda: upstream.requests, "the request is upstream")
-        started = time.monotonic()
-        gate.signal()
-        assert gate.wait() == 0
-        took = time.monotonic() - started
-        assert took >= 0.8
-        in_time(took <= 10, f"{took:.2f} s")
-    held.set()
-
-
-def test_a_gate_that_never_had_a_request_ends_at_once(gate):
-    started = time.monotonic()
-    gate.stop()
-    in_time(time.monotonic() - started < 10, "it ends at once")
 
 
 def test_the_port_is_free_again_after_the_end(start_gate, upstream):
@@ -113,16 +59,6 @@ def one_clear_line(result):
     assert len(lines) == 1, result.stderr
     assert len(lines[0]) > 10 and lines[0].isprintable()
     return lines[0]
-
-
-def why_it_cannot_serve(result):
-    """What the only line says of a run that had a good configuration."""
-    assert result.returncode == 2, result
-    line, = result.stderr.splitlines()
-    event = log_lines.parse(line)
-    assert (event["level"], event["msg"]) == ("error", "cannot serve")
-    assert len(event["err"]) > 10 and event["err"].isprintable()
-    return event["err"]
 
 
 def test_a_port_in_use_is_one_clear_line():

@@ -1,4 +1,4 @@
-"""Where the gate listens: one address for all or two, TCP or unix sockets, and what is answered where."""
+"""Where the gate listens: unix sockets and wrong addresses. What is answered where: tests/scenes/test_listeners.py."""
 
 import os
 import shutil
@@ -16,8 +16,6 @@ from waiting import eventually
 from world import socket, threading
 
 GOOD = recorded.bodies("metadata-v1")[0]
-INGESTION = ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"]
-READ = ["/", "/health", "/-/healthy", "/-/ready", "/stats", "/metrics", "/config"]
 APART = "--admin.listen=127.0.0.1:0"
 
 
@@ -29,114 +27,12 @@ def directory(tmp_path_factory):
     shutil.rmtree(made)
 
 
-def ask(address, method, path, body=b""):
-    with client.Client(address) as connection:
-        if method == "POST" and body:
-            return connection.write(body, path=path)
-        return connection.request(method, path)
-
-
-# --- apart
-
-@pytest.mark.parametrize("apart", [False, True], ids=["one", "two"])
-def test_every_path_is_answered_where_it_belongs_and_404_elsewhere(start_gate, upstream, apart):
-    gate = start_gate(f"--upstream.url={upstream.url}", *([APART] if apart else []))
-    assert (gate.address != gate.admin_address) == apart
-    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-    elsewhere = 404 if apart else None
-    table = [(method, path, at_listen, at_admin)
-             for method, paths, at_listen, at_admin in [
-                 ("POST", INGESTION, 204, elsewhere or 204), ("GET", INGESTION, 405, elsewhere or 405),
-                 ("GET", READ, elsewhere or 200, 200), ("HEAD", READ, elsewhere or 200, 200),
-                 ("POST", READ, elsewhere or 405, 405), ("POST", ["/-/reload"], elsewhere or 200, 200),
-                 ("GET", ["/-/reload"], elsewhere or 405, 405), ("GET", ["/nowhere"], 404, 404),
-                 ("POST", ["/nowhere"], 404, 404)]
-             for path in paths]
-    for method, path, at_listen, at_admin in table:
-        body = GOOD if path in INGESTION and method == "POST" else b""
-        assert ask(gate.address, method, path, body).status == at_listen, (method, path, "listen")
-        assert ask(gate.admin_address, method, path, body).status == at_admin, (method, path, "admin.listen")
-
-
-def test_who_asks_at_the_wrong_address_is_told_so(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", APART)
-    paths = ", ".join(INGESTION)
-    assert ask(gate.address, "GET", "/metrics").first_line == (
-        f"no such path: /metrics; remote write goes to {paths}; nothing else is at this address")
-    assert ask(gate.admin_address, "POST", "/api/v1/write", GOOD).first_line == (
-        "no such path: /api/v1/write; remote write goes to another address; / says what there is")
-    assert gate.metric("seriesgate_requests_rejected_total", reason="unknown_path") == 2
-    assert upstream.requests == []
-
-
 def test_the_start_says_where_it_listens(start_gate, upstream, directory):
     one = start_gate(f"--upstream.url={upstream.url}")
     assert one.said("seriesgate is up")[0]["admin_listen"] == one.said("seriesgate is up")[0]["listen"]
     path = directory / "a"
     two = start_gate(f"--upstream.url={upstream.url}", f"--admin.listen=unix:{path}")
     assert two.said("seriesgate is up", admin_listen=f"unix:{path}")
-
-
-def test_a_reload_at_the_address_for_people_is_waited_for(start_gate, upstream, tmp_path):
-    gate = start_gate(f"--upstream.url={upstream.url}", APART, config="maxHourlySeries: 5\n")
-    reply = gate.reload("maxHourlySeries: 6\n")
-    assert reply.status == 200 and b"maxHourlySeries" in reply.body
-
-
-def test_senders_never_crowd_out_who_asks_at_the_address_for_people(start_gate, upstream):
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
-    gate = start_gate(f"--upstream.url={upstream.url}", APART,
-                      config="server: {maxConnections: 4, maxConnectionsPerPeer: 0, threads: 1}\n")
-    scraper = client.Client(gate.admin_address)
-    assert scraper.get("/metrics").status == 200
-    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-    working = [gate.raw() for _ in range(4)]
-    try:
-        for each in working:
-            each.send(client.post(GOOD))
-        eventually(lambda: len(upstream.requests) == 4, "all are being worked on")
-        idle = [client.RawConnection(gate.address) for _ in range(200)]
-        for _ in range(20):
-            assert scraper.get("/metrics").status == 200
-            assert gate.get("/-/ready").status == 200
-        for each in idle:
-            each.close()
-    finally:
-        held.set()
-    assert [each.reply().status for each in working] == [204] * 4
-    assert gate.metric("seriesgate_connections_given_up_total", reason="max_connections") == 0
-
-
-def test_the_address_for_people_has_a_bound_of_its_own_and_senders_are_not_counted_in(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", APART, config="server: {maxConnections: 2}\n")
-    sender = client.Client(gate.address)
-    assert sender.write(GOOD).status == 204
-    idle = [client.RawConnection(gate.admin_address) for _ in range(100)]
-    assert sender.write(GOOD).status == 204
-    assert gate.get("/health").status == 200
-    assert gate.metric("seriesgate_connections_given_up_total", reason="max_connections") >= 37
-    assert sender.write(GOOD).status == 204
-    assert gate.metric("seriesgate_connections") <= 64 + 1
-    for each in idle:
-        each.close()
-
-
-def test_while_it_drains_readiness_is_told_at_the_address_for_people(start_gate, upstream):
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
-    gate = start_gate(f"--upstream.url={upstream.url}", APART)
-    working = gate.raw()
-    working.send(client.post(GOOD))
-    eventually(lambda: upstream.requests, "it is being worked on")
-    gate.signal()
-    eventually(lambda: gate.get("/-/ready").status == 503, "it drains")
-    with pytest.raises(ConnectionRefusedError):
-        client.connect(gate.address)
-    assert gate.get("/-/healthy").status == 200
-    held.set()
-    assert working.reply().status == 204
-    assert gate.wait() == 0
 
 
 # --- unix sockets
@@ -153,7 +49,7 @@ def test_both_addresses_may_be_unix_sockets(at_paths, upstream):
     assert gate.send(GOOD).status == 204
     assert upstream.bodies == [GOOD]
     assert gate.get("/-/healthy").status == 200
-    assert ask(gate.address, "GET", "/stats").status == 404
+    assert client.get(gate.address, "/stats").status == 404
     assert gate.metric("seriesgate_connections_accepted_total") == 4
 
 
@@ -250,14 +146,6 @@ def test_a_wrong_address_is_a_mistake_of_the_configuration(flags, why):
     ended = run("--upstream.url=discard:", "--check-config", *flags)
     assert ended.returncode == 1
     assert why in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
-
-
-def test_a_reload_does_not_move_the_addresses_and_says_so(start_gate, upstream, directory):
-    gate = start_gate(f"--upstream.url={upstream.url}", config="listen: 127.0.0.1:0\nadmin: {listen: 127.0.0.1:0}\n",
-                      listen=None)
-    reply = gate.reload(f"listen: unix:{directory / 's'}\n")
-    assert reply.status == 200 and b"a restart is needed for: listen" in reply.body
-    assert os.listdir(directory) == []
 
 
 def test_draining_takes_the_file_away_at_once(start_gate, upstream, directory):

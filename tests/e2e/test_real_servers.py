@@ -7,9 +7,8 @@ import pytest
 import recorded
 import tee
 import wire
-from recorded import SAMPLES, SERIES
+from recorded import SAMPLES, SERIES, leaks_allowed
 from servers import Prometheus, VictoriaMetrics, VmAgent
-from test_recorded import leaks_allowed
 from waiting import eventually
 from world import time
 

@@ -7,8 +7,8 @@ import textwrap
 
 import pytest
 
+from culprits import ask
 from servers import Server
-from test_culprits import ask
 from waiting import eventually
 from world import threading
 

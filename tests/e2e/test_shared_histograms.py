@@ -6,10 +6,11 @@ import exposition
 from shared_fleets import share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from test_shared_feed import claims, have_heard
-from test_whole_histograms import CONFIG, histogram
-from traffic import figures, identity, numbered
+from traffic import figures, histogram, identity, numbered
 
 pytestmark = pytest.mark.extended
+
+CONFIG = "wholeHistograms: true\n"
 
 
 def over_limit(fleet, window="hourly"):

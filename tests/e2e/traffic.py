@@ -15,6 +15,12 @@ def numbered(count, start=0, name="m", **labels):
     return [{"__name__": name, "n": str(n), **labels} for n in range(start, start + count)]
 
 
+def histogram(name="latency", **labels):
+    """Twelve series: ten buckets, sum and count."""
+    buckets = [{"__name__": f"{name}_bucket", "le": str(bound), **labels} for bound in range(10)]
+    return [*buckets, {"__name__": f"{name}_sum", **labels}, {"__name__": f"{name}_count", **labels}]
+
+
 def body(series, timestamp=1_700_000_000_000):
     """One compressed request, a sample of 1 for each."""
     return wire.pack(b"".join(

@@ -162,6 +162,13 @@ class Upstream:
         return not answer.close_after and answer.framing != "close"
 
 
+def unused_port():
+    """A port that refuses connections as long as the returned socket is open: bound, but nobody listens."""
+    holder = socket.socket()
+    holder.bind(("127.0.0.1", 0))
+    return holder, holder.getsockname()[1]
+
+
 def distinct_series(bodies):
     """The set of distinct series in compressed bodies that arrived."""
     return {series for body in bodies for series in wire.series_of(wire.unpack(body))}

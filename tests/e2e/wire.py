@@ -4,6 +4,7 @@ The generated classes are the reference for what a request means; this module is
 malformed bytes, and fast identities of recorded series. Field numbers are those of remote write 1.0.
 """
 
+import functools
 import struct
 
 import snappy
@@ -35,6 +36,7 @@ def declare(length, rest=b""):
 
 # --- protobuf wire bytes --------------------------------------------------------------------------------------------
 
+@functools.lru_cache(1 << 12)
 def varint(value, width=0):
     """`value` as a varint; with `width`, padded to that many bytes (not minimal, as no real sender writes it)."""
     out = bytearray()
@@ -48,6 +50,7 @@ def varint(value, width=0):
     return bytes(out)
 
 
+@functools.lru_cache(1 << 12)
 def tag(number, wire_type):
     return varint(number << 3 | wire_type)
 
@@ -116,10 +119,10 @@ def fields(data):
     at = 0
     while at < len(data):
         start = at
-        key, at = read_varint(data, at)
+        key, at = (data[at], at + 1) if data[at] < 0x80 else read_varint(data, at)
         kind = key & 7
         if kind == BYTES:
-            size, at = read_varint(data, at)
+            size, at = (data[at], at + 1) if data[at] < 0x80 else read_varint(data, at)
             value = data[at:at + size]
             at += size
         elif kind == VARINT:
@@ -141,11 +144,18 @@ def identity(timeseries):
         pairs = []
         for number, _, payload, _, _ in fields(timeseries):
             if number == LABELS:
-                parts = {n: v for n, _, v, _, _ in fields(payload)}
-                if parts.get(2):
-                    pairs.append((parts[1], parts[2]))
+                name, value = _label(payload)
+                if value:
+                    pairs.append((name, value))
         known = _identities[timeseries] = tuple(sorted(pairs))
     return known
+
+
+@functools.lru_cache(1 << 14)
+def _label(payload):
+    """(name, value)"""
+    parts = {number: value for number, _, value, _, _ in fields(payload)}
+    return parts.get(1), parts.get(2)
 
 
 def series_of(raw):

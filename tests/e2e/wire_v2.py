@@ -1,4 +1,6 @@
-"""Remote write 2 by hand. Field numbers are those of remote write 2.0-rc.4."""
+"""Remote write 2 by hand, and the counts of its answers. Field numbers are those of remote write 2.0-rc.4."""
+
+import functools
 
 import wire
 from wire import BYTES, field, fields, number_field, read_varint, varint
@@ -12,6 +14,7 @@ HEADERS = [
     ("User-Agent", "Prometheus/3.5.3"),
     ("X-Prometheus-Remote-Write-Version", "2.0.0"),
 ]
+WRITTEN = [f"X-Prometheus-Remote-Write-{kind}-Written" for kind in ("Samples", "Histograms", "Exemplars")]
 
 
 class Symbols:
@@ -57,6 +60,11 @@ def request(*labels):
 
 def series_of(raw):
     """The label sets of a request's series, in order: as wire.series_of."""
+    return list(_series_of(raw))
+
+
+@functools.lru_cache(64)
+def _series_of(raw):
     symbols = [payload for number, kind, payload, _, _ in fields(raw) if (number, kind) == (SYMBOLS, BYTES)]
     return [_identity(payload, symbols) for number, _, payload, _, _ in fields(raw) if number == TIMESERIES]
 
@@ -75,3 +83,19 @@ def _identity(timeseries, symbols):
         ref, at = read_varint(packed, at)
         refs.append(symbols[ref])
     return tuple(sorted((name, value) for name, value in zip(refs[::2], refs[1::2], strict=True) if value))
+
+
+# --- through a gate
+
+def write(gate, body, headers=()):
+    return gate.send(body, [*HEADERS, *headers])
+
+
+def written(reply):
+    """The three counts as (samples, histograms, exemplars); None for each that is missing."""
+    return tuple(None if reply.get(name) is None else int(reply.get(name)) for name in WRITTEN)
+
+
+def counts(samples, histograms=0, exemplars=0):
+    """The headers with which a store says them."""
+    return list(zip(WRITTEN, map(str, (samples, histograms, exemplars)), strict=True))

@@ -1,6 +1,10 @@
-"""zstd by the system's library: what vmagent sends."""
+"""zstd by the system's library and by its program: what vmagent sends."""
 
 import ctypes
+import subprocess
+
+HEADERS = [("Content-Type", "application/x-protobuf"), ("Content-Encoding", "zstd"),
+           ("X-VictoriaMetrics-Remote-Write-Version", "1"), ("User-Agent", "vmagent")]
 
 _library = ctypes.CDLL("libzstd.so.1")
 _sizes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -25,3 +29,18 @@ def unpack(frames, size_max=1 << 24):
     if _library.ZSTD_isError(size):
         raise ValueError("no zstd, or too large")
     return ctypes.string_at(out, size)
+
+
+# --- by the program
+
+def zstd(raw, *flags):
+    return subprocess.run(["zstd", "-q", "-c", *flags], input=raw, stdout=subprocess.PIPE, check=True).stdout
+
+
+def sized(raw):
+    """One frame that says its size, as vmagent makes it."""
+    return zstd(raw, f"--stream-size={len(raw)}")
+
+
+def unzstd(frame):
+    return subprocess.run(["zstd", "-q", "-d", "-c"], input=frame, stdout=subprocess.PIPE, check=True).stdout

@@ -192,7 +192,7 @@ endforeach()
 
 def configure(work):
     subprocess.run(['cmake', '-S', work.tree, '-B', work.build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_CXX_FLAGS_DEBUG=-O1',
-                    '-DCMAKE_CXX_FLAGS=-w', '-DSERIESGATE_BENCHES=OFF', '-DSERIESGATE_HARDENING=OFF', '-DSERIESGATE_TESTS=ON',
+                    '-DCMAKE_CXX_FLAGS=-w', '-DSERIESGATE_UNITY=ON', '-DSERIESGATE_BENCHES=OFF', '-DSERIESGATE_HARDENING=OFF', '-DSERIESGATE_TESTS=ON',
                     '-DSERIESGATE_VERSION=0.0.0', '-DSERIESGATE_REVISION=0000000000', '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON'],
                    check=True, stdout=subprocess.DEVNULL)
 

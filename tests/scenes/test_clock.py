@@ -36,7 +36,8 @@ def spans(gate):
 
 def comes_to(gate, hour, day):
     """Without a request: the gate looks at the clock by itself."""
-    eventually(lambda: spans(gate) == (hour, day), f"the windows begin at {hour} and {day}, not at {spans(gate)}")
+    eventually(lambda: spans(gate) == (hour, day), f"the windows begin at {hour} and {day}, not at {spans(gate)}",
+               every=0.2)
 
 
 def counts(gate):
@@ -221,12 +222,12 @@ def test_a_clock_that_is_wrong_for_a_moment_changes_nothing(timed, clock, upstre
     offer(gate, upstream, numbered(12))
     before = spans(gate)
     clock.set(away)
-    eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 1, "the clock is in doubt")
+    clock.await_doubt(gate, True)
     assert gate.stats["clockInDoubt"] is True
     assert offer(gate, upstream, explosion()) == []
     assert offer(gate, upstream, numbered(12)) == numbered(10)
     clock.set(START)
-    eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 0, "the clock is right")
+    clock.await_doubt(gate, False)
     assert offer(gate, upstream, explosion()) == []
     assert (spans(gate), counts(gate)) == (before, (10, 10))
     assert len(gate.said("the clock has leapt by over an hour")) == 1

@@ -1,34 +1,11 @@
-"""vmagent's compression: zstd in, zstd out, limited like snappy."""
-
-import dataclasses
-import subprocess
+"""vmagent's compression: zstd in, zstd out, limited like snappy. With a real store: tests/e2e/test_compression.py."""
 
 import pytest
 
 import recorded
-import tee
 import wire
 from client import WRITE
-from servers import VictoriaMetrics
-from test_real_servers import assert_found
-from test_recorded import leaks_allowed
-from world import time
-
-HEADERS = [("Content-Type", "application/x-protobuf"), ("Content-Encoding", "zstd"),
-           ("X-VictoriaMetrics-Remote-Write-Version", "1"), ("User-Agent", "vmagent")]
-
-
-def zstd(raw, *flags):
-    return subprocess.run(["zstd", "-q", "-c", *flags], input=raw, stdout=subprocess.PIPE, check=True).stdout
-
-
-def sized(raw):
-    """One frame that says its size, as vmagent makes it."""
-    return zstd(raw, f"--stream-size={len(raw)}")
-
-
-def unzstd(frame):
-    return subprocess.run(["zstd", "-q", "-d", "-c"], input=frame, stdout=subprocess.PIPE, check=True).stdout
+from zstd_frame import HEADERS, sized, unzstd, zstd
 
 
 def send(gate, body, query=""):
@@ -107,34 +84,3 @@ def test_the_meter_reads_zstd(start_gate):
     assert (reply.status, reply.body) == (200, b"1")
     assert send(gate, sized(wire.unpack(recorded.bodies()[0]))).status == 204
     assert gate.current() == len(recorded.distinct(recorded.bodies()[:1]))
-
-
-class SnappyFor(tee.Tee):
-    """Debian's VictoriaMetrics is older than its zstd protocol: this stands before it and speaks that."""
-
-    def _forward(self, request):
-        assert request.get("Content-Encoding") == "zstd"
-        headers = [(name, "snappy" if name.lower() == "content-encoding" else value) for name, value in request.headers]
-        return super()._forward(dataclasses.replace(request, headers=headers, body=wire.pack(unzstd(request.body))))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", [0, 10_000])
-def test_what_comes_in_zstd_is_found_in_victoria_metrics(start_gate, tmp_path, pb, limit):
-    store = VictoriaMetrics(tmp_path)
-    stand_in = SnappyFor(store.write_url)
-    try:
-        gate = start_gate(f"--upstream.url={stand_in.url}", f"--maxHourlySeries={limit}")
-        messages = [pb.WriteRequest.FromString(wire.unpack(body)) for body in recorded.bodies()]
-        for message in recorded.moved_to(messages, int(time.time() * 1000) - 60_000):
-            assert send(gate, sized(message.SerializeToString())).status == 204
-        sent, stored = tee.samples(pb, stand_in.taken), store.samples()
-        assert_found(sent, stored)
-        if limit:
-            assert limit <= len(sent) <= limit + leaks_allowed(recorded.SERIES - limit)
-            assert gate.current() == limit
-        else:
-            assert (len(sent), tee.sample_count(sent)) == (recorded.SERIES, recorded.SAMPLES)
-    finally:
-        stand_in.stop()
-        store.stop()

@@ -1,61 +1,24 @@
 """More connections than there is room for: idle ones, slow ones, aborted ones, and no descriptors left."""
 
 import contextlib
-import resource
 import struct
 
 import pytest
 
 import recorded
 from bounds import within
-from client import RawConnection, head, post
-from gate import sanitized
+from client import head, post
+from crowding import connections, given_up, is_open, turned_away
 from upstream import Answer
 from waiting import eventually
-from world import socket, threading, time
+from world import socket, threading
 
 GOOD = recorded.bodies("metadata-v1")[0]
-SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
-
-
-@contextlib.contextmanager
-def connections(gate, count, sending=b"", source="127.0.0.1"):
-    """So many open connections from one address, each of which has sent the same."""
-    made = []
-    try:
-        for _ in range(count):
-            made.append(RawConnection(gate.address, source=source))
-            made[-1].send_what_it_takes(sending)
-        yield made
-    finally:
-        for connection in made:
-            connection.close()
 
 
 def bounded(start_gate, upstream, total, per_peer=0, more="", **how):
     return start_gate(f"--upstream.url={upstream.url}", **how,
                       config=f"server: {{maxConnections: {total}, maxConnectionsPerPeer: {per_peer}{more}}}\n")
-
-
-def is_open(connection):
-    """Whether the gate has not closed it."""
-    connection.socket.settimeout(0.05)
-    try:
-        return connection.socket.recv(1, socket.MSG_PEEK) != b""
-    except TimeoutError:
-        return True
-    except ConnectionResetError:
-        return False
-    finally:
-        connection.socket.settimeout(20)
-
-
-def given_up(gate, reason):
-    return gate.metric("seriesgate_connections_given_up_total", reason=reason)
-
-
-def turned_away(gate, reason):
-    return gate.metric("seriesgate_connections_turned_away_total", reason=reason)
 
 
 def test_the_longest_idle_connections_make_room_for_new_ones(start_gate, upstream):
@@ -116,13 +79,14 @@ def test_a_flood_that_leaves_no_room_even_for_guests_is_counted_and_survived(sta
     held = threading.Event()
     upstream.default = Answer(hold=held)
     gate = bounded(start_gate, upstream, total=10)
-    with connections(gate, 10, post(GOOD)) as working, connections(gate, 300) as flood:
+    with connections(gate, 10, post(GOOD)) as working:
+        eventually(lambda: len(upstream.requests) == 10, "all are being worked on")
         try:
-            eventually(lambda: len(upstream.requests) == 10, "all are being worked on")
-            assert gate.get("/health").status == 200
-            assert eventually(lambda: turned_away(gate, "max_connections") >= 200, "they are counted")
-            assert gate.metric("seriesgate_connections") <= 10 + 9 + 64 + 16
-            assert sum(is_open(each) for each in flood) <= 64
+            with connections(gate, 300) as flood:
+                assert gate.get("/health").status == 200
+                assert eventually(lambda: turned_away(gate, "max_connections") >= 200, "they are counted")
+                assert gate.metric("seriesgate_connections") <= 10 + 9 + 64 + 16
+                assert sum(is_open(each) for each in flood) <= 64
         finally:
             held.set()
         assert [each.reply().status for each in working] == [204] * 10
@@ -161,38 +125,6 @@ def test_connections_that_are_aborted_at_once_never_stop_the_others(gate, upstre
             if at % 50 == 0:
                 assert gate.send(GOOD).status == 204
     eventually(lambda: gate.metric("seriesgate_connections") == 1, "only the asking one is left")
-
-
-@pytest.mark.skipif(sanitized("ubsan"), reason="UBSan asks with a pipe whether an object may be read")
-def test_few_descriptors_lower_the_bound_and_the_state_is_saved(start_gate, upstream, tmp_path):
-    gate = start_gate(f"--upstream.url={upstream.url}", descriptors=256,
-                      config=f"state: {{dir: {tmp_path / 'state'}, interval: 100ms}}\nserver: {{threads: 2}}\n")
-    assert gate.said("server.maxConnections is lowered, the process may have too few descriptors", configured="8192",
-                     descriptors="256")
-    with connections(gate, 400) as idle, connections(gate, 100, post(GOOD)):
-        for at in range(10):
-            saves = gate.metric("seriesgate_state_saves_total")
-            eventually(lambda: gate.send(recorded.bodies()[at]).status == 204, "one of the idle has made room")
-            eventually(lambda: gate.metric("seriesgate_state_saves_total") > saves, "the state is saved")
-        assert gate.metric("process_open_fds") < 200
-        assert not is_open(idle[0])
-    assert gate.metric("seriesgate_state_save_failures_total") == 0
-    assert not gate.said("cannot accept a connection")
-
-
-@pytest.mark.skipif(sanitized("ubsan"), reason="UBSan asks with a pipe whether an object may be read")
-def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstream):
-    assert gate.send(GOOD).status == 204
-    with connections(gate, 40):
-        eventually(lambda: gate.metric("seriesgate_connections") >= 40, "all of them are accepted")
-        resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
-        with connections(gate, 64), within(gate, memory_mib=8, cpu=0.5, seconds=3):
-            assert gate.send(GOOD).status == 204
-            assert gate.get("/health").status == 200
-            assert given_up(gate, "descriptors") > 20
-            eventually(lambda: gate.metric("seriesgate_connections") <= 16, "those that were given up are closed")
-    assert gate.said("server.maxConnections is lowered, there are fewer descriptors", max_connections="8")
-    assert len(gate.said("cannot accept a connection")) == 1, gate.log
 
 
 def test_requests_for_both_threads_take_turns_on_one_connection(gate, upstream):

@@ -1,26 +1,12 @@
 """Who did it: /api/v1/top, /findings and /refused of a gate that real requests come to."""
 
 import json
-import urllib.parse
 
 import pytest
 
-from shared_fleets import NUMBER, share  # noqa: F401
-from shared_stores import SharedStore, keep  # noqa: F401
+from culprits import NAME, ask, requests, send
 from tables import check_rows
-from traffic import TENANT, body, numbered
-
-NAME = "http_requests_total"
-
-
-def ask(gate, path, **arguments):
-    query = "?" + urllib.parse.urlencode(arguments) if arguments else ""
-    reply = gate.get(f"/api/v1/{path}{query}")
-    assert reply.status == 200, reply.body
-    assert dict(reply.headers)["Content-Type"] == "application/json"
-    answer = json.loads(reply.body)
-    assert sorted(answer) == ["data", "status"] and answer["status"] == "success"
-    return answer["data"]
+from traffic import numbered
 
 
 def error(gate, path, query):
@@ -30,17 +16,6 @@ def error(gate, path, query):
     assert sorted(answer) == ["error", "errorType", "status"]
     assert (answer["status"], answer["errorType"]) == ("error", "bad_data")
     return answer["error"]
-
-
-def requests(count, start=0, **labels):
-    return [{"__name__": NAME, "job": "shop", "instance": f"a{i % 5}:80", "trace_id": f"t{i}", **labels}
-            for i in range(start, start + count)]
-
-
-def send(gate, series, agent="Prometheus/3.5.0", tenant=None, at_once=1000):
-    headers = [("User-Agent", agent), (NUMBER, "1")] + ([(TENANT, tenant)] if tenant is not None else [])
-    for start in range(0, len(series), at_once):
-        assert gate.send(body(series[start:start + at_once]), headers).status == 204
 
 
 @pytest.fixture
@@ -144,17 +119,6 @@ def test_who_did_it_survives_a_restart(start_gate, tmp_path):
     other = start_gate(*flags, config=config + "\ntopLabels: [team]\n")
     assert other.said("what was seen before is not loaded")
     assert ask(other, "top", kind="refused") == []
-
-
-def test_in_a_fleet_each_gate_knows_what_came_to_it(share, keep, tmp_path):  # noqa: F811
-    """What another gate has had admitted is not new here; what the store has no room for is refused."""
-    one, other = share(keep(SharedStore("redis", tmp_path)), "maxHourlySeries: 1500\n", gates=2).gates
-    send(one, requests(1000))
-    send(other, requests(2000))
-    assert [each["series"] for each in ask(one, "top")] == [1000]
-    assert [each["series"] for each in ask(other, "top")] == [500]
-    assert [each["series"] for each in ask(other, "top", kind="refused")] == [500]
-    assert [each["labels"]["trace_id"] for each in ask(other, "refused", limit=2)] == ["t1999", "t1998"]
 
 
 def test_names_that_senders_chose_are_text(gate):

@@ -6,21 +6,12 @@ import shutil
 import pytest
 
 import wire
+from kept_state import directory, kept  # noqa: F401 (a fixture)
 from tables import check_rows
-from test_state import directory, kept  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 from upstream import Upstream
-from waiting import wait_out_the_hour
-
-pytestmark = [pytest.mark.one_thread, pytest.mark.timeout(120)]
 
 LIMITS = "maxHourlySeries: 5\nlimits: [{name: per-job, each: [job], maxHourlySeries: 5}]\n"
-
-
-@pytest.fixture(autouse=True)
-def long_within_one_hour():
-    """Its tables take longer than most tests, under a sanitizer."""
-    wait_out_the_hour(60)
 
 
 @pytest.fixture
@@ -59,7 +50,7 @@ def test_the_good_one_is_taken(limited, upstream, good):
 
 
 def each_starts_afresh(start_gate, good, contents):
-    """With each of these contents, {name: bytes}, in the file's place: each in a copy of the directory, side by side."""
+    """With each of these contents, {name: bytes}, in the file's place: each in a copy of the directory."""
     file, text = good
 
     def starts(at, content):
@@ -74,7 +65,7 @@ def each_starts_afresh(start_gate, good, contents):
         starts_afresh(limited, upstream, directory / "state", text.replace(f"{file.parent},", f"{directory},"))
         upstream.stop()
 
-    check_rows({name: (at, content) for at, (name, content) in enumerate(contents.items())}, starts, at_once=4)
+    check_rows({name: (at, content) for at, (name, content) in enumerate(contents.items())}, starts)
 
 
 def test_a_truncated_file(start_gate, good):

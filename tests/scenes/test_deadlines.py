@@ -7,17 +7,15 @@ import wire
 from bounds import MIB, within
 from client import head, post
 from dribbling import send_for_ever
-from gate import sanitized
 from hostile_upstream import HostileUpstream
 from upstream import Answer
-from waiting import eventually, in_time
+from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading, time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 CHUNKED = head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")])
 SENDERS = 30
-SLOW = sanitized("asan", "tsan", "ubsan")
-PATIENCE = 20 if SLOW else 8
+PATIENCE = 8
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def is_idle(gate):
 
 # --- senders
 
-@pytest.mark.parametrize("every", [0, 0.02], ids=["fast", "slowly"])
+@pytest.mark.parametrize("pieces, every", [(50, 0.01), (1, 0.02)], ids=["fast", "slowly"])
 @pytest.mark.parametrize("first, piece", [
     (head()[:-2] + b"X-Long: ", b"x"),
     (head()[:-2], b"a:b\r\n"),
@@ -44,20 +42,20 @@ def is_idle(gate):
     (CHUNKED + b"1;x=", b"x"),
     (CHUNKED + b"1\r\nx\r\n0\r\nX-Trailer: ", b"x"),
 ], ids=["a header's line", "a header's lines", "a body", "chunks", "a chunk's extension", "a trailer"])
-def test_a_request_that_never_ends_is_ended(hasty, first, piece, every):
+def test_a_request_that_never_ends_is_ended(hasty, first, piece, pieces, every):
     with within(hasty, memory_mib=16):
-        sent = send_for_ever(hasty.address, SENDERS, first, piece, seconds=PATIENCE, every=every)
+        sent = send_for_ever(hasty.address, SENDERS, first, piece * pieces, seconds=PATIENCE, every=every)
     assert [each for each in sent if each.seconds is None] == []
     for each in sent:
         assert each.answer.split(b" ")[1] in (b"503", b"431", b"400"), each.answer[:80]
     assert hasty.send(GOOD).status == 204
 
 
-@pytest.mark.parametrize("piece, every", [(b"x" * MIB, 0), (b"x", 0.02)], ids=["fast", "slowly"])
-def test_a_refused_sender_that_goes_on_is_not_listened_to_for_ever(hasty, piece, every):
+@pytest.mark.parametrize("senders, piece, every", [(1, b"x" * MIB, 0), (4, b"x", 0.02)], ids=["fast", "slowly"])
+def test_a_refused_sender_that_goes_on_is_not_listened_to_for_ever(hasty, senders, piece, every):
     refused = head(headers=[*recorded.HEADERS, ("Content-Length", 1 << 40)])
     with within(hasty, memory_mib=16):
-        sent = send_for_ever(hasty.address, 4, refused, piece, seconds=PATIENCE, every=every)
+        sent = send_for_ever(hasty.address, senders, refused, piece, seconds=PATIENCE, every=every)
     assert [each for each in sent if each.seconds is None] == []
     for each in sent:
         assert each.answer.startswith(b"HTTP/1.1 400 ")
@@ -65,7 +63,6 @@ def test_a_refused_sender_that_goes_on_is_not_listened_to_for_ever(hasty, piece,
     eventually(lambda: hasty.metric("seriesgate_connections") == 1, "only this test's own connection is open")
 
 
-@pytest.mark.slow
 def test_a_sender_that_does_not_read_its_answers_is_given_up(hasty):
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -98,11 +95,11 @@ def test_a_sender_that_dribbles_does_not_hold_up_the_end(start_gate, upstream, f
         signalled = time.monotonic()
         gate.signal()
         assert gate.wait() == 0
-        in_time(time.monotonic() - signalled < (15 if SLOW else 6), "it has ended")
+        assert time.monotonic() - signalled < 6
         for each in sending.result():
             assert each.answer.startswith(b"HTTP/1.1 503 ") and b"shutting down" in each.answer, each.answer
             assert b"Connection: close" in each.answer
-    in_time(time.monotonic() - began < 25, "it has not waited for them")
+    assert time.monotonic() - began < 7, "it has not waited for them"
 
 
 def test_what_is_forwarded_is_finished_while_a_dribbler_is_told_to_go(start_gate, upstream):
@@ -139,7 +136,7 @@ def test_a_sender_that_does_not_read_its_answer_does_not_hold_up_the_end(start_g
         signalled = time.monotonic()
         gate.signal()
         assert gate.wait() == 0
-        in_time(time.monotonic() - signalled < (15 if SLOW else 6), "it has ended")
+        assert time.monotonic() - signalled < 6
 
 
 # --- the upstream
@@ -155,15 +152,15 @@ def for_ever(piece, every, first=b""):
 HEADER = b"HTTP/1.1 200 OK\r\n"
 ENDLESS = {
     "silence": (b"", b"", 0.1),
-    "a header, byte by byte": (HEADER + b"X-Long: ", b"x", 0.001),
+    "a header, byte by byte": (HEADER + b"X-Long: ", b"x", 0.01),
     "a header, slowly": (HEADER + b"X-Long: ", b"x", 0.05),
-    "a body, byte by byte": (HEADER + b"Content-Length: 1000000\r\n\r\n", b"x", 0.001),
-    "a body without length": (HEADER + b"\r\n", b"x", 0.001),
-    "a body in chunks": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n", 0.001),
-    "a chunk's extension": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n1;x=", b"x", 0.001),
-    "a trailer": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX-Long: ", b"x", 0.001),
+    "a body, byte by byte": (HEADER + b"Content-Length: 1000000\r\n\r\n", b"x", 0.01),
+    "a body without length": (HEADER + b"\r\n", b"x", 0.01),
+    "a body in chunks": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n", 0.01),
+    "a chunk's extension": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n1;x=", b"x", 0.01),
+    "a trailer": (HEADER + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX-Long: ", b"x", 0.01),
     "interim answers, slowly": (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.1),
-    "an interim answer's header": (b"HTTP/1.1 103 Early Hints\r\nLink: ", b"x", 0.001),
+    "an interim answer's header": (b"HTTP/1.1 103 Early Hints\r\nLink: ", b"x", 0.01),
 }
 
 
@@ -208,7 +205,7 @@ def test_a_few_interim_answers_are_fine(gate, upstream):
 
 
 def test_an_upstream_that_stops_reading_is_504_in_time(start_gate):
-    body = wire.pack(b"".join(wire.sampled("up", job=f"{at:x}" * 9) for at in range(100_000)))
+    body = wire.pack(b"".join(wire.sampled("up", job=f"{at:x}" * 9) for at in range(40_000)))
     with HostileUpstream(for_ever(b"", 0.1), receive_buffer=4096) as upstream:
         gate = start_gate(config=f"upstream: {{url: '{upstream.url}', timeout: 1s}}\n")
         with ThreadPoolExecutor(4) as pool:

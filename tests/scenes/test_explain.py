@@ -8,7 +8,7 @@ import pytest
 import documents
 import faked_clock
 from tables import check_rows
-from traffic import TENANT, body, numbered
+from traffic import TENANT, body
 from waiting import eventually
 
 LIMITS = """

@@ -2,64 +2,21 @@
 to have, and those that he has."""
 
 import base64
-import contextlib
 import json
 import re
 
-import pytest
-
 import recorded
 from client import WRITE
-from gate import run
+from forged import HEADER_VALUES, LABEL_VALUES, decoded, form, in_log  # noqa: F401 (a fixture)
+from forged_users import NAMES, TOKEN, assert_one_line, start, text_of, told_of  # noqa: F401 (a fixture)
 from secure import Secured, connection
 from tables import check_rows
-from test_forged_lines import HEADER_VALUES, LABEL_VALUES, assert_sound, decoded, form, in_log  # noqa: F401 (a fixture)
 from traffic import ORDERS, body, numbered, shown
 from waiting import eventually
 from web_files import BOB, basic, bearer, users
 
-pytestmark = pytest.mark.one_thread
-
 GOOD = body(numbered(1))
-TOKEN = "one-that-there-is"
 LOGGED = 100  # bytes of a user's name in the line about a rejection
-
-
-def text_of(value):
-    """Nothing, if it is none."""
-    with contextlib.suppress(UnicodeDecodeError):
-        return value.decode()
-
-
-TEXTS = {name: text for name, value in LABEL_VALUES.items() if (text := text_of(value)) is not None}
-#: What a web configuration takes for a name, and what it does not.
-NAMES = {name: text for name, text in TEXTS.items() if not re.search("[\x00-\x1f\x7f:]", text)}
-NO_NAMES = {name: text for name, text in TEXTS.items() if name not in NAMES}
-
-
-@pytest.fixture
-def start(start_gate, upstream, form, tmp_path):  # noqa: F811
-    """start(text of a web configuration): a gate with it, all of whose requests are in the log."""
-    def started(web):
-        (tmp_path / "web.yml").write_text(web)
-        (tmp_path / "token").write_text(TOKEN)
-        return start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nlog: {{format: {form}, level: debug}}\n"
-                                 f"web: {{config: {{file: '{tmp_path}/web.yml'}}}}\n"
-                                 "tenants: {default: {maxHourlySeries: 9}}\n")
-
-    return started
-
-
-def told_of(gate, count, form):  # noqa: F811
-    """@return the lines about so many requests, and those about rejected ones"""
-    eventually(lambda: len(gate.said("request answered")) == count, "a line for each request")
-    events = assert_sound(gate, form)
-    return [[event for event in events if event["msg"] == msg] for msg in ("request answered", "requests rejected")]
-
-
-def assert_one_line(reply):
-    text = reply if isinstance(reply, str) else reply.body.decode()
-    assert not ORDERS.search(text) and len(text.splitlines()) == 1, text
 
 
 def test_whoever_one_says_to_be_is_a_name(start, form):  # noqa: F811
@@ -111,21 +68,6 @@ def test_users_and_tenants_of_the_web_configuration_stay_names(start, form, upst
     assert not ORDERS.search(answer.body.decode())
     assert {entry["tenant"] for entry in json.loads(answer.body)["tenants"]} == {
         shown(name.encode()) for name in NAMES.values()}
-
-
-def test_what_is_no_name_is_a_mistake_of_one_line(start, form, tmp_path, upstream):  # noqa: F811
-    gate = start(users(BOB))
-    for way in ("basic_auth_users: {{{}: '" + BOB[2] + "'}}", "bearer_tokens: [{{name: {}, token_file: token}}]",
-                "ingestion_users: [{}]", "tenants: {{{}: shop}}"):
-        for text in NO_NAMES.values():
-            (tmp_path / "bad.yml").write_text(way.format(json.dumps(text)) + "\n")
-            done = run("--check-config", f"--upstream.url={upstream.url}", f"--web.config.file={tmp_path}/bad.yml")
-            assert done.returncode == 1, (way, text)
-            assert_one_line(done.stdout + done.stderr)
-    (tmp_path / "web.yml").write_text(f"ingestion_users: {json.dumps(list(NO_NAMES.values()))}\n")
-    eventually(lambda: gate.said("web configuration not reread"), "it is told of", 30)
-    events = assert_sound(gate, form)
-    assert [event["msg"] for event in events].count("web configuration not reread") >= 1
 
 
 def test_names_in_certificates_stay_names(start, form, tmp_path):  # noqa: F811

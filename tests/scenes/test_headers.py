@@ -1,4 +1,4 @@
-"""Headers and answers pass through both ways; what belongs to one hop does not. Query strings: tests/attacks/test_query.py."""
+"""Headers and answers pass through both ways; what belongs to one hop does not. Query strings: test_query.py."""
 
 import re
 

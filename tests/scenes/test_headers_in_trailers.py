@@ -8,8 +8,6 @@ from client import head
 from tables import check_rows
 from upstream import Answer
 
-pytestmark = pytest.mark.one_thread
-
 GOOD = wire.pack(wire.sampled("up", job="a"))
 TRAILERS = [("X-Scope-OrgID", "intruder"), ("Authorization", "Basic aW50cnVkZXI="), ("THANOS-TENANT", "intruder"),
             ("Content-Type", "text/plain"), ("Content-Encoding", "zstd"), ("Host", "elsewhere"), ("X-Any", "thing"),

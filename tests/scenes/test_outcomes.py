@@ -6,11 +6,11 @@ import pytest
 
 import wire
 import wire_v2
+from refusals import KNOWN, NEW, STORES, gate_that_knows, send
 from tables import check_rows, crossed
-from test_on_limit import KNOWN, NEW, STORES, gate_that_knows, send
-from test_protocol_v2 import counts, write
 from upstream import Answer
 from waiting import eventually
+from wire_v2 import counts, write
 from world import ThreadPoolExecutor, threading
 
 
@@ -70,6 +70,7 @@ def test_an_unreachable_store_and_one_that_needs_none(start_gate):
     gate = start_gate("--upstream.url=http://127.0.0.1:1/api/v1/write")
     assert send(gate, "v1", KNOWN).status == 502
     assert samples(gate) == (2, 2, 0, 0, 2)
+    gate.stop()
     gate = start_gate("--upstream.url=discard:")
     assert send(gate, "v2", KNOWN).status == 204
     assert samples(gate) == (2, 2, 0, 2, 0)

@@ -9,23 +9,7 @@ from recorded import SAMPLES, SERIES
 from tables import check_rows, crossed
 from upstream import Answer
 from waiting import eventually
-
-pytestmark = pytest.mark.one_thread
-
-WRITTEN = [f"X-Prometheus-Remote-Write-{kind}-Written" for kind in ("Samples", "Histograms", "Exemplars")]
-
-
-def write(gate, body, headers=()):
-    return gate.send(body, [*wire_v2.HEADERS, *headers])
-
-
-def written(reply):
-    """The three counts as (samples, histograms, exemplars); None for each that is missing."""
-    return tuple(None if reply.get(name) is None else int(reply.get(name)) for name in WRITTEN)
-
-
-def counts(samples, histograms=0, exemplars=0):
-    return list(zip(WRITTEN, map(str, (samples, histograms, exemplars)), strict=True))
+from wire_v2 import counts, write, written
 
 
 def numbered(first, count):

@@ -1,17 +1,9 @@
 """The sender's query string: what VictoriaMetrics and others would hear from it, and what it costs to read."""
 
-import pytest
-
-import traffic
 import wire
 from bounds import within
 from client import WRITE
-from servers import VictoriaMetrics
 from tables import check_rows, named
-from waiting import eventually
-from world import time
-
-pytestmark = pytest.mark.one_thread
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 
@@ -100,17 +92,3 @@ def test_a_long_query_costs_what_its_bytes_cost(limited, upstream):
             for part in ("&", "a&", "%61=1&", "name-063=%20&"):
                 for _ in range(20):
                     assert client.write(BODY, path=f"{WRITE}?{part * (60_000 // len(part))}").status == 204
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("named, job", [("", b"a"), ("extra_label", b"other")], ids=["left out", "asked for"])
-def test_a_senders_extra_label_leaves_the_stored_series_as_sent(start_gate, tmp_path, named, job):
-    server = VictoriaMetrics(tmp_path)
-    try:
-        gate = start_gate(config=f"upstream: {{url: '{server.write_url}', forwardQuery: [{named}]}}\n")
-        body = traffic.body([{"__name__": "mine", "job": "a"}], timestamp=int(time.time() * 1000))
-        assert gate.send(body, path=f"{WRITE}?extra_label=job%3Dother").status == 204
-        stored = eventually(server.samples, "stored")
-        assert list(stored) == [((b"__name__", b"mine"), (b"job", job))]
-    finally:
-        server.stop()

@@ -1,22 +1,13 @@
 """The recorded requests of a real Prometheus: 16 requests, 32,000 samples, 31,817 distinct series."""
 
-import math
-
 import pytest
 
 import recorded
-from recorded import SAMPLES, SERIES
+from recorded import SAMPLES, SERIES, leaks_allowed
 from upstream import distinct_series
 from waiting import eventually
 
 LIMIT = 10_000
-FALSE_POSITIVE_RATE = 0.0001
-
-
-def leaks_allowed(refused_series):
-    """False positives that p allows among so many refused series: the mean and four standard deviations."""
-    mean = refused_series * FALSE_POSITIVE_RATE
-    return math.ceil(mean + 4 * math.sqrt(mean))
 
 
 def replay(gate, upstream):

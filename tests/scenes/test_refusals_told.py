@@ -101,9 +101,10 @@ def test_the_metric_is_bounded(limited, upstream):
 tenants: {default: {maxHourlySeries: 1}, overrides: {last: {maxHourlySeries: 9}}}
 limits: [{name: none, match: '{job="a"}', maxHourlySeries: 1}]
 """)
-    for at in range(1010):
-        gate.send(body(numbered(2)), [(TENANT, f"t{at}")])
-    gate.send(body(numbered(3, job="a")), [(TENANT, "last")])
+    with gate.client() as client:
+        for at in range(1010):
+            client.write(body(numbered(2)), [(TENANT, f"t{at}")])
+        client.write(body(numbered(3, job="a")), [(TENANT, "last")])
     found = counted(gate, REFUSED)
     assert len(found) == 1002
     assert found["tenant", "__other__"] == 10

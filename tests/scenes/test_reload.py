@@ -1,17 +1,13 @@
 """Other limits for a running gate: SIGHUP and POST /-/reload."""
 
-import itertools
 import re
 import signal
 
 import pytest
 
 import servers
-import traffic
-from client import Client
 from traffic import figures, limits, numbered, offer, tenants
 from waiting import eventually
-from world import threading
 
 RELOADED = "seriesgate_config_last_reload_successful"
 
@@ -250,47 +246,3 @@ def test_only_a_post_reloads(limited, method):
         reply = client.request(method, "/-/reload")
     assert (reply.status, reply.get("Allow")) == (405, "POST")
     assert gate.stats["windows"]["hourly"]["maxSeries"] == 3
-
-
-# --- under traffic
-
-@pytest.mark.parametrize("by", ["signal", "request"])
-def test_reloads_under_traffic_lose_nothing(limited, upstream, by):
-    texts = ["maxHourlySeries: 400\n" + LIMIT.format("per-job", "job", 200, "enforce"),
-             "maxDailySeries: 300\ntenants: {default: {maxHourlySeries: 250}}\n", "", "mode: observe\n"]
-    gate = limited(texts[0])
-    known = {job: numbered(100, job=job) for job in ("a", "b")}
-    for series in known.values():
-        assert offer(gate, upstream, series) == series
-    upstream.clear()
-    done, sent, failures = threading.Event(), {job: 0 for job in known}, []
-
-    def send(job):
-        with Client(gate.address) as client:
-            while not done.is_set():
-                reply = client.write(traffic.body(known[job]))
-                sent[job] += 1
-                if reply.status != 204 or reply.refused:
-                    failures.append(reply)
-
-    senders = [threading.Thread(target=send, args=(job,)) for job in known]
-    for sender in senders:
-        sender.start()
-    for at in itertools.count():
-        if (at >= 5 and sum(sent.values()) >= 200) or failures:
-            break
-        if by == "request":
-            assert gate.reload(texts[at % 4]).status == 200
-        else:
-            gate.config_file.write_text(texts[at % 4])
-            gate.signal(signal.SIGHUP)
-            eventually(lambda: gate.metric("seriesgate_config_reloads_total") == at + 1, "it is read")
-    done.set()
-    for sender in senders:
-        sender.join()
-    assert failures == []
-    assert len(upstream.requests) == sum(sent.values()) >= 200
-    assert all(len(request.body) > 100 for request in upstream.requests)
-    assert gate.stats["samples"]["refused"] == 0
-    gate.reload(texts[0])
-    assert gate.current() == 200

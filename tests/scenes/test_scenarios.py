@@ -3,7 +3,6 @@
 The traffic is made up, the gate is real: requests come in over HTTP, and the findings are read from the API.
 """
 
-import http.client
 import json
 import re
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from client import Connection
 from faked_clock import FakedClock
 from gate import run
 from servers import binary
@@ -37,7 +37,7 @@ class Scene:
         self.gate = self.start("--upstream.url=discard:", config=self.config + config, environment=self.clock.environment)
 
     def send(self, series, sender="127.0.0.1", agent="Prometheus/3.5.0", tenant=None):
-        connection = http.client.HTTPConnection(*self.gate.address, source_address=(sender, 0))
+        connection = Connection(self.gate.address, 60, None, sender)
         headers = {"User-Agent": agent, "Content-Encoding": "snappy", "Content-Type": "application/x-protobuf"}
         if tenant is not None:
             headers[TENANT] = tenant

@@ -5,10 +5,7 @@ import base64
 import pytest
 
 import wire
-from certificates import Authority
-from gate import run
-from tables import check_rows
-from test_tls_out import served_with
+from certificates import Authority, served_with
 from upstream import Answer, Upstream
 from waiting import eventually
 
@@ -83,7 +80,7 @@ def test_no_secret_is_said(start_gate, secrets, tmp_path):
     said.append(gate.reload(text.replace("X-Key: ", "X-Key: other-")).body.decode())
     said.append(gate.reload(text.replace("{X-Key: ", "{'bad name': ")).body.decode())
     look()
-    said += [gate.log, open(f"/proc/{gate.pid}/cmdline").read()]
+    said.append(gate.log)
     found = {secret for secret in hidden for each in said if secret in each.replace("hunterless", "")}
     assert found == set(), [each for each in said if any(secret in each for secret in found)]
     assert "<secret>" in "".join(said)
@@ -94,33 +91,3 @@ def test_a_redirection_does_not_show_the_url_to_senders(start_gate, upstream):
     gate = start_gate(config=f"upstream: {{url: '{upstream.url}?key={QUERY}'}}\n")
     reply = gate.send(BODY)
     assert (reply.status, reply.get("Location")) == (307, None)
-
-
-MISTAKES = [
-    ("headers: {X-Key: HIDDEN}", "headers: {'bad name': HIDDEN}"),
-    ("headers: {X-Key: HIDDEN}", "headers: 'X-Key: HIDDEN'"),
-    ("headers: {X-Key: HIDDEN}", "headers: [HIDDEN]"),
-    ("headers: {X-Key: HIDDEN}", "headers: {Host: HIDDEN}"),
-    ("headers: {X-Key: HIDDEN}", "headers: {X-Key: \"HIDDEN\\n\"}"),
-    ("headers: {X-Key: HIDDEN}", "headers: {X-Key: [HIDDEN]}"),
-    ("headers: {X-Key: HIDDEN}", "basicAuth: 'gate:HIDDEN'"),
-    ("headers: {X-Key: HIDDEN}", "basicAuth: {username: gate, password: HIDDEN}"),
-    ("headers: {X-Key: HIDDEN}", "bearerToken: HIDDEN"),
-    ("headers: {X-Key: HIDDEN}", "replicateTo: [{url: 'http://gate:HIDDEN@b/w'}]"),
-    ("headers: {X-Key: HIDDEN}", "replicateTo: ['http://b/w?key=HIDDEN']"),
-    ("headers: {X-Key: HIDDEN}", "replicateTo: 'http://b/w?key=HIDDEN'"),
-]
-
-
-def test_no_secret_is_said_of_a_mistake(tmp_path):
-    file = tmp_path / "gate.yaml"
-
-    def is_not_said(good, bad):
-        whole = f"upstream:\n  url: http://a/w?key=HIDDEN\n  {good}\n"
-        for text, status in ((whole, 0), (whole.replace(good, bad), 1)):
-            file.write_text(text.replace("HIDDEN", "hunter2"))
-            result = run(f"--config.file={file}", "--check-config")
-            assert result.returncode == status, result
-            assert "hunter2" not in result.stdout + result.stderr
-
-    check_rows({bad: (good, bad) for good, bad in MISTAKES}, is_not_said)

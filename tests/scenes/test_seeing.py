@@ -10,14 +10,19 @@ import exposition
 import recorded
 import servers
 import wire
-from gate import run
-from waiting import eventually, in_time
+from upstream import Answer
+from waiting import eventually
 from world import time
 
 
 @pytest.fixture
 def busy(start_gate, upstream):
-    """A gate that has seen accepted, refused and malformed requests."""
+    """A gate that has seen accepted, refused and malformed requests. The store takes its time for each."""
+    def store(_):
+        time.sleep(0.25)
+        return Answer()
+
+    upstream.handler = store
     gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=3000", "--maxDailySeries=100000")
     for body in recorded.bodies()[:3]:
         gate.send(body)
@@ -68,7 +73,7 @@ def test_stats_of_a_fresh_gate_are_zero(gate):
 
 
 def test_windows_are_the_current_utc_hour_and_day(gate):
-    now = datetime.now(timezone.utc)
+    now = datetime.fromtimestamp(time.time(), timezone.utc)
     windows = gate.stats["windows"]
     hour = now.replace(minute=0, second=0, microsecond=0)
     day = hour.replace(hour=0)
@@ -93,10 +98,6 @@ def test_stats_count_what_was_sent(busy):
     assert hourly["refusedSamples"] == stats["samples"]["refused"]
     assert 0 < hourly["falsePositiveRate"] <= 0.0001
     assert 3 * 3000 <= hourly["filterBytes"] < 1 << 20
-
-
-def test_the_version_is_the_one_of_the_command_line(gate):
-    assert gate.stats["version"] in run("--version").stdout
 
 
 def test_the_build_says_what_it_is(gate):
@@ -161,7 +162,7 @@ def test_durations_are_histograms_that_add_up(busy):
         values = [value for _, value in buckets]
         assert values == sorted(values) and len(values) > 5
         assert metrics[f"{name}_count", ""] == expected
-        assert 0 < metrics[f"{name}_sum", ""] < 60
+        assert metrics[f"{name}_sum", ""] == pytest.approx(2 * 0.25, abs=0.02)
 
 
 def test_upstream_errors_have_a_reason(gate, upstream):
@@ -171,15 +172,6 @@ def test_upstream_errors_have_a_reason(gate, upstream):
               if name == "seriesgate_upstream_errors_total" and value}
     assert list(errors.values()) == [1]
     assert re.fullmatch(r'reason="[a-z_]+"', *errors)
-
-
-def test_process_metrics_have_the_names_of_the_client_libraries(gate):
-    metrics = scrape(gate)
-    assert abs(metrics["process_start_time_seconds", ""] - time.time()) < 120
-    assert metrics["process_cpu_seconds_total", ""] >= 0
-    assert metrics["process_resident_memory_bytes", ""] > 1 << 20
-    assert metrics["process_virtual_memory_bytes", ""] > 1 << 20
-    assert 3 < metrics["process_open_fds", ""] <= metrics["process_max_fds", ""]
 
 
 # --- the log
@@ -194,7 +186,7 @@ def test_a_refusal_is_logged_with_its_series_and_its_limit_once_in_a_while(start
     started = time.monotonic()
     for at in range(50):
         gate.send(wire.pack(wire.sampled("up", job="second", at=str(at))))
-    in_time(time.monotonic() - started < 10, "fifty requests")
+    assert time.monotonic() - started < 10
     gate.stop()
     event, = gate.said("series refused", limit="global", window="hourly", max="1", current="1", samples="1")
     assert event["example"] == 'up{at="0",job="second"}'

@@ -1,15 +1,12 @@
-"""Senders that are slow, silent or many: a deadline for each request, a bound for all of them together."""
-
-import resource
+"""Senders that are slow or silent: a deadline for each request, a bound for all of them together."""
 
 import pytest
 
-import gate as gate_module
 import recorded
 import wire
 from client import head, post
 from upstream import Answer
-from waiting import eventually, in_time
+from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading, time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
@@ -46,9 +43,7 @@ def assert_timed_out(gate, upstream, connection, started):
     assert reply.status == 503  # and not 408: a Prometheus drops what is answered 4xx
     assert "server.readTimeout" in reply.first_line
     assert connection.closed_within(5)
-    took = time.monotonic() - started
-    assert took >= 0.8
-    in_time(took <= 8, f"{took:.2f} s")
+    assert time.monotonic() - started == pytest.approx(1, abs=0.02)
     assert upstream.requests == []
     assert gate.current() == 0
     assert gate.stats["requests"]["rejected"] == 0  # 4xx only
@@ -104,9 +99,7 @@ def test_an_idle_connection_is_closed_without_a_word(hasty):
         for connection in (silent, after_a_request):
             connection.socket.settimeout(15)
             assert connection.socket.recv(1) == b""
-        took = time.monotonic() - started
-        assert took >= 1.0
-        in_time(took <= 12, f"{took:.2f} s")
+        assert time.monotonic() - started == pytest.approx(2, abs=0.02)
 
 
 def test_a_sender_that_never_reads_its_answers_is_given_up(start_gate, upstream):
@@ -119,22 +112,6 @@ def test_a_sender_that_never_reads_its_answers_is_given_up(start_gate, upstream)
         assert gate.get("/health").status == 200
 
 
-def test_hundreds_of_open_connections_keep_nobody_waiting(gate, upstream):
-    connections = []
-    try:
-        for at in range(400):
-            connections.append(gate.raw())
-            if at % 2:
-                connections[-1].send(post(GOOD)[:at % len(post(GOOD))])
-        for _ in range(20):
-            assert gate.send(GOOD).status == 204
-        connections[0].send(post(GOOD))
-        assert connections[0].reply().status == 204
-    finally:
-        for connection in connections:
-            connection.close()
-
-
 def test_connections_that_end_inside_a_request_leave_nothing_behind(gate, upstream):
     whole = post(GOOD)
     for size in range(0, len(whole), 7):
@@ -142,21 +119,6 @@ def test_connections_that_end_inside_a_request_leave_nothing_behind(gate, upstre
             connection.send(whole[:size])
     assert gate.send(GOOD).status == 204
     assert upstream.bodies == [GOOD]
-
-
-@pytest.mark.skipif(gate_module.sanitized("ubsan"),
-                    reason="UBSan asks with a pipe whether an object may be read, and takes its failure for a no")
-def test_running_out_of_descriptors_is_survived(gate, upstream):
-    assert gate.send(GOOD).status == 204
-    resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
-    connections = [gate.raw() for _ in range(64)]  # the kernel accepts them; the gate cannot, not all
-    try:
-        eventually(lambda: "cannot accept" in gate.log, "a line that says so")
-    finally:
-        for connection in connections:
-            connection.close()
-    assert gate.send(GOOD).status == 204
-    assert gate.get("/health").status == 200
 
 
 def test_a_sender_that_has_sent_all_and_closes_its_side_still_gets_its_answer(gate, upstream):

@@ -6,93 +6,16 @@ import pytest
 
 import recorded
 import servers
-import traffic
-from gate import run
-from test_life_cycle import why_it_cannot_serve
+from kept_state import FAILURES, SAVES, directory, forgets_nothing, kept, remembered, settled  # noqa: F401 (a fixture)
 from traffic import figures, limits, numbered, offer, tenants
 from waiting import eventually
 
-SAVES, FAILURES = "seriesgate_state_saves_total", "seriesgate_state_save_failures_total"
+
+def test_a_restart_forgets_nothing(limited, upstream, directory):  # noqa: F811
+    forgets_nothing(limited, upstream, directory, "stop")
 
 
-@pytest.fixture
-def directory(tmp_path):
-    return tmp_path / "state"
-
-
-def kept(directory, text, interval="1h"):
-    """A configuration with state. With the usual interval only the end of the process saves."""
-    return f"state: {{dir: {directory}, interval: {interval}}}\n{text}"
-
-
-def settled(directory, quiet=60):
-    """Waits until everything is saved: intervals of 100 ms pass, and the file is not written anew. So many looks, 10 ms apart:
-    while the machine stands still nothing is saved."""
-    def identity():
-        status = (directory / "state").stat() if (directory / "state").exists() else None
-        return status and (status.st_ino, status.st_mtime_ns)
-
-    last, same = None, 0
-
-    def unchanged():
-        nonlocal last, same
-        now = identity()
-        last, same = now, same + 1 if now is not None and now == last else 0
-        return same > quiet
-
-    eventually(unchanged, "everything is saved")
-
-
-def remembered(stats):
-    """What of /stats a restart keeps."""
-    windows = {name: {key: value for key, value in window.items() if key not in ("falsePositiveRate", "filterBytes")}
-               for name, window in stats["windows"].items()}
-    return windows, stats["exempt"], tenants(stats), limits(stats)
-
-
-RICH = """
-maxHourlySeries: 60
-maxDailySeries: 70
-tenants: {maxTenants: 2, default: {maxHourlySeries: 40}, overrides: {big: {maxHourlySeries: 50, maxDailySeries: 45}}}
-limits:
-  - {name: all, maxHourlySeries: 1000}
-  - {name: per-job, each: [job], maxGroups: 2, maxHourlySeries: 30}
-  - {name: per-job-of-tenant, match: '{job!=""}', each: [job, __name__], perTenant: true, maxDailySeries: 12}
-  - {name: watched, mode: observe, maxHourlySeries: 5}
-exempt: [up]
-"""
-
-
-def offer_much(gate, upstream):
-    return [offer(gate, upstream, numbered(20, job=job) + numbered(2, name="up", job=job), tenant)
-            for tenant in ("big", "a", "b", "c", None) for job in ("x", "y\n\\\"", "z", "")]
-
-
-@pytest.mark.parametrize("end", ["stop", "crash"])
-def test_a_restart_forgets_nothing(limited, upstream, directory, end):
-    text = kept(directory, RICH, "100ms" if end == "crash" else "1h")
-    gate = limited(text)
-    admitted = offer_much(gate, upstream)
-    before = gate.stats
-    assert sum(map(len, admitted)) == before["windows"]["hourly"]["currentSeries"] + 40 == 100, admitted
-    if end == "crash":
-        settled(directory)
-    getattr(gate, end)()
-
-    gate = limited(text)
-    assert remembered(gate.stats) == remembered(before)
-    assert set(gate.stats["samples"].values()) == {0}  # those are the process's own
-    assert offer_much(gate, upstream) == admitted
-    # The same refusals again are no others; but a budget that was not yet spent then may refuse them as well by now.
-    for name in ("tenants", "limits"):
-        found, expected = ({key: (figures(entry)[:2], figures(entry, "daily")[:2]) for key, entry in of.items()}
-                           for of in (getattr(traffic, name)(stats) for stats in (gate.stats, before)))
-        assert found == expected
-    for window in ("hourly", "daily"):
-        assert gate.current(window) == before["windows"][window]["currentSeries"]
-
-
-def test_many_series_and_many_refusals_are_remembered(limited, upstream, directory):
+def test_many_series_and_many_refusals_are_remembered(limited, upstream, directory):  # noqa: F811
     text = kept(directory, "maxHourlySeries: 10000\nfalsePositiveRate: 0.000000001\n")
     gate = limited(text)
     for body in recorded.bodies():
@@ -108,23 +31,13 @@ def test_many_series_and_many_refusals_are_remembered(limited, upstream, directo
         10_000, before["windows"]["hourly"]["refusedSeries"])
 
 
-def test_many_restarts_forget_nothing(limited, upstream, directory):
+def test_many_restarts_forget_nothing(limited, upstream, directory):  # noqa: F811
     text = kept(directory, "limits: [{name: per-job, each: [job], maxHourlySeries: 6}]\n")
     for at in range(5):
         gate = limited(text)
         assert len(offer(gate, upstream, numbered(2 * at + 2, job="a"))) == min(2 * at + 2, 6)
         gate.stop()
     assert figures(limits(limited(text).stats, "per-job")["a"]) == (6, 6, 4)
-
-
-def test_a_crash_forgets_what_no_interval_has_saved(limited, upstream, directory):
-    gate = limited(kept(directory, "maxHourlySeries: 5\n"))
-    assert len(offer(gate, upstream, numbered(9))) == 5
-    gate.crash()
-    gate = limited(kept(directory, "maxHourlySeries: 5\n"))
-    assert gate.current() == 0
-    assert "error" not in gate.log
-    assert offer(gate, upstream, numbered(9, start=4)) == numbered(5, start=4)
 
 
 def test_without_a_directory_nothing_is_kept_or_written(limited, upstream, tmp_path):
@@ -147,7 +60,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("before, after, admitted, shown", CHANGES.values(), ids=CHANGES)
-def test_a_global_limit_changed_between_applies_to_the_kept_count(limited, upstream, directory, before, after,
+def test_a_global_limit_changed_between_applies_to_the_kept_count(limited, upstream, directory, before, after,  # noqa: F811
                                                                   admitted, shown):
     for text, count in zip((before, after), admitted, strict=True):
         gate = limited(kept(directory, text))
@@ -157,7 +70,7 @@ def test_a_global_limit_changed_between_applies_to_the_kept_count(limited, upstr
     assert found[:2] == shown
 
 
-def test_other_limits_changed_between_apply_to_the_kept_counts(limited, upstream, directory):
+def test_other_limits_changed_between_apply_to_the_kept_counts(limited, upstream, directory):  # noqa: F811
     gate = limited(kept(directory, """
 tenants: {default: {maxHourlySeries: 20}}
 limits:
@@ -183,7 +96,7 @@ limits:
     assert figures(tenants(gate.stats)["t"])[:2] == (9, 9)
 
 
-def test_fewer_tenants_and_groups_after_the_restart_lose_no_count(limited, upstream, directory):
+def test_fewer_tenants_and_groups_after_the_restart_lose_no_count(limited, upstream, directory):  # noqa: F811
     text = ("tenants: {{maxTenants: {0}}}\n"
             "limits: [{{name: per-job, each: [job], maxGroups: {0}, maxHourlySeries: 50}}]\n")
     gate = limited(kept(directory, text.format(10)))
@@ -205,29 +118,7 @@ def test_the_directory_is_made(limited, upstream, tmp_path):
     assert (directory / "state").stat().st_size > 0
 
 
-def test_a_second_process_on_the_same_directory_is_one_clear_line(limited, upstream, directory, tmp_path):
-    text = kept(directory, "maxHourlySeries: 5\n")
-    first = limited(text)
-    offer(first, upstream, numbered(3))
-    line = why_it_cannot_serve(run(f"--config.file={first.config_file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
-    assert str(directory) in line and "in use" in line
-    assert offer(first, upstream, numbered(9)) == numbered(5)
-    first.crash()
-    second = limited(text)  # the lock has gone with the process
-    assert second.send(b"bad").status == 400
-
-
-@pytest.mark.parametrize("place", ["{tmp}/file/state", "/proc/seriesgate", "{tmp}/file"])
-def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path, place):
-    (tmp_path / "file").write_text("in the way")
-    directory = place.format(tmp=tmp_path)
-    file = tmp_path / "gate.yaml"
-    file.write_text(kept(directory, ""))
-    line = why_it_cannot_serve(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
-    assert "state.dir" in line and directory in line
-
-
-def test_saves_are_counted_and_measured(limited, upstream, directory):
+def test_saves_are_counted_and_measured(limited, upstream, directory):  # noqa: F811
     gate = limited(kept(directory, "maxHourlySeries: 5\n", "100ms"))
     assert (gate.metric(SAVES), gate.metric(FAILURES)) == (0, 0)
     offer(gate, upstream, numbered(3))
@@ -242,7 +133,7 @@ def test_saves_are_counted_and_measured(limited, upstream, directory):
     assert sorted(os.listdir(directory)) == ["lock", "secret", "state", "takeover"]
 
 
-def test_a_save_that_fails_is_told_and_tried_again(limited, upstream, directory):
+def test_a_save_that_fails_is_told_and_tried_again(limited, upstream, directory):  # noqa: F811
     text = kept(directory, "maxHourlySeries: 5\n", "100ms")
     gate = limited(text)
     obstacle = directory / "state" / "in the way"  # no file takes the place of a directory that is not empty

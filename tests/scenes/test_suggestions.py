@@ -139,7 +139,8 @@ def test_days_are_kept_for_a_fortnight_and_hours_for_a_day(gate, clock):
     for day in range(11, 28):
         send(gate, day, "a")
         clock.leap(gate, f"2026-06-{day} 10:30:00")
-        eventually(lambda: one(gate, "limit per-namespace")["daily"]["peak"] == day, "the day before is kept")
+        eventually(lambda: one(gate, "limit per-namespace")["daily"]["peak"] == day, "the day before is kept",
+                   every=0.1)
     send(gate, 5, "a")
     daily = one(gate, "group per-namespace a")["daily"]
     # Days 13 to 26 of June, on which 14 to 27 were sent.

@@ -8,17 +8,27 @@ import pytest
 import client
 import recorded
 from certificates import Authority
-from gate import run
-from secure import Secured, ask, connection, metrics, s_client, write
+from secure import Secured, ask, connection, metrics, write
 from waiting import eventually
-from world import secure, socket, threading, time
+from world import secure, socket, time
 
 GOOD = recorded.bodies("metadata-v1")[0]
 
 
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def issued(authority):
+    """What the gate has at first; and what is for it later."""
+    return [authority.issue("127.0.0.1", "localhost") for _ in range(5)]
+
+
 @pytest.fixture
-def secured(tmp_path):
-    return Secured(tmp_path)
+def secured(tmp_path, authority, issued):
+    return Secured(tmp_path, authority, issued[0])
 
 
 @pytest.fixture
@@ -54,17 +64,6 @@ def test_requests_for_both_threads_take_turns_on_one_connection(start, secured, 
     assert found["seriesgate_tls_handshakes_total", frozenset({("outcome", "completed")})] == 2
     assert found["seriesgate_tls_handshakes_running", frozenset()] == 0
     assert found["seriesgate_tls_handshake_duration_seconds_count", frozenset()] == 2
-
-
-def test_both_addresses_speak_tls_and_unix_sockets_do_too(start, secured, upstream, tmp_path_factory):
-    path = tmp_path_factory.mktemp("s") / "s"
-    gate = start("--listen=127.0.0.1:0", f"--admin.listen=unix:{path}")
-    one = connection(gate.address, secured.trusting())
-    assert write(one, GOOD) == 204
-    with secure(secured.trusting(), client.connect(str(path)), server_hostname="localhost") as made:
-        made.sendall(client.head("GET", "/-/healthy"))
-        assert made.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
-    assert gate.said("seriesgate is up", tls="yes", authentication="none")
 
 
 def test_a_large_request_and_a_large_answer_come_whole(start, secured, upstream):
@@ -105,12 +104,12 @@ def test_the_end_of_the_certificate_is_a_figure(start, secured):
 
 # --- who is let in
 
-@pytest.fixture
-def clients(secured, tmp_path):
+@pytest.fixture(scope="module")
+def clients(authority, tmp_path_factory):
     """Certificates that a client may show."""
-    return {"none": None, "ours": secured.authority.issue("agent-1"), "other": secured.authority.issue("agent-2"),
-            "stranger": Authority(tmp_path, "stranger").issue("agent-1"),
-            "expired": secured.authority.issue("agent-1", expired=True)}
+    return {"none": None, "ours": authority.issue("agent-1"), "other": authority.issue("agent-2"),
+            "stranger": Authority(tmp_path_factory.mktemp("tls"), "stranger").issue("agent-1"),
+            "expired": authority.issue("agent-1", expired=True)}
 
 
 TYPES = {"NoClientCert": ["none", "ours", "stranger"], "RequestClientCert": ["none", "ours", "stranger"],
@@ -155,22 +154,6 @@ def test_the_name_in_a_certificate_says_whose_requests_they_are(start, secured, 
     assert request.all("X-Scope-OrgID") == ["team-a"]
 
 
-def test_old_versions_are_refused(start, secured):
-    gate = start()
-    for version, taken in (("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)):
-        status, text = s_client(gate.address, version, "-cipher", "ALL:@SECLEVEL=0")
-        assert (status == 0) == taken, (version, text)
-    only_new = start(min_version="TLS13")
-    assert s_client(only_new.address, "-tls1_2")[0] != 0
-    assert s_client(only_new.address, "-tls1_3")[0] == 0
-    eventually(lambda: said(only_new, "failed", "no common protocol version"), "the log says why")
-
-
-def test_http_1_is_what_is_spoken(start, secured):
-    gate = start()
-    assert "ALPN protocol: http/1.1" in s_client(gate.address, "-alpn", "h2,http/1.1")[1]
-
-
 # --- certificates that change
 
 def serial_of(gate, secured):
@@ -178,44 +161,16 @@ def serial_of(gate, secured):
         return made.getpeercert()["serialNumber"]
 
 
-def test_a_new_certificate_is_taken_under_load_without_a_lost_request(start, secured, upstream):
-    gate = start()
-    first, stop, outcomes = serial_of(gate, secured), threading.Event(), []
-
-    def send(keep):
-        one = connection(gate.address, secured.trusting())
-        while not stop.is_set():
-            outcomes.append(write(one, GOOD))
-            if not keep:
-                one.close()
-                one = connection(gate.address, secured.trusting())
-
-    senders = [threading.Thread(target=send, args=(at % 2 == 0,)) for at in range(4)]
-    for each in senders:
-        each.start()
-    try:
-        secured.install(secured.authority.issue("127.0.0.1", "localhost"))
-        second = eventually(lambda: (now := serial_of(gate, secured)) != first and now, "it is shown")
-        secured.install(secured.authority.issue("127.0.0.1", "localhost"))
-        eventually(lambda: serial_of(gate, secured) not in (first, second), "the next one is shown")
-    finally:
-        stop.set()
-        for each in senders:
-            each.join()
-    assert set(outcomes) == {204} and len(outcomes) > 20
-    assert len(upstream.requests) == len(outcomes)
-
-
-def test_a_reload_takes_a_new_certificate_at_once(start, secured):
+def test_a_reload_takes_a_new_certificate_at_once(start, secured, issued):
     gate, waited = start(), 0
-    for taken, each in enumerate([secured.authority.issue("127.0.0.1", "localhost") for _ in range(4)], start=1):
+    for taken, each in enumerate(issued[1:], start=1):
         time.sleep(1.2)  # reloads are a second apart, and so are looks that nobody asks for: the next is in 0.8 s
         secured.install(each)
         began = time.monotonic()
         gate.signal(signal.SIGHUP)
         eventually(lambda: len(gate.said("TLS files taken")) == taken, "it is taken")
         waited += time.monotonic() - began
-    assert waited < 1.6
+    assert waited < 0.1
 
 
 def test_a_bad_certificate_changes_nothing(start, secured):
@@ -229,22 +184,15 @@ def test_a_bad_certificate_changes_nothing(start, secured):
     secured.certificate.write_bytes(good)
 
 
-def test_a_bad_file_at_the_start_is_a_mistake_of_the_configuration(secured):
-    flag = secured.web()
-    secured.key.write_text("no key")
-    for more in ([], ["--check-config"]):
-        ended = run("--upstream.url=discard:", "--listen=127.0.0.1:0", flag, *more)
-        assert ended.returncode == 1
-        assert str(secured.key) in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
-
-
 # --- handshakes that come to nothing
 
 def test_a_handshake_that_does_not_go_on_is_ended_in_time(start, secured):
     gate = start(config="server: {handshakeTimeout: 500ms}\n")
     with client.RawConnection(gate.address) as silent, client.RawConnection(gate.address) as half:
+        began = time.monotonic()
         half.send(b"\x16\x03\x01\x02\x00\x01")
         assert silent.closed_within(10) and half.closed_within(10)
+        assert time.monotonic() - began == pytest.approx(0.5, abs=0.02)
     eventually(lambda: handshakes(gate, secured.trusting(), "timeout") == 2, "they are counted")
     eventually(lambda: said(gate, "timeout"), "the log tells it")
 
@@ -254,7 +202,7 @@ def test_garbage_ends_at_once(start, secured):
     for text in (b"\x00" * 64, b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\xff\xff" + b"\xff" * 100):
         with client.RawConnection(gate.address) as garbage:
             garbage.send_what_it_takes(text)
-            assert garbage.closed_within(10), text
+            assert garbage.closed_within(0.1), text
     eventually(lambda: handshakes(gate, secured.trusting(), "failed") == 3, "they are counted")
     assert not gate.errors
 
@@ -270,7 +218,7 @@ def test_handshakes_have_a_bound_and_the_oldest_makes_room(start, secured):
     gate = start(config="server: {maxHandshakes: 8}\n")  # two for one peer
     silent = [client.RawConnection(gate.address) for _ in range(6)]
     assert ask(gate.admin_address, secured.trusting()) == 200
-    assert all(each.closed_within(10) for each in silent[:5])
+    assert all(each.closed_within(0.1) for each in silent[:5])
     found = metrics(gate, secured.trusting())
     assert found["seriesgate_connections_given_up_total", frozenset({("reason", "max_handshakes")})] >= 5
     for each in silent:

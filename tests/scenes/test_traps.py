@@ -6,10 +6,8 @@ import pytest
 import recorded
 import wire
 import wire_v2
-from test_protocol_v2 import counts
 from upstream import Answer
-
-pytestmark = pytest.mark.one_thread
+from wire_v2 import counts
 
 CASES = pytest.mark.parametrize("version", ["v1", "v2"])
 

@@ -5,7 +5,6 @@ import base64
 import pytest
 
 import wire
-from gate import run
 from upstream import Answer, Upstream
 from waiting import eventually
 
@@ -113,20 +112,3 @@ def test_a_key_in_a_header_of_ours_is_a_credential_where_the_sender_shows_none(s
     upstream.default = Answer(403)
     assert gate.send(BODY).status == 503
     assert gate.send(BODY, SENDERS).status == 403
-
-
-def test_files_that_are_no_good_are_told_before_the_start(tmp_path, upstream):
-    file = tmp_path / "gate.yaml"
-    missing = tmp_path / "missing"
-    (tmp_path / "empty").write_text("\n")
-    file.write_text(of(upstream, f"""  basicAuth: {{username: gate, passwordFile: {missing}}}
-  replicateTo:
-    - {{url: 'http://127.0.0.1:1/w', bearerTokenFile: {tmp_path / 'empty'}}}
-    - {{url: 'https://127.0.0.1:2/w', tls: {{caFile: {missing}}}}}
-"""))
-    lines = [f"{file}: upstream.basicAuth.passwordFile: cannot read {missing}: No such file or directory",
-             f"{file}: upstream.replicateTo[0].bearerTokenFile: {tmp_path / 'empty'} is empty",
-             f"{file}: upstream.replicateTo[1].tls: cannot read {missing}: No such file or directory"]
-    for flags in ([], ["--check-config"]):
-        result = run(f"--config.file={file}", *flags)
-        assert (result.returncode, result.stdout, result.stderr.splitlines()) == (1, "", lines)

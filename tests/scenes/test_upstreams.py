@@ -1,90 +1,23 @@
 """Several equal doors of one store: who is asked, what happens when one of them dies, hangs, vanishes or comes back. The
 invariant in all: what was answered with success is in exactly one store's log, exactly once, as it was sent."""
 
-import itertools
 from collections import Counter
 from contextlib import ExitStack
 
 import pytest
 
-import wire
+from doors import body, doors, stores  # noqa: F401 (a fixture)
 from faked_names import FakedNames
-from gate import sanitized
 from upstream import Answer, Upstream
 from waiting import eventually
-from world import socket, threading, time
-
-NUMBER = itertools.count()
-
-
-def body():
-    """One that there is only once."""
-    return wire.pack(wire.sampled("m", number=str(next(NUMBER))))
-
-
-def doors(*stores, **keys):
-    urls = ", ".join(f"'{getattr(store, 'url', store)}'" for store in stores)
-    more = "".join(f"  {name}: {value}\n" for name, value in keys.items())
-    return f"upstream:\n  urls: [{urls}]\n{more}server: {{threads: 2}}\n"
+from world import threading, time
 
 
 @pytest.fixture
-def stores():
-    with ExitStack() as stack:
-        made = [Upstream() for _ in range(3)]
-        for each in made:
-            stack.callback(each.stop)
-        yield made
-
-
-@pytest.fixture
-def black_hole():
-    """A URL whose port answers no attempt to connect at all: the queue of those that nobody accepts is full."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, ExitStack() as stack:
-        for _ in range(8):
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/w"
-
-
-class Senders:
-    """Threads that send one body after the other, each until it is taken, and remember what was answered."""
-
-    def __init__(self, gate, count=4):
-        self.gate, self.ended = gate, threading.Event()
-        self.statuses = Counter()
-        self.sent, self.taken, self.unsure = [], [], Counter()
-        self.threads = [threading.Thread(target=self._send, daemon=True) for _ in range(count)]
-        for each in self.threads:
-            each.start()
-
-    def _send(self):
-        with self.gate.client() as client:
-            while not self.ended.is_set():
-                data = body()
-                self.sent.append(data)
-                while (status := client.write(data).status) != 204 and not self.ended.is_set():
-                    self.statuses[status] += 1
-                    self.unsure[data] += 1
-                if status == 204:
-                    self.statuses[204] += 1
-                    self.taken.append(data)
-
-    def stop(self):
-        self.ended.set()
-        for each in self.threads:
-            each.join(60)
-            assert not each.is_alive()
-
-    def check(self, stores):
-        """What the stores have got is what was sent; once, and again only where the sender has sent it again."""
-        got = Counter(data for store in stores for data in store.bodies)
-        assert not set(got) - set(self.sent)
-        for data in self.taken:
-            assert got[data] >= 1, "it was acknowledged and is not there"
-        for data, times in got.items():
-            assert times <= 1 + self.unsure[data], "it is there more often than it was sent"
+def black_hole(stage):
+    """A URL whose port answers no attempt to connect at all."""
+    stage.ask("black_hole", "127.0.0.1:9009")
+    return "http://127.0.0.1:9009/w"
 
 
 # --- who is asked
@@ -193,8 +126,8 @@ def test_a_door_that_swallows_connections_delays_few_requests(start_gate, stores
         began = time.monotonic()
         assert gate.send(body()).status == 204
         times.append(time.monotonic() - began)
-    assert sum(each > 1.5 for each in times) == 1
-    assert max(times) < 10
+    assert sum(each > 0.01 for each in times) == 1
+    assert max(times) == pytest.approx(2, abs=0.02)
     assert gate.said("an address of the store is out", reason="connect_timeout")
 
 
@@ -250,35 +183,8 @@ def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, sto
     assert gate.metric("seriesgate_upstream_waits_total", store=stores[0].host) >= 8
 
 
-# --- killed and restarted
-
-def test_doors_that_are_killed_and_restarted_lose_and_double_nothing(start_gate, stores):
-    gate = start_gate(config=doors(*stores))
-    senders = Senders(gate)
-    dead, living = [], list(stores)
-    for turn in range(9):
-        at = turn % 3
-        count = len(living[at].requests)
-        eventually(lambda: len(living[at].requests) > count + 20, "it is asked", 40)
-        living[at].stop()
-        dead.append(living[at])
-        time.sleep(0.2)
-        living[at] = Upstream(port=living[at].port)
-    senders.stop()
-    for each in living:
-        each.stop()
-    senders.check(dead + living)
-    assert senders.statuses[204] > 100
-    assert not set(senders.statuses) - {204, 502}, senders.statuses
-    assert senders.statuses[502] <= 9 * 4  # only what was at the door that died
-    stats = gate.stats["samples"]
-    assert stats["received"] == stats["accepted"] == senders.statuses.total()
-    assert (stats["stored"], stats["failed"]) == (senders.statuses[204], senders.statuses[502])
-
-
 # --- names
 
-@pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="a sanitizer's runtime wants to be loaded first")
 def test_addresses_of_a_name_that_change_move_the_requests(start_gate, tmp_path):
     with ExitStack() as stack:
         names = FakedNames(tmp_path)

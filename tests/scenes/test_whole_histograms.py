@@ -5,16 +5,9 @@ import pytest
 import exposition
 import wire
 import wire_v2
-from traffic import body, figures, identity, limits, numbered
-from world import ThreadPoolExecutor
+from traffic import body, figures, histogram, identity, limits, numbered
 
 CONFIG = "wholeHistograms: true\n"
-
-
-def histogram(name="latency", **labels):
-    """Twelve series: ten buckets, sum and count."""
-    buckets = [{"__name__": f"{name}_bucket", "le": str(bound), **labels} for bound in range(10)]
-    return [*buckets, {"__name__": f"{name}_sum", **labels}, {"__name__": f"{name}_count", **labels}]
 
 
 @pytest.fixture(params=["v1", "v2"])
@@ -111,22 +104,3 @@ def test_a_restart_remembers_what_has_begun(limited, offer, tmp_path):
     assert offer(gate, first) == first
     assert figures(gate.stats["windows"])[:2] == (3, 12)
     assert over_limit(gate) == 9
-
-
-def test_senders_at_once_with_parts_of_the_same_histograms(limited, upstream):
-    gate = limited(CONFIG + "maxHourlySeries: 300\n")
-    pods = [histogram(pod=str(pod)) for pod in range(80)]
-
-    def send(shard):
-        for _ in range(2):
-            for series in pods:
-                assert gate.send(body(series[shard::4])).status == 204
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(send, range(4)))
-    came = {each for got in upstream.requests for each in wire.series_of(got.raw)}
-    whole = [series for series in pods if {identity(each) for each in series} <= came]
-    assert len(came) == 12 * len(whole)
-    current = gate.stats["windows"]["hourly"]["currentSeries"]
-    assert current == len(came) >= 300
-    assert over_limit(gate) == current - 300

@@ -1,0 +1,46 @@
+"""More connections than there are descriptors. More than there is room for otherwise: tests/scenes/test_connections.py."""
+
+import resource
+
+import pytest
+
+import recorded
+from bounds import within
+from client import post
+from crowding import connections, given_up, is_open
+from gate import sanitized
+from waiting import eventually
+
+GOOD = recorded.bodies("metadata-v1")[0]
+
+
+@pytest.mark.skipif(sanitized("ubsan"), reason="UBSan asks with a pipe whether an object may be read")
+def test_few_descriptors_lower_the_bound_and_the_state_is_saved(start_gate, upstream, tmp_path):
+    gate = start_gate(f"--upstream.url={upstream.url}", descriptors=256,
+                      config=f"state: {{dir: {tmp_path / 'state'}, interval: 100ms}}\nserver: {{threads: 2}}\n")
+    assert gate.said("server.maxConnections is lowered, the process may have too few descriptors", configured="8192",
+                     descriptors="256")
+    with connections(gate, 400) as idle, connections(gate, 100, post(GOOD)):
+        for at in range(10):
+            saves = gate.metric("seriesgate_state_saves_total")
+            eventually(lambda: gate.send(recorded.bodies()[at]).status == 204, "one of the idle has made room")
+            eventually(lambda: gate.metric("seriesgate_state_saves_total") > saves, "the state is saved")
+        assert gate.metric("process_open_fds") < 200
+        assert not is_open(idle[0])
+    assert gate.metric("seriesgate_state_save_failures_total") == 0
+    assert not gate.said("cannot accept a connection")
+
+
+@pytest.mark.skipif(sanitized("ubsan"), reason="UBSan asks with a pipe whether an object may be read")
+def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstream):
+    assert gate.send(GOOD).status == 204
+    with connections(gate, 40):
+        eventually(lambda: gate.metric("seriesgate_connections") >= 40, "all of them are accepted")
+        resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
+        with connections(gate, 64), within(gate, memory_mib=8, cpu=0.5, seconds=3):
+            assert gate.send(GOOD).status == 204
+            assert gate.get("/health").status == 200
+            assert given_up(gate, "descriptors") > 20
+            eventually(lambda: gate.metric("seriesgate_connections") <= 16, "those that were given up are closed")
+    assert gate.said("server.maxConnections is lowered, there are fewer descriptors", max_connections="8")
+    assert len(gate.said("cannot accept a connection")) == 1, gate.log

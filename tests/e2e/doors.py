@@ -1,0 +1,31 @@
+"""Several equal doors of one store, and requests that there are only once."""
+
+import itertools
+from contextlib import ExitStack
+
+import pytest
+
+import wire
+from upstream import Upstream
+
+NUMBER = itertools.count()
+
+
+def body():
+    """One that there is only once."""
+    return wire.pack(wire.sampled("m", number=str(next(NUMBER))))
+
+
+def doors(*stores, **keys):
+    urls = ", ".join(f"'{getattr(store, 'url', store)}'" for store in stores)
+    more = "".join(f"  {name}: {value}\n" for name, value in keys.items())
+    return f"upstream:\n  urls: [{urls}]\n{more}server: {{threads: 2}}\n"
+
+
+@pytest.fixture
+def stores():
+    with ExitStack() as stack:
+        made = [Upstream() for _ in range(3)]
+        for each in made:
+            stack.callback(each.stop)
+        yield made

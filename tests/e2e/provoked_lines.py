@@ -1,0 +1,772 @@
+"""What provokes each line of docs/logs.md: for tests/scenes/test_log_lines.py, or for the tests/e2e one if it is `real`."""
+
+import fcntl
+import json
+import resource
+import signal
+import subprocess
+
+import recorded
+import wire
+import wire_v2
+from certificates import Authority
+from client import WRITE, head, post
+from documents import log_lines
+from faked_clock import FakedClock
+from faked_names import FakedNames
+from gate import Gate, run, sanitized
+from log_lines import parse
+from shared_stores import SharedStore
+from taking_over import asking, is_given_all
+from traffic import numbered, offer
+from upstream import Answer, Upstream
+from waiting import eventually
+from world import SIMULATED, socket, threading
+
+GOOD = recorded.bodies("metadata-v1")[0]
+LINES = {}  # what they are about: {msg: what provokes it}
+REAL = set()  # those that need a process and what the system gives it, or another server
+
+
+def about(what):
+    """The lines that follow are one test in tests/e2e."""
+    LINES[what] = {}
+
+
+def line(message, real=False, unless=False):
+    """Registers what provokes a line: a function of a `scene`. `unless`: it cannot be, with this binary."""
+    def register(provoke):
+        assert not any(message in lines for lines in LINES.values())
+        list(LINES.values())[-1][message] = None if unless else provoke
+        if real:
+            REAL.add(message)
+        return provoke
+
+    return register
+
+
+def lines_for(real):
+    """As LINES, of all that can be provoked with this binary."""
+    wanted = {what: {message: provoke for message, provoke in lines.items() if provoke and (message in REAL) == real}
+              for what, lines in LINES.items()}
+    return {what: lines for what, lines in wanted.items() if lines}
+
+
+class Scene:
+    """Gates that log in one form, a stub upstream and a folder of their own."""
+
+    def __init__(self, form, folder):
+        self.form, self.folder = form, folder
+        self.upstream = Upstream()
+        self.state = folder / "state"
+        self.held = []  # connections that stay open
+        self.stores = []  # of fleets
+        self._started = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, failed, *_):
+        """All gates have to end well."""
+        try:
+            for gate in self._started:
+                gate.kill() if failed else gate.stop()
+        finally:
+            for gate in self._started:
+                if gate.running:
+                    gate.kill()
+            for store in self.stores:
+                store.stop()
+            self.upstream.stop()
+
+    def start(self, *flags, config, **how):
+        file = self.folder / f"gate-{len(self._started)}.yaml"
+        file.write_text(config)
+        self._started.append(Gate(*flags, config_file=file, **how))
+        return self._started[-1]
+
+    def gate(self, text="", *flags, level="info", **how):
+        text = f"log: {{format: {self.form}, level: {level}}}\n{text}"
+        return self.start(f"--upstream.url={self.upstream.url}", *flags, config=text, **how)
+
+    def in_fleet(self, text=""):
+        """A gate, and the store of its fleet."""
+        self.stores.append(SharedStore("redis", self.folder))
+        return self.join_fleet(text)
+
+    def join_fleet(self, text=""):
+        """Another gate of that fleet."""
+        secret = self.folder / "fleet.secret"
+        secret.write_bytes(bytes(range(32)))
+        return self.gate(f"shared: {json.dumps(self.stores[-1].settings_of(0))}\n"
+                         f"fingerprint: {{secretFile: {secret}}}\nmaxHourlySeries: 5\n{text}")
+
+    def keeping(self, interval="1h"):
+        return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n")
+
+
+# --- what provokes each
+
+about("start and state")
+
+
+@line("seriesgate is up", real=True)
+def at_the_start(scene):
+    return scene.gate(), {"version": run("--version").stdout.split()[-1], "mode": "enforce", "tenants": "no limit",
+                          "tls": "no", "authentication": "none"}
+
+
+@line("cannot serve", real=True)
+def a_port_in_use(scene):
+    file = scene.folder / "gate.yaml"
+    file.write_text(f"log: {{format: {scene.form}}}\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        result = run(f"--config.file={file}", "--upstream.url=discard:", f"--listen={address}")
+    assert result.returncode == 2
+    return [result.stderr], {"err": f"cannot listen on {address}: Address already in use"}
+
+
+@line("state loaded")
+def a_restart_with_state(scene):
+    first = scene.keeping()
+    offer(first, scene.upstream, numbered(3))
+    first.stop()
+    return scene.keeping(), {"hourly_series": "3", "daily_series": "3"}
+
+
+@line("state not loaded, all series are new")
+def a_damaged_state(scene):
+    scene.keeping().stop()
+    (scene.state / "state").write_bytes(b"x" * 100)
+    return scene.keeping(), {}
+
+
+@line("what was seen before is not loaded")
+def a_damaged_observation(scene):
+    scene.keeping().stop()
+    (scene.state / "observed").write_bytes(b"x" * 100)
+    return scene.keeping(), {}
+
+
+@line("what was seen is not saved")
+def an_observation_in_the_way(scene):
+    (scene.state / "observed" / "in the way").mkdir(parents=True)
+    gate = scene.keeping()
+    gate.stop()
+    return gate, {}
+
+
+def obstructed(scene):
+    (scene.state / "state" / "in the way").mkdir(parents=True)
+    gate = scene.keeping("100ms")
+    offer(gate, scene.upstream, numbered(3))
+    return gate
+
+
+@line("state not saved")
+def a_directory_in_the_way(scene):
+    return obstructed(scene), {}
+
+
+@line("state.dir was removed or its lock was: made anew, and the state with it")
+def a_removed_lock(scene):
+    gate = scene.keeping("100ms")
+    (scene.state / "lock").unlink()
+    return gate, {}
+
+
+about("configuration")
+
+
+@line("configuration reloaded")
+def a_reload(scene):
+    gate = scene.gate()
+    assert gate.post("/-/reload").status == 200
+    return gate, {"changes": "none", "restart_needed": "none"}
+
+
+@line("configuration not reloaded")
+def a_bad_reload(scene):
+    gate = scene.gate()
+    assert gate.reload("maxHourlySeries: many\n").status == 400
+    return gate, {"err": f"{gate.config_file}:1: maxHourlySeries: 'many' is not a whole number"}
+
+
+@line("configuration not reloaded, --check-config prints all mistakes")
+def a_reload_of_many_mistakes(scene):
+    gate = scene.gate()
+    assert gate.reload("".join(f"wrong{n}: 1\n" for n in range(15))).status == 400
+    return gate, {"more_mistakes": "5"}
+
+
+def guarded(scene):
+    """A gate with a web configuration; @return it and the file"""
+    file = scene.folder / "web.yml"
+    file.write_text("auth_excluded_paths: [/health]\n")
+    return scene.gate("", f"--web.config.file={file}"), file
+
+
+@line("web configuration reread")
+def another_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("auth_excluded_paths: [/health, /-/healthy]\nadmin_users: []\n"
+                    "basic_auth_users: {a: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW}\n")
+    return gate, {"changes": "basic_auth_users, admin_users, auth_excluded_paths"}
+
+
+@line("web configuration not reread")
+def a_mistake_in_the_web_configuration(scene):
+    gate, file = guarded(scene)
+    file.write_text("basic_auth_user: {}\n")
+    return gate, {"err": f"{file}:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}
+
+
+@line("token refused")
+def a_token_that_is_gone(scene):
+    (scene.folder / "token").write_text("t0ken")
+    file = scene.folder / "web.yml"
+    file.write_text("bearer_tokens: [{name: ci, token_file: token}]\nauth_excluded_paths: [/metrics, /stats]\n")
+    gate = scene.gate("", f"--web.config.file={file}")
+    (scene.folder / "token").unlink()
+    return gate, {"err": f"token_file {scene.folder}/token cannot be read: No such file or directory"}
+
+
+@line("doubtful configuration")
+def a_day_below_the_hour(scene):
+    text = "maxHourlySeries: 10\nmaxDailySeries: 9\n"
+    gate = scene.gate(text)
+    doubt = "is below maxHourlySeries, so the limit of the hour never refuses anything"
+    assert [event["warning"] for event in gate.said("doubtful configuration")] == [doubt]
+    assert gate.reload(f"log: {{format: {scene.form}}}\n{text}").status == 200
+    assert len(eventually(lambda: gate.said("doubtful configuration")[1:], "the same at the reload")) == 1
+    return gate, {"where": f"{gate.config_file}:3", "key": "maxDailySeries", "warning": doubt}
+
+
+@line("doubtful configuration, --check-config prints all warnings")
+def doubts_without_end(scene):
+    gate = scene.gate("maxHourlySeries: 10\nlimits:\n" +
+                      "".join(f"  - {{name: l{n}, maxHourlySeries: 11}}\n" for n in range(13)))
+    assert len(gate.said("doubtful configuration")) == 10
+    return gate, {"more_warnings": "3"}
+
+
+about("series, requests and connections")
+
+
+@line("series refused")
+def a_spent_limit(scene):
+    gate = scene.gate("maxHourlySeries: 2\n")
+    offer(gate, scene.upstream, numbered(5), "shop")
+    return gate, {"samples": "3", "tenant": "shop", "limit": "global", "group": "", "window": "hourly", "max": "2",
+                  "current": "2", "example": 'm{n="2"}'}
+
+
+@line("more series refused")
+def eleven_explosions(scene):
+    gate = scene.gate("tenants: {default: {maxHourlySeries: 2}}\n")
+    for at in range(11):
+        offer(gate, scene.upstream, numbered(5), f"t{at}")
+    return gate, {"samples": "3", "limits": "1"}
+
+
+@line("series would be refused")
+def a_spent_limit_that_observes(scene):
+    gate = scene.gate("limits: [{name: per-job, each: [job], mode: observe, maxDailySeries: 2}]\n")
+    offer(gate, scene.upstream, numbered(5, job="a"), "shop")
+    return gate, {"samples": "3", "tenant": "shop", "limit": "per-job", "group": '{job="a"}', "window": "daily", "max": "2",
+                  "current": "2", "example": 'm{n="2",job="a"}'}
+
+
+@line("more series would be refused")
+def eleven_observed_explosions(scene):
+    gate = scene.gate("mode: observe\ntenants: {default: {maxHourlySeries: 2}}\n")
+    for at in range(11):
+        offer(gate, scene.upstream, numbered(5), f"t{at}")
+    return gate, {"samples": "3", "limits": "1"}
+
+
+@line("requests rejected")
+def garbage(scene):
+    gate = scene.gate()
+    gate.send(b"\xff no snappy", [("X-Scope-OrgID", "shop")])
+    return gate, {"requests": "1", "reason": "malformed", "sender": "127.0.0.1", "tenant": "shop", "status": "400"}
+
+
+@line("too many connections: some are closed or turned away")
+def more_connections_than_there_is_room_for(scene):
+    gate = scene.gate("server: {maxConnections: 1, maxConnectionsPerPeer: 0}\n")
+    scene.held = [gate.raw() for _ in range(3)]
+    return gate, {}
+
+
+@line("TLS handshakes failed")
+def a_sender_without_https(scene):
+    file = scene.folder / "web.yml"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                    "30", "-subj", "/CN=gate", "-keyout", scene.folder / "key", "-out", scene.folder / "certificate"],
+                   check=True, capture_output=True)
+    file.write_text("tls_server_config: {cert_file: certificate, key_file: key}\n")
+    gate = scene.gate(f"web: {{config: {{file: {file}}}}}\n")
+    with gate.raw() as connection:
+        connection.send(head("GET", "/health"))
+        assert connection.read_to_end().startswith(b"HTTP/1.0 400 Bad Request\r\n")
+    return gate, {"connections": "1", "outcome": "plain_http", "sender": "127.0.0.1",
+                  "err": "not TLS: looks like plain HTTP"}
+
+
+@line("server.maxConnections is lowered, the process may have too few descriptors", real=True)
+def few_descriptors(scene):
+    return scene.gate(descriptors=256), {"configured": "8192", "descriptors": "256"}
+
+
+def without_descriptors(scene):
+    gate = scene.gate()
+    assert gate.send(GOOD).status == 204
+    resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
+    scene.held = [gate.raw() for _ in range(64)]
+    return gate
+
+
+SANITIZED = not SIMULATED and sanitized("asan", "tsan", "ubsan")  # its runtime wants to be loaded first
+UBSAN = sanitized("ubsan")  # it asks with a pipe whether an object may be read
+
+
+@line("server.maxConnections is lowered, there are fewer descriptors", real=True, unless=UBSAN)
+def fewer_descriptors(scene):
+    return without_descriptors(scene), {"max_connections": "8"}
+
+
+@line("cannot accept a connection", real=True, unless=UBSAN)
+def no_descriptor(scene):
+    return without_descriptors(scene), {"err": "Too many open files"}
+
+
+about("the end, and another gate in its place")
+
+
+@line("draining", real=True)
+def a_signal(scene):
+    gate = scene.gate()
+    gate.signal(signal.SIGINT)
+    gate.wait()
+    return gate, {"signal": "SIGINT"}
+
+
+def keeps(scene):
+    return f"state: {{dir: {scene.state}, interval: 1h}}\n"
+
+
+def taken_over(scene):
+    """The gate whose place was taken, and the one that has it."""
+    before = scene.gate(keeps(scene))
+    assert before.get("/-/healthy").status == 200  # who is answered can meet it
+    after = scene.gate(keeps(scene), "--takeover")
+    before.wait()
+    return before, after
+
+
+@line("handing over to another process", real=True)
+def another_gate_comes(scene):
+    return taken_over(scene)[0], {}
+
+
+@line("another process serves in this one's place", real=True)
+def another_gate_is_there(scene):
+    return taken_over(scene)[0], {}
+
+
+@line("the place was not handed over", real=True)
+def somebody_asks_for_it(scene):
+    gate = scene.gate(keeps(scene))
+    assert gate.get("/-/healthy").status == 200  # who is answered can meet it
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+        peer.connect(str(scene.state / "takeover"))
+        peer.send(b"hello")
+        peer.recv(100)
+    return gate, {"times": "1", "err": "whoever asked speaks another protocol, or is too slow"}
+
+
+@line("state.dir is another process', the next save tries to get it back", real=True)
+def somebody_keeps_the_state(scene):
+    gate = scene.gate(keeps(scene))
+    assert gate.get("/-/healthy").status == 200
+    with open(scene.state / "lock") as lock:
+        with asking(scene.state / "takeover") as peer:
+            is_given_all(peer)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        eventually(lambda: gate.said("state.dir is another process', the next save tries to get it back"), "it says so")
+    return gate, {}
+
+
+@line("no gate runs, so none is taken over", real=True)
+def nobody_to_take_over_from(scene):
+    return scene.gate(keeps(scene), "--takeover"), {}
+
+
+@line("no other gate can take this one's place", real=True)
+def a_file_where_gates_meet(scene):
+    place = scene.folder / "met"
+    place.write_text("")
+    return scene.gate(f"server: {{takeoverSocket: {place}}}\n"), {"path": str(place), "err": "Address already in use"}
+
+
+@line("the service manager cannot be told", real=True)
+def a_service_manager_that_is_not_there(scene):
+    return scene.gate(environment={"NOTIFY_SOCKET": "/nowhere/at/all"}), {"err": "No such file or directory"}
+
+
+@line("stopped", real=True)
+def the_end(scene):
+    gate = scene.gate()
+    gate.stop()
+    return gate, {}
+
+
+@line("requests not finished, their senders will try again")
+def a_store_that_hangs_at_the_end(scene):
+    gate = scene.gate("server: {drainTimeout: 100ms}\n")
+    scene.upstream.default = Answer(hold=threading.Event())
+    connection = gate.raw()
+    connection.send(post(GOOD))
+    eventually(lambda: scene.upstream.requests, "it waits for the store")
+    gate.signal()
+    gate.wait()
+    return gate, {"requests": "1"}
+
+
+@line("request answered")
+def a_request_with_debug(scene):
+    gate = scene.gate(level="debug")
+    gate.send(b"bad", [("X-Scope-OrgID", "shop")])
+    return gate, {"sender": "127.0.0.1", "tenant": "shop", "method": "POST", "path": "/api/v1/write", "status": "400"}
+
+
+about("the store, its addresses and replicas")
+
+
+@line("the clock has leapt by over an hour")
+def a_clock_that_leaps(scene):
+    clock = FakedClock(scene.folder, "2026-03-10 12:30:00")
+    gate = scene.gate(environment=clock.environment)
+    clock.set("2026-03-10 15:30:00")
+    clock.await_doubt(gate, True)
+    gate.stop()
+    return gate, {"believed_in_minutes": "5"}
+
+
+@line("the upstream has not answered")
+def a_store_that_is_away(scene):
+    gate = scene.gate()
+    scene.upstream.stop()
+    assert gate.send(GOOD).status == 502
+    return gate, {"requests": "1", "reason": "connection_refused", "upstream": scene.upstream.host, "status": "502"}
+
+
+@line("the upstream answers again")
+def a_store_that_is_back(scene):
+    gate = scene.gate()
+    scene.upstream.stop()
+    assert gate.send(GOOD).status == 502
+    again = Upstream(port=scene.upstream.port)
+    assert gate.send(GOOD).status == 204
+    again.stop()
+    return gate, {"requests": "1", "upstream": scene.upstream.host, "status": "204"}
+
+
+def two_doors(scene):
+    """A gate before the upstream and another, which is there no more. @return both"""
+    other = Upstream()
+    other.stop()
+    text = f"log: {{format: {scene.form}}}\nupstream: {{urls: ['{scene.upstream.url}', '{other.url}']}}\n"
+    gate = scene.start(config=text)
+    assert [gate.send(GOOD).status for _ in range(2)] == [204] * 2
+    return gate, other
+
+
+@line("an address of the store is out")
+def one_door_that_is_away(scene):
+    gate, away = two_doors(scene)
+    return gate, {"upstream": away.host, "outages": "1", "reason": "connection_refused"}
+
+
+@line("an address of the store is back")
+def one_door_that_comes_back(scene):
+    gate, away = two_doors(scene)
+    back = Upstream(port=away.port)
+    eventually(lambda: gate.send(GOOD).status == 204 and back.requests, "it is asked again", 30)
+    back.stop()
+    return gate, {"upstream": away.host}
+
+
+def replicated(scene, replica, best_effort):
+    text = (f"log: {{format: {scene.form}}}\nserver: {{drainTimeout: 200ms}}\nupstream:\n  url: '{scene.upstream.url}'\n"
+            f"  replicateTo: [{{url: '{replica.url}', bestEffort: {best_effort}}}]\n")
+    return scene.start(config=text)
+
+
+@line("a replica has not stored what it was sent")
+def a_replica_that_is_away(scene):
+    replica = Upstream()
+    gate = replicated(scene, replica, "false")
+    replica.stop()
+    assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    return gate, {"requests": "1", "samples": "1", "replica": replica.host,
+                  "reason": "connection_refused"}
+
+
+@line("copies for replicas not finished, what is in them is lost")
+def a_replica_that_is_slow(scene):
+    replica = Upstream()
+    replica.default = Answer(hold=threading.Event())
+    gate = replicated(scene, replica, "true")
+    assert gate.send(GOOD).status == 204
+    eventually(lambda: replica.requests, "it is on its way")
+    gate.signal()
+    assert gate.wait() == 0
+    replica.default.hold.set()
+    replica.stop()
+    return gate, {"requests": "1"}
+
+
+@line("markers were not written")
+def a_store_that_takes_no_markers(scene):
+    clock = FakedClock(scene.folder, "2026-03-10 12:30:00")
+    gate = scene.gate("marker: true\nmaxHourlySeries: 1\n", environment=clock.environment)
+    offer(gate, scene.upstream, numbered(2), "shop")
+    scene.upstream.default = Answer(400, body=b"no series for you\nnor you")
+    clock.set("2026-03-10 12:31:00")
+    return gate, {"markers": "1", "upstream": scene.upstream.host, "tenant": "shop", "reason": "400",
+                  "err": "no series for you"}
+
+
+about("bursts")
+
+
+@line("a replica has not stored more of what it was sent")
+def a_burst_to_a_replica_that_is_away(scene):
+    replica = Upstream()
+    gate = replicated(scene, replica, "false")
+    replica.stop()
+    for _ in range(20):
+        assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    return gate, {"requests": "19", "samples": "19", "replica": replica.host}
+
+
+@line("more requests rejected")
+def a_burst_of_garbage(scene):
+    gate = scene.gate()
+    for _ in range(50):
+        gate.send(b"bad")
+    return gate, {"requests": "49", "reason": "malformed"}
+
+
+@line("more requests without an answer")
+def a_burst_to_a_store_that_is_away(scene):
+    gate = scene.gate()
+    scene.upstream.stop()
+    for _ in range(50):
+        assert gate.send(GOOD).status == 502
+    return gate, {"requests": "49", "reason": "connection_refused"}
+
+
+@line("the store rejected more requests")
+def a_burst_that_the_store_rejects(scene):
+    gate = scene.gate()
+    scene.upstream.default = Answer(503)
+    for _ in range(50):
+        assert gate.send(GOOD).status == 503
+    return gate, {"requests": "49", "status": "503", "senders": "retry"}
+
+
+def partly_written(scene, requests):
+    gate = scene.gate()
+    scene.upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")])
+    message = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abc")))
+    for _ in range(requests):
+        assert gate.send(message, [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")]).status == 204
+    return gate
+
+
+@line("the store wrote less of more requests")
+def a_burst_that_the_store_writes_less_of(scene):
+    return partly_written(scene, 50), {"requests": "49", "samples": "98"}
+
+
+about("what the store says, and its name")
+
+
+@line("the store rejected requests")
+def a_store_that_says_no(scene):
+    gate = scene.gate()
+    scene.upstream.default = Answer(400, [], b"out of order\nfor 7 days\n")
+    assert gate.send(GOOD).status == 400
+    return gate, {"requests": "1", "status": "400", "senders": "drop", "err": "out of order"}
+
+
+def elsewhere(scene, names):
+    text = f"log: {{format: {scene.form}}}\nupstream: {{url: 'http://store.test:{scene.upstream.port}/w'}}\n"
+    text += names.one_thread
+    return scene.start(config=text, environment=names.environment)
+
+
+@line("the upstream's name does not resolve", unless=SANITIZED)
+def a_name_that_nobody_knows(scene):
+    return elsewhere(scene, FakedNames(scene.folder)), {"upstream": "store.test", "addresses_kept": "0"}
+
+
+@line("the upstream's name resolves again", unless=SANITIZED)
+def a_name_that_comes_late(scene):
+    names = FakedNames(scene.folder)
+    gate = elsewhere(scene, names)
+    eventually(lambda: gate.said("the upstream's name does not resolve"), "it does not")
+    names.set(**{"store.test": "127.0.0.1"})
+    return gate, {"upstream": "store.test"}
+
+
+about("fleets")
+
+
+@line("joined the fleet", real=True)
+def the_first_gate_of_a_fleet(scene):
+    return scene.in_fleet(), {"namespace": "default", "gates": "1"}
+
+
+@line("the fleet's series are known", real=True)
+def a_gate_that_joins_others(scene):
+    offer(scene.in_fleet(), scene.upstream, numbered(3))
+    return scene.join_fleet(), {"series": "3", "incumbents": "0"}
+
+
+@line("the fleet's series cannot be read", real=True)
+def a_gate_that_joins_others_and_must_not_read(scene):
+    offer(scene.in_fleet(), scene.upstream, numbered(3))
+    scene.stores[0].call("ACL", "SETUSER", "default", "-dump", "-sscan")
+    return scene.join_fleet(), {}
+
+
+@line("state.dir holds no series in a fleet, the shared store does", real=True)
+def a_gate_of_a_fleet_with_a_directory(scene):
+    return scene.in_fleet(f"state: {{dir: {scene.state}}}\n"), {"dir": str(scene.state)}
+
+
+@line("the shared store is away", real=True)
+def a_shared_store_that_is_killed(scene):
+    gate = scene.in_fleet()
+    scene.stores[0].kill()
+    return gate, {"new_series": "refused"}
+
+
+@line("the shared store answers again", real=True)
+def a_shared_store_that_is_back(scene):
+    gate = a_shared_store_that_is_killed(scene)[0]
+    eventually(lambda: gate.said("the shared store is away"), "it is")
+    scene.stores[0].restart()
+    return gate, {}
+
+
+@line("the shared store may have lost counts", real=True)
+def a_shared_store_that_is_emptied(scene):
+    gate = scene.in_fleet()
+    scene.stores[0].call("FLUSHALL")
+    return gate, {"new_series": "refused", "budgets": "0"}
+
+
+@line("the shared store's counts are whole", real=True)
+def a_shared_store_that_has_them_again(scene):
+    gate = a_shared_store_that_is_emptied(scene)[0]
+    return gate, {"budgets": "0", "gates": "1"}
+
+
+about("what is confirmed, secrets and certificates")
+
+
+@line("the upstream does not confirm remote write 2")
+def a_store_that_confirms_nothing(scene):
+    gate = scene.gate()
+    gate.send(wire.pack(wire_v2.request({"__name__": "up"})), wire_v2.HEADERS)
+    return gate, {"requests": "1", "samples": "1", "upstream": scene.upstream.host}
+
+
+@line("the store wrote less than it was sent")
+def a_store_that_writes_less(scene):
+    return partly_written(scene, 1), {"requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop",
+                                      "upstream": scene.upstream.host}
+
+
+@line("a sender's query argument was left out, see upstream.forwardQuery")
+def an_argument_that_does_not_go_on(scene):
+    gate = scene.gate()
+    gate.send(wire.pack(wire.sampled("up")), path=f"{WRITE}?extra_label=a")
+    return gate, {"arguments": "1", "argument": "extra_label"}
+
+
+def with_token(scene):
+    file = scene.folder / "token"
+    file.write_text("one")
+    return file, scene.gate(f"upstream: {{bearerTokenFile: {file}}}\n")
+
+
+@line("a secret file was read")
+def another_token(scene):
+    file, gate = with_token(scene)
+    file.write_text("two")
+    return gate, {"key": "upstream.bearerTokenFile", "file": str(file)}
+
+
+@line("a secret file cannot be used, what it held before is kept")
+def a_token_that_is_gone(scene):
+    file, gate = with_token(scene)
+    file.unlink()
+    return gate, {"key": "upstream.bearerTokenFile", "err": f"cannot read {file}: No such file or directory"}
+
+
+def with_certificate(scene, **how):
+    authority = Authority(scene.folder)
+    ours = authority.issue("gate.test", **how)
+    gate = scene.start(config=f"""log: {{format: {scene.form}}}
+upstream:
+  url: https://127.0.0.1:1/w
+  tls: {{caFile: {authority.certificate}, certFile: {ours.certificate}, keyFile: {ours.key}}}
+""")
+    return authority, ours, gate
+
+
+@line("TLS files taken")
+def another_certificate(scene):
+    authority, ours, gate = with_certificate(scene)
+    other = authority.issue("other.test")
+    other.key.rename(ours.key)
+    other.certificate.rename(ours.certificate)
+    return gate, {"certificate": "CN=other.test", "file": str(ours.certificate)}
+
+
+@line("TLS files not taken, the last good ones stay")
+def a_certificate_that_is_gone(scene):
+    _, ours, gate = with_certificate(scene)
+    ours.certificate.unlink()
+    return gate, {"err": f"cannot read {ours.certificate}: No such file or directory"}
+
+
+@line("a TLS certificate expires soon, or has")
+def a_certificate_that_has_expired(scene):
+    _, ours, gate = with_certificate(scene, expired=True)
+    return gate, {"not_after": "2020-01-02T00:00:00Z", "file": str(ours.certificate)}
+
+
+# --- the test
+
+def said_in(form, folder, message, provoke):
+    """Provokes it, and looks at what is said then."""
+    with Scene(form, folder) as scene:
+        said_by, fields = provoke(scene)
+
+        def events():
+            lines = said_by if isinstance(said_by, list) else said_by.log.split("\n")[:-1]
+            assert all(line.startswith("{") == (form == "json") for line in lines), lines
+            return [event for event in map(parse, lines) if event["msg"] == message]
+
+        event = eventually(events, f"a line: {message}", 30)[0]
+        _, level, keys = log_lines(1)[message]
+        assert (event["level"], list(event)[3:]) == (level, keys), (event, level, keys)
+        assert {key: str(event[key]) for key in fields} == fields, (event, fields)

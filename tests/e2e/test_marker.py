@@ -1,0 +1,55 @@
+"""`marker: true` of a command line, and in a fleet. The rest: tests/scenes/test_marker.py."""
+
+import json
+
+import pytest
+
+from faked_clock import FakedClock
+from gate import run
+from markers import Markers, gate_label
+from shared_stores import SharedStore
+from traffic import numbered, offer
+from waiting import eventually
+from world import time
+
+
+def test_with_discard_there_is_nowhere_to_write(tmp_path):
+    file = tmp_path / "gate.yaml"
+    file.write_text("marker: true\nupstream: {url: 'discard:'}\n")
+    checked = run(f"--config.file={file}", "--check-config")
+    assert checked.returncode == 0
+    assert f"{file}:1: warning: marker: is not used: with 'discard:' nothing is forwarded" in checked.stderr + checked.stdout
+
+
+def test_gates_of_a_fleet_write_series_of_their_own(start_gate, upstream, tmp_path, pb):
+    store = SharedStore("redis", tmp_path)
+    hour = time.strftime("%Y-%m-%d %H", time.gmtime())  # the store's clock says which hour it is
+    clock = FakedClock(tmp_path, f"{hour}:30:00")
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(range(32)))
+    try:
+        gates = [start_gate(f"--upstream.url={upstream.url}", environment=clock.environment, config=f"""
+marker: true
+incumbentGrace: 0
+fingerprint: {{secretFile: {secret}}}
+shared: {json.dumps(store.settings_of(ordinal))}
+limits: [{{name: l, each: [job], maxHourlySeries: 320}}]
+""") for ordinal in range(2)]
+        for gate in gates:
+            eventually(lambda: gate.stats["shared"]["state"] == "joined", "it has joined")
+        assert len(offer(gates[1], upstream, numbered(4, name="other", job="x"))) == 4
+        assert len(offer(gates[0], upstream, numbered(400, job="x"))) == 300  # 16 are held back for gates that are cut off
+        assert offer(gates[1], upstream, numbered(10, name="new", job="x")) == []
+        upstream.clear()
+        clock.set(f"{hour}:31:00")
+        markers = Markers(upstream, pb)
+        requests = eventually(lambda: len(markers.requests) == 2 and markers.requests, "a marker of each")
+        found = {labels["gate"]: value for request in requests for labels, value, _ in markers.of(request)}
+        assert found.keys() == {gate_label(gate) for gate in gates}
+        assert found[gate_label(gates[0])] == pytest.approx(100, rel=0.05)
+        assert found[gate_label(gates[1])] == 10
+        assert found.keys() == {gate["name"] for gate in gates[1].stats["shared"]["gates"]}
+    finally:
+        for gate in gates:
+            gate.stop()
+        store.stop()
