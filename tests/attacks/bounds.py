@@ -5,7 +5,6 @@ import mmap
 import os
 
 from gate import sanitized
-from waiting import in_time
 from world import time
 
 MIB = 1 << 20
@@ -76,10 +75,9 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
         assert grown <= (memory_mib * 6 + 512 if slow else memory_mib), f"{grown:.0f} MiB"
     if cpu is not None:
         faulting = (page_faults(gate) - faults) * excess_of_a_fault()
-        in_time(spent - faulting <= (cpu + cores * took) * (25 if slow else 1),
-                f"{spent:.2f} s of CPU in {took:.2f}, {faulting:.2f} of it for slow page faults")
+        assert spent - faulting <= (cpu + cores * took) * (25 if slow else 1), f"{spent:.2f} s of CPU in {took:.2f}, {faulting:.2f} of it for slow page faults"
     if seconds is not None:
-        in_time(took <= seconds * (10 if slow else 1), f"{took:.2f} s")
+        assert took <= seconds * (10 if slow else 1), f"{took:.2f} s"
 
 
 def _status(gate, key):

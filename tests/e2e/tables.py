@@ -1,14 +1,11 @@
 """Tables of inputs and answers: one gate is asked about all rows of a test, and what went wrong is listed row by row."""
 
 import math
-import subprocess
 import traceback
 from pathlib import Path
 
-from waiting import NotInTime
 from world import ThreadPoolExecutor
 
-LATE = (NotInTime, TimeoutError, subprocess.TimeoutExpired)
 SHOWN_MAX = 2000  # characters of what one row has to say
 
 
@@ -19,9 +16,8 @@ def check_rows(rows, check, gate=None, at_once=1):
     @param gate if given, it has to run on after each row, and to be healthy at the end. What is behind the row that ends it is
     not tried.
     @param at_once how many rows to try side by side: for rows that wait, and share nothing.
-    A list of rows that were all late (conftest.py) is late itself.
     """
-    wrong, late, tried = [], True, 0
+    wrong, tried = [], 0
     with ThreadPoolExecutor(at_once) as threads:
         errors = threads.map(lambda row: _error_of(check, row), rows.values()) if at_once > 1 else (
             _error_of(check, row) for row in rows.values())
@@ -30,14 +26,11 @@ def check_rows(rows, check, gate=None, at_once=1):
             if error is None:
                 continue
             wrong.append(f"{name!r}: {_why(error)}")
-            late = late and isinstance(error, LATE)
             if gate and not gate.running:
                 wrong.append(f"and the gate has ended with status {gate.wait(1)}\n{gate.log[-SHOWN_MAX:]}")
-                late = False
                 break
     if wrong:
-        text = "\n".join([f"{tried} of {len(rows)} rows were tried, these failed:", *wrong])
-        raise NotInTime(text) if late else AssertionError(text)
+        raise AssertionError("\n".join([f"{tried} of {len(rows)} rows were tried, these failed:", *wrong]))
     assert tried, "a table without rows"
     if gate:
         assert gate.running

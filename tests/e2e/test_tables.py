@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 
 from tables import check_rows, crossed, named
-from waiting import NotInTime, in_time
 
 pytestmark = pytest.mark.text
 
@@ -29,7 +28,6 @@ def test_every_row_that_failed_is_listed_and_no_other(at_once):
     assert said[0] == "3 of 3 rows were tried, these failed:"
     assert [line.split(":")[0] for line in said if line.startswith("'")] == ["'first'", "'third'"]
     assert sorted(tried) == [0, 1, 2, 2, 3, 4]
-    assert not isinstance(failure.value, NotInTime)
 
 
 def test_an_error_is_a_failure_too_and_says_where():
@@ -37,20 +35,8 @@ def test_an_error_is_a_failure_too_and_says_where():
         check_rows({"a": 0}, lambda number: 1 / number)
 
 
-def test_rows_are_late_together_when_nothing_else_was_wrong():
-    def check(late):
-        in_time(not late, "it has come")
-        raise AssertionError("a number is wrong")
-
-    with pytest.raises(NotInTime):
-        check_rows({"a": True, "b": True}, check)
-    with pytest.raises(AssertionError) as failure:
-        check_rows({"a": True, "b": False}, check)
-    assert not isinstance(failure.value, NotInTime)
-
-
 def test_a_gate_that_ends_ends_the_table():
-    gate = SimpleNamespace(running=True, process=SimpleNamespace(returncode=-11), log="its last words")
+    gate = SimpleNamespace(running=True, wait=lambda seconds: -11, log="its last words")
 
     def ends_it(number):
         gate.running = number != 2

@@ -3,16 +3,6 @@
 from world import SIMULATED, time
 
 
-class NotInTime(AssertionError):
-    """Nothing was wrong by then, but not all had come that has to, or it took longer than it may."""
-
-
-def in_time(is_so, what):
-    """Asserts what the machine and its other work can make untrue: seconds, rates, and what follows from them."""
-    if not is_so:
-        raise NotInTime(what)
-
-
 def eventually(condition, what, seconds=15.0, every=0.01):
     """Returns the first truthy value of condition(); fails with `what` when there is none in `seconds`."""
     deadline = time.monotonic() + seconds
@@ -21,7 +11,7 @@ def eventually(condition, what, seconds=15.0, every=0.01):
         if value:
             return value
         if time.monotonic() >= deadline:
-            raise NotInTime(f"not within {seconds} s: {what}")
+            raise AssertionError(f"not within {seconds} s: {what}")
         time.sleep(every)
 
 
