@@ -310,6 +310,8 @@ what_takes_long() {
     part arm64 script "arm64: cross-compiled, unit tests of the core by emulation" 180 scripts/cross-arm64.sh
     part reproducible script "two builds compared" 60 scripts/test-reproducible.sh
     part histories random_histories release --seconds 600
+    part mutants script "30 faults in the source, and which of them the unit tests notice" 120 \
+        tests/mutants/mutants.py all --sample 30 --seed "$(date +%j)" --folder build/mutants-sample
     part fuzz fuzz
     part soak script "soak" $((${SERIESGATE_SOAK_MINUTES:-20} + 10)) scripts/soak.sh --minutes "${SERIESGATE_SOAK_MINUTES:-20}"
 }
