@@ -172,6 +172,7 @@ def test_a_storm_of_different_questions_is_bounded_and_leaves_the_others_alone(c
     eventually(lambda: crowded.get("/stats?tenant=team-a").status == 200, "parts again")
 
 
+@pytest.mark.one_thread
 def test_groups_with_long_names_in_all_limits_are_bounded(limited, upstream):
     """The page that is largest: each name takes 5 bytes for one that is no UTF-8."""
     gate = limited("limits:\n" + "".join(

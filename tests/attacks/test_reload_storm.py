@@ -53,7 +53,7 @@ def test_a_storm_of_reloads_is_one_a_second_and_the_last_file_counts(limited, up
         gate.signal(signal.SIGHUP)
     else:
         statuses.append(gate.post("/-/reload").status)
-    eventually(lambda: gate.stats["windows"]["hourly"]["maxSeries"] == 77, "the last file is taken over")
+    eventually(lambda: gate.stats["windows"]["hourly"]["maxSeries"] == 77, "the last file is taken over", seconds=60)
     assert gate.metric(RELOADS) <= time.monotonic() - began + 2
     assert gate.metric(ASKED) >= gate.metric(RELOADS)
     assert set(statuses) <= {200}

@@ -40,6 +40,7 @@ def test_commands_can_be_pasted():
     assert [line for line in commands if line.startswith(("$ ", "> "))] == []
 
 
+@pytest.mark.text
 @pytest.mark.parametrize("page", SESSIONS)
 def test_a_session_prints_what_it_says(page, tmp_path):
     documents.sandbox(tmp_path)
