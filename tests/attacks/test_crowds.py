@@ -15,7 +15,7 @@ from gate import sanitized
 from waiting import eventually
 from world import time
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crowds"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.extended, pytest.mark.xdist_group("crowds"), pytest.mark.timeout(300)]
 
 SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
 IDLE, SLOW = (1000, 50) if SLOW_BUILD else (10_000, 500)

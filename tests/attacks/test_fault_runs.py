@@ -59,7 +59,7 @@ def all_is_saved(gate, global_max):
 
 @pytest.mark.parametrize("seed, answers", [
     pytest.param(1, 3_000, marks=pytest.mark.timeout(240)),
-    pytest.param(2, ANSWERS, marks=[pytest.mark.slow, pytest.mark.timeout(1500)])])
+    pytest.param(2, ANSWERS, marks=[pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(1500)])])
 def test_what_is_answered_2xx_is_stored_or_counted_as_refused(start_gate, start_run, tmp_path, seed, answers):
     if sanitized("asan", "tsan", "ubsan"):
         answers //= 2

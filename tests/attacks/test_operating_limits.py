@@ -124,7 +124,7 @@ def test_without_descriptors_senders_and_state_wait_and_nothing_is_lost(limited,
 
 # --- time ---------------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(180)])])
+@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(180)])])
 def test_a_gate_that_is_stopped_for_a_while_goes_on_where_it_was(limited, upstream, seconds):
     """All timers are late at once. Idle connections stay, a request that came meanwhile is answered, and the one whose answer
     came meanwhile gets it, if the store was not too slow by then."""
