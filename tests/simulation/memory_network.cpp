@@ -222,6 +222,7 @@ void memory_network::give_back(bool only_of_gate) {
 
 std::shared_ptr<transport_listener> memory_network::listen(const transport::endpoint& where) {
     transport::endpoint at = where;
+    if (!ip_address_of(at)) throw boost::system::system_error{error_code{net::error::address_family_not_supported}};
     if (port_of(at) == 0) at = tcp_endpoint(*ip_address_of(at), take_port());
     auto made = std::make_shared<memory_listener>(*this, at);
     if (!listeners_.emplace(endpoint_text(at), made.get()).second) {
