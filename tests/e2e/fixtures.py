@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import os
 import subprocess
 import sys
 
@@ -16,10 +17,11 @@ if SIMULATED:
     import simulated
 
     STAGE = simulated.begin_session(BINARY.with_name("simulated_gate"))
+    SEED = int(os.environ.get("SERIESGATE_SEED", "1"))
 
     def _world(is_for_this):
         if is_for_this:
-            STAGE.begin()
+            STAGE.begin(SEED)
         yield STAGE
         if is_for_this:
             STAGE.end()
