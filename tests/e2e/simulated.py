@@ -1,8 +1,8 @@
-"""A world that stands still: sockets, threads and clocks of tests, of senders and of stores, beside a gate on a network in memory.
+"""A world that stands still: sockets, threads and clocks of tests, senders and stores, beside a gate on a network in memory.
 
-The gate is in a process of its own (tests/simulation/simulated_gate.cpp). Nothing happens there but at our command, and time goes
-on only when all of us wait. Threads are cooperative: one runs, and goes on until it waits. So one test is one history, whatever
-else the machine does, and a time limit of a minute takes some milliseconds.
+The gate is in a process of its own (tests/simulation/simulated_gate.cpp). Nothing happens there but at our command, and time
+goes on only when all of us wait. Threads are cooperative: one runs, and goes on until it waits. So one test is one history,
+whatever else the machine does, and a time limit of a minute takes some milliseconds.
 
 world.py chooses between this and the machine's own.
 """
@@ -252,7 +252,8 @@ def _sleep(seconds):
     STAGE.wait(lambda: False, seconds)
 
 
-time = _Module(real_time, ("gmtime", "strftime", "process_time", "thread_time"), sleep=_sleep, monotonic=lambda: STAGE.monotonic(), perf_counter=lambda: STAGE.monotonic(),
+time = _Module(real_time, ("gmtime", "strftime", "process_time", "thread_time"), sleep=_sleep,
+               monotonic=lambda: STAGE.monotonic(), perf_counter=lambda: STAGE.monotonic(),
                time=lambda: STAGE.time())
 
 

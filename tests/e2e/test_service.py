@@ -13,7 +13,6 @@ from client import Client, get
 from gate import ACTIVATE, BINARY, REPOSITORY, Gate, run, sanitized
 from service_manager import ServiceManager, StuckThread, threads
 from traffic import body, numbered, offer
-from upstream import Answer
 from waiting import eventually
 from world import socket, threading, time
 
