@@ -77,7 +77,7 @@ TEST_CASE("new and refused series are counted once somebody catches up") {
     CHECK(last[199]->labels[2].second == "300");
 }
 
-TEST_CASE("a series counts in the hour in which it came, however late it is counted") {
+TEST_CASE("what came in a new hour does not count in the one before, however late it is counted") {
     scene at;
     for (int hour = 0; hour < 4; ++hour) at.send(numbered(100 * hour, 100), noon + std::chrono::hours{hour});
     at.noted.catch_up();
