@@ -17,6 +17,7 @@
 #include "limit/limiter.hpp"
 #include "limit/window.hpp"
 #include "plan/planner.hpp"
+#include "support/source_tree.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/splice.hpp"
 
@@ -33,7 +34,7 @@ struct recorded_requests {
 
     explicit recorded_requests(const std::string& name) {
         std::vector<std::filesystem::path> files;
-        const std::filesystem::directory_iterator folder{SERIESGATE_SOURCE_DIR "/tests/data/" + name};
+        const std::filesystem::directory_iterator folder{testing::source_tree() / "tests/data" / name};
         for (const auto& file : folder) files.push_back(file.path());
         std::ranges::sort(files);
         decode_buffer buffer;

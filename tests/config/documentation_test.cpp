@@ -10,6 +10,7 @@
 #include "config/load.hpp"
 #include "config/other_values.hpp"
 #include "support/catch.hpp"
+#include "support/source_tree.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -17,7 +18,7 @@ using namespace seriesgate::testing;
 namespace {
 
 std::string text_of(const std::string& path) {
-    std::ifstream file{std::string{SERIESGATE_SOURCE_DIR} + "/" + path};
+    std::ifstream file{source_tree() / path};
     REQUIRE(file);
     return {std::istreambuf_iterator<char>{file}, {}};
 }
@@ -81,7 +82,7 @@ std::string block_after(const std::string& page, const std::string& after, const
 }  // namespace
 
 TEST_CASE("the example configuration loads and is the defaults") {
-    const std::string path = std::string{SERIESGATE_SOURCE_DIR} + "/config/seriesgate.yaml";
+    const std::string path = source_tree() / "config/seriesgate.yaml";
     const auto outcome = load_config(path, {});
     for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
 

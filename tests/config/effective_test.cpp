@@ -5,6 +5,7 @@
 #include "config/loading.hpp"
 #include "config/random_config.hpp"
 #include "support/cpu_time.hpp"
+#include "support/source_tree.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -124,7 +125,7 @@ TEST_CASE("what is shown of a configuration is read as the same configuration") 
                 if (!key.access.same(again.value, settings)) UNSCOPED_INFO(key.name);
         return same && again.ok();
     };
-    CHECK(reads_back(load_config(SERIESGATE_SOURCE_DIR "/config/seriesgate.yaml", {}).value));
+    CHECK(reads_back(load_config(source_tree() / "config/seriesgate.yaml", {}).value));
     for (std::uint64_t seed = 0; seed < 3000; ++seed) {
         CAPTURE(seed);
         if (!reads_back(random_config{seed}.make())) break;

@@ -7,6 +7,7 @@
 #include "limit/limiter.hpp"
 #include "limit/snapshot.hpp"
 #include "support/catch.hpp"
+#include "support/source_tree.hpp"
 #include "support/state_text.hpp"
 
 using namespace seriesgate;
@@ -15,8 +16,7 @@ using namespace seriesgate::testing;
 // Else the fuzzer would start from states of an older format, and get no further than their first bytes.
 TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
     std::size_t seeds = 0;
-    for (const auto& file :
-         std::filesystem::directory_iterator{SERIESGATE_SOURCE_DIR "/tests/fuzz/corpus/fuzz_snapshot"}) {
+    for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/fuzz/corpus/fuzz_snapshot"}) {
         CAPTURE(file.path().filename().string());
         std::ifstream in{file.path(), std::ios::binary};
         const std::string seed{std::istreambuf_iterator<char>{in}, {}};

@@ -15,6 +15,7 @@
 
 #include "limit/window.hpp"
 #include "remote_write_v1.pb.h"
+#include "support/source_tree.hpp"
 #include "wire/snappy_block.hpp"
 
 namespace seriesgate::testing {
@@ -24,7 +25,7 @@ inline constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026}
 /// The recorded requests of a folder of tests/data, decoded, in order.
 inline std::vector<std::string> recorded_requests(const std::string& folder = "prometheus-3.5-v1") {
     std::vector<std::filesystem::path> files;
-    for (const auto& file : std::filesystem::directory_iterator{SERIESGATE_SOURCE_DIR "/tests/data/" + folder})
+    for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/data" / folder})
         files.push_back(file.path());
     std::ranges::sort(files);
     std::vector<std::string> bodies;

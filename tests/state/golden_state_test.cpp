@@ -13,6 +13,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/golden.hpp"
+#include "support/source_tree.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -229,7 +230,7 @@ TEST_CASE("a state of a format before is refused with its number, and everything
         ++seen;
     }
     CHECK(seen == 2);
-    const std::string page = read_file(SERIESGATE_SOURCE_DIR "/docs/operation.md");
+    const std::string page = read_file(source_tree() / "docs/operation.md");
     CHECK(page.find("The format is " + std::to_string(snapshot_file::format_version) + ".") != std::string::npos);
 }
 

@@ -7,11 +7,12 @@
 #include <string_view>
 
 #include "support/files.hpp"
+#include "support/source_tree.hpp"
 
 namespace seriesgate::testing {
 
 inline std::filesystem::path golden_path(std::string_view name) {
-    return std::filesystem::path{SERIESGATE_SOURCE_DIR "/tests/golden"} / name;
+    return source_tree() / "tests/golden" / name;
 }
 
 /// Checks that a golden file has this content. With SERIESGATE_WRITE_GOLDEN=1 in the environment it is written.

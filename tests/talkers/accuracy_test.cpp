@@ -13,6 +13,7 @@
 #include "series/text.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
+#include "support/source_tree.hpp"
 #include "talkers/talkers.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/write_request.hpp"
@@ -143,7 +144,7 @@ TEST_CASE("recorded requests are counted as they are") {
     std::vector<label_view> labels;
     for (int file = 0; file < 16; ++file) {
         const std::string compressed =
-            read_file(fmt::format("{}/tests/data/prometheus-3.5-v1/{:05}.snappy", SERIESGATE_SOURCE_DIR, file));
+            read_file(source_tree() / fmt::format("tests/data/prometheus-3.5-v1/{:05}.snappy", file));
         decode_buffer buffer;
         const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
         REQUIRE(body.has_value());

@@ -10,6 +10,7 @@
 #include "fuzz/walk_property.hpp"
 #include "fuzz/wire_tree.hpp"
 #include "support/catch.hpp"
+#include "support/source_tree.hpp"
 #include "wire/wire_bytes.hpp"
 
 using namespace seriesgate;
@@ -115,7 +116,7 @@ TEST_CASE("what the walk accepts of generated and mutated requests, every parser
 
 TEST_CASE("what fuzzing starts from and has found holds the property") {
     int files = 0;
-    const std::filesystem::path corpus{SERIESGATE_SOURCE_DIR "/tests/fuzz/corpus/fuzz_write_request"};
+    const std::filesystem::path corpus = source_tree() / "tests/fuzz/corpus/fuzz_write_request";
     for (const auto& file : std::filesystem::directory_iterator{corpus}) {
         std::ifstream in{file.path(), std::ios::binary};
         const std::string body{std::istreambuf_iterator<char>{in}, {}};

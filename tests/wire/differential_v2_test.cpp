@@ -12,6 +12,7 @@
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
+#include "support/source_tree.hpp"
 #include "wire/wire_bytes_v2.hpp"
 
 using namespace seriesgate;
@@ -124,7 +125,7 @@ TEST_CASE("v2: what the walk accepts of generated and mutated requests, every pa
 
 TEST_CASE("v2: what fuzzing starts from and has found holds the property") {
     int files = 0;
-    const std::filesystem::path corpus{SERIESGATE_SOURCE_DIR "/tests/fuzz/corpus/fuzz_write_request_v2"};
+    const std::filesystem::path corpus = source_tree() / "tests/fuzz/corpus/fuzz_write_request_v2";
     for (const auto& file : std::filesystem::directory_iterator{corpus}) {
         std::ifstream in{file.path(), std::ios::binary};
         const std::string body{std::istreambuf_iterator<char>{in}, {}};

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/varint.hpp"
+#include "support/source_tree.hpp"
 #include "wire/field_cursor.hpp"
 
 namespace seriesgate::testing {
@@ -100,7 +101,7 @@ inline std::string metadata(std::string_view family) {
 
 /// A file under tests/, as bytes.
 inline std::string read_test_file(const std::string& path) {
-    std::ifstream in{std::string{SERIESGATE_SOURCE_DIR "/tests/"} + path, std::ios::binary};
+    std::ifstream in{source_tree() / "tests" / path, std::ios::binary};
     if (!in) throw std::runtime_error("no such test file: " + path);
     return {std::istreambuf_iterator<char>{in}, {}};
 }
