@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "demand/observed_demand.hpp"
+#include "ingest/noted_series.hpp"
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
 #include "log/log.hpp"
 #include "net/async_timer.hpp"
-#include "talkers/talkers.hpp"
 
 namespace seriesgate {
 namespace {
@@ -29,7 +29,7 @@ constexpr auto demand_interval = 1s;
 
 }  // namespace
 
-net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now,
+net::awaitable<void> maintain(series_limiter& limiter, noted_series& noted, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits) {
     bool in_doubt = false;
     std::uint64_t seen_revision = limiter.revision();
@@ -39,7 +39,7 @@ net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::functi
         monotonic_clock::duration pause = is_idle ? idle_maintenance_interval : maintenance_interval;
         try {
             limiter.maintain(now());
-            who.maintain(limiter.hour_start());
+            noted.end_hours();
             if (limiter.clock_in_doubt() && !in_doubt)
                 log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
             in_doubt = limiter.clock_in_doubt();

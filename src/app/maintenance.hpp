@@ -10,15 +10,15 @@
 
 namespace seriesgate {
 
+class noted_series;
 class observed_demand;
 class series_limiter;
-class talkers;
 
 /// Has the limiter's filters made before they are needed. It allocates, so no request does it. Logs a leap of the clock
-/// that is in doubt. Ends the hours of `who`, too. Spawn it once; what is passed outlives the event loop.
+/// that is in doubt. Ends the hours of what is noted, too. Spawn it once; what is passed outlives the event loop.
 /// @param now the time by which requests are decided.
 /// @param admits is notified when new series come after none have.
-net::awaitable<void> maintain(series_limiter& limiter, talkers& who, std::function<time_point()> now,
+net::awaitable<void> maintain(series_limiter& limiter, noted_series& noted, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits);
 
 /// Takes down the demand of the limiter's windows. Spawn it once; what is passed outlives the event loop.

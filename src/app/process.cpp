@@ -161,7 +161,7 @@ void process::start_loops() {
     };
     const auto admits = std::make_shared<async_event>(background_.context().get_executor());
     on(
-        background_, [this, admits] { return maintain(limiter_, noted_.who, now_, admits); },
+        background_, [this, admits] { return maintain(limiter_, noted_.noted, now_, admits); },
         "maintaining series filters failed");
     on(
         background_, [this, admits] { return noted_.noted.run([admits] { admits->notify(); }); },

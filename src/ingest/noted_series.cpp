@@ -185,8 +185,14 @@ void noted_series::catch_up() {
     }
 }
 
-/// What came in a new hour does not count in the one before, however late it is counted. (The other way round it may:
-/// where maintenance has ended the hour by then, its last moments count in the next.) The limiter says which hour it
+void noted_series::end_hours() {
+    const time_point hour = limiter_.hour_start();
+    if (hour <= who_.hour_start()) return;
+    catch_up();
+    who_.maintain(hour);
+}
+
+/// What came in a new hour does not count in the one before, however late it is counted. The limiter says which hour it
 /// is: it does not believe each clock.
 void noted_series::end_hours_before(time_point when) {
     who_.maintain(std::min<time_point>(when, limiter_.hour_start()));

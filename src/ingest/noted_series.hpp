@@ -52,6 +52,9 @@ class noted_series {
     /// now, too.
     void catch_up();
 
+    /// Ends the hours of the counts that have ended for the limiter. What came in them is counted first.
+    void end_hours();
+
     /// Counts what comes. Spawn it once; the event loop outlives this.
     /// @param begins is called when something has come after nothing had for a while.
     net::awaitable<void> run(std::function<void()> begins = [] {});

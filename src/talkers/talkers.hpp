@@ -60,6 +60,8 @@ class talkers {
 
     /// Ends the hour and the day if `now` is behind them: what is noted from here on counts in the hour of `now`.
     void maintain(time_point now);
+    /// When the hour began in which is counted.
+    [[nodiscard]] time_point hour_start() { return hour_.lock()->start; }
 
     [[nodiscard]] talker_tables tables(talker_kind kind, talker_window window);
 

@@ -86,6 +86,16 @@ TEST_CASE("what came in a new hour does not count in the one before, however lat
     CHECK(at.who.hours().size() == 4);
 }
 
+TEST_CASE("what waits when an hour ends counts in that hour") {
+    scene at;
+    at.send(numbered(0, 100), noon + std::chrono::minutes{59});
+    at.limiter.maintain(noon + std::chrono::hours{1});
+    at.noted.end_hours();
+    CHECK(at.total(talker_kind::arrived) == 0);
+    REQUIRE(at.who.hours().size() == 2);
+    CHECK(at.who.hours()[0].arrived == 100);
+}
+
 TEST_CASE("what came by a clock that is not believed ends no hour") {
     scene at;
     at.send(numbered(0, 100));
