@@ -152,7 +152,7 @@ unit_tests() { # PRESET [PREFIX...]
 end_to_end_tests() { # PRESET MARKERS AT_A_TIME [PREFIX...]
     local preset=$1 markers=$2 at_a_time=$3
     shift 3
-    python_tests "end-to-end tests" "$preset" "$at_a_time" "tests/attacks tests/e2e" "$markers" "$@"
+    python_tests "end-to-end tests" "$preset" "$at_a_time" "tests/attacks tests/e2e tests/files" "$markers" "$@"
 }
 
 # Of gates in one process, by a clock that waits for nobody.

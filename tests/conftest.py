@@ -1,4 +1,4 @@
-"""What holds for tests/e2e, tests/attacks and tests/scenes."""
+"""What holds for tests/e2e, tests/attacks, tests/files and tests/scenes."""
 
 import pytest
 

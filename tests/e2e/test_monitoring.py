@@ -1,59 +1,60 @@
-"""monitoring/: every expression of the dashboard, of the alerts and of the recording rules has data; what its README says."""
+"""monitoring/ beside a gate: every expression asks for what there is and has data, and what happens fires."""
 
 import json
 import re
-import shutil
-import subprocess
 import urllib.error
 
 import pytest
 
 import dashboards
 import rule_tests
-from dashboards import PANELS, ROWS, TARGETS, VARIABLES
+import traffic
+import wire
+import wire_v2
+from dashboards import TARGETS, VARIABLES
 from gate import REPOSITORY
 from rule_tests import ALERTS, RECORDS
+from servers import Prometheus
+from test_alerts import CASES, DROPPED_WITH, MORE_CASES
 from test_exhaustion import PANELS as EXHAUSTION
+from upstream import Answer
 from waiting import eventually
 from watched_gates import WatchedGates
 
-pytestmark = pytest.mark.text
 
-README = REPOSITORY / "monitoring/README.md"
+# --- what they ask for
 
-
-# --- what the README says
-
-def test_the_readme_says_what_each_panel_answers():
-    text = README.read_text().partition("\n## The dashboard\n")[2]
-    rows = re.findall(r"^\| \*\*(.+?)\*\* \| (\S.*) \|$", text, re.MULTILINE)
-    assert [title for title, _ in rows] == [panel["title"] for panel in PANELS]
-    assert re.findall(r"^### (.*)$", text, re.MULTILINE) == [row["title"] for row in ROWS]
+def families(gate):
+    """Names of all families of a gate in a fleet, also of those that have nothing to show."""
+    text = gate.get("/metrics").body.decode()
+    pinned = (REPOSITORY / "tests/fleet/fleet_exposition_test.cpp").read_text().split("TEST_CASE")[1]
+    shared = {name.removesuffix("_count") for name in re.findall(r'"(seriesgate_shared_\w+)', pinned)}
+    return set(re.findall(r"^# TYPE (\S+) ", text, re.MULTILINE)) | shared
 
 
-def test_the_readmes_configuration_is_one_of_prometheus(tmp_path):
-    block, = re.findall(r"^```yaml\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
-    (tmp_path / "prometheus.yml").write_text(block)
-    (tmp_path / "seriesgate").symlink_to(REPOSITORY / "monitoring")
-    status, text = rule_tests.promtool("check", "config", tmp_path / "prometheus.yml")
-    assert status == 0, text
-    assert f"{len(RECORDS)} rules found" in text and f"{len(ALERTS)} rules found" in text
+@pytest.mark.text
+def test_every_metric_that_is_asked_for_is_one_of_the_gates(gate):
+    known = families(gate) | {rule["record"] for rule in RECORDS} | {"ALERTS", "up"}
+    assert len(known) > 100
+    texts = [*(target.text for target in TARGETS), *(rule["expr"] for rule in [*ALERTS.values(), *RECORDS]),
+             *(VARIABLES[name]["query"]["query"] for name in ("job", "instance"))]
+    for name in sorted(set().union(*map(rule_tests.metric_names, texts))):
+        assert re.sub("_bucket$", "", name) in known, name
+    for name in ("tenant", "limit"):
+        selector = re.search(r'__name__=~"([^"]*)"', VARIABLES[name]["query"]["query"])[1]
+        assert set(selector.split("|")) <= known
 
 
-def test_links_can_be_made_those_of_a_copy_as_the_readme_says(tmp_path):
-    shutil.copytree(REPOSITORY / "monitoring", tmp_path / "monitoring")
-    commands = re.findall(r"^sed .*$", README.read_text(), re.MULTILINE)
-    assert len(commands) == 2
-    for command in commands:
-        subprocess.run(["bash", "-ec", command], cwd=tmp_path, check=True, timeout=10)
-    place = "https://git.example/seriesgate/blob/main"
-    urls = [rule["annotations"]["runbook_url"] for rule in rule_tests.rules(tmp_path / "monitoring/alerts.yaml")]
-    assert urls == [f"{place}/{rule['annotations']['runbook_url']}" for rule in ALERTS.values()]
-    changed = json.loads((tmp_path / "monitoring/dashboard.json").read_text())["templating"]["list"][-1]
-    assert changed["query"] == changed["current"]["value"] == place
+def test_every_code_of_a_case_is_there_from_the_start(gate):
+    cases = [*(series for both in CASES.values() for series in both), *(series for _, series, _ in MORE_CASES)]
+    named = " ".join(name for series in cases for name in series)
+    codes = set(re.findall(r'seriesgate_upstream_responses_total\{[^}]*code="(\w+)"', named))
+    assert set(DROPPED_WITH) <= codes
+    for code in codes:
+        assert gate.metric("seriesgate_upstream_responses_total", code=code) == 0, code
 
 
-# --- in a real Prometheus
+# --- all have data, in a real Prometheus
 
 #: What stays at nothing in these minutes, for good reasons. All others have to have moved.
 AT_REST = {
@@ -162,3 +163,101 @@ def test_every_expression_has_data_where_there_is_something_to_tell(scene):
     for text in texts:
         chosen_jobs = dashboards.substituted(text, {}, {"job": ["secured", "seriesgate"]})
         eventually(lambda: len(asked(scene, chosen_jobs)) == 5, text, 20, every=0.5)
+
+
+# --- what happens fires, in a real Prometheus
+
+CONFIG = """
+global: {{scrape_interval: 250ms, evaluation_interval: 500ms}}
+rule_files: {rules}
+scrape_configs:
+  - job_name: gate
+    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
+"""
+
+
+@pytest.fixture
+def watched(limited, tmp_path):
+    """A gate whose state cannot be kept, and a Prometheus that has scraped it."""
+    state = tmp_path / "state"
+    (state / "state" / "in the way").mkdir(parents=True)
+    gate = limited("maxHourlySeries: 3\nserver: {maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n"
+                   "tenants: {default: {maxHourlySeries: 2}}\n"
+                   "limits: [{name: per-job, each: [job], mode: observe, maxHourlySeries: 1}]\n"
+                   f"state: {{dir: {state}, interval: 500ms}}\n")
+    server = Prometheus(tmp_path, CONFIG.format(rules=[str(file) for file in rule_tests.FILES], port=gate.address[1]))
+    try:
+        eventually(lambda: value(server, "seriesgate_build_info") == 1, "it has been scraped", 30)
+        yield gate, server
+    finally:
+        server.stop()
+
+
+def value(server, query):
+    result = json.loads(server.get("/api/v1/query", query=query))["data"]["result"]
+    return float(result[0]["value"][1]) if result else None
+
+
+def alerts(server):
+    return json.loads(server.get("/api/v1/alerts"))["data"]["alerts"]
+
+
+def rules_of(server):
+    groups = json.loads(server.get("/api/v1/rules"))["data"]["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def provoke(gate, upstream):
+    """Each of these, and nothing else."""
+    series = [{"__name__": f"m{n}", "job": "j"} for n in range(5)]
+    gate.send(traffic.body(series[:3]), [("X-Scope-OrgID", "shop")])
+    gate.send(b"\x04bad")
+    gate.send(bytes(70_000))
+    gate.send(traffic.body(series), [("Content-Type", "text/plain")])
+    gate.send(traffic.body(series[:1]), [("Via", ", ".join(f"1.1 seriesgate-{n:016x}" for n in range(4)))])
+    upstream.default = Answer(400, [], b"out of order\n")
+    gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")])
+    upstream.default = Answer(503)
+    gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")])
+    upstream.default = Answer(204)
+    gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
+    upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "0")])
+    gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
+    assert gate.reload("maxHourlySeries: many\n").status == 400
+    upstream.stop()
+    assert gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")]).status == 502
+
+
+FIRING = {"SeriesgateRequestsMalformed", "SeriesgateRequestsTooLarge", "SeriesgateMediaUnsupported", "SeriesgateLoop",
+          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten", "SeriesgateSeriesRefused",
+          "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
+PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateStoreDoorDown", "SeriesgateTenantNear",
+           "SeriesgateBudgetNear"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_real_prometheus_evaluates_them_and_what_happens_fires(watched, upstream):
+    gate, server = watched
+    provoke(gate, upstream)
+
+    def all_seen():
+        seen = {(alert["labels"]["alertname"], alert["state"]) for alert in alerts(server)}
+        return {*((name, "firing") for name in FIRING), *((name, "pending") for name in PENDING)} <= seen and seen
+
+    try:
+        seen = eventually(all_seen, "the alerts", 60, every=0.2)
+    except AssertionError:
+        raise AssertionError(sorted((alert["labels"]["alertname"], alert["state"]) for alert in alerts(server))) from None
+    assert {name for name, _ in seen} == FIRING | PENDING
+    assert all(rule["health"] == "ok" for rule in rules_of(server)), rules_of(server)
+    assert len(rules_of(server)) == len(ALERTS) + len(RECORDS)
+    for alert in alerts(server):
+        for text in alert["annotations"].values():
+            assert "<error" not in text and "<no value>" not in text and "{{" not in text, alert
+    said = {alert["annotations"]["summary"] for alert in alerts(server)}
+    instance = f"127.0.0.1:{gate.address[1]}"
+    assert f"{instance}: the store answers 400, senders drop that data" in said
+    assert f"{instance}: no answer from the store (connection_refused), senders keep the data and come again" in said
+    assert f'{instance}: enforced, per-job {{job="j"}} would refuse 2 series' in said, said
+    assert f"{instance}: tenant shop has spent its hourly limit, 1 new series are refused" in said

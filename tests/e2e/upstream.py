@@ -1,6 +1,7 @@
 """A stub upstream: records what arrives, byte for byte, and answers as the test scripts it."""
 
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import wire
@@ -160,6 +161,18 @@ class Upstream:
             connection.sendall(answer.parting[1])
             return False
         return not answer.close_after and answer.framing != "close"
+
+
+@contextmanager
+def holding(*stores):
+    """Stores that answer nothing until the block ends, or until the event that it yields is set."""
+    release = threading.Event()
+    for store in stores:
+        store.default.hold = release
+    try:
+        yield release
+    finally:
+        release.set()
 
 
 def unused_port():

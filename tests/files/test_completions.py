@@ -9,7 +9,6 @@ import subprocess
 
 import pytest
 
-from packaged import generated  # noqa: F401
 from tables import check_rows
 from world import time
 

@@ -1,6 +1,9 @@
-"""monitoring/dashboard.json is well formed, and what its variables stand for is what Grafana makes of them."""
+"""monitoring/dashboard.json is well formed, its variables stand for what Grafana makes of them, and README.md says what it shows."""
 
+import json
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -14,6 +17,7 @@ from tables import check_rows
 
 pytestmark = pytest.mark.text
 
+README = REPOSITORY / "monitoring/README.md"
 BY_TITLE = {panel["title"]: panel for panel in PANELS}  # their titles differ, see the first test
 
 
@@ -83,26 +87,6 @@ def test_variables_are_those_of_the_gates():
             assert 'job=~"$job"' in target.text, target.name
 
 
-def families(gate):
-    """Names of all families of a gate in a fleet, also of those that have nothing to show."""
-    text = gate.get("/metrics").body.decode()
-    pinned = (REPOSITORY / "tests/fleet/fleet_exposition_test.cpp").read_text().split("TEST_CASE")[1]
-    shared = {name.removesuffix("_count") for name in re.findall(r'"(seriesgate_shared_\w+)', pinned)}
-    return set(re.findall(r"^# TYPE (\S+) ", text, re.MULTILINE)) | shared
-
-
-def test_every_metric_that_is_asked_for_is_one_of_the_gates(gate):
-    known = families(gate) | {rule["record"] for rule in RECORDS} | {"ALERTS", "up"}
-    assert len(known) > 100
-    texts = [*(target.text for target in TARGETS), *(rule["expr"] for rule in [*ALERTS.values(), *RECORDS]),
-             *(VARIABLES[name]["query"]["query"] for name in ("job", "instance"))]
-    for name in sorted(set().union(*map(rule_tests.metric_names, texts))):
-        assert re.sub("_bucket$", "", name) in known, name
-    for name in ("tenant", "limit"):
-        selector = re.search(r'__name__=~"([^"]*)"', VARIABLES[name]["query"]["query"])[1]
-        assert set(selector.split("|")) <= known
-
-
 # --- values in expressions
 
 def test_values_are_escaped_as_grafana_does():
@@ -115,3 +99,34 @@ def test_variables_are_replaced_as_grafana_does():
     text, offered = 'm{job=~"$job",tenant=~"${tenant}"}[$__rate_interval]', {"job": ["a", "b.c"]}
     assert dashboards.substituted(text, {}, offered) == r'm{job=~"(a|b\\.c)",tenant=~".*"}[5s]'
     assert dashboards.substituted(text, {"job": ["b.c"], "tenant": ["x", "y"]}, offered) == r'm{job=~"b\\.c",tenant=~"(x|y)"}[5s]'
+
+
+# --- what the README says
+
+def test_the_readme_says_what_each_panel_answers():
+    text = README.read_text().partition("\n## The dashboard\n")[2]
+    rows = re.findall(r"^\| \*\*(.+?)\*\* \| (\S.*) \|$", text, re.MULTILINE)
+    assert [title for title, _ in rows] == [panel["title"] for panel in PANELS]
+    assert re.findall(r"^### (.*)$", text, re.MULTILINE) == [row["title"] for row in ROWS]
+
+
+def test_the_readmes_configuration_is_one_of_prometheus(tmp_path):
+    block, = re.findall(r"^```yaml\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "prometheus.yml").write_text(block)
+    (tmp_path / "seriesgate").symlink_to(REPOSITORY / "monitoring")
+    status, text = rule_tests.promtool("check", "config", tmp_path / "prometheus.yml")
+    assert status == 0, text
+    assert f"{len(RECORDS)} rules found" in text and f"{len(ALERTS)} rules found" in text
+
+
+def test_links_can_be_made_those_of_a_copy_as_the_readme_says(tmp_path):
+    shutil.copytree(REPOSITORY / "monitoring", tmp_path / "monitoring")
+    commands = re.findall(r"^sed .*$", README.read_text(), re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        subprocess.run(["bash", "-ec", command], cwd=tmp_path, check=True, timeout=10)
+    place = "https://git.example/seriesgate/blob/main"
+    urls = [rule["annotations"]["runbook_url"] for rule in rule_tests.rules(tmp_path / "monitoring/alerts.yaml")]
+    assert urls == [f"{place}/{rule['annotations']['runbook_url']}" for rule in ALERTS.values()]
+    changed = json.loads((tmp_path / "monitoring/dashboard.json").read_text())["templating"]["list"][-1]
+    assert changed["query"] == changed["current"]["value"] == place

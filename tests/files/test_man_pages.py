@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from gate import BINARY, REPOSITORY
-from packaged import generated  # noqa: F401
 
 pytestmark = pytest.mark.text
 

@@ -2,7 +2,6 @@
 made from what Kubernetes publishes."""
 
 import re
-from pathlib import Path
 
 import yaml
 from kubernetes.client import models
@@ -81,6 +80,14 @@ def configuration(layout):
     """The text of the gate's configuration."""
     found, = of_kind(layout, "ConfigMap")
     return found["data"]["seriesgate.yaml"]
+
+
+def drain_seconds(text):
+    """How long a gate with this configuration drains; the commented file has the default."""
+    for each in (text, (REPOSITORY / "config/seriesgate.yaml").read_text()):
+        if found := re.search(r"drainTimeout: (\d+)s", each):
+            return int(found[1])
+    raise AssertionError("no drainTimeout")
 
 
 # --- the schema

@@ -40,16 +40,6 @@ def test_commands_can_be_pasted():
     assert [line for line in commands if line.startswith(("$ ", "> "))] == []
 
 
-@pytest.mark.text
-@pytest.mark.parametrize("page", SESSIONS)
-def test_a_session_prints_what_it_says(page, tmp_path):
-    documents.sandbox(tmp_path)
-    port = servers.free_port()
-    steps = [(commands.replace("127.0.0.1:9201", f"127.0.0.1:{port}"), expected) for commands, expected in SESSIONS[page]]
-    for (command, expected), actual in zip(steps, documents.run(steps, tmp_path), strict=True):
-        assert documents.matches(expected, actual), (command, expected, actual)
-
-
 def with_files(text, authority):
     """An example that names secret files and certificates, which --check-config reads, with such as there are."""
     names = re.compile(r"\b(caFile|certFile|keyFile|passwordFile|bearerTokenFile): /etc/[^\s,}]+")

@@ -4,20 +4,19 @@ import copy
 import re
 import subprocess
 
-import pytest
 import yaml
 
 import servers
 from gate import REPOSITORY, run
-from manifests import (LAYOUTS, configuration, containers, documents, gate, mistakes, of_kind, pod, read, workload,
+from manifests import (LAYOUTS, configuration, containers, documents, drain_seconds, gate, mistakes, of_kind, pod, read, workload,
                        FOLDER)
 from tables import check_rows, named
 
 CENTRAL = ["fleet", "single"]
 SECRET = "/etc/seriesgate-secret/fingerprint"
+#: That they are answered with 200: tests/scenes/test_seeing.py.
+HEALTH_PATHS = {"/-/healthy", "/-/ready"}
 VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
-
-every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def of_all(layouts):
@@ -150,16 +149,18 @@ def test_services_and_policies_name_its_ports(layout):
 
 # --- the gate's own configuration
 
-@every_layout
-def test_the_gate_understands_its_configuration(layout, tmp_path):
-    text = configuration(layout)
-    assert (SECRET in text) == (layout == "fleet")
-    secret = tmp_path / "fingerprint"
+def test_the_gate_understands_its_configuration(tmp_path):
+    secret, file = tmp_path / "fingerprint", tmp_path / "seriesgate.yaml"
     secret.write_bytes(bytes(32))
-    file = tmp_path / "seriesgate.yaml"
-    file.write_text(text.replace(SECRET, str(secret)))
-    checked = run(f"--config.file={file}", "--check-config")
-    assert (checked.returncode, checked.stderr) == (0, ""), checked
+
+    def is_understood(layout):
+        text = configuration(layout)
+        assert (SECRET in text) == (layout == "fleet")
+        file.write_text(text.replace(SECRET, str(secret)))
+        checked = run(f"--config.file={file}", "--check-config")
+        assert (checked.returncode, checked.stderr) == (0, ""), checked
+
+    check_rows(named(LAYOUTS), is_understood)
 
 
 def place_of(container, path):
@@ -204,16 +205,13 @@ def test_pods_are_restricted(layout):
         assert container["resources"]["limits"].keys() == {"memory"}
 
 
-@every_layout
-def test_its_probes_are_answered_and_it_has_time_to_drain(layout, limited):
+@of_all(LAYOUTS)
+def test_its_probes_are_the_gates_and_it_has_time_to_drain(layout):
     container = gate(layout)
-    running = limited("")
     probes = [container[each] for each in ("readinessProbe", "livenessProbe", "startupProbe") if each in container]
     assert len(probes) == 2
-    for probe in probes:
-        assert running.get(probe["httpGet"]["path"]).status == 200
-    settings = yaml.safe_load(running.get("/config").body)
-    drains = int(re.fullmatch(r"(\d+)s", settings["server"]["drainTimeout"])[1])
+    assert {probe["httpGet"]["path"] for probe in probes} <= HEALTH_PATHS
+    drains = drain_seconds(configuration(layout))
     pause = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
     sending = 60 if layout == "sidecar" else 0  # Prometheus' own flush, before the gate is told
     assert pod(layout)["terminationGracePeriodSeconds"] > pause + drains + sending
