@@ -152,10 +152,11 @@ def test_a_bound_is_told_and_shown(limited, upstream, name):
     eventually(lambda: gate.send(BODY).status == 204, "others are served")
 
 
-def test_an_address_that_does_not_accept_is_not_waited_for(start_gate):
+@pytest.mark.parametrize("key", ["connectTimeout", "timeout"])
+def test_an_address_that_does_not_accept_is_not_waited_for(start_gate, key):
     """A listener whose queue is full lets nobody in, and says nothing."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
-        gate = start_gate(config=f"upstream: {{url: 'http://127.0.0.1:{deaf.getsockname()[1]}/w', connectTimeout: 300ms}}\n")
+        gate = start_gate(config=f"upstream: {{url: 'http://127.0.0.1:{deaf.getsockname()[1]}/w', {key}: 300ms}}\n")
         began = time.monotonic()
         reply = gate.send(BODY)
         assert (reply.status, "no answer in time" in reply.first_line) == (502, True), reply

@@ -3,7 +3,7 @@
 import pytest
 
 from faked_clock import FakedClock
-from traffic import figures, limits, numbered, offer, tenants
+from traffic import figures, limits, numbered, offer
 from waiting import eventually
 
 START = "2026-03-10 12:59:00"
@@ -102,44 +102,6 @@ def test_the_grace_is_as_configured(timed, clock, upstream, grace, late, admitte
     assert len(offer(gate, upstream, explosion())) == admitted
 
 
-def test_each_group_keeps_room_for_its_own(timed, clock, upstream):
-    gate = timed(LIMITS["group"])
-    for job, count in (("a", 10), ("b", 4)):
-        assert len(offer(gate, upstream, numbered(count, job=job))) == count
-    clock.set("2026-03-10 13:00:01")
-    admitted = {job: len(offer(gate, upstream, explosion(job=job))) for job in ("a", "b", "c")}
-    assert admitted == {"a": 0, "b": 6, "c": 10}
-    for job, count in (("a", 10), ("b", 4)):
-        assert len(offer(gate, upstream, numbered(count, job=job))) == count
-    assert {key: figures(entry)[:2] for key, entry in limits(gate.stats, "per-job").items()} == {
-        job: (10, 10) for job in "abc"}
-
-
-def test_hourly_counts_begin_again_and_daily_ones_go_on(timed, clock, upstream):
-    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 15\ntenants: {default: {maxHourlySeries: 9}}\nexempt: [up]\n")
-    assert len(offer(gate, upstream, numbered(20) + numbered(3, name="up"))) == 9 + 3
-    assert gate.stats["windows"]["hourly"]["refusedSeries"] == 11
-    clock.leap(gate, "2026-03-10 14:30:00")  # not the next hour: no incumbents
-    assert offer(gate, upstream, numbered(20, start=100)) == numbered(6, start=100)
-    stats = gate.stats
-    assert figures(stats["windows"]) == (10, 6, 0)
-    assert figures(stats["windows"], "daily") == (15, 15, 14)
-    assert stats["exempt"] == {"hourlySeries": 0, "dailySeries": 3}
-    assert figures(tenants(stats)[""]) == (9, 6, 0)
-    assert offer(gate, upstream, numbered(20)) == numbered(3)  # the day knows them: only the tenant's hour says no
-    assert counts(gate) == (9, 15)
-
-
-def test_refusals_of_the_hour_are_forgotten_with_it(timed, clock, upstream):
-    gate = timed("maxHourlySeries: 10\nincumbentGrace: 0\n")
-    series = numbered(20)
-    for hour in range(13, 17):
-        assert len(offer(gate, upstream, series)) == 10
-        assert figures(gate.stats["windows"]) == (10, 10, 10)
-        clock.set(f"2026-03-10 {hour}:00:01")
-        series = series[10:] + series[:10]  # those that were refused come first now
-
-
 # --- the end of a day and of a year
 
 @pytest.mark.parametrize("before, after", [("2026-03-10 23:59:50", "2026-03-11 00:00:05"),
@@ -167,32 +129,6 @@ def test_a_new_day_begins_with_both_counts_at_zero_and_room_for_incumbents(timed
 
 # --- a clock that is set
 
-@pytest.mark.parametrize("before, after", [("13:30:00", "13:25:00"), ("13:05:00", "12:50:00"), ("13:05:00", "12:05:01"),
-                                           ("13:30:00", "13:45:00")])
-def test_a_small_step_changes_nothing(timed, clock, upstream, before, after):
-    clock.set(f"2026-03-10 {before}")
-    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 12\n")
-    known = numbered(8)
-    assert offer(gate, upstream, known) == known
-    for now in (after, before, after):
-        clock.set(f"2026-03-10 {now}")
-        assert offer(gate, upstream, known) == known
-        assert (spans(gate), counts(gate)) == (("2026-03-10T13:00:00Z", "2026-03-10T00:00:00Z"), (8, 8))
-    assert offer(gate, upstream, explosion()) == explosion()[:2]
-    clock.set("2026-03-10 14:00:00")
-    assert len(offer(gate, upstream, known + explosion())) == 10
-    assert spans(gate)[0] == "2026-03-10T14:00:00Z"
-
-
-def test_a_step_back_over_midnight_stays_in_the_new_day(timed, clock, upstream):
-    clock.set("2026-03-11 00:01:00")
-    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 10\n")
-    assert len(offer(gate, upstream, numbered(10))) == 10
-    clock.set("2026-03-10 23:58:00")
-    assert offer(gate, upstream, numbered(12)) == numbered(10)
-    assert spans(gate) == ("2026-03-11T00:00:00Z", "2026-03-11T00:00:00Z")
-
-
 @pytest.mark.parametrize("now", ["2026-03-07 12:30:00", "2026-03-14 12:30:00", "2025-12-31 23:59:59",
                                  "2030-01-01 00:00:00"])
 def test_a_step_by_days_starts_afresh_in_the_hour_it_leads_to(timed, clock, upstream, now):
@@ -204,16 +140,6 @@ def test_a_step_by_days_starts_afresh_in_the_hour_it_leads_to(timed, clock, upst
     assert figures(gate.stats["windows"]) == (10, 10, 40)
     clock.leap(gate, START)  # and back again: those of before are forgotten
     assert offer(gate, upstream, numbered(12, start=5)) == numbered(10, start=5)
-
-
-def test_a_step_back_by_hours_keeps_the_day(timed, clock, upstream):
-    gate = timed("maxHourlySeries: 10\nmaxDailySeries: 12\n")
-    offer(gate, upstream, numbered(8))
-    clock.leap(gate, "2026-03-10 09:30:00")
-    assert offer(gate, upstream, explosion()) == explosion()[:4]
-    assert counts(gate) == (4, 12)
-    assert offer(gate, upstream, numbered(8)) == numbered(6)
-    assert counts(gate) == (10, 12)
 
 
 @pytest.mark.parametrize("away", ["2026-03-10 15:00:00", "2026-03-10 09:00:00", "2027-01-01 00:00:00"])
@@ -235,17 +161,6 @@ def test_a_clock_that_is_wrong_for_a_moment_changes_nothing(timed, clock, upstre
 
 # --- a restart with another time
 
-def test_a_restart_within_the_hour_is_no_new_hour(timed, clock, upstream):
-    first = timed(LIMITS["all"])
-    offer(first, upstream, numbered(8, job="a"))
-    first.stop()
-    clock.set("2026-03-10 12:59:59")
-    second = timed(LIMITS["all"])
-    assert offer(second, upstream, explosion(job="a") + numbered(8, job="a")) == \
-        explosion(job="a")[:2] + numbered(8, job="a")
-    assert counts(second) == (10, 10)
-
-
 def test_who_was_there_before_a_restart_over_the_full_hour_is_an_incumbent(timed, clock, upstream):
     gate = timed(LIMITS["all"])
     incumbents = numbered(8, job="a")
@@ -262,44 +177,6 @@ def test_who_was_there_before_a_restart_over_the_full_hour_is_an_incumbent(timed
     gate = timed(LIMITS["all"])
     assert offer(gate, upstream, newcomers + incumbents) == newcomers[:2] + incumbents
     assert counts(gate) == (10, 10)
-
-
-def test_a_restart_after_the_grace_keeps_no_room(timed, clock, upstream):
-    gate = timed(LIMITS["all"])
-    offer(gate, upstream, numbered(8, job="a"))
-    gate.stop()
-    clock.set("2026-03-10 13:10:00")
-    gate = timed(LIMITS["all"])
-    assert len(offer(gate, upstream, explosion(job="a"))) == 10
-    assert counts(gate) == (10, 18)
-
-
-@pytest.mark.parametrize("now, daily", [("2026-03-12 12:59:00", 0), ("2026-03-10 15:00:00", 8),
-                                        ("2026-03-11 00:00:00", 0), ("2026-03-08 12:59:00", 0),
-                                        ("2026-03-10 09:30:00", 8)])
-def test_a_restart_much_later_or_earlier_begins_afresh(timed, clock, upstream, now, daily):
-    text = LIMITS["all"] + "maxDailySeries: 12\n"
-    gate = timed(text)
-    offer(gate, upstream, numbered(8, job="a"))
-    gate.stop()
-    clock.set(now)
-    gate = timed(text)
-    assert not gate.errors
-    assert (spans(gate)[0], counts(gate)) == (f"{now[:10]}T{now[11:13]}:00:00Z", (0, daily))
-    assert len(offer(gate, upstream, explosion(job="a"))) == min(10, 12 - daily)
-
-
-@pytest.mark.parametrize("before, after", [("13:30:00", "13:20:00"), ("13:05:00", "12:50:00")])
-def test_a_restart_with_the_clock_a_little_behind_stays_in_the_hour(timed, clock, upstream, before, after):
-    clock.set(f"2026-03-10 {before}")
-    gate = timed(LIMITS["all"])
-    offer(gate, upstream, numbered(8, job="a"))
-    gate.stop()
-    clock.set(f"2026-03-10 {after}")
-    gate = timed(LIMITS["all"])
-    assert (spans(gate)[0], counts(gate)) == ("2026-03-10T13:00:00Z", (8, 8))
-    assert len(offer(gate, upstream, explosion(job="a"))) == 2
-    assert offer(gate, upstream, numbered(8, job="a")) == numbered(8, job="a")
 
 
 @pytest.mark.parametrize("maximum, left", [(15, 5), (30, 10)])

@@ -19,25 +19,6 @@ def secured(tmp_path):
     return Secured(tmp_path)
 
 
-FLOOD = """
-import os, socket, ssl, sys, threading
-port, authority = int(sys.argv[1]), sys.argv[2]
-context = ssl.create_default_context(cafile=authority)
-context.maximum_version = ssl.TLSVersion.TLSv1_2
-context.options |= ssl.OP_NO_TICKET
-def shake():
-    while True:
-        try:
-            with context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="localhost"):
-                os.write(1, b"done\\n")  # in one piece, whatever the other threads write
-        except OSError:
-            pass
-for _ in range(25):
-    threading.Thread(target=shake, daemon=True).start()
-threading.Event().wait()
-"""
-
-
 def test_silent_handshakes_hold_a_bounded_amount_and_let_others_in(start_gate, upstream, secured):
     gate = start_gate(f"--upstream.url={upstream.url}", secured.web(),
                       config="server: {maxHandshakes: 200, handshakeTimeout: 30s}\n")

@@ -5,7 +5,7 @@ import contextlib
 import recorded
 import wire
 from bounds import within
-from client import head, post
+from client import head
 from tables import check_rows
 from waiting import eventually
 from world import select
@@ -72,21 +72,3 @@ def test_a_request_names_one_host(gate, upstream):
     rows = [[], ["gate", "gate"], ["gate", "elsewhere"], ["gate, elsewhere"], ["ga te"], ["a/b"]]
     check_rows({f"{hosts}, {method} {path}": (hosts, method, path) for hosts in rows
                 for method, path in (("POST", "/api/v1/write"), ("GET", "/health"), ("GET", "/nowhere"))}, is_turned_away, gate)
-
-
-def test_the_oldest_http_needs_no_host(gate):
-    with gate.raw() as connection:
-        connection.send(b"GET /health HTTP/1.0\r\n\r\n")
-        assert connection.reply("GET").status == 200
-
-
-def test_a_method_is_told_by_its_case(gate, upstream):
-    for method in ("post", "Post", "pOST", "POS", "POSTS"):
-        with gate.raw() as connection:
-            connection.send(post(GOOD).replace(b"POST", method.encode(), 1))
-            assert connection.reply().status == 405, method
-    for path in ("/health", "/stats"):
-        with gate.raw() as connection:
-            connection.send(head("get", path))
-            assert connection.reply().status == 405
-    assert upstream.requests == []

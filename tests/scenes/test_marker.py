@@ -140,34 +140,6 @@ def test_it_ends_when_the_limit_is_raised(marked, upstream, clock, markers):
     assert markers.next() == {None: [(name, 3.0, milliseconds("2026-01-01 10:03:00"))]}
 
 
-def test_it_ends_when_the_reservation_for_incumbents_lapses(marked, upstream, clock, markers):
-    gate = marked("maxHourlySeries: 3\nincumbentGrace: 10m\n")
-    assert len(offer(gate, upstream, numbered(3))) == 3
-    clock.set("2026-01-01 11:00:00")
-    assert len(offer(gate, upstream, numbered(2, name="new"))) == 0
-    clock.set("2026-01-01 11:01:00")
-    (name, value, _), = markers.next()[None]
-    assert value == 2.0
-    clock.set("2026-01-01 11:09:00")
-    assert markers.next() == {None: [(name, 2.0, milliseconds("2026-01-01 11:09:00"))]}
-    clock.set("2026-01-01 11:10:00")
-    assert markers.next() == {None: [(name, "ends", milliseconds("2026-01-01 11:10:00"))]}
-    assert len(offer(gate, upstream, numbered(2, name="new"))) == 2
-
-
-def test_a_limit_that_observes_withholds_nothing(marked, upstream, clock, markers):
-    gate = marked("""
-limits:
-  - {name: watches, maxHourlySeries: 1, mode: observe}
-  - {name: refuses, maxHourlySeries: 2}
-""")
-    assert len(offer(gate, upstream, numbered(3))) == 2
-    clock.set("2026-01-01 10:01:00")
-    assert [labels["limit"] for labels, _, _ in markers.next()[None]] == ["refuses"]
-    assert gate.metric("seriesgate_limit_series_refused", limit="watches", group="", tenant="", mode="observe",
-                       window="hourly") == 2
-
-
 def test_a_gate_that_stops_ends_its_markers(marked, upstream, clock, markers):
     gate = marked("maxHourlySeries: 1\n")
     offer(gate, upstream, numbered(2), "a")
@@ -312,13 +284,3 @@ def test_the_labels_are_those_of_the_metrics(marked, upstream, clock, markers):
     (labels, value, _), = markers.next()["t"]
     common = {name: labels[name] for name in ("limit", "group", "tenant", "window")}
     assert gate.metric("seriesgate_limit_series_refused", mode="enforce", **common) == value == 2.0
-
-
-def test_a_thousand_at_most(marked, upstream, clock, markers):
-    gate = marked("limits: [{name: l, each: [job], maxHourlySeries: 1}]\n")
-    offer(gate, upstream, [{"__name__": "m", "n": str(n), "job": f"j{job}"} for job in range(1010) for n in range(2)])
-    offer(gate, upstream, [{"__name__": "m", "n": "2", "job": f"j{job}"} for job in range(1000, 1010)])
-    clock.set("2026-01-01 10:01:00")
-    found = markers.next()[None]
-    assert len(found) == 1000
-    assert {labels["group"] for labels, value, _ in found if value == 2.0} == {f'{{job="j{n}"}}' for n in range(1000, 1010)}

@@ -149,20 +149,6 @@ def test_limits_see_the_labels_behind_the_symbols(limited, upstream):
     assert event["example"] == 'm{pod="p2",namespace="a"}'
 
 
-def test_an_exemplar_or_stale_marker_alone_admits_nothing(limited, storing):
-    gate = limited("maxHourlySeries: 10\n")
-    storing.handler = None
-    symbols = wire_v2.Symbols()
-    exemplar = wire_v2.series(symbols, {"__name__": "a"}, wire_v2.exemplar(symbols, trace="1"))
-    stale = wire_v2.series(symbols, {"__name__": "b"}, wire_v2.sample(wire.STALE))
-    reply = write(gate, wire.pack(symbols.encode() + exemplar + stale))
-    assert (reply.status, reply.refused, gate.current()) == (204, (2, 1), 0)
-    assert storing.requests == []
-    sample = wire_v2.series(symbols, {"__name__": "a"}, wire_v2.sample())
-    reply = write(gate, wire.pack(symbols.encode() + exemplar + sample))
-    assert (reply.refused, gate.current()) == (None, 1)
-
-
 SYMBOL = wire.field(4, b"")
 
 

@@ -38,15 +38,6 @@ def test_a_raised_limit_lets_newcomers_in_at_once(limited, upstream, by):
     assert (figures(windows), figures(windows, "daily")) == ((8, 8, 5), (8, 8, 0))
 
 
-@pytest.mark.parametrize("key", ["maxHourlySeries", "maxDailySeries"])
-def test_a_limit_lowered_below_its_count_refuses_newcomers_and_keeps_what_is_known(limited, upstream, key):
-    gate = limited(f"{key}: 10\n")
-    assert len(offer(gate, upstream, numbered(8))) == 8
-    reload(gate, f"{key}: 5\n")
-    assert offer(gate, upstream, numbered(12)) == numbered(8)
-    assert figures(gate.stats["windows"], "hourly" if key == "maxHourlySeries" else "daily") == (5, 8, 4)
-
-
 def test_limits_of_tenants_follow(limited, upstream):
     gate = limited("tenants: {default: {maxHourlySeries: 2}, overrides: {a: {maxHourlySeries: 4}}}\n")
     for tenant in ("a", "b", "c"):
@@ -58,27 +49,6 @@ def test_limits_of_tenants_follow(limited, upstream):
 
 
 LIMIT = "limits: [{{name: {}, each: [{}], maxHourlySeries: {}, mode: {}}}]\n"
-
-
-def test_a_removed_limit_refuses_nothing_any_more(limited, upstream):
-    gate = limited(LIMIT.format("per-job", "job", 3, "enforce"))
-    assert len(offer(gate, upstream, numbered(9, job="a"))) == 3
-    reload(gate, "")
-    assert len(offer(gate, upstream, numbered(9, job="a"))) == 9
-    assert gate.stats["limits"] == []
-    reload(gate, LIMIT.format("per-job", "job", 3, "enforce"))  # the same again has counted nothing meanwhile
-    assert len(offer(gate, upstream, numbered(20, job="a"))) == 9 + 3
-
-
-@pytest.mark.parametrize("name, each", [("per-job", "instance"), ("another", "job"), ("per-job", "job, instance")])
-def test_a_new_limit_counts_from_now(limited, upstream, name, each):
-    gate = limited(LIMIT.format("per-job", "job", 10, "enforce"))
-    known = numbered(5, job="a", instance="i")
-    assert offer(gate, upstream, known) == known
-    reload(gate, LIMIT.format(name, each, 3, "enforce"))
-    assert gate.stats["limits"] == []
-    assert offer(gate, upstream, numbered(20, job="a", instance="i")) == numbered(8, job="a", instance="i")
-    assert [figures(entry) for entry in gate.stats["limits"]] == [(3, 3, 12)]
 
 
 def test_a_limit_keeps_its_counts_whatever_else_of_it_changes(limited, upstream):
@@ -94,31 +64,6 @@ limits:
     assert len(offer(gate, upstream, numbered(9, start=20, job="b"))) == 6
     assert {key: figures(entry)[:2] for key, entry in limits(gate.stats).items()} == {
         ("first",): (100, 8), ("per-job", "a"): (7, 7), ("per-job", "b"): (6, 6)}
-
-
-@pytest.mark.parametrize("observing, enforcing", [
-    (LIMIT.format("it", "job", 3, "observe"), LIMIT.format("it", "job", 3, "enforce")),
-    ("mode: observe\n" + LIMIT.format("it", "job", 3, "enforce"), LIMIT.format("it", "job", 3, "enforce")),
-    ("mode: observe\nmaxHourlySeries: 3\n", "maxHourlySeries: 3\n"),
-], ids=["limit", "all", "global"])
-def test_from_observing_to_enforcing_and_back(limited, upstream, observing, enforcing):
-    gate = limited(observing)
-    assert len(offer(gate, upstream, numbered(5, job="a"))) == 5
-    reload(gate, enforcing)
-    assert offer(gate, upstream, numbered(9, job="a")) == numbered(5, job="a")  # what has come in stays
-    reload(gate, observing)
-    assert len(offer(gate, upstream, numbered(9, job="a"))) == 9
-    assert gate.current() == (3 if "maxHourlySeries: 3\n" in observing else 9)
-
-
-def test_exemptions_follow(limited, upstream):
-    gate = limited("maxHourlySeries: 2\n")
-    assert len(offer(gate, upstream, numbered(5, name="up"))) == 2
-    reload(gate, "maxHourlySeries: 2\nexempt: [up]\n")
-    assert len(offer(gate, upstream, numbered(9, name="up"))) == 9
-    reload(gate, "maxHourlySeries: 2\n")
-    assert len(offer(gate, upstream, numbered(12, name="up"))) == 9
-    assert gate.stats["exempt"]["hourlySeries"] == 7
 
 
 def test_flags_override_the_file_after_a_reload_too(limited, upstream):

@@ -192,23 +192,6 @@ def test_a_refusal_is_logged_with_its_series_and_its_limit_once_in_a_while(start
     assert event["example"] == 'up{at="0",job="second"}'
 
 
-def test_a_refusal_by_the_day_names_the_daily_limit(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=5", "--maxDailySeries=1")
-    gate.send(wire.pack(wire.sampled("up", job="first") + wire.sampled("up", job="second")))
-    gate.stop()
-    assert len(gate.said("series refused", limit="global", window="daily", max="1", current="1")) == 1
-
-
-def test_hostile_label_values_cannot_forge_log_lines(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
-    gate.send(wire.pack(wire.sampled("up", job="first")))
-    gate.send(wire.pack(wire.sampled("up", job='x"}\n2026-01-01 forged line refused \x1b[31m\x00' + "y" * 50_000)))
-    gate.stop()
-    line, = refusal_lines(gate)
-    assert "\x1b" not in gate.log and "\x00" not in gate.log
-    assert len(line) < 4096
-
-
 def test_the_log_is_valid_utf_8(start_gate, upstream):
     gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1")
     gate.send(wire.pack(wire.sampled("up", job="first")))
@@ -226,17 +209,6 @@ def test_an_ordinary_run_logs_only_a_few_lines(gate):
     gate.send(b"bad")
     gate.stop()
     assert 1 <= len(gate.log.splitlines()) <= 10
-
-
-def test_an_upstream_that_is_away_is_logged_once_in_a_while(gate, upstream):
-    upstream.stop()
-    with gate.client() as client:
-        for _ in range(20):
-            assert client.write(wire.pack(wire.sampled("up"))).status == 502
-    gate.stop()
-    lines = gate.said("the upstream has not answered", level="warn")
-    assert 1 <= len(lines) <= 2
-    assert any(upstream.host in value for value in lines[0].values())
 
 
 def test_neither_bad_requests_nor_a_dead_upstream_flood_the_log(gate, upstream):

@@ -78,7 +78,8 @@ answer_rows(502, None, **{
     "HTTP/1.2": WITH_LENGTH.replace(b"1.1", b"1.2"),
     "a status of two digits": b"HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n",
     "a status of four digits": b"HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n",
-    "a status that there is not": b"HTTP/1.1 600 OK\r\nContent-Length: 0\r\n\r\n",
+    **{f"{status}, a status that there is not": b"HTTP/1.1 %s OK\r\nContent-Length: 0\r\n\r\n" % status
+       for status in (b"000", b"099", b"600", b"999")},
     "101": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n" + SECOND,
     "less than the length": Last(with_fields(b"Content-Length: 60")),
     "less than a chunk": Last(with_fields(CHUNKED, body=b"60\r\nstored\r\n")),

@@ -2,8 +2,6 @@
 
 import os
 
-import pytest
-
 import recorded
 import servers
 from kept_state import FAILURES, SAVES, directory, forgets_nothing, kept, remembered, settled  # noqa: F401 (a fixture)
@@ -31,15 +29,6 @@ def test_many_series_and_many_refusals_are_remembered(limited, upstream, directo
         10_000, before["windows"]["hourly"]["refusedSeries"])
 
 
-def test_many_restarts_forget_nothing(limited, upstream, directory):  # noqa: F811
-    text = kept(directory, "limits: [{name: per-job, each: [job], maxHourlySeries: 6}]\n")
-    for at in range(5):
-        gate = limited(text)
-        assert len(offer(gate, upstream, numbered(2 * at + 2, job="a"))) == min(2 * at + 2, 6)
-        gate.stop()
-    assert figures(limits(limited(text).stats, "per-job")["a"]) == (6, 6, 4)
-
-
 def test_without_a_directory_nothing_is_kept_or_written(limited, upstream, tmp_path):
     gate = limited("maxHourlySeries: 5\n")
     offer(gate, upstream, numbered(9))
@@ -50,25 +39,6 @@ def test_without_a_directory_nothing_is_kept_or_written(limited, upstream, tmp_p
 
 
 # --- other limits after the restart
-
-CHANGES = {
-    "raised": ("maxHourlySeries: 5\n", "maxHourlySeries: 8\n", [5, 8], (8, 8)),
-    "lowered": ("maxHourlySeries: 5\n", "maxHourlySeries: 3\n", [5, 5], (3, 5)),
-    "new": ("", "maxHourlySeries: 7\n", [12, 12], (7, 12)),
-    "gone": ("maxHourlySeries: 5\n", "", [5, 12], (0, 12)),
-}
-
-
-@pytest.mark.parametrize("before, after, admitted, shown", CHANGES.values(), ids=CHANGES)
-def test_a_global_limit_changed_between_applies_to_the_kept_count(limited, upstream, directory, before, after,  # noqa: F811
-                                                                  admitted, shown):
-    for text, count in zip((before, after), admitted, strict=True):
-        gate = limited(kept(directory, text))
-        assert offer(gate, upstream, numbered(12)) == numbered(count)
-        found = figures(gate.stats["windows"])
-        gate.stop()
-    assert found[:2] == shown
-
 
 def test_other_limits_changed_between_apply_to_the_kept_counts(limited, upstream, directory):  # noqa: F811
     gate = limited(kept(directory, """
@@ -94,18 +64,6 @@ limits:
         ("comes",): (100, 4), ("stays", "a"): (7, 7), ("stays", "b"): (7, 2),
         ("turns", "t", "a"): (5, 2), ("turns", "t", "b"): (5, 2)}
     assert figures(tenants(gate.stats)["t"])[:2] == (9, 9)
-
-
-def test_fewer_tenants_and_groups_after_the_restart_lose_no_count(limited, upstream, directory):  # noqa: F811
-    text = ("tenants: {{maxTenants: {0}}}\n"
-            "limits: [{{name: per-job, each: [job], maxGroups: {0}, maxHourlySeries: 50}}]\n")
-    gate = limited(kept(directory, text.format(10)))
-    for name in "abcde":
-        assert len(offer(gate, upstream, numbered(4, job=name), name)) == 4
-    gate.stop()
-    stats = limited(kept(directory, text.format(2))).stats
-    assert sum(entry["hourly"]["currentSeries"] for entry in stats["tenants"]) == 20
-    assert sum(entry["hourly"]["currentSeries"] for entry in stats["limits"]) == 20
 
 
 # --- the directory

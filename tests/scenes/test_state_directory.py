@@ -57,9 +57,3 @@ def test_what_is_in_the_place_of_the_state_is_not_read(limited, upstream, direct
     gate.stop()
     assert (directory / "state").is_dir() == (what == "directory")
     assert not (directory / "state").is_symlink()
-
-
-# --- the thread that saves
-
-
-# --- who may read it

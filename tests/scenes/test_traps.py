@@ -91,14 +91,6 @@ def test_neither_an_exemplar_nor_a_stale_marker_admits(gate_of_one, upstream, ve
 
 
 @CASES
-def test_all_refused_is_not_forwarded(gate_of_one, upstream, version):
-    send(gate_of_one, Request(version).sampled(NAME))
-    upstream.clear()
-    assert send(gate_of_one, Request(version).sampled(NAME, A)).status == 204
-    assert upstream.requests == []
-
-
-@CASES
 def test_a_retry_after_a_failure_is_decided_alike(gate_of_one, upstream, version):
     request = Request(version).sampled(NAME, A).sampled(NAME, B)
     upstream.answers.append(Answer(503, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")], b"later\n"))
@@ -144,14 +136,6 @@ def test_equal_labels_of_two_tenants_are_two_series(gate, upstream, version):
     for tenant in ("a", "b", "a"):
         assert send(gate, Request(version).sampled(NAME), [("X-Scope-OrgID", tenant)]).status == 204
     assert gate.current() == 2
-
-
-@CASES
-def test_what_the_store_says_of_one_bad_sample_comes_back(gate, upstream, version):
-    upstream.default = Answer(400, counts(1), b"out of order sample\n")
-    reply = send(gate, Request(version).sampled(NAME).sampled(NAME, A))
-    assert (reply.status, reply.body) == (400, b"out of order sample\n")
-    assert reply.get(counts(1)[0][0]) == "1"
 
 
 @CASES

@@ -55,14 +55,6 @@ def test_the_door_with_the_fewest_requests_is_asked(start_gate, stores):
             each.join()
 
 
-def test_an_error_of_the_store_is_its_answer(start_gate, stores):
-    gate = start_gate(config=doors(*stores))
-    for store in stores:
-        store.default = Answer(500, [], b"no\n")
-    assert [gate.send(body()).status for _ in range(6)] == [500] * 6
-    assert [len(store.requests) for store in stores] == [2, 2, 2]
-
-
 def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
     gate = start_gate(config=doors(*stores))
     stores[0].default = Answer(503)

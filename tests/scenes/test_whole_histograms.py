@@ -48,13 +48,6 @@ def test_a_histogram_that_has_begun_is_completed_by_whichever_request(limited, o
     assert (over_limit(gate), over_limit(gate, "daily")) == (9, 11)
 
 
-def test_without_it_limits_are_exact_to_the_series(limited, offer):
-    gate = limited("maxHourlySeries: 5\n")
-    assert offer(gate, histogram()) == histogram()[:5]
-    assert figures(gate.stats["windows"]) == (5, 5, 7)
-    assert over_limit(gate) == 0
-
-
 def test_one_that_was_refused_is_refused_whole(limited, offer):
     gate = limited(CONFIG + """
 limits:
@@ -68,28 +61,6 @@ limits:
     assert {name: figures(budget) for name, budget in limits(gate.stats, "per-metric").items()} == {
         "latency_bucket": (20, 20, 10), "latency_sum": (20, 2, 0), "latency_count": (20, 2, 0)}
     assert over_limit(gate) == 0
-
-
-def test_tenants_have_histograms_of_their_own(limited, offer):
-    gate = limited(CONFIG + "tenants: {default: {maxHourlySeries: 1}}\n")
-    for tenant in ("a", "b"):
-        headers = [("X-Scope-OrgID", tenant)]
-        assert offer(gate, [*histogram(), *numbered(3)], headers) == histogram()
-    assert over_limit(gate) == 22
-
-
-def test_a_reload_turns_it_on_and_off(limited, offer):
-    limit = "maxHourlySeries: 1\n"
-    gate = limited(limit)
-    first = histogram(pod="a")
-    assert offer(gate, first) == first[:1]
-    assert gate.reload(CONFIG + "maxHourlySeries: 2\n").status == 200
-    assert offer(gate, first) == first
-    assert gate.reload("maxHourlySeries: 2\n").status == 200
-    assert offer(gate, histogram(pod="b")) == []
-    assert offer(gate, first) == first
-    assert figures(gate.stats["windows"])[:2] == (2, 12)
-    assert over_limit(gate) == 10
 
 
 def test_a_restart_remembers_what_has_begun(limited, offer, tmp_path):
