@@ -104,6 +104,8 @@ class Upstream:
         for connection in connections:
             _close(connection)
 
+    close = stop  # for contextlib.closing
+
     def _accept(self):
         while True:
             try:

@@ -14,9 +14,9 @@ import recorded
 import wire
 from client import RawConnection, head, post
 from gate import REPOSITORY
-from upstream import Answer
+from upstream import Answer, holding
 from waiting import eventually
-from world import socket, threading, time
+from world import socket, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 REJECTED, TURNED_AWAY = "seriesgate_requests_rejected_total", "seriesgate_connections_turned_away_total"
@@ -60,14 +60,10 @@ def ending_after(data):
 def while_one_waits(reach):
     """Does it while a request waits for the store."""
     def do(gate, upstream):
-        upstream.default = Answer(hold=threading.Event())
-        with gate.raw() as waiting:
+        with holding(upstream), gate.raw() as waiting:
             waiting.send(post(large(300_000)))
             eventually(lambda: upstream.requests, "one waits for the store")
-            try:
-                return reach(gate, upstream)
-            finally:
-                upstream.default.hold.set()
+            return reach(gate, upstream)
     return do
 
 
@@ -167,14 +163,13 @@ def test_an_address_that_does_not_accept_is_not_waited_for(start_gate, key):
 def test_who_is_turned_away_keeps_the_connection(limited, upstream):
     """Another one would cost more, with TLS above all."""
     gate = limited(BOUNDS["server.maxInflightBytes"][0] + "\n")
-    upstream.default = Answer(hold=threading.Event())
     with gate.raw() as waiting, gate.raw() as other:
-        waiting.send(post(large(300_000)))
-        eventually(lambda: upstream.requests, "one waits for the store")
-        for _ in range(3):
-            other.send(post(large(300_000)))
-            assert (reply := other.reply()).status == 503 and reply.get("Connection") is None
-        upstream.default.hold.set()
+        with holding(upstream):
+            waiting.send(post(large(300_000)))
+            eventually(lambda: upstream.requests, "one waits for the store")
+            for _ in range(3):
+                other.send(post(large(300_000)))
+                assert (reply := other.reply()).status == 503 and reply.get("Connection") is None
         assert waiting.reply().status == 204
         other.send(post(large(300_000)))
         assert other.reply().status == 204

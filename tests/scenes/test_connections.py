@@ -9,9 +9,9 @@ import recorded
 from bounds import within
 from client import head, post
 from crowding import connections, given_up, is_open, turned_away
-from upstream import Answer
+from upstream import holding
 from waiting import eventually
-from world import socket, threading
+from world import socket
 
 GOOD = recorded.bodies("metadata-v1")[0]
 
@@ -53,42 +53,34 @@ def test_a_peer_with_too_many_connections_closes_its_own(start_gate, upstream):
 
 
 def test_who_finds_only_work_in_progress_is_told_to_come_again_and_health_is_answered(start_gate, upstream):
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
     gate = bounded(start_gate, upstream, total=10)
-    with connections(gate, 10, post(GOOD)) as working:
-        try:
-            eventually(lambda: len(upstream.requests) == 10, "all are being worked on")
-            with within(gate, memory_mib=8, cpu=0.5, seconds=3):
-                for _ in range(5):
-                    reply = gate.send(GOOD)
-                    assert reply.status == 503 and int(reply.get("Retry-After")) >= 1, reply
-                    assert reply.get("Connection") == "close"
-                    assert gate.get("/health").status == 200
-                    assert gate.get("/-/ready").status == 200
-            assert turned_away(gate, "max_connections") == 5
-            assert given_up(gate, "max_connections") == 0
-        finally:
-            held.set()
+    with holding(upstream) as release, connections(gate, 10, post(GOOD)) as working:
+        eventually(lambda: len(upstream.requests) == 10, "all are being worked on")
+        with within(gate, memory_mib=8, cpu=0.5, seconds=3):
+            for _ in range(5):
+                reply = gate.send(GOOD)
+                assert reply.status == 503 and int(reply.get("Retry-After")) >= 1, reply
+                assert reply.get("Connection") == "close"
+                assert gate.get("/health").status == 200
+                assert gate.get("/-/ready").status == 200
+        assert turned_away(gate, "max_connections") == 5
+        assert given_up(gate, "max_connections") == 0
+        release.set()
         assert [each.reply().status for each in working] == [204] * 10
     assert len(upstream.requests) == 10
     assert gate.send(GOOD).status == 204
 
 
 def test_a_flood_that_leaves_no_room_even_for_guests_is_counted_and_survived(start_gate, upstream):
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
     gate = bounded(start_gate, upstream, total=10)
-    with connections(gate, 10, post(GOOD)) as working:
+    with holding(upstream) as release, connections(gate, 10, post(GOOD)) as working:
         eventually(lambda: len(upstream.requests) == 10, "all are being worked on")
-        try:
-            with connections(gate, 300) as flood:
-                assert gate.get("/health").status == 200
-                assert eventually(lambda: turned_away(gate, "max_connections") >= 200, "they are counted")
-                assert gate.metric("seriesgate_connections") <= 10 + 9 + 64 + 16
-                assert sum(is_open(each) for each in flood) <= 64
-        finally:
-            held.set()
+        with connections(gate, 300) as flood:
+            assert gate.get("/health").status == 200
+            assert eventually(lambda: turned_away(gate, "max_connections") >= 200, "they are counted")
+            assert gate.metric("seriesgate_connections") <= 10 + 9 + 64 + 16
+            assert sum(is_open(each) for each in flood) <= 64
+        release.set()
         assert [each.reply().status for each in working] == [204] * 10
     assert gate.send(GOOD).status == 204
 

@@ -19,9 +19,17 @@ PATIENCE = 8
 
 
 @pytest.fixture
-def hasty(start_gate, upstream):
+def hasty(limited):
     """A gate that gives a request one second."""
-    return start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{readTimeout: 1s, idleTimeout: 2s}}\n")
+    return limited("server: {readTimeout: 1s, idleTimeout: 2s}\n")
+
+
+def assert_all_are_told(gate, status, body=GOOD, count=20):
+    """So many that send side by side; and nothing of them is left."""
+    with ThreadPoolExecutor(count) as pool:
+        replies = list(pool.map(lambda _: gate.send(body), range(count)))
+    assert [reply.status for reply in replies] == [status] * count
+    eventually(lambda: is_idle(gate), "all is given back")
 
 
 def is_idle(gate):
@@ -86,8 +94,7 @@ def test_a_sender_that_does_not_read_its_answers_is_given_up(hasty):
     (CHUNKED, b"1\r\nx\r\n"),
     (head("GET", "/health")[:-2] + b"X-Long: ", b"x"),
 ], ids=["a header", "a body", "chunks", "a question at the front desk"])
-def test_a_sender_that_dribbles_does_not_hold_up_the_end(start_gate, upstream, first, piece):
-    gate = start_gate(f"--upstream.url={upstream.url}")  # readTimeout and drainTimeout are 30 s
+def test_a_sender_that_dribbles_does_not_hold_up_the_end(gate, first, piece):  # readTimeout and drainTimeout are 30 s
     began = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         sending = pool.submit(send_for_ever, gate.address, 5, first, piece, 25, 0.02)
@@ -102,8 +109,7 @@ def test_a_sender_that_dribbles_does_not_hold_up_the_end(start_gate, upstream, f
     assert time.monotonic() - began < 7, "it has not waited for them"
 
 
-def test_what_is_forwarded_is_finished_while_a_dribbler_is_told_to_go(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}")
+def test_what_is_forwarded_is_finished_while_a_dribbler_is_told_to_go(gate, upstream):
     held = threading.Event()
     upstream.answers.append(Answer(200, [], b"stored", hold=held))
     with gate.raw() as writer, ThreadPoolExecutor(1) as pool:
@@ -120,9 +126,8 @@ def test_what_is_forwarded_is_finished_while_a_dribbler_is_told_to_go(start_gate
     assert gate.wait() == 0
 
 
-def test_a_sender_that_does_not_read_its_answer_does_not_hold_up_the_end(start_gate, upstream):
+def test_a_sender_that_does_not_read_its_answer_does_not_hold_up_the_end(gate, upstream):
     upstream.default = Answer(400, [], b"x" * 250_000)
-    gate = start_gate(f"--upstream.url={upstream.url}")
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(gate.address)
@@ -164,15 +169,12 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("name", ENDLESS)
-def test_an_answer_that_never_ends_is_504_in_time(start_gate, name):
-    first, piece, every = ENDLESS[name]
+@pytest.mark.parametrize("first, piece, every", ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_that_never_ends_is_504_in_time(start_gate, first, piece, every):
     with HostileUpstream(for_ever(piece, every, first)) as upstream:
         gate = start_gate(config=f"upstream: {{url: '{upstream.url}', timeout: 1s}}\n")
-        with within(gate, memory_mib=32, seconds=5), ThreadPoolExecutor(20) as pool:
-            replies = list(pool.map(lambda _: gate.send(GOOD), range(20)))
-        assert [reply.status for reply in replies] == [504] * 20
-        eventually(lambda: is_idle(gate), "all is given back")
+        with within(gate, memory_mib=32, seconds=5):
+            assert_all_are_told(gate, 504)
 
 
 STORMS = {
@@ -187,15 +189,12 @@ STORMS = {
 }
 
 
-@pytest.mark.parametrize("name", STORMS)
-def test_an_answer_without_measure_is_502_at_once(start_gate, name):
-    first, piece = STORMS[name]
+@pytest.mark.parametrize("first, piece", STORMS.values(), ids=STORMS)
+def test_an_answer_without_measure_is_502_at_once(start_gate, first, piece):
     with HostileUpstream(for_ever(piece, 0, first)) as upstream:
         gate = start_gate(config=f"upstream: {{url: '{upstream.url}', timeout: 10s}}\n")
-        with within(gate, memory_mib=32, cpu=1, seconds=5), ThreadPoolExecutor(20) as pool:
-            replies = list(pool.map(lambda _: gate.send(GOOD), range(20)))
-        assert [reply.status for reply in replies] == [502] * 20
-        eventually(lambda: is_idle(gate), "all is given back")
+        with within(gate, memory_mib=32, cpu=1, seconds=5):
+            assert_all_are_told(gate, 502)
 
 
 def test_a_few_interim_answers_are_fine(gate, upstream):
@@ -208,7 +207,4 @@ def test_an_upstream_that_stops_reading_is_504_in_time(start_gate):
     body = wire.pack(b"".join(wire.sampled("up", job=f"{at:x}" * 9) for at in range(40_000)))
     with HostileUpstream(for_ever(b"", 0.1), receive_buffer=4096) as upstream:
         gate = start_gate(config=f"upstream: {{url: '{upstream.url}', timeout: 1s}}\n")
-        with ThreadPoolExecutor(4) as pool:
-            replies = list(pool.map(lambda _: gate.send(body), range(4)))
-        assert [reply.status for reply in replies] == [504] * 4
-        eventually(lambda: is_idle(gate), "all is given back")
+        assert_all_are_told(gate, 504, body, count=4)

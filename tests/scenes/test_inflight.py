@@ -2,9 +2,10 @@
 
 import wire
 from bounds import within
-from upstream import Answer
+from crowding import connections
+from upstream import holding
 from waiting import eventually
-from world import ThreadPoolExecutor, threading
+from world import ThreadPoolExecutor
 
 BOUNDS = "server: {maxRequestBytes: 1MiB, maxDecodedBytes: 4MiB, maxInflightBytes: 6MiB}\n"
 
@@ -17,15 +18,14 @@ def blown_up(decoded_bytes, name):
 def test_decoded_bytes_that_were_given_back_keep_nobody_out(limited, upstream):
     """Two requests of 4 MiB decoded that waited for the store kept every third one out, though they held 400 KB."""
     gate = limited(BOUNDS)
-    upstream.default = Answer(hold=threading.Event())
     requests = 6
     with within(gate, seconds=20), ThreadPoolExecutor(requests) as senders:
-        replies = []
-        for i in range(requests):  # one after the other: they never are decoded at the same time
-            replies.append(senders.submit(gate.send, blown_up(3_900_000, f"up{i}")))
-            eventually(lambda: len(upstream.requests) > i, "it has come to the store", 10)
-        assert gate.metric("seriesgate_inflight_bytes") < 2_000_000
-        upstream.default.hold.set()
+        with holding(upstream):
+            replies = []
+            for i in range(requests):  # one after the other: they never are decoded at the same time
+                replies.append(senders.submit(gate.send, blown_up(3_900_000, f"up{i}")))
+                eventually(lambda: len(upstream.requests) == len(replies), "it has come to the store", 10)
+            assert gate.metric("seriesgate_inflight_bytes") < 2_000_000
         assert [reply.result().status for reply in replies] == [204] * requests
     assert gate.metric("seriesgate_inflight_bytes") == 0
 
@@ -34,17 +34,11 @@ def test_bodies_leave_room_for_decoding(limited, upstream):
     """Bodies that come slowly took all there is, and then none of them could be decoded."""
     gate = limited(BOUNDS)
     announced = b"POST /api/v1/write HTTP/1.1\r\nHost: gate\r\nContent-Length: 1000000\r\n\r\n"
-    begun = [gate.raw() for _ in range(8)]
-    try:
-        for sender in begun:
-            sender.send(announced + b"x" * 900_000)
+    with connections(gate, 8, announced + b"x" * 900_000):
         eventually(lambda: gate.metric("seriesgate_requests_rejected_total", reason="overloaded") >= 6,
                    "those for which there is no room are told so", 10)
         assert 900_000 <= gate.metric("seriesgate_inflight_bytes") <= 2 << 20  # 6 MiB without the 4 MiB to decode in
         eventually(lambda: gate.send(blown_up(3_900_000, "up")).status == 204, "one that is complete goes on", 10)
-    finally:
-        for sender in begun:
-            sender.close()
     eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 0, "all of it is given back", 10)
 
 

@@ -5,9 +5,9 @@ import pytest
 import recorded
 import wire
 from client import head, post, refuses
-from upstream import Answer
+from upstream import holding
 from waiting import eventually
-from world import threading, time
+from world import time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 
@@ -34,18 +34,15 @@ def test_a_sender_in_the_middle_of_its_body_may_finish_it(gate, upstream):
     assert gate.wait() == 0
 
 
-def test_the_drain_has_a_bound(start_gate, upstream):
-    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{drainTimeout: 1s}}\n")
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
-    with gate.raw() as connection:
+def test_the_drain_has_a_bound(limited, upstream):
+    gate = limited("server: {drainTimeout: 1s}\n")
+    with holding(upstream), gate.raw() as connection:
         connection.send(post(GOOD))
         eventually(lambda: upstream.requests, "the request is upstream")
         started = time.monotonic()
         gate.signal()
         assert gate.wait() == 0
         assert time.monotonic() - started == pytest.approx(1, abs=0.01)
-    held.set()
 
 
 def test_a_gate_that_never_had_a_request_ends_at_once(gate):

@@ -6,14 +6,20 @@ import pytest
 
 import client
 import recorded
-from upstream import Answer
+from crowding import connections
+from upstream import holding
 from waiting import eventually
-from world import threading
 
 GOOD = recorded.bodies("metadata-v1")[0]
 INGESTION = ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"]
 READ = ["/", "/health", "/-/healthy", "/-/ready", "/stats", "/metrics", "/config"]
 APART = "--admin.listen=127.0.0.1:0"
+
+
+@pytest.fixture
+def apart(limited):
+    """apart(text): a gate with an address of its own for people."""
+    return lambda text="": limited(text, APART)
 
 
 def ask(address, method, path, body=b""):
@@ -23,12 +29,12 @@ def ask(address, method, path, body=b""):
         return connection.request(method, path)
 
 
-@pytest.mark.parametrize("apart", [False, True], ids=["one", "two"])
-def test_every_path_is_answered_where_it_belongs_and_404_elsewhere(start_gate, upstream, apart):
-    gate = start_gate(f"--upstream.url={upstream.url}", *([APART] if apart else []))
-    assert (gate.address != gate.admin_address) == apart
+@pytest.mark.parametrize("two", [False, True], ids=["one", "two"])
+def test_every_path_is_answered_where_it_belongs_and_404_elsewhere(limited, two):
+    gate = limited("", *([APART] if two else []))
+    assert (gate.address != gate.admin_address) == two
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-    elsewhere = 404 if apart else None
+    elsewhere = 404 if two else None
     table = [(method, path, at_listen, at_admin)
              for method, paths, at_listen, at_admin in [
                  ("POST", INGESTION, 204, elsewhere or 204), ("GET", INGESTION, 405, elsewhere or 405),
@@ -43,8 +49,8 @@ def test_every_path_is_answered_where_it_belongs_and_404_elsewhere(start_gate, u
         assert ask(gate.admin_address, method, path, body).status == at_admin, (method, path, "admin.listen")
 
 
-def test_who_asks_at_the_wrong_address_is_told_so(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", APART)
+def test_who_asks_at_the_wrong_address_is_told_so(apart, upstream):
+    gate = apart()
     paths = ", ".join(INGESTION)
     assert ask(gate.address, "GET", "/metrics").first_line == (
         f"no such path: /metrics; remote write goes to {paths}; nothing else is at this address")
@@ -54,40 +60,31 @@ def test_who_asks_at_the_wrong_address_is_told_so(start_gate, upstream):
     assert upstream.requests == []
 
 
-def test_a_reload_at_the_address_for_people_is_waited_for(start_gate, upstream, tmp_path):
-    gate = start_gate(f"--upstream.url={upstream.url}", APART, config="maxHourlySeries: 5\n")
+def test_a_reload_at_the_address_for_people_is_waited_for(apart):
+    gate = apart("maxHourlySeries: 5\n")
     reply = gate.reload("maxHourlySeries: 6\n")
     assert reply.status == 200 and b"maxHourlySeries" in reply.body
 
 
-def test_senders_never_crowd_out_who_asks_at_the_address_for_people(start_gate, upstream):
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
-    gate = start_gate(f"--upstream.url={upstream.url}", APART,
-                      config="server: {maxConnections: 4, maxConnectionsPerPeer: 0, threads: 1}\n")
+def test_senders_never_crowd_out_who_asks_at_the_address_for_people(apart, upstream):
+    gate = apart("server: {maxConnections: 4, maxConnectionsPerPeer: 0, threads: 1}\n")
     scraper = client.Client(gate.admin_address)
     assert scraper.get("/metrics").status == 200
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-    working = [gate.raw() for _ in range(4)]
-    try:
-        for each in working:
-            each.send(client.post(GOOD))
+    with holding(upstream) as release, connections(gate, 4, client.post(GOOD)) as working:
         eventually(lambda: len(upstream.requests) == 4, "all are being worked on")
-        idle = [client.RawConnection(gate.address) for _ in range(200)]
-        for _ in range(20):
-            assert scraper.get("/metrics").status == 200
-            assert gate.get("/-/ready").status == 200
-        for each in idle:
-            each.close()
-    finally:
-        held.set()
-    assert [each.reply().status for each in working] == [204] * 4
+        with connections(gate, 200):
+            for _ in range(20):
+                assert scraper.get("/metrics").status == 200
+                assert gate.get("/-/ready").status == 200
+        release.set()
+        assert [each.reply().status for each in working] == [204] * 4
     assert gate.metric("seriesgate_connections_given_up_total", reason="max_connections") == 0
 
 
-def test_the_address_for_people_has_a_bound_of_its_own_and_senders_are_not_counted_in(start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", APART, config="server: {maxConnections: 2}\n")
-    sender = client.Client(gate.address)
+def test_the_address_for_people_has_a_bound_of_its_own_and_senders_are_not_counted_in(apart):
+    gate = apart("server: {maxConnections: 2}\n")
+    sender = gate.client()
     assert sender.write(GOOD).status == 204
     idle = [client.RawConnection(gate.admin_address) for _ in range(100)]
     assert sender.write(GOOD).status == 204
@@ -99,20 +96,17 @@ def test_the_address_for_people_has_a_bound_of_its_own_and_senders_are_not_count
         each.close()
 
 
-def test_while_it_drains_readiness_is_told_at_the_address_for_people(start_gate, upstream):
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
-    gate = start_gate(f"--upstream.url={upstream.url}", APART)
-    working = gate.raw()
-    working.send(client.post(GOOD))
-    eventually(lambda: upstream.requests, "it is being worked on")
-    gate.signal()
-    eventually(lambda: gate.get("/-/ready").status == 503, "it drains")
-    with pytest.raises(ConnectionRefusedError):
-        client.connect(gate.address)
-    assert gate.get("/-/healthy").status == 200
-    held.set()
-    assert working.reply().status == 204
+def test_while_it_drains_readiness_is_told_at_the_address_for_people(apart, upstream):
+    gate = apart()
+    with gate.raw() as working:
+        with holding(upstream):
+            working.send(client.post(GOOD))
+            eventually(lambda: upstream.requests, "it is being worked on")
+            gate.signal()
+            eventually(lambda: gate.get("/-/ready").status == 503, "it drains")
+            assert client.refuses(gate.address)
+            assert gate.get("/-/healthy").status == 200
+        assert working.reply().status == 204
     assert gate.wait() == 0
 
 

@@ -2,12 +2,13 @@
 
 import itertools
 import os
+from contextlib import closing
 
 import pytest
 
 import wire
 import wire_v2
-from upstream import Answer, Upstream
+from upstream import Answer, Upstream, holding
 from waiting import eventually
 from world import threading
 
@@ -30,9 +31,20 @@ def replicated(first, *others, best_effort="false", **keys):
 
 @pytest.fixture
 def replica():
-    made = Upstream()
-    yield made
-    made.stop()
+    with closing(Upstream()) as made:
+        yield made
+
+
+@pytest.fixture
+def gate(start_gate, upstream, replica):
+    """Both stores must have it."""
+    return start_gate(config=replicated(upstream, replica))
+
+
+@pytest.fixture
+def best_effort(start_gate, upstream, replica):
+    """Nobody waits for the replica."""
+    return start_gate(config=replicated(upstream, replica, best_effort="true"))
 
 
 def samples(gate, replica):
@@ -59,8 +71,7 @@ def test_a_replica_gets_every_byte_that_the_first_store_gets(start_gate, upstrea
 
 
 @pytest.mark.parametrize("status", [400, 429, 500, 503])
-def test_what_a_replica_says_is_told_if_the_first_store_has_taken_it(start_gate, upstream, replica, status):
-    gate = start_gate(config=replicated(upstream, replica))
+def test_what_a_replica_says_is_told_if_the_first_store_has_taken_it(gate, replica, status):
     replica.default = Answer(status, [("Retry-After", "7")], b"not now\n")
     reply = gate.send(body())
     assert (reply.status, reply.body, reply.get("Retry-After")) == (status, b"not now\n", "7")
@@ -71,8 +82,7 @@ def test_what_a_replica_says_is_told_if_the_first_store_has_taken_it(start_gate,
         "3", replica.host, "false", str(status), "not now")
 
 
-def test_an_error_of_the_first_store_comes_before_that_of_a_replica(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica))
+def test_an_error_of_the_first_store_comes_before_that_of_a_replica(gate, upstream, replica):
     upstream.default = Answer(500, [], b"first\n")
     replica.default = Answer(400, [], b"second\n")
     reply = gate.send(body())
@@ -96,8 +106,7 @@ def test_a_sender_comes_again_for_as_long_as_one_store_may_take_what_it_sends(st
     third.stop()
 
 
-def test_credentials_of_a_sender_are_for_the_first_store(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica))
+def test_credentials_of_a_sender_are_for_the_first_store(gate, upstream, replica):
     of_sender = [("Authorization", "Basic c2VuZGVy"), ("Cookie", "session=1"), ("X-Other", "y")]
     assert gate.send(body(), of_sender).status == 204
     assert [upstream.requests[0].get(name) for name, _ in of_sender] == ["Basic c2VuZGVy", "session=1", "y"]
@@ -107,20 +116,16 @@ def test_credentials_of_a_sender_are_for_the_first_store(start_gate, upstream, r
     assert (reply.status, reply.get("Retry-After")) == (503, "1")
 
 
-def test_a_replica_that_is_away_is_502_and_the_sender_comes_again(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica))
+def test_a_replica_that_is_away_is_502_and_the_sender_comes_again(gate, upstream, replica):
     replica.stop()
     data = body()
     reply = gate.send(data)
     assert reply.status == 502
     assert reply.first_line.startswith(f"cannot reach the upstream {replica.host}: ")
-    again = Upstream(port=replica.port)
-    try:
+    with closing(Upstream(port=replica.port)) as again:
         assert gate.send(data).status == 204
         assert again.bodies == [data]
         assert upstream.bodies == [data, data]
-    finally:
-        again.stop()
     assert samples(gate, replica) == ((3, 3), (3, 3))
     assert gate.metric("seriesgate_replica_errors_total", replica=replica.host, reason="connection_refused") == 1
     assert gate.stats["requests"]["upstreamErrors"] == 0
@@ -128,24 +133,17 @@ def test_a_replica_that_is_away_is_502_and_the_sender_comes_again(start_gate, up
 
 def test_a_replica_that_is_too_slow_is_504(start_gate, upstream, replica):
     gate = start_gate(config=replicated(upstream, replica, timeout="3s"))
-    release = threading.Event()
-    replica.default.hold = release
-    try:
+    with holding(replica):
         reply = gate.send(body())
-        assert reply.status == 504
-        assert replica.host in reply.first_line
-    finally:
-        release.set()
+    assert reply.status == 504
+    assert replica.host in reply.first_line
 
 
-def test_stores_are_sent_a_request_at_the_same_time(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica))
-    release = threading.Event()
-    upstream.default.hold = release
-    sender = threading.Thread(target=gate.send, args=(body(),))
-    sender.start()
-    eventually(lambda: len(replica.requests) == 1, "the replica has it while the first store thinks")
-    release.set()
+def test_stores_are_sent_a_request_at_the_same_time(gate, upstream, replica):
+    with holding(upstream):
+        sender = threading.Thread(target=gate.send, args=(body(),))
+        sender.start()
+        eventually(lambda: len(replica.requests) == 1, "the replica has it while the first store thinks")
     sender.join()
 
 
@@ -161,9 +159,7 @@ def written(samples_, histograms="0", exemplars="0"):
     (written("2"), Answer(204), None, 0),
     (Answer(204), written("2"), None, 0),
 ])
-def test_of_remote_write_2_as_much_is_written_as_by_the_one_with_the_least(start_gate, upstream, replica, first, second,
-                                                                           told, stored):
-    gate = start_gate(config=replicated(upstream, replica))
+def test_of_remote_write_2_as_much_is_written_as_by_the_one_with_the_least(gate, upstream, replica, first, second, told, stored):
     upstream.default, replica.default = first, second
     data = wire_v2.request({"__name__": "m", "part": "0"}, {"__name__": "m", "part": "1"})
     reply = gate.send(wire.pack(data), wire_v2.HEADERS)
@@ -172,8 +168,7 @@ def test_of_remote_write_2_as_much_is_written_as_by_the_one_with_the_least(start
     assert (gate.stats["samples"]["stored"], gate.stats["samples"]["failed"]) == (stored, 2 - stored)
 
 
-def test_an_older_vmagent_is_not_told_that_all_stores_know_zstd(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica))
+def test_an_older_vmagent_is_not_told_that_all_stores_know_zstd(gate, upstream, replica):
     with gate.client() as client:
         reply = client.request("POST", "/api/v1/write?get_vm_proto_version=1")
     assert reply.body != b"1"
@@ -182,24 +177,22 @@ def test_an_older_vmagent_is_not_told_that_all_stores_know_zstd(start_gate, upst
 
 # --- nobody waits
 
-def test_nobody_waits_for_a_replica_with_best_effort(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
-    release = threading.Event()
-    replica.default.hold = release
+def test_nobody_waits_for_a_replica_with_best_effort(best_effort, replica):
+    gate = best_effort
     sent = [body() for _ in range(5)]
-    for each in sent:
-        assert gate.send(each).status == 204
-    eventually(lambda: len(replica.requests) == 5, "it gets all")
-    held = gate.metric("seriesgate_replica_copies_bytes") - sum(len(each) for each in sent)
-    assert 5 * EACH < held < 5 * (EACH + 2048)  # their headers
-    release.set()
+    with holding(replica):
+        for each in sent:
+            assert gate.send(each).status == 204
+        eventually(lambda: len(replica.requests) == 5, "it gets all")
+        held = gate.metric("seriesgate_replica_copies_bytes") - sum(len(each) for each in sent)
+        assert 5 * EACH < held < 5 * (EACH + 2048)  # their headers
     eventually(lambda: samples(gate, replica) == ((15, 0), (15, 0)), "it has confirmed all")
     assert sorted(replica.bodies) == sorted(sent)
     eventually(lambda: gate.metric("seriesgate_replica_copies_bytes") == 0, "all of it is given back")
 
 
-def test_what_a_replica_with_best_effort_has_not_taken_is_counted_and_told(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
+def test_what_a_replica_with_best_effort_has_not_taken_is_counted_and_told(best_effort, replica):
+    gate = best_effort
     replica.stop()
     assert [gate.send(body()).status for _ in range(4)] == [204] * 4
     eventually(lambda: samples(gate, replica) == ((0, 12), (12, 0)), "it is counted")
@@ -208,13 +201,11 @@ def test_what_a_replica_with_best_effort_has_not_taken_is_counted_and_told(start
     assert (line["best_effort"], line["reason"]) == ("true", "connection_refused")
 
 
-def test_copies_on_their_way_are_bounded(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
-    release = threading.Event()
-    replica.default.hold = release
+def test_copies_on_their_way_are_bounded(best_effort, replica):
+    gate = best_effort
     big = wire.pack(wire.sampled("m") + b"".join(
         wire.metadata(f"m{n}", help_text=f"{n:08x}" * 120) for n in range(20)) + _incompressible(7 << 20))
-    try:
+    with holding(replica):
         assert [gate.send(big).status for _ in range(10)] == [204] * 10
         taken = 9
         assert taken * (len(big) + EACH + 2048) < 64 << 20 < (taken + 1) * len(big)
@@ -222,18 +213,14 @@ def test_copies_on_their_way_are_bounded(start_gate, upstream, replica):
         assert taken * EACH < held < taken * (EACH + 2048)
         assert gate.metric("seriesgate_replica_errors_total", replica=replica.host, reason="dropped") == 1
         assert gate.said("a replica has not stored what it was sent", reason="dropped")
-    finally:
-        release.set()
     eventually(lambda: gate.metric("seriesgate_replica_copies_bytes") == 0, "all have ended")
     assert gate.metric("seriesgate_replica_samples_stored_total", replica=replica.host) == taken
 
 
-def test_headers_of_copies_are_bounded(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
-    release = threading.Event()
-    replica.default.hold = release
+def test_headers_of_copies_are_bounded(best_effort, replica):
+    gate = best_effort
     small = body()
-    try:
+    with holding(replica):
         with gate.client() as client:
             for _ in range(1100):
                 assert client.write(small, [("X-Pad", "a" * 60_000)]).status == 204
@@ -241,8 +228,6 @@ def test_headers_of_copies_are_bounded(start_gate, upstream, replica):
         dropped = gate.metric("seriesgate_replica_errors_total", replica=replica.host, reason="dropped")
         assert (60 << 20) < held <= (64 << 20)
         assert 100 < dropped < 200
-    finally:
-        release.set()
     eventually(lambda: gate.metric("seriesgate_replica_copies_bytes") == 0, "all have ended")
 
 
@@ -250,30 +235,24 @@ def _incompressible(size):
     return wire.metadata("noise", help_text=os.urandom(size // 2).hex())
 
 
-def test_copies_are_waited_for_at_the_end(start_gate, upstream, replica):
-    gate = start_gate(config=replicated(upstream, replica, best_effort="true"))
-    release = threading.Event()
-    replica.default.hold = release
-    assert gate.send(body()).status == 204
-    eventually(lambda: len(replica.requests) == 1, "it is on its way")
-    gate.signal()
-    eventually(lambda: gate.said("draining"), "it drains")
-    assert gate.running
-    release.set()
+def test_copies_are_waited_for_at_the_end(best_effort, replica):
+    gate = best_effort
+    with holding(replica):
+        assert gate.send(body()).status == 204
+        eventually(lambda: len(replica.requests) == 1, "it is on its way")
+        gate.signal()
+        eventually(lambda: gate.said("draining"), "it drains")
+        assert gate.running
     assert gate.wait() == 0
     assert not gate.said("copies for replicas not finished, what is in them is lost")
 
 
 def test_copies_are_waited_for_no_longer_than_the_drain_may_take(start_gate, upstream, replica):
     gate = start_gate(config=replicated(upstream, replica, best_effort="true").replace("5s", "300ms"))
-    release = threading.Event()
-    replica.default.hold = release
-    try:
+    with holding(replica):
         assert gate.send(body()).status == 204
         eventually(lambda: len(replica.requests) == 1, "it is on its way")
         gate.signal()
         assert gate.wait() == 0
         [line] = gate.said("copies for replicas not finished, what is in them is lost")
         assert line["requests"] == "1"
-    finally:
-        release.set()

@@ -1,21 +1,27 @@
 """Senders that are slow or silent: a deadline for each request, a bound for all of them together."""
 
+import contextlib
+
 import pytest
 
 import recorded
 import wire
 from client import head, post
-from upstream import Answer
+from upstream import Answer, holding
 from waiting import eventually
-from world import ThreadPoolExecutor, socket, threading, time
+from world import ThreadPoolExecutor, socket, time
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 
 
+CHUNKED = head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")])
+SMALL = "server: {maxInflightBytes: 2MiB, maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB}\n"
+
+
 @pytest.fixture
-def hasty(start_gate, upstream):
+def hasty(limited):
     """A gate that gives a request one second."""
-    return start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{readTimeout: 1s, idleTimeout: 2s}}\n")
+    return limited("server: {readTimeout: 1s, idleTimeout: 2s}\n")
 
 
 def drip(connection, data, every, seconds):
@@ -50,24 +56,11 @@ def assert_timed_out(gate, upstream, connection, started):
     assert gate.send(GOOD).status == 204
 
 
-def test_half_a_body_and_then_silence_is_503(hasty, upstream):
+@pytest.mark.parametrize("half", [post(GOOD)[:-10], head()[:20], CHUNKED + b"5\r\nab"], ids=["body", "head", "chunk"])
+def test_half_a_request_and_then_silence_is_503(hasty, upstream, half):
     with hasty.raw() as connection:
         started = time.monotonic()
-        connection.send(post(GOOD)[:-10])
-        assert_timed_out(hasty, upstream, connection, started)
-
-
-def test_half_a_head_and_then_silence_is_503(hasty, upstream):
-    with hasty.raw() as connection:
-        started = time.monotonic()
-        connection.send(head()[:20])
-        assert_timed_out(hasty, upstream, connection, started)
-
-
-def test_half_a_chunk_and_then_silence_is_503(hasty, upstream):
-    with hasty.raw() as connection:
-        started = time.monotonic()
-        connection.send(head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked")]) + b"5\r\nab")
+        connection.send(half)
         assert_timed_out(hasty, upstream, connection, started)
 
 
@@ -102,9 +95,9 @@ def test_an_idle_connection_is_closed_without_a_word(hasty):
         assert time.monotonic() - started == pytest.approx(2, abs=0.02)
 
 
-def test_a_sender_that_never_reads_its_answers_is_given_up(start_gate, upstream):
+def test_a_sender_that_never_reads_its_answers_is_given_up(limited, upstream):
     upstream.default = Answer(400, [], b"x" * (8 << 20))
-    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\nserver: {{readTimeout: 1s, idleTimeout: 1s}}\n")
+    gate = limited("server: {readTimeout: 1s, idleTimeout: 1s}\n")
     with gate.raw() as connection:
         connection.send(post(GOOD) * 4)
         eventually(lambda: upstream.requests, "the first of them is forwarded")
@@ -130,58 +123,43 @@ def test_a_sender_that_has_sent_all_and_closes_its_side_still_gets_its_answer(ga
 
 
 def test_a_sender_that_leaves_before_the_answer_does_not_disturb(gate, upstream):
-    held = threading.Event()
-    upstream.answers.append(Answer(hold=held))
-    with gate.raw() as connection:
+    with holding(upstream), gate.raw() as connection:
         connection.send(post(GOOD))
         eventually(lambda: upstream.requests, "the request is upstream")
-    held.set()
     assert gate.send(GOOD).status == 204
 
 
-def test_announced_bytes_that_never_come_take_no_room_from_others(start_gate, upstream):
-    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\n"
-                             "server: {maxInflightBytes: 2MiB, maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB}\n")
-    silent = [gate.raw() for _ in range(8)]
-    try:
-        for connection in silent:
-            connection.send(head(headers=[*recorded.HEADERS, ("Content-Length", 1 << 20)]) + b"x")
+def test_announced_bytes_that_never_come_take_no_room_from_others(limited):
+    gate = limited(SMALL)
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            silent = stack.enter_context(gate.raw())
+            silent.send(head(headers=[*recorded.HEADERS, ("Content-Length", 1 << 20)]) + b"x")
         for _ in range(8):
             assert gate.send(GOOD).status == 204
-    finally:
-        for connection in silent:
-            connection.close()
 
 
-def test_over_the_bytes_in_flight_is_503_with_retry_after(start_gate, upstream):
-    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\n"
-                             "server: {maxInflightBytes: 2MiB, maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB}\n")
-    held = threading.Event()
-    upstream.default = Answer(hold=held)
+def test_over_the_bytes_in_flight_is_503_with_retry_after(limited, upstream):
+    gate = limited(SMALL)
     body = recorded.bodies()[0]  # 60 KiB, 570 KiB decoded
-    statuses, replies = [], []
+    replies, refused = [], []
 
     def write():
         reply = gate.send(body)
-        replies.append(reply)
-        statuses.append(reply.status)
+        (refused if reply.status == 503 else replies).append(reply)
 
     with ThreadPoolExecutor(64) as pool:
-        sent = 0
-        try:
-            while 503 not in statuses:
-                assert sent < 60, "60 requests in flight and none refused"
+        with holding(upstream):
+            for sent in range(1, 61):
                 pool.submit(write)
-                sent += 1
-                eventually(lambda: len(upstream.requests) + statuses.count(503) >= sent,
+                eventually(lambda: len(upstream.requests) + len(refused) >= sent,  # pylint: disable=cell-var-from-loop
                            "it has been answered or is upstream")
+                if refused:
+                    break
             assert gate.get("/health").status == 200
             assert gate.get("/-/ready").status == 200
-        finally:
-            held.set()
-    refused = [reply for reply in replies if reply.status == 503]
-    assert statuses.count(204) == len(replies) - len(refused) == len(upstream.requests)
+    assert [reply.status for reply in replies] == [204] * len(upstream.requests)
     assert int(refused[0].get("Retry-After")) >= 1
     assert refused[0].first_line.isprintable() and len(refused[0].first_line) > 10
-    assert gate.stats["samples"]["received"] == 2000 * statuses.count(204)
+    assert gate.stats["samples"]["received"] == 2000 * len(replies)
     assert gate.send(body).status == 204

@@ -1,5 +1,7 @@
 """An upstream that is away, slow or rude: the sender keeps its data and retries, and a retry changes nothing."""
 
+from contextlib import closing
+
 import pytest
 
 import wire
@@ -10,18 +12,11 @@ from world import threading
 BODY = wire.pack(wire.sampled("up", job="a"))
 
 
-def one_worker(upstream_url, **upstream_keys):
-    """A configuration with one worker, so that requests one after the other share its pooled connection."""
-    keys = "".join(f", {name}: {value}" for name, value in upstream_keys.items())
-    return f"upstream: {{url: '{upstream_url}'{keys}}}\nserver: {{threads: 1}}\n"
+@pytest.fixture
+def gate(limited):
+    """With one worker, so that requests one after the other share its pooled connection."""
+    return limited("upstream: {timeout: 3s}\nserver: {threads: 1}\n")
 
-
-def readable(reply):
-    line = reply.first_line
-    return len(line) > 10 and line.isprintable() and line.isascii()
-
-
-# --- away
 
 def test_a_name_that_does_not_resolve_is_502_and_does_not_stop_the_gate(start_gate):
     gate = start_gate("--upstream.url=http://no-such-host.invalid/w")
@@ -29,16 +24,13 @@ def test_a_name_that_does_not_resolve_is_502_and_does_not_stop_the_gate(start_ga
     assert gate.get("/health").status == 200
 
 
-# --- slow
-
-def test_an_upstream_that_is_too_slow_is_504(start_gate, upstream):
-    gate = start_gate(config=one_worker(upstream.url, timeout="3s"))
+def test_an_upstream_that_is_too_slow_is_504(gate, upstream):
     held = threading.Event()
     upstream.answers.append(Answer(hold=held))
     with gate.client() as client:
         reply = client.write(BODY)
         assert reply.status == 504
-        assert readable(reply)
+        assert len(reply.first_line) > 10 and reply.first_line.isprintable() and reply.first_line.isascii()
         assert gate.stats["requests"]["upstreamErrors"] == 1
         # The late answer must not be taken for the answer to the next request.
         upstream.default = Answer(200, [], b"second")
@@ -48,10 +40,7 @@ def test_an_upstream_that_is_too_slow_is_504(start_gate, upstream):
     assert len({request.connection for request in upstream.requests}) == 2
 
 
-# --- the pool
-
-def test_a_pooled_connection_that_the_upstream_closed_goes_unnoticed(start_gate, upstream):
-    gate = start_gate(config=one_worker(upstream.url))
+def test_a_pooled_connection_that_the_upstream_closed_goes_unnoticed(gate, upstream):
     upstream.default.close_after = True
     with gate.client() as client:
         for _ in range(5):
@@ -60,9 +49,8 @@ def test_a_pooled_connection_that_the_upstream_closed_goes_unnoticed(start_gate,
     assert [request.connection for request in upstream.requests] == [1, 2, 3, 4, 5]
 
 
-def test_an_answer_that_nobody_asked_for_is_not_taken_for_the_next_one(start_gate, upstream):
+def test_an_answer_that_nobody_asked_for_is_not_taken_for_the_next_one(gate, upstream):
     """Some servers say 408 on an idle connection before they close it: a sender would drop its data for that."""
-    gate = start_gate(config=one_worker(upstream.url))
     unasked = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     answered = threading.Event()
     upstream.answers.append(Answer(204, parting=(answered, unasked)))
@@ -73,9 +61,8 @@ def test_an_answer_that_nobody_asked_for_is_not_taken_for_the_next_one(start_gat
         assert client.write(BODY).status == 204
 
 
-def test_an_upstream_that_says_close_is_not_asked_again_on_that_connection(start_gate, upstream):
+def test_an_upstream_that_says_close_is_not_asked_again_on_that_connection(gate, upstream):
     upstream.default = Answer(200, [("Connection", "close")], b"bye", close_after=True)
-    gate = start_gate(config=one_worker(upstream.url))
     with gate.client() as client:
         for _ in range(3):
             reply = client.write(BODY)
@@ -83,11 +70,9 @@ def test_an_upstream_that_says_close_is_not_asked_again_on_that_connection(start
     assert [request.connection for request in upstream.requests] == [1, 2, 3]
 
 
-# --- retries of the sender
-
 @pytest.mark.parametrize("failure", [Answer(500), Answer(503, [("Retry-After", "1")]), Answer(429), Answer(cut=0)])
-def test_a_retry_is_decided_as_before_and_counts_no_series_twice(start_gate, upstream, failure):
-    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=2", "--maxDailySeries=3")
+def test_a_retry_is_decided_as_before_and_counts_no_series_twice(limited, upstream, failure):
+    gate = limited("maxHourlySeries: 2\nmaxDailySeries: 3\n")
     body = wire.pack(b"".join(wire.sampled("up", job=job) for job in "abcd"))
     upstream.answers.extend([failure, failure])
     replies = [gate.send(body) for _ in range(3)]
@@ -107,10 +92,7 @@ def test_a_retry_after_502_is_decided_as_before(start_gate):
     body = wire.pack(wire.sampled("up", job="a") + wire.sampled("up", job="b"))
     assert [gate.send(body).status for _ in range(2)] == [502, 502]
     holder.close()
-    upstream = Upstream(port=port)
-    try:
+    with closing(Upstream(port=port)) as upstream:
         assert gate.send(body).refused == (1, 1)
         assert upstream.requests[0].raw == wire.sampled("up", job="a")
         assert gate.current() == 1
-    finally:
-        upstream.stop()

@@ -2,13 +2,13 @@
 invariant in all: what was answered with success is in exactly one store's log, exactly once, as it was sent."""
 
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
 from doors import body, doors, stores  # noqa: F401 (a fixture)
 from faked_names import FakedNames
-from upstream import Answer, Upstream
+from upstream import Answer, Upstream, holding
 from waiting import eventually
 from world import threading, time
 
@@ -18,6 +18,17 @@ def black_hole(stage):
     """A URL whose port answers no attempt to connect at all."""
     stage.ask("black_hole", "127.0.0.1:9009")
     return "http://127.0.0.1:9009/w"
+
+
+@contextmanager
+def in_threads(call, count):
+    """So many calls side by side; at the end of the block they are waited for."""
+    threads = [threading.Thread(target=call) for _ in range(count)]
+    for each in threads:
+        each.start()
+    yield
+    for each in threads:
+        each.join()
 
 
 # --- who is asked
@@ -34,25 +45,17 @@ def test_equal_doors_share_the_requests(start_gate, stores):
 
 def test_the_door_with_the_fewest_requests_is_asked(start_gate, stores):
     gate = start_gate(config=doors(*stores))
-    release = threading.Event()
-    for slow in stores[:2]:
-        slow.default.hold = release
-    waiting = []
-    try:
+    with ExitStack() as senders, holding(*stores[:2]):
         while not all(store.requests for store in stores[:2]):  # each of the two has one, and keeps it
             arrived = sum(len(store.requests) for store in stores)
-            waiting.append(threading.Thread(target=gate.send, args=(body(),)))
-            waiting[-1].start()
-            eventually(lambda: sum(len(store.requests) for store in stores) > arrived, "it has arrived")
+            senders.enter_context(in_threads(lambda: gate.send(body()), 1))
+            eventually(lambda: sum(len(store.requests) for store in stores) > arrived,  # pylint: disable=cell-var-from-loop
+                       "it has arrived")
         eventually(lambda: gate.metric("seriesgate_upstream_door_in_flight", store=stores[0].host,
                                        door=stores[2].host) == 0, "the third one is free")
         assert all(gate.send(body()).status == 204 for _ in range(20))
         assert [len(store.requests) for store in stores[:2]] == [1, 1]
         assert len(stores[2].requests) >= 20
-    finally:
-        release.set()
-        for each in waiting:
-            each.join()
 
 
 def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
@@ -83,15 +86,12 @@ def test_a_door_that_comes_back_is_asked_again(start_gate, stores):
     gate = start_gate(config=doors(*stores[:2]))
     stores[0].stop()
     assert [gate.send(body()).status for _ in range(4)] == [204] * 4
-    again = Upstream(port=stores[0].port)
-    try:
+    with closing(Upstream(port=stores[0].port)) as again:
         eventually(lambda: gate.send(body()).status == 204 and len(again.requests) > 3, "it is asked again", 30)
         [line] = gate.said("an address of the store is back")
         assert line["upstream"] == again.host
         assert float(line["outage_seconds"]) > 0.5
         assert gate.metric("seriesgate_upstream_door_up", store=again.host, door=again.host) == 1
-    finally:
-        again.stop()
 
 
 def test_when_all_doors_are_away_the_sender_is_told_which(start_gate, stores):
@@ -104,11 +104,8 @@ def test_when_all_doors_are_away_the_sender_is_told_which(start_gate, stores):
     stats = gate.stats["requests"]
     assert stats["upstreamErrors"] == 1
     assert stats["upstreamErrorsByReason"]["connection_refused"] == 1
-    back = Upstream(port=stores[1].port)
-    try:
+    with closing(Upstream(port=stores[1].port)):
         assert gate.send(body()).status == 204  # at once
-    finally:
-        back.stop()
 
 
 def test_a_door_that_swallows_connections_delays_few_requests(start_gate, stores, black_hole):
@@ -125,46 +122,28 @@ def test_a_door_that_swallows_connections_delays_few_requests(start_gate, stores
 
 def test_a_door_that_hangs_stalls_no_other_and_not_the_admin(start_gate, stores):
     gate = start_gate(config=doors(*stores, timeout="6s", maxConnections=12))
-    hung = threading.Event()
-    stores[0].default.hold = hung
     statuses = Counter()
 
     def send():
         statuses[gate.send(body()).status] += 1
 
-    try:
-        threads = [threading.Thread(target=send) for _ in range(6)]
-        for each in threads:
-            each.start()
+    with holding(stores[0]), in_threads(send, 6):
         eventually(lambda: len(stores[0].requests) >= 1 and statuses[204] + len(stores[0].requests) == 6, "only they hang")
         for _ in range(30):
             assert gate.send(body()).status == 204
         assert gate.get("/health").status == 200
         assert gate.get("/metrics").status == 200
-        for each in threads:
-            each.join()
-        assert statuses[204] + statuses[504] == 6
-        assert statuses[504] == len(stores[0].requests) >= 1
-    finally:
-        hung.set()
+    assert statuses[204] + statuses[504] == 6
+    assert statuses[504] == len(stores[0].requests) >= 1
 
 
 def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, stores):
     gate = start_gate(config=doors(stores[0], timeout="8s", maxConnections=4))
-    release = threading.Event()
-    stores[0].default.hold = release
     replies = []
-    threads = [threading.Thread(target=lambda: replies.append(gate.send(body()))) for _ in range(12)]
-    for each in threads:
-        each.start()
-    try:
+    with holding(stores[0]), in_threads(lambda: replies.append(gate.send(body())), 12):
         eventually(lambda: gate.metric("seriesgate_upstream_waiting", store=stores[0].host) == 8, "eight wait")
         eventually(lambda: stores[0].connections_open == 4, "the others are there")
         eventually(lambda: gate.metric("seriesgate_upstream_connections") == 4, "the gate has heard that they are there")
-        for each in threads:
-            each.join()
-    finally:
-        release.set()
     statuses = Counter(reply.status for reply in replies)
     assert statuses[504] + statuses[503] == 12
     assert statuses[503] >= 4
@@ -178,18 +157,14 @@ def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, sto
 # --- names
 
 def test_addresses_of_a_name_that_change_move_the_requests(start_gate, tmp_path):
-    with ExitStack() as stack:
-        names = FakedNames(tmp_path)
-        names.set(store="127.0.0.1")
-        first = Upstream()
-        stack.callback(first.stop)
+    names = FakedNames(tmp_path)
+    names.set(store="127.0.0.1")
+    with closing(Upstream()) as first, closing(Upstream(port=first.port, host="127.0.0.2")) as second:
         gate = start_gate(config=f"upstream: {{url: 'http://store:{first.port}/w'}}\n" + names.one_thread,
                           environment=names.environment)
         eventually(lambda: gate.get("/-/ready").status == 200, "its name resolves")
         assert gate.send(body()).status == 204
         assert first.connections_open == 1
-        second = Upstream(port=first.port, host="127.0.0.2")
-        stack.callback(second.stop)
         names.set(store="127.0.0.2")
         eventually(lambda: first.connections_open == 0, "the old address is left", 60)
         assert gate.send(body()).status == 204
