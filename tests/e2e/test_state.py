@@ -1,6 +1,4 @@
-"""What a restart does not forget though the gate was killed, and directories that are not for it alone, or not at all."""
-
-import pytest
+"""What a restart does not forget though the gate was killed, and a directory that is not for it alone."""
 
 from gate import run, why_it_cannot_serve
 from kept_state import directory, forgets_nothing, kept  # noqa: F401 (a fixture)
@@ -26,18 +24,8 @@ def test_a_second_process_on_the_same_directory_is_one_clear_line(limited, upstr
     first = limited(text)
     offer(first, upstream, numbered(3))
     line = why_it_cannot_serve(run(f"--config.file={first.config_file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
-    assert str(directory) in line and "in use" in line
+    assert line == f"state.dir: {directory} is in use by another process"
     assert offer(first, upstream, numbered(9)) == numbered(5)
     first.crash()
     second = limited(text)  # the lock has gone with the process
     assert second.send(b"bad").status == 400
-
-
-@pytest.mark.parametrize("place", ["{tmp}/file/state", "/proc/seriesgate", "{tmp}/file"])
-def test_a_directory_that_cannot_be_written_is_one_clear_line(tmp_path, place):
-    (tmp_path / "file").write_text("in the way")
-    directory = place.format(tmp=tmp_path)
-    file = tmp_path / "gate.yaml"
-    file.write_text(kept(directory, ""))
-    line = why_it_cannot_serve(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
-    assert "state.dir" in line and directory in line
