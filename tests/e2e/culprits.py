@@ -19,6 +19,15 @@ def ask(gate, path, **arguments):
     return answer["data"]
 
 
+def error(gate, path, query):
+    reply = gate.get(f"/api/v1/{path}?{query}")
+    assert reply.status == 400
+    answer = json.loads(reply.body)
+    assert sorted(answer) == ["error", "errorType", "status"]
+    assert (answer["status"], answer["errorType"]) == ("error", "bad_data")
+    return answer["error"]
+
+
 def requests(count, start=0, **labels):
     return [{"__name__": NAME, "job": "shop", "instance": f"a{i % 5}:80", "trace_id": f"t{i}", **labels}
             for i in range(start, start + count)]

@@ -1,21 +1,10 @@
 """Who did it: /api/v1/top, /findings and /refused of a gate that real requests come to."""
 
-import json
-
 import pytest
 
-from culprits import NAME, ask, requests, send
+from culprits import NAME, ask, error, requests, send
 from tables import check_rows
 from traffic import numbered
-
-
-def error(gate, path, query):
-    reply = gate.get(f"/api/v1/{path}?{query}")
-    assert reply.status == 400
-    answer = json.loads(reply.body)
-    assert sorted(answer) == ["error", "errorType", "status"]
-    assert (answer["status"], answer["errorType"]) == ("error", "bad_data")
-    return answer["error"]
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """Why a series is refused, or what would be decided about it: /api/v1/explain."""
 
-import json
 import urllib.parse
 
 import pytest
 
+import culprits
 import documents
 import faked_clock
 from tables import check_rows
@@ -30,12 +30,7 @@ KEYS = ["budgets", "decision", "exempt", "falsePositiveRate", "incumbent", "know
 
 
 def ask(gate, series, tenant=None):
-    arguments = {"series": series, **({} if tenant is None else {"tenant": tenant})}
-    reply = gate.get("/api/v1/explain?" + urllib.parse.urlencode(arguments))
-    assert reply.status == 200, reply.body
-    answer = json.loads(reply.body)
-    assert answer["status"] == "success"
-    return answer["data"]
+    return culprits.ask(gate, "explain", series=series, **({} if tenant is None else {"tenant": tenant}))
 
 
 def send(gate, count, start=0, tenant="shop", **labels):
@@ -156,17 +151,14 @@ NO_SERIES = [
 
 def test_what_is_no_series_is_an_error(gate):
     def is_an_error(series, error):
-        reply = gate.get("/api/v1/explain?" + urllib.parse.urlencode({"series": series}))
-        assert reply.status == 400
-        answer = json.loads(reply.body)
-        assert (answer["status"], answer["errorType"]) == ("error", "bad_data")
-        assert answer["error"] == error + "; possible are series, tenant, each once at most and percent-encoded"
+        assert culprits.error(gate, "explain", urllib.parse.urlencode({"series": series})) == (
+            error + "; possible are series, tenant, each once at most and percent-encoded")
 
     check_rows({series: (series, error) for series, error in NO_SERIES}, is_an_error, gate)
 
 
 def test_a_series_has_to_be_named(gate):
-    assert json.loads(gate.get("/api/v1/explain").body)["error"].startswith("series: is required")
+    assert culprits.error(gate, "explain", "").startswith("series: is required")
 
 
 def test_every_key_is_documented(gate):

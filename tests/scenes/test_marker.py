@@ -1,6 +1,7 @@
 """`marker: true`: the gate writes to its store which budgets withhold data, and when they do no more."""
 
 import datetime
+from contextlib import closing
 
 import pytest
 
@@ -12,14 +13,25 @@ from waiting import eventually
 from world import threading, time
 
 
-def milliseconds(text):
-    """Of a UTC time as FakedClock has it."""
-    return int(datetime.datetime.fromisoformat(text + "+00:00").timestamp()) * 1000
-
-
 @pytest.fixture
 def clock(tmp_path):
     return FakedClock(tmp_path, "2026-01-01 10:00:30")
+
+
+def milliseconds(minute):
+    return int(datetime.datetime.fromisoformat(f"2026-01-01 {minute}:00+00:00").timestamp()) * 1000
+
+
+class MarkersAt(Markers):
+    def __init__(self, upstream, pb, clock):
+        super().__init__(upstream, pb)
+        self._clock = clock
+
+    def at(self, minute, count=1):
+        """Sets the clock to a minute of the day, and does as next(). Times are that minute, or milliseconds if they are not."""
+        self._clock.set(f"2026-01-01 {minute}:00")
+        return {tenant: [(labels, value, minute if at == milliseconds(minute) else at) for labels, value, at in found]
+                for tenant, found in self.next(count).items()}
 
 
 @pytest.fixture
@@ -32,30 +44,25 @@ def marked(limited, clock):
 
 
 @pytest.fixture
-def markers(upstream, pb):
-    return Markers(upstream, pb)
+def markers(upstream, pb, clock):
+    return MarkersAt(upstream, pb, clock)
 
 
 def test_a_budget_that_refuses_says_so_each_minute_until_its_hour_is_over(marked, upstream, clock, markers):
     gate = marked("maxHourlySeries: 3\n")
     name = {"__name__": METRIC, "gate": gate_label(gate), "limit": "global", "window": "hourly"}
     assert len(offer(gate, upstream, numbered(5))) == 3
-    clock.set("2026-01-01 10:01:00")
-    assert markers.next() == {None: [(name, 2.0, milliseconds("2026-01-01 10:01:00"))]}
+    assert markers.at("10:01") == {None: [(name, 2.0, "10:01")]}
     assert len(offer(gate, upstream, numbered(7))) == 3
-    clock.set("2026-01-01 10:02:00")
-    assert markers.next() == {None: [(name, 4.0, milliseconds("2026-01-01 10:02:00"))]}
-    clock.set("2026-01-01 10:59:00")
-    assert markers.next() == {None: [(name, 4.0, milliseconds("2026-01-01 10:59:00"))]}
-    clock.set("2026-01-01 11:00:00")
-    assert markers.next() == {None: [(name, "ends", milliseconds("2026-01-01 11:00:00"))]}
+    assert markers.at("10:02") == {None: [(name, 4.0, "10:02")]}
+    assert markers.at("10:59") == {None: [(name, 4.0, "10:59")]}
+    assert markers.at("11:00") == {None: [(name, "ends", "11:00")]}
     assert gate.current() == 0  # none of them was counted
     eventually(lambda: gate.metric("seriesgate_markers_written_total") == 4, "the store's answers have been read")
     assert gate.metric("seriesgate_markers_failed_total") == 0
     clock.set("2026-01-01 11:01:00")
     assert len(offer(gate, upstream, numbered(4))) == 3
-    clock.set("2026-01-01 11:02:00")
-    assert markers.next() == {None: [(name, 1.0, milliseconds("2026-01-01 11:02:00"))]}  # and nothing before
+    assert markers.at("11:02") == {None: [(name, 1.0, "11:02")]}  # and nothing before
 
 
 def test_it_is_a_request_as_prometheus_writes_it(marked, upstream, clock, markers):
@@ -83,8 +90,7 @@ def test_without_marker_nothing_is_written(limited, marked, upstream, clock, mar
     marking = marked("maxHourlySeries: 1\n")
     offer(marking, upstream, numbered(2))
     for minute in ("10:03", "10:04"):
-        clock.set(f"2026-01-01 {minute}:00")
-        (labels, _, _), = markers.next()[None]
+        (labels, _, _), = markers.at(minute)[None]
         assert labels["gate"] == gate_label(marking)
 
 
@@ -92,17 +98,12 @@ def test_a_tenants_budget_is_written_under_that_tenant(marked, upstream, clock, 
     gate = marked("tenants: {overrides: {a: {maxHourlySeries: 1}, b: {maxDailySeries: 2}, c: {maxHourlySeries: 9}}}\n")
     for tenant in "abc":
         offer(gate, upstream, numbered(3), tenant)
-    clock.set("2026-01-01 10:01:00")
-    at = milliseconds("2026-01-01 10:01:00")
     common = {"__name__": METRIC, "gate": gate_label(gate), "limit": "tenant"}
-    assert markers.next(2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, 2.0, at)],
-                               "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, at)]}
-    clock.set("2026-01-01 10:59:00")
-    markers.next(2)
-    clock.set("2026-01-01 11:00:00")  # the day goes on
-    at = milliseconds("2026-01-01 11:00:00")
-    assert markers.next(2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, "ends", at)],
-                               "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, at)]}
+    assert markers.at("10:01", 2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, 2.0, "10:01")],
+                                      "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, "10:01")]}
+    markers.at("10:59", 2)
+    assert markers.at("11:00", 2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, "ends", "11:00")],
+                                      "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, "11:00")]}  # the day goes on
 
 
 def test_other_budgets_are_written_under_the_tenants_that_they_have_refused(marked, upstream, clock, markers):
@@ -118,8 +119,8 @@ limits:
     assert len(offer(gate, upstream, numbered(2, name="new"), "green", **header)) == 0
     clock.set("2026-01-01 10:01:00")
     requests = eventually(lambda: len(markers.requests) == 2 and markers.requests, "markers for two tenants")
-    at = milliseconds("2026-01-01 10:01:00")
     common = {"__name__": METRIC, "gate": gate_label(gate), "window": "hourly"}
+    at = milliseconds("10:01")
     assert {request.get("X-Team"): markers.of(request) for request in requests} == {
         "red": [({**common, "group": '{job="x"}', "limit": "per-job"}, 2.0, at)],
         "green": [({**common, "limit": "global"}, 2.0, at)]}
@@ -129,24 +130,21 @@ def test_it_ends_when_the_limit_is_raised(marked, upstream, clock, markers):
     config = f"upstream: {{url: '{upstream.url}'}}\nmarker: true\nmaxHourlySeries: "
     gate = marked("maxHourlySeries: 1\n")
     offer(gate, upstream, numbered(3))
-    clock.set("2026-01-01 10:01:00")
-    (name, value, _), = markers.next()[None]
+    (name, value, _), = markers.at("10:01")[None]
     assert value == 2.0
     assert gate.reload(f"{config}3\n").status == 200
-    clock.set("2026-01-01 10:02:00")
-    assert markers.next() == {None: [(name, "ends", milliseconds("2026-01-01 10:02:00"))]}
+    assert markers.at("10:02") == {None: [(name, "ends", "10:02")]}
     assert len(offer(gate, upstream, numbered(4))) == 3  # spent again, for another series
-    clock.set("2026-01-01 10:03:00")
-    assert markers.next() == {None: [(name, 3.0, milliseconds("2026-01-01 10:03:00"))]}
+    assert markers.at("10:03") == {None: [(name, 3.0, "10:03")]}
 
 
 def test_a_gate_that_stops_ends_its_markers(marked, upstream, clock, markers):
     gate = marked("maxHourlySeries: 1\n")
     offer(gate, upstream, numbered(2), "a")
-    clock.set("2026-01-01 10:01:00")
-    (name, _, at), = markers.next()["a"]
+    (name, _, _), = markers.at("10:01")["a"]
     gate.stop()
-    assert markers.next() == {"a": [(name, "ends", at + 1)]}  # the clock stands still, and stores take no older ones
+    # The clock stands still, and stores take no older ones.
+    assert markers.next() == {"a": [(name, "ends", milliseconds("10:01") + 1)]}
 
 
 def test_after_a_restart_it_is_said_again_when_something_is_refused(marked, upstream, clock, markers, tmp_path):
@@ -157,8 +155,7 @@ def test_after_a_restart_it_is_said_again_when_something_is_refused(marked, upst
     first.stop()
     second = marked(text)
     assert len(offer(second, upstream, numbered(2), "b")) == 1
-    clock.set("2026-01-01 10:01:00")
-    found = markers.next()
+    found = markers.at("10:01")
     assert found.keys() == {"b"} and [value for _, value, _ in found["b"]] == [1.0]
 
 
@@ -173,23 +170,17 @@ def test_a_store_that_is_away_is_told_in_the_next_minute(marked, upstream, clock
     line, = gate.said("markers were not written")
     assert (line["level"], line["markers"], line["upstream"], line["tenant"], line["reason"]) == (
         "warn", "1", upstream.host, "a", "connection_refused")
-    back = Upstream(port=upstream.port)
-    try:
-        clock.set("2026-01-01 10:03:00")
-        (name, value, at), = Markers(back, pb).next()["a"]
-        assert (value, at) == (3.0, milliseconds("2026-01-01 10:03:00"))
+    with closing(Upstream(port=upstream.port)) as back:
+        told = MarkersAt(back, pb, clock)
+        (name, value, at), = told.at("10:03")["a"]
+        assert (value, at) == (3.0, "10:03")
         eventually(lambda: gate.metric("seriesgate_markers_written_total") == 1, "the store's answer has been read")
-        clock.set("2026-01-01 10:59:00")
-        assert Markers(back, pb).next()["a"] == [(name, 3.0, milliseconds("2026-01-01 10:59:00"))]
+        assert told.at("10:59")["a"] == [(name, 3.0, "10:59")]
         back.default = Answer(503)
-        clock.set("2026-01-01 11:00:00")
-        assert Markers(back, pb).next()["a"] == [(name, "ends", milliseconds("2026-01-01 11:00:00"))]
+        assert told.at("11:00")["a"] == [(name, "ends", "11:00")]
         back.default = Answer(204)
-        clock.set("2026-01-01 11:01:00")
-        assert Markers(back, pb).next()["a"] == [(name, "ends", milliseconds("2026-01-01 11:01:00"))]
+        assert told.at("11:01")["a"] == [(name, "ends", "11:01")]
         gate.stop()
-    finally:
-        back.stop()
 
 
 def test_a_store_that_takes_no_markers_of_one_tenant_gets_those_of_the_others(marked, upstream, clock, markers):
@@ -197,8 +188,7 @@ def test_a_store_that_takes_no_markers_of_one_tenant_gets_those_of_the_others(ma
     for tenant in "abc":
         offer(gate, upstream, numbered(2), tenant)
     upstream.handler = lambda request: Answer(429 if request.get(TENANT) == "b" else 204)
-    clock.set("2026-01-01 10:01:00")
-    assert set(markers.next(3)) == {"a", "b", "c"}
+    assert set(markers.at("10:01", 3)) == {"a", "b", "c"}
     eventually(lambda: gate.metric("seriesgate_markers_written_total") == 2, "two are written")
     eventually(lambda: gate.metric("seriesgate_markers_failed_total") == 1, "one is not")
     line, = gate.said("markers were not written")
@@ -222,24 +212,22 @@ def test_a_store_that_fails_for_one_tenant_gets_those_of_the_others_in_the_next_
 def test_senders_do_not_wait_for_markers(marked, upstream, clock, markers):
     gate = marked(f"maxHourlySeries: 1\nupstream: {{url: '{upstream.url}', maxConnections: 1}}\nserver: {{threads: 1}}\n")
     offer(gate, upstream, numbered(2))
-    upstream.handler = lambda request: Answer(hold=held) if METRIC.encode() in request.raw else Answer()
     held = threading.Event()
-    try:
-        clock.set("2026-01-01 10:01:00")
-        eventually(lambda: markers.requests, "a marker that the store does not answer")
-        for _ in range(20):
-            assert offer(gate, upstream, numbered(1)) == numbered(1)
-        started = time.monotonic()
-        gate.stop()
-        assert time.monotonic() - started < 2.1, "it waits two seconds for their answers"
-    finally:
-        held.set()
+    upstream.handler = lambda request: Answer(hold=held) if METRIC.encode() in request.raw else Answer()
+    clock.set("2026-01-01 10:01:00")
+    eventually(lambda: markers.requests, "a marker that the store does not answer")
+    for _ in range(20):
+        assert offer(gate, upstream, numbered(1)) == numbered(1)
+    started = time.monotonic()
+    gate.stop()
+    assert time.monotonic() - started < 2.1, "it waits two seconds for their answers"
+    held.set()
 
 
 def test_replicas_are_told_each_by_itself(marked, upstream, clock, pb):
-    replica, away = Upstream(), Upstream()
+    away = Upstream()
     away.stop()
-    try:
+    with closing(Upstream()) as replica:
         gate = marked(f"""
 maxHourlySeries: 1
 upstream:
@@ -257,8 +245,6 @@ upstream:
         assert line["upstream"] == away.host
         gate.stop()
         assert Markers(replica, pb).next()[None][0][1] == "ends"
-    finally:
-        replica.stop()
 
 
 def test_whatever_senders_write_it_is_a_valid_request(marked, upstream, clock, markers):
@@ -267,8 +253,7 @@ def test_whatever_senders_write_it_is_a_valid_request(marked, upstream, clock, m
     values = ['<script>"\\', "\u202eabc", "x" * 900, "é" * 400, "\n{}"]
     series = [{**labels, "job": value} for value in values for labels in numbered(2)]
     assert len(offer(gate, upstream, series, tenant)) == len(values)
-    clock.set("2026-01-01 10:01:00")
-    (tenant_header, found), = markers.next().items()
+    (tenant_header, found), = markers.at("10:01").items()
     assert tenant_header == tenant
     as_shown = [shown(value.encode()).replace('"', '\\"') for value in values]
     assert sorted(labels["group"] for labels, _, _ in found) == sorted(f'{{job="{value}"}}' for value in as_shown)
@@ -280,7 +265,6 @@ def test_whatever_senders_write_it_is_a_valid_request(marked, upstream, clock, m
 def test_the_labels_are_those_of_the_metrics(marked, upstream, clock, markers):
     gate = marked("limits: [{name: l, each: [job], maxHourlySeries: 1, perTenant: true}]\n")
     offer(gate, upstream, [{**labels, "job": 'a"b\\'} for labels in numbered(3)], "t")
-    clock.set("2026-01-01 10:01:00")
-    (labels, value, _), = markers.next()["t"]
+    (labels, value, _), = markers.at("10:01")["t"]
     common = {name: labels[name] for name in ("limit", "group", "tenant", "window")}
     assert gate.metric("seriesgate_limit_series_refused", mode="enforce", **common) == value == 2.0

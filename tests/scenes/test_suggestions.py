@@ -1,14 +1,11 @@
 """What limits should be: /api/v1/suggestions of a gate, over hours and days."""
 
-import json
-import subprocess
-import urllib.parse
-
 import pytest
 
+import culprits
 import documents
 import faked_clock
-from gate import BINARY
+from gate import run
 from traffic import TENANT, body, numbered
 from waiting import eventually
 
@@ -31,13 +28,7 @@ KEYS = ["demand", "exhaustedInSeconds", "headroom", "maxSeries", "peak", "sugges
 
 
 def ask(gate, **arguments):
-    query = "?" + urllib.parse.urlencode(arguments) if arguments else ""
-    reply = gate.get(f"/api/v1/suggestions{query}")
-    assert reply.status == 200, reply.body
-    assert dict(reply.headers)["Content-Type"] == "application/json"
-    answer = json.loads(reply.body)
-    assert answer["status"] == "success"
-    return answer["data"]
+    return culprits.ask(gate, "suggestions", **arguments)
 
 
 def named(suggestion):
@@ -130,9 +121,8 @@ def test_the_order_and_what_may_be_asked(gate):
     assert [named(each) for each in ask(gate, tenant="whale")] == ["tenant whale"]
     assert [named(each) for each in ask(gate, name="per-namespace")] == [
         "limit per-namespace", "group per-namespace b", "group per-namespace a"]
-    reply = gate.get("/api/v1/suggestions?limit=many")
-    assert reply.status == 400
-    assert json.loads(reply.body)["error"].startswith("limit: expected a whole number up to 1000; possible are ")
+    assert culprits.error(gate, "suggestions", "limit=many").startswith(
+        "limit: expected a whole number up to 1000; possible are ")
 
 
 def test_days_are_kept_for_a_fortnight_and_hours_for_a_day(gate, clock):
@@ -168,18 +158,14 @@ def test_a_budget_that_fills_is_exhausted_in_time(gate, clock):
     assert left() == 0
 
 
-def check(file, text):
-    file.write_text(text)
-    checked = subprocess.run([BINARY, f"--config.file={file}", "--check-config"], capture_output=True, text=True,
-                             timeout=30)
-    assert checked.returncode == 0, checked.stderr
-
-
 def test_what_is_suggested_can_be_pasted(gate, tmp_path):
     send(gate, 130, "a")
     send(gate, 60, "it's: ${odd}", tenant="whale")
     for each in ask(gate):
-        check(tmp_path / "pasted.yaml", 'upstream: {url: "discard:"}\n' + each["yaml"])
+        file = tmp_path / "pasted.yaml"
+        file.write_text('upstream: {url: "discard:"}\n' + each["yaml"])
+        checked = run(f"--config.file={file}", "--check-config")
+        assert checked.returncode == 0, checked.stderr
     assert one(gate, "tenant whale")["yaml"] == (
         "tenants:\n  overrides: {whale: {maxHourlySeries: 90, maxDailySeries: 90, onLimit: reject}}\n")
     assert one(gate, "global")["yaml"] == "maxHourlySeries: 240\nmaxDailySeries: 0\n"
