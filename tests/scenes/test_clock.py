@@ -17,16 +17,7 @@ def clock(tmp_path):
 @pytest.fixture
 def timed(limited, clock, tmp_path):
     """timed(text): a gate whose clock is `clock`, with its state kept over restarts."""
-    gates = []
-
-    def start(text):
-        gate = limited(f"state: {{dir: {tmp_path}/state, interval: 1h}}\n{text}", environment=clock.environment)
-        gates.append(gate)
-        return gate
-
-    yield start
-    for gate in gates:
-        gate.stop()
+    return lambda text: limited(f"state: {{dir: {tmp_path}/state, interval: 1h}}\n{text}", environment=clock.environment)
 
 
 def spans(gate):

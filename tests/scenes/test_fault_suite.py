@@ -37,14 +37,13 @@ def scene(start_gate):
         each.stop()
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_with_one_door(scene, name):
-    check_one_door(scene(BY_NAME[name], 1))
+DOORS = pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
 
 
+@DOORS
 @pytest.mark.parametrize("name", BY_NAME)
-def test_with_three_doors(scene, name):
-    check_three_doors(scene(BY_NAME[name], 3))
+def test_a_fault(scene, name, doors, check):
+    check(scene(BY_NAME[name], doors))
 
 
 # --- the same with TLS
@@ -61,7 +60,7 @@ def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("ca"))
 
 
-@pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
+@DOORS
 @pytest.mark.parametrize("name", WITH_TLS)
 def test_with_tls(scene, authority, name, doors, check):
     check(scene(BY_NAME[name], doors, authority))
@@ -77,7 +76,7 @@ SILENT = Fault("silent in the handshake", "connect_timeout", begin=welcomes("han
                timeout="2s")
 
 
-@pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
+@DOORS
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_a_certificate_that_is_not_good(scene, authority, tmp_path, name, doors, check):
     contexts = []
@@ -95,7 +94,7 @@ def test_a_certificate_that_is_not_good(scene, authority, tmp_path, name, doors,
     check(scene(fault, doors, authority))
 
 
-@pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
+@DOORS
 def test_a_handshake_that_comes_to_no_end(scene, authority, doors, check):
     check(scene(SILENT, doors, authority))
 

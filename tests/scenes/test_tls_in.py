@@ -88,12 +88,9 @@ def test_the_gate_says_that_it_closes(start, secured):
     """Else a client cannot tell the end of the data from an attack."""
     gate = start()
     with secure(secured.trusting(), client.connect(gate.address), server_hostname="localhost",
-                                        suppress_ragged_eofs=False) as made:
+                suppress_ragged_eofs=False) as made:
         made.sendall(client.head("GET", "/health", [("Connection", "close")]))
-        heard = b""
-        while piece := made.recv(4096):
-            heard += piece
-    assert heard.endswith(b"OK\n")
+        assert b"".join(iter(lambda: made.recv(4096), b"")).endswith(b"OK\n")
 
 
 def test_the_end_of_the_certificate_is_a_figure(start, secured):
