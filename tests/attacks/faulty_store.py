@@ -302,11 +302,3 @@ def _end(open_socket):
     except OSError:
         pass
     open_socket.close()
-
-
-def run_store(seed, ports, asked, results):
-    """A process: serves until asked, then gives its records."""
-    with Store(seed) as store:
-        ports.put(store.door().url)
-        asked.wait()
-        results.put(store.results())

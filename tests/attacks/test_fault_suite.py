@@ -3,7 +3,11 @@
 import pytest
 
 from fault_account import by, check_account, tally
+from fault_requests import kept_of, make_request
+from fault_runs import compare
 from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders, Sent
+from faulty_store import Arrived
+from store_ways import NONE, OK
 from waiting import eventually
 
 pytestmark = pytest.mark.one_thread
@@ -39,6 +43,38 @@ def test_the_account_is_held_against_what_senders_were_told():
     check_account(Said(**more), tally([sent(0, 204), sent(1, 204), sent(2, NO_ANSWER)]))
     with pytest.raises(AssertionError):
         check_account(Said(**more), told)
+
+
+def test_the_comparison_sees_what_is_wrong():
+    """A sample changed, moved, cut out or added upstream, and answers that do not follow from what is there."""
+    request = next(each for number in range(100) if (each := make_request(1, number)).series > 3)
+    pieces = [piece.bytes for piece in request.pieces]
+    series = [at for at, piece in enumerate(request.pieces) if piece.series is not None]
+    assert len(kept_of(request, request.raw)) == len(pieces)
+    without_one = [piece for at, piece in enumerate(pieces) if at != series[1]]
+    assert len(kept_of(request, b"".join(without_one))) == len(pieces) - 1
+    last = pieces[series[-1]]
+    for wrong in (request.raw + b"x", request.raw[:-1], request.raw + last,
+                  b"".join([*pieces[:series[-1]], last[:-9] + bytes([last[-9] ^ 1]) + last[-8:]]),
+                  b"".join([*pieces[:series[0]], *(pieces[at] for at in reversed(series))])):
+        with pytest.raises(ValueError):
+            kept_of(request, wrong)
+
+    sent = Sent(7, 0, 204, (1, 1), None, (3, 4, 0))
+    stored = Arrived(7, 0, OK, 2, 3)
+    assert not compare([sent], [stored])
+    assert not compare([sent._replace(refused=(3, 4))], [])  # all of it refused
+    assert not compare([sent._replace(status=CUT_OFF)], [])
+    assert not compare([sent._replace(status=NO_ANSWER)], [stored])
+    for wrong in ([], [stored._replace(samples=4)], [stored._replace(series=3, samples=4)],
+                  [stored._replace(verdict=503)], [stored._replace(attempt=1)], [stored._replace(verdict=NONE)],
+                  [stored, stored], [stored, stored._replace(attempt=1)], [stored, stored._replace(number=8)],
+                  [stored._replace(verdict=NONE), stored]):
+        assert compare([sent], wrong), wrong
+    assert compare([sent._replace(status=400)], [stored])
+    assert compare([sent._replace(status=CUT_OFF)], [stored])
+    assert compare([sent._replace(status=502)], [stored, stored])
+    assert compare([sent._replace(written=(3, 0))], [stored])
 
 
 # --- no way

@@ -39,11 +39,3 @@ def test_a_chain_of_gates_is_no_loop_but_a_long_one_is(start_gate, upstream):
         assert last.send(BODY).status == (204 if gates <= 4 else 508), gates
         assert len(upstream.requests) == (1 if gates <= 4 else 0)
     assert last.send(BODY, wire_v2.HEADERS).status != 204
-
-
-VIAS = [
-    (["1.1 seriesgate"] * 3, 204), (["1.1 seriesgate"] * 4, 508), ([", ".join(["1.0 seriesgate-ab (x)"] * 4)], 508),
-    (["HTTP/1.1 SeriesGate-AB:80,,1.1   seriesgate, 1.1 x", "1.1\tseriesgate, 1.1 seriesgate-c"], 508),
-    (["1.1 seriesgates, 1.1 myseriesgate, 1.1 x (seriesgate)"] * 4, 204), ([",,,", "1.1", ""], 204),
-    (["1.1 a," * 8000], 204),
-]

@@ -1,9 +1,8 @@
-"""Where the gate listens: unix sockets and wrong addresses. What is answered where: tests/scenes/test_listeners.py."""
+"""Unix sockets. What is answered where: tests/scenes/test_listeners.py; the file: tests/net/socket_file_test.cpp."""
 
 import os
 import shutil
 import signal
-import stat
 import subprocess
 
 import pytest
@@ -13,7 +12,7 @@ import recorded
 from gate import run
 from upstream import Answer
 from waiting import eventually
-from world import socket, threading
+from world import threading
 
 GOOD = recorded.bodies("metadata-v1")[0]
 APART = "--admin.listen=127.0.0.1:0"
@@ -25,14 +24,6 @@ def directory(tmp_path_factory):
     made = tmp_path_factory.mktemp("s")
     yield made
     shutil.rmtree(made)
-
-
-def test_the_start_says_where_it_listens(start_gate, upstream, directory):
-    one = start_gate(f"--upstream.url={upstream.url}")
-    assert one.said("seriesgate is up")[0]["admin_listen"] == one.said("seriesgate is up")[0]["listen"]
-    path = directory / "a"
-    two = start_gate(f"--upstream.url={upstream.url}", f"--admin.listen=unix:{path}")
-    assert two.said("seriesgate is up", admin_listen=f"unix:{path}")
 
 
 # --- unix sockets
@@ -82,16 +73,6 @@ def test_curl_reaches_a_unix_socket(at_paths, upstream):
     assert upstream.bodies == [GOOD]
 
 
-def test_the_file_is_the_groups_and_goes_at_the_end(start_gate, upstream, directory):
-    path = directory / "s"
-    gate = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}", "--admin.listen=127.0.0.1:0")
-    found = os.lstat(path)
-    assert stat.S_ISSOCK(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o660
-    gate.stop()
-    assert not path.exists()
-    assert os.listdir(directory) == []
-
-
 def test_a_file_that_a_killed_gate_left_behind_is_replaced(start_gate, upstream, directory):
     path = str(directory / "s")
     first = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}")
@@ -112,40 +93,6 @@ def test_a_file_that_is_in_use_is_an_error_and_stays(start_gate, upstream, direc
     gate = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}")
     assert f"cannot listen on unix:{path}: Address already in use" in cannot_listen(path)
     assert gate.send(GOOD).status == 204
-
-
-def test_a_file_that_is_no_socket_is_an_error_and_stays(directory):
-    path = directory / "s"
-    path.write_text("precious")
-    assert f"cannot listen on unix:{path}: Address already in use" in cannot_listen(path)
-    assert path.read_text() == "precious"
-
-
-def test_a_directory_that_is_not_there_is_an_error(directory):
-    assert "No such file or directory" in cannot_listen(directory / "not" / "s")
-
-
-def test_the_file_of_another_process_is_left_alone_at_the_end(start_gate, upstream, directory):
-    path = str(directory / "s")
-    gate = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}", "--admin.listen=127.0.0.1:0")
-    os.rename(path, path + ".old")
-    with socket.socket(socket.AF_UNIX) as other:
-        other.bind(path)
-        other.listen()
-        gate.stop()
-        assert os.path.exists(path)
-
-
-@pytest.mark.parametrize("flags, why", [
-    (["--listen=unix:gate.sock"], "--listen: 'gate.sock' is not the path of a unix socket"),
-    (["--listen=unix:/" + "x" * 107], "has at most 107 bytes, this one has 108"),
-    (["--admin.listen=9202"], "--admin.listen: '9202' is not an address"),
-    (["--listen=unix:/run/a", "--admin.listen=unix:/run/a"], "--admin.listen: is the address of 'listen'"),
-])
-def test_a_wrong_address_is_a_mistake_of_the_configuration(flags, why):
-    ended = run("--upstream.url=discard:", "--check-config", *flags)
-    assert ended.returncode == 1
-    assert why in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
 
 
 def test_draining_takes_the_file_away_at_once(start_gate, upstream, directory):

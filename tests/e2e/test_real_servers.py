@@ -108,30 +108,6 @@ def test_what_a_real_prometheus_writes_through_the_gate_is_in_victoria_metrics(
     assert {b"prometheus_build_info", b"seriesgate_requests_total"} <= tee.metadata_names(pb, recorder.taken)
 
 
-def test_what_a_real_prometheus_writes_through_the_gate_is_in_another_prometheus(start_gate, tmp_path):
-    for name in ("store", "sender"):
-        (tmp_path / name).mkdir()
-    store = Prometheus(tmp_path / "store", "global: {}\n", "--web.enable-remote-write-receiver",
-                       "--enable-feature=exemplar-storage")
-    gate = start_gate(f"--upstream.url={store.url}/api/v1/write")
-    sender = None
-    try:
-        sender = Prometheus(tmp_path / "sender", lambda port: prometheus_config(gate, port))
-        eventually(lambda: sender.metric("prometheus_remote_storage_samples_total") >= 5000, "samples went", 60, every=0.5)
-    finally:
-        if sender:
-            sender.stop()
-        store.stop()
-    assert gate.stats["samples"]["refused"] == gate.stats["requests"]["rejected"] == 0
-    scraped, stored = sender.dump(), store.dump()
-    times = [at for values in stored.values() for at in values]
-    first, last = min(times) + 2000, max(times) - 2000
-    arrived = {labels: _between(values, first, last) for labels, values in stored.items()}
-    assert {labels: values for labels, values in arrived.items() if values} == \
-        {labels: kept for labels, values in scraped.items() if (kept := _between(values, first, last))}
-    assert gate.current() == len(stored)
-
-
 @pytest.mark.parametrize("limit", [0, 200])
 def test_what_a_real_vmagent_writes_through_the_gate_is_in_victoria_metrics(start_gate, recorder, victoria_metrics, pb,
                                                                             tmp_path, limit):
@@ -187,17 +163,6 @@ def test_all_recorded_samples_are_found_in_victoria_metrics(start_gate, recorder
     # 52 of the recorded samples are the NaN of a summary without observations, in as many series.
     assert (len(stored), tee.sample_count(stored)) == (SERIES - 52, SAMPLES - 52)
     assert_found(sent, stored)
-
-
-def test_with_a_limit_exactly_what_the_gate_accepted_is_found(start_gate, recorder, victoria_metrics, pb,
-                                                              recent_bodies):
-    gate = start_gate(f"--upstream.url={recorder.url}", "--maxHourlySeries=10000")
-    for body in recent_bodies:
-        assert gate.send(body).status == 204
-    sent, stored = tee.samples(pb, recorder.taken), victoria_metrics.samples()
-    assert 10_000 <= len(sent) <= 10_000 + leaks_allowed(SERIES - 10_000)
-    assert_found(sent, stored)
-    assert gate.current() == 10_000
 
 
 def test_a_prometheus_as_the_store_creates_no_series_over_the_limit(start_gate, tmp_path, recent_bodies):

@@ -99,23 +99,6 @@ basic_auth_users: {{gate: {HASH}}}
         store.stop()
 
 
-def test_victoria_metrics_behind_tls_and_with_a_password(start_gate, authority, password, tmp_path):
-    certificate = authority.issue("localhost", "127.0.0.1")
-    store = Secured("victoria-metrics", lambda port: [
-        f"-storageDataPath={tmp_path}/data", f"-httpListenAddr=127.0.0.1:{port}", "-tls",
-        f"-tlsCertFile={certificate.certificate}", f"-tlsKeyFile={certificate.key}", "-httpAuth.username=gate",
-        f"-httpAuth.password={PASSWORD}", "-search.latencyOffset=0s", "-memory.allowedBytes=268435456"],
-        tmp_path, "/health", authority)
-    try:
-        gate = start_gate(config=upstream(store, "/api/v1/write", keys_of(authority, password)))
-        assert gate.send(sample()).status == 204
-        assert_stored(store)
-        sender = start_gate(config=upstream(store, "/api/v1/write", keys_of(authority, password)[:1]))
-        assert sender.send(sample()).status == 401  # the sender's own business
-    finally:
-        store.stop()
-
-
 def nginx(folder, authority, port, behind, more=""):
     certificate = authority.issue("127.0.0.1")
     file = folder / "nginx.conf"

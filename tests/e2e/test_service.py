@@ -19,13 +19,6 @@ from world import socket, threading, time
 UNITS = REPOSITORY / "deploy/systemd"
 
 
-@pytest.fixture(params=["path", "abstract"])
-def any_manager(request):
-    made = ServiceManager(abstract=request.param == "abstract")
-    yield made
-    made.stop()
-
-
 @pytest.fixture
 def manager():
     made = ServiceManager()
@@ -35,13 +28,13 @@ def manager():
 
 # --- what it is told
 
-def test_the_manager_is_told_when_the_gate_is_ready_and_when_it_stops(any_manager, start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", environment=any_manager.environment())
-    eventually(lambda: "READY=1" in any_manager.texts, "it says that it is ready")
+def test_the_manager_is_told_when_the_gate_is_ready_and_when_it_stops(manager, start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", environment=manager.environment())
+    eventually(lambda: "READY=1" in manager.texts, "it says that it is ready")
     assert gate.get("/-/ready").status == 200
     gate.stop()
-    assert any_manager.texts[-1].split("\n") == ["STOPPING=1", "STATUS=draining"]
-    assert any_manager.texts.count("READY=1") == 1
+    assert manager.texts[-1].split("\n") == ["STOPPING=1", "STATUS=draining"]
+    assert manager.texts.count("READY=1") == 1
     assert not gate.said("the service manager cannot be told")
 
 
@@ -177,14 +170,6 @@ def test_each_socket_is_found_its_use_by_its_name(start_gate, upstream):
         assert (gate.address, gate.admin_address) == (gate_socket.getsockname(), admin_socket.getsockname())
         assert get(gate.address, "/-/ready").status == 404
         eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-
-
-def test_a_socket_with_another_name_is_known_by_its_address(start_gate, upstream):
-    with listening() as gate_socket, listening() as admin_socket:
-        listen, admin = ("%s:%d" % each.getsockname() for each in (gate_socket, admin_socket))
-        gate = start_gate(f"--upstream.url={upstream.url}", f"--admin.listen={admin}", listen=listen,
-                          given={"b.socket": admin_socket, "a.socket": gate_socket})
-        assert (gate.address, gate.admin_address) == (gate_socket.getsockname(), admin_socket.getsockname())
 
 
 def test_what_is_not_given_is_opened(start_gate, upstream):

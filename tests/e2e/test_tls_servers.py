@@ -269,6 +269,7 @@ def test_from_a_real_prometheus_over_tls_to_another_with_passwords_on_both_ways(
     assert {labels: values for labels, values in arrived.items() if values} == \
         {labels: kept for labels, values in scraped.items() if (kept := _between(values, first, last))}
     assert PASSWORD not in gate.log and HASHED not in gate.log
+    assert stats(gate, world)["windows"]["hourly"]["currentSeries"] == len(stored)
 
 
 @pytest.mark.slow
