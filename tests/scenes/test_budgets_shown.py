@@ -6,7 +6,7 @@ import pytest
 
 import exposition
 import servers
-from traffic import figures, limits, numbered, offer, shown
+from traffic import figures, numbered, offer, shown
 
 BUDGETS = """
 maxHourlySeries: 1000
@@ -100,19 +100,6 @@ def test_weird_tenants_are_shown_well(limited, upstream):
     names = {entry["tenant"] for entry in stats["tenants"]}
     assert names == {shown(tenant) for tenant in weird}
     assert {'quo"te', "back\\\\slash", "\\\\n", "tab\\x09here", "café", "\\xff"} <= names
-
-
-def test_metrics_have_the_hundred_largest_budgets_and_stats_have_all(limited, upstream):
-    gate = limited("tenants: {default: {maxHourlySeries: 100}}\nlimits: [{name: per-path, each: [path]}]\n")
-    for at in range(150):
-        offer(gate, upstream, numbered(1 + at, path=f"p{at}"), f"t{at}")
-    stats, metrics = gate.stats, gate.metrics
-    servers.check_metrics(gate.get("/metrics").body)
-    assert (len(stats["tenants"]), len(limits(stats))) == (150, 150)
-    assert sum(len(budgets_of(metrics, kind)) for kind in ("tenant", "limit")) == 200
-    shown = {dict(labels)["tenant"] for labels in budgets_of(metrics, "tenant")}
-    assert shown == {f"t{at}" for at in range(50, 150)}
-    assert stats["tenants"][0]["tenant"] == "t149"
 
 
 def test_the_log_names_the_budget_that_refuses(limited, upstream):

@@ -13,18 +13,13 @@ def send(gate, body, query=""):
         return client.request("POST", WRITE + query, body, HEADERS)
 
 
-def last_body(upstream):
-    return upstream.requests[-1].body
-
-
 @pytest.mark.parametrize("compress", [sized, zstd, lambda raw: zstd(raw[:100_000]) + sized(raw[100_000:])],
                          ids=["sized", "streamed", "two frames"])
 def test_a_zstd_body_goes_through_byte_for_byte(gate, upstream, compress):
     raw = wire.unpack(recorded.bodies()[0])
     body = compress(raw)
-    upstream.clear()
     assert send(gate, body).status == 204
-    assert last_body(upstream) == body
+    assert upstream.bodies[-1] == body
     assert upstream.requests[-1].get("Content-Encoding") == "zstd"
     assert upstream.requests[-1].get("X-VictoriaMetrics-Remote-Write-Version") == "1"
 
@@ -32,21 +27,19 @@ def test_a_zstd_body_goes_through_byte_for_byte(gate, upstream, compress):
 def test_zstd_and_snappy_are_limited_alike(start_gate, upstream):
     gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=500", "--maxDailySeries=500")
     body = recorded.bodies()[0]
-    upstream.clear()
     with gate.client() as client:
         first = client.write(body)
-    kept = wire.unpack(last_body(upstream))
+    kept = wire.unpack(upstream.bodies[-1])
     again = send(gate, sized(wire.unpack(body)))
     assert again.refused == first.refused
     assert upstream.requests[-1].get("Content-Encoding") == "zstd"
-    assert unzstd(last_body(upstream)) == kept
+    assert unzstd(upstream.bodies[-1]) == kept
     assert gate.current() == 500
 
 
 def test_what_is_no_zstd_is_refused_and_counts_nothing(gate, upstream):
     raw = wire.pack(wire.sampled("up", job="a"))
     whole = sized(wire.unpack(raw))
-    upstream.clear()
     for body, reason in [(raw, "not a valid zstd frame"), (b"", "empty body: not compressed"),
                          (whole[:-1], "not a valid zstd frame"), (whole + b"x", "not a valid zstd frame"),
                          (sized(b"\xff" * 100), "malformed protobuf")]:
@@ -57,25 +50,14 @@ def test_what_is_no_zstd_is_refused_and_counts_nothing(gate, upstream):
     assert gate.current() == 0
 
 
-def test_a_zstd_bomb_is_refused_before_it_goes_off(start_gate, upstream, tmp_path):
-    config = tmp_path / "seriesgate.yaml"
-    config.write_text("server: {maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB, maxInflightBytes: 4MiB}\n")
-    gate = start_gate(f"--upstream.url={upstream.url}", f"--config.file={config}")
+def test_a_zstd_bomb_is_refused_before_it_goes_off(limited):
+    gate = limited("server: {maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB, maxInflightBytes: 4MiB}\n")
     zeros = bytes(64 << 20)
     for bomb, size in ((sized(zeros), "67108864 bytes"), (zstd(zeros), "it goes on")):
         assert len(bomb) < 10_000
         reply = send(gate, bomb)
         assert (reply.status, reply.first_line) == \
             (400, f"decompresses to more than server.maxDecodedBytes: {size}, at most 1048576 bytes")
-
-
-@pytest.mark.parametrize("query", ["?get_vm_proto_version=1", "?a=b&get_vm_proto_version=1"])
-def test_the_store_says_whether_it_reads_zstd(gate, upstream, query):
-    upstream.clear()
-    reply = send(gate, b"", query)
-    assert reply.status == 204  # the store's
-    assert [(request.body, request.target.partition("?")[2]) for request in upstream.requests] == \
-        [(b"", "get_vm_proto_version=1")]
 
 
 def test_the_meter_reads_zstd(start_gate):

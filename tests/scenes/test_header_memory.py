@@ -2,7 +2,6 @@
 
 import contextlib
 
-import recorded
 import wire
 from bounds import within
 from client import head
@@ -55,20 +54,3 @@ def test_how_large_a_header_may_be(gate):
 
     rows = [(97, 100, 204), (98, 100, 431), (1, 65_000, 204), (1, 65_536, 431)]
     check_rows({f"{sent}, {row}": (sent, *row) for sent in ("at once", "in pieces") for row in rows}, may_be, gate)
-
-
-def test_a_request_names_one_host(gate, upstream):
-    usual = "".join(f"{name}: {value}\r\n" for name, value in recorded.HEADERS)
-
-    def is_turned_away(hosts, method, path):
-        lines = "".join(f"Host: {host}\r\n" for host in hosts)
-        with gate.raw() as connection:
-            connection.send(f"{method} {path} HTTP/1.1\r\n{lines}{usual}Content-Length: {len(GOOD)}\r\n\r\n".encode() + GOOD)
-            reply = connection.reply(method)
-            assert (reply.status, "Host" in reply.first_line) == (400, True)
-            assert connection.closed_within(5)
-        assert upstream.requests == []
-
-    rows = [[], ["gate", "gate"], ["gate", "elsewhere"], ["gate, elsewhere"], ["ga te"], ["a/b"]]
-    check_rows({f"{hosts}, {method} {path}": (hosts, method, path) for hosts in rows
-                for method, path in (("POST", "/api/v1/write"), ("GET", "/health"), ("GET", "/nowhere"))}, is_turned_away, gate)

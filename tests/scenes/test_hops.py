@@ -95,12 +95,7 @@ def test_a_gate_before_itself_says_so_at_once(start_gate, tmp_path):
     assert gate.stats["requests"]["total"] == 2
 
 
-VIAS = [
-    (["1.1 seriesgate"] * 3, 204), (["1.1 seriesgate"] * 4, 508), ([", ".join(["1.0 seriesgate-ab (x)"] * 4)], 508),
-    (["HTTP/1.1 SeriesGate-AB:80,,1.1   seriesgate, 1.1 x", "1.1\tseriesgate, 1.1 seriesgate-c"], 508),
-    (["1.1 seriesgates, 1.1 myseriesgate, 1.1 x (seriesgate)"] * 4, 204), ([",,,", "1.1", ""], 204),
-    (["1.1 a," * 8000], 204),
-]
+VIAS = [(["1.1 seriesgate"] * 3, 204), (["1.1 seriesgate"] * 4, 508), (["1.1 a," * 8000], 204)]
 
 
 def test_how_many_gates_a_request_has_passed_is_read_from_its_via(gate):

@@ -44,22 +44,6 @@ def test_an_answer_is_as_new_as_its_question_whoever_else_asks(limited, upstream
             reader.join()
 
 
-def test_a_limit_cuts_both_lists_to_those_with_the_most_demand(limited, upstream):
-    gate = limited("limits: [{name: per-group, each: [g]}]\n")
-    for n in range(1, 6):
-        offer(gate, upstream, [{"__name__": "m", "g": f"g{n}", "i": str(i)} for i in range(n)], f"team-{n}")
-
-    def told(query):
-        stats = json.loads(gate.get("/stats" + query).body)
-        assert (stats["tenantsTotal"], stats["limitsTotal"]) == (5, 5)
-        return [entry["tenant"] for entry in stats["tenants"]], [entry["group"]["g"] for entry in stats["limits"]]
-
-    everything = [f"team-{n}" for n in (5, 4, 3, 2, 1)], [f"g{n}" for n in (5, 4, 3, 2, 1)]
-    assert told("") == told("?limit=5") == told("?limit=99999999") == everything
-    assert told("?limit=2") == told("?&lim%69t=2") == (everything[0][:2], everything[1][:2])
-    assert told("?limit=0") == ([], [])
-
-
 # --- names
 
 TWINS = [b"\xff", b"\\xff", b"\\\\xff", b"a\\b", b"a\\\\b", b"\\xffx", b"\xffx", b"__overflow__", b"{}", b"\x01",

@@ -6,7 +6,7 @@ import recorded
 import wire
 import wire_v2
 from recorded import SAMPLES, SERIES
-from tables import check_rows, crossed
+from tables import check_rows
 from upstream import Answer
 from waiting import eventually
 from wire_v2 import counts, write, written
@@ -84,36 +84,7 @@ def test_histograms_and_exemplars_count_apart(limited, upstream):
     assert wire.unpack(upstream.bodies[0]) == kept + symbols.encode()
 
 
-@pytest.mark.parametrize("upstream_url", ["all refused", "discard:"])
-def test_without_a_store_all_counts_are_the_gates(start_gate, upstream, upstream_url):
-    discards = upstream_url == "discard:"
-    gate = start_gate(f"--upstream.url={upstream_url if discards else upstream.url}", "--maxHourlySeries=2")
-    upstream.default = Answer(headers=counts(2))
-    assert written(write(gate, body_of(*numbered(0, 2)))) == (2, 0, 0)
-    upstream.clear()
-    reply = write(gate, body_of(*numbered(2, 3)))
-    assert (reply.status, written(reply), reply.refused) == (204, (3, 0, 0), (3, 3))
-    assert upstream.requests == []
-
-
 REFUSING = {"none": (numbered(0, 2), 0), "some": (numbered(1, 2), 1)}
-
-
-def test_an_upstreams_error_goes_back_with_its_own_counts(limited, upstream):
-    gate = limited("maxHourlySeries: 2\n")
-    upstream.default = Answer(headers=counts(2))
-    assert write(gate, body_of(*numbered(0, 2))).status == 204
-
-    def goes_back(status, refused):
-        labels, _ = REFUSING[refused]
-        upstream.default = Answer(status=status, headers=[*counts(1), ("Retry-After", "7")], body=b"out of order\n")
-        reply = write(gate, body_of(*labels))
-        also = b"seriesgate: also refused 1 new series (1 sample)\n" if refused == "some" else b""
-        assert (reply.status, reply.body, written(reply)) == (status, b"out of order\n" + also, (1, 0, 0))
-        assert reply.get("Retry-After") == "7"
-
-    check_rows(crossed([400, 409, 429, 500, 503], list(REFUSING)), goes_back, gate)
-    assert gate.current() == 2
 
 
 @pytest.mark.parametrize("refused", REFUSING)
@@ -154,9 +125,6 @@ SYMBOL = wire.field(4, b"")
 
 MALFORMED = {
     "beyond the table": (SYMBOL + wire.field(5, wire.field(1, b"\x09\x00")), "reference to a symbol"),
-    "odd": (SYMBOL + wire.field(4, b"a") + wire.field(5, wire.field(1, b"\x01")), "odd number of label references"),
-    "cut": (SYMBOL + wire.field(5, wire.field(1, b"\x80")), "packed field ends inside an element"),
-    "above 2^32": (SYMBOL + wire.field(5, wire.field(1, wire.varint((1 << 32) + 1) * 2)), "reference to a symbol"),
     "a series of version 1": (SYMBOL + wire.sampled("up", job="a"), "remote write 1"),
 }
 

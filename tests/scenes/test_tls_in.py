@@ -211,18 +211,6 @@ def test_a_peer_that_goes_away_is_counted(start, secured):
     eventually(lambda: handshakes(gate, secured.trusting(), "closed") == 3, "they are counted")
 
 
-def test_handshakes_have_a_bound_and_the_oldest_makes_room(start, secured):
-    gate = start(config="server: {maxHandshakes: 8}\n")  # two for one peer
-    silent = [client.RawConnection(gate.address) for _ in range(6)]
-    assert ask(gate.admin_address, secured.trusting()) == 200
-    assert all(each.closed_within(0.1) for each in silent[:5])
-    found = metrics(gate, secured.trusting())
-    assert found["seriesgate_connections_given_up_total", frozenset({("reason", "max_handshakes")})] >= 5
-    for each in silent:
-        each.close()
-    eventually(lambda: gate.said("too many connections: some are closed or turned away"), "the log tells it")
-
-
 def test_draining_ends_well_amid_handshakes(start, secured, upstream):
     gate = start()
     with client.RawConnection(gate.address), socket.create_connection(gate.address):

@@ -103,35 +103,6 @@ def test_a_retry_after_a_failure_is_decided_alike(gate_of_one, upstream, version
 
 
 @CASES
-def test_labels_that_are_not_utf_8_pass(gate, upstream, version):
-    request = Request(version).sampled(NAME, ("bad", b"\xff\xfe\x00"))
-    assert send(gate, request).status == 204
-    assert upstream.bodies == [wire.pack(request.raw())]
-
-
-@CASES
-@pytest.mark.parametrize("value", [wire.STALE, wire.ODD_NAN], ids=["stale", "odd NaN"])
-def test_the_bits_of_a_nan_survive_a_splice(gate_of_one, upstream, version, value):
-    send(gate_of_one, Request(version).sampled(NAME))
-    kept = Request(version).sampled(NAME, value=value)
-    request = Request(version).sampled(NAME, value=value).sampled(NAME, A)
-    send(gate_of_one, request)
-    left = request.raw().replace(request.parts[1], b"")
-    assert wire.unpack(upstream.bodies[-1]) == left
-    assert kept.parts[0] in left and value in left
-
-
-@CASES
-def test_fields_that_nobody_knows_survive_a_splice(gate_of_one, upstream, version):
-    numbers = (2, 6, 1000) if version == "v1" else (6, 1000)
-    unknown = b"".join(wire.number_field(number, 7) + wire.field(number + 1000, b"x") for number in numbers)
-    send(gate_of_one, Request(version).sampled(NAME))
-    request = Request(version).sampled(NAME).sampled(NAME, A)
-    send(gate_of_one, request, raw=request.raw() + unknown)
-    assert wire.unpack(upstream.bodies[-1]) == request.raw().replace(request.parts[1], b"") + unknown
-
-
-@CASES
 def test_equal_labels_of_two_tenants_are_two_series(gate, upstream, version):
     for tenant in ("a", "b", "a"):
         assert send(gate, Request(version).sampled(NAME), [("X-Scope-OrgID", tenant)]).status == 204

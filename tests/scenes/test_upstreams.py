@@ -2,7 +2,7 @@
 invariant in all: what was answered with success is in exactly one store's log, exactly once, as it was sent."""
 
 from collections import Counter
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -43,21 +43,6 @@ def test_equal_doors_share_the_requests(start_gate, stores):
     assert [store.requests[0].get("Host") for store in stores] == [store.host for store in stores]
 
 
-def test_the_door_with_the_fewest_requests_is_asked(start_gate, stores):
-    gate = start_gate(config=doors(*stores))
-    with ExitStack() as senders, holding(*stores[:2]):
-        while not all(store.requests for store in stores[:2]):  # each of the two has one, and keeps it
-            arrived = sum(len(store.requests) for store in stores)
-            senders.enter_context(in_threads(lambda: gate.send(body()), 1))
-            eventually(lambda: sum(len(store.requests) for store in stores) > arrived,  # pylint: disable=cell-var-from-loop
-                       "it has arrived")
-        eventually(lambda: gate.metric("seriesgate_upstream_door_in_flight", store=stores[0].host,
-                                       door=stores[2].host) == 0, "the third one is free")
-        assert all(gate.send(body()).status == 204 for _ in range(20))
-        assert [len(store.requests) for store in stores[:2]] == [1, 1]
-        assert len(stores[2].requests) >= 20
-
-
 def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
     gate = start_gate(config=doors(*stores))
     stores[0].default = Answer(503)
@@ -80,18 +65,6 @@ def test_a_door_that_refuses_costs_nobody_an_answer(start_gate, stores):
     assert gate.metric("seriesgate_upstream_door_up", store=stores[0].host, door=stores[1].host) == 0
     assert gate.metric("seriesgate_upstream_door_up", store=stores[0].host, door=stores[2].host) == 1
     assert gate.stats["requests"]["upstreamErrors"] == 0
-
-
-def test_a_door_that_comes_back_is_asked_again(start_gate, stores):
-    gate = start_gate(config=doors(*stores[:2]))
-    stores[0].stop()
-    assert [gate.send(body()).status for _ in range(4)] == [204] * 4
-    with closing(Upstream(port=stores[0].port)) as again:
-        eventually(lambda: gate.send(body()).status == 204 and len(again.requests) > 3, "it is asked again", 30)
-        [line] = gate.said("an address of the store is back")
-        assert line["upstream"] == again.host
-        assert float(line["outage_seconds"]) > 0.5
-        assert gate.metric("seriesgate_upstream_door_up", store=again.host, door=again.host) == 1
 
 
 def test_when_all_doors_are_away_the_sender_is_told_which(start_gate, stores):
