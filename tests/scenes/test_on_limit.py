@@ -127,10 +127,3 @@ limits: [{name: strict, match: '{job="s"}', maxHourlySeries: 1, onLimit: reject}
     assert status("quiet") == 204
     assert status("told") == 400
     assert status("other", job="s") == 400
-
-
-def test_a_reload_changes_the_answer_at_once(limited, upstream):
-    gate = gate_that_knows(limited, upstream, "onLimit: drop\n")
-    assert send(gate, "v1", SENT["some"]).status == 204
-    assert gate.reload("maxHourlySeries: 2\nonLimit: reject\n").status == 200
-    assert send(gate, "v1", SENT["some"]).status == 400

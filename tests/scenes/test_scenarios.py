@@ -72,16 +72,6 @@ def trace_id(scene):
     scene.send(requests(30_000))
 
 
-def user_id(scene):
-    for name in ("logins_total", "orders_total", "clicks_total"):
-        scene.send(requests(6_000, job="web", name=name, label="user_id"))
-
-
-def pod_churn(scene):
-    scene.send(targets(0, 250))
-    scene.send(targets(250, 250))
-
-
 def new_buckets(scene):
     scene.send({"__name__": "latency_seconds_bucket", "job": "web", "instance": f"w{i % 4}", "path": f"/p{i // 4 % 20}",
                 "le": str(i // 80 / 64)} for i in range(16_000))
@@ -89,12 +79,6 @@ def new_buckets(scene):
 
 def ids_in_names(scene):
     scene.send({"__name__": f"user_{i // 2}_requests_total", "job": "web", "path": f"/{i % 2}"} for i in range(10_000))
-
-
-def two_at_once(scene):
-    for start in range(0, 12_000, 2_000):
-        scene.send(requests(2_000, start))
-        scene.send(requests(1_000, start // 2, "mail", "mails_total", "address"), agent="vmagent")
 
 
 def one_sender_of_many(scene):
@@ -185,12 +169,8 @@ def finding(kind, metric, label, series, **more):
 SCENES = {
     "a trace id": (trace_id, [finding("label", "http_requests_total", "trace_id", 30_000, job="shop", sender="127.0.0.1",
                                       userAgent="Prometheus/3.5.0", tenant="")]),
-    "a user id in three metrics": (user_id, [finding("label", "clicks_total", "user_id", 18_000, job="web")]),
-    "pods that are rolled out": (pod_churn, []),
     "a histogram with new buckets": (new_buckets, [finding("buckets", "latency_seconds_bucket", "le", 16_000, job="web")]),
     "ids in the metric's name": (ids_in_names, [finding("metricNames", "user_#_requests_total", "__name__", 10_000)]),
-    "two at once": (two_at_once, [finding("label", "http_requests_total", "trace_id", 12_000, job="shop"),
-                                  finding("label", "mails_total", "address", 6_000, job="mail", userAgent="vmagent")]),
     "one sender of many": (one_sender_of_many, [finding("label", "http_requests_total", "trace_id", 15_000,
                                                         sender="127.0.0.7")]),
     "growth over hours": (slow_growth, [finding("label", "http_requests_total", "trace_id", 2_400, job="shop")]),

@@ -7,7 +7,7 @@ import pytest
 import recorded
 import wire
 from client import head, post
-from upstream import Answer, holding
+from upstream import holding
 from waiting import eventually
 from world import ThreadPoolExecutor, socket, time
 
@@ -93,16 +93,6 @@ def test_an_idle_connection_is_closed_without_a_word(hasty):
             connection.socket.settimeout(15)
             assert connection.socket.recv(1) == b""
         assert time.monotonic() - started == pytest.approx(2, abs=0.02)
-
-
-def test_a_sender_that_never_reads_its_answers_is_given_up(limited, upstream):
-    upstream.default = Answer(400, [], b"x" * (8 << 20))
-    gate = limited("server: {readTimeout: 1s, idleTimeout: 1s}\n")
-    with gate.raw() as connection:
-        connection.send(post(GOOD) * 4)
-        eventually(lambda: upstream.requests, "the first of them is forwarded")
-        assert gate.send(GOOD).status == 400
-        assert gate.get("/health").status == 200
 
 
 def test_connections_that_end_inside_a_request_leave_nothing_behind(gate, upstream):

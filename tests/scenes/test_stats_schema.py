@@ -77,23 +77,6 @@ def test_a_gate_that_rejects_everything(limited, upstream):
     assert (requests["total"], requests["rejected"]) == (4, 4)
 
 
-def test_what_is_no_ingestion_is_none_of_the_requests_rejected(gate):
-    for method, path in 3 * [("GET", "/-/reload")] + 3 * [("PUT", "/metrics")]:
-        with gate.raw() as connection:
-            connection.send(f"{method} {path} HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n".encode())
-            assert connection.reply(method).status == 405
-    with gate.raw() as connection:
-        connection.send(b"nonsense\r\n\r\n")
-        assert connection.reply().status == 400
-    requests = validate(gate)["requests"]
-    assert (requests["total"], requests["rejected"]) == (0, 0)
-    assert {reason: count for reason, count in requests["rejectedByReason"].items() if count} == {
-        "method_not_allowed": 6, "invalid_http": 1}
-    assert gate.send(b"no snappy").status == 400
-    requests = validate(gate)["requests"]
-    assert (requests["total"], requests["rejected"]) == (1, 1)
-
-
 def test_a_store_that_answers_anything(gate, upstream):
     answered = {}
     for status in (200, 204, 301, 404, 429, 500, 503, 599):

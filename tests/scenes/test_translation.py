@@ -50,27 +50,6 @@ def test_zstd_stays_zstd(translating, upstream):
     assert unzstd(upstream.bodies[0]) == wire.sampled("up")
 
 
-def test_every_kind_of_data_arrives_and_is_confirmed(translating, upstream, pb):
-    symbols = wire_v2.Symbols()
-    metadata = wire.field(wire_v2.METADATA, wire.number_field(1, 3) + wire.number_field(3, symbols.ref("time spent")) +
-                          wire.number_field(4, symbols.ref("seconds")))
-    body = b"".join([
-        wire_v2.series(symbols, {"__name__": "t_bucket", "le": "1"}, wire_v2.sample(), metadata,
-                       wire_v2.exemplar(symbols, trace_id="x")),
-        wire_v2.series(symbols, {"__name__": "t_bucket", "le": "2"}, metadata, wire_v2.exemplar(symbols, trace_id="y")),
-        wire_v2.series(symbols, {"__name__": "h"}, wire_v2.histogram(), wire_v2.histogram(2)),
-    ]) + symbols.encode()
-    reply = write(translating, wire.pack(body))
-    assert (reply.status, written(reply)) == (204, (1, 2, 2))
-    message = pb.WriteRequest.FromString(wire.unpack(upstream.bodies[0]))
-    assert [(len(each.labels), len(each.samples), len(each.histograms), len(each.exemplars))
-            for each in message.timeseries] == [(2, 1, 0, 1), (2, 0, 0, 1), (1, 0, 2, 0)]
-    assert [label.value for each in message.timeseries for one in each.exemplars for label in one.labels] == \
-        [b"x", b"y"]
-    assert [(each.type, each.metric_family_name, each.help, each.unit) for each in message.metadata] == \
-        [(3, b"t", b"time spent", b"seconds")]
-
-
 def test_an_empty_request_is_an_empty_request(translating, upstream):
     reply = write(translating, wire.pack(wire.field(wire_v2.SYMBOLS, b"")))
     assert (reply.status, written(reply), upstream.bodies) == (204, (0, 0, 0), [b"\x00"])
