@@ -6,8 +6,6 @@ import traffic
 from traffic import body, figures, limits, numbered, offer, tenants
 
 
-# --- tenants
-
 def test_a_tenant_is_what_its_header_says(limited, upstream):
     gate = limited("tenants: {default: {maxHourlySeries: 3}}\n")
     for tenant in ("team-a", "team-b", None):
@@ -26,26 +24,6 @@ def test_the_tenant_header_has_any_name_in_any_case(limited, upstream):
     assert {name: figures(entry) for name, entry in tenants(gate.stats).items()} == {"a": (3, 3, 2), "": (3, 1, 0)}
 
 
-def test_overrides_are_key_by_key(limited, upstream):
-    gate = limited("""
-tenants:
-  default: {maxHourlySeries: 3, maxDailySeries: 5}
-  overrides:
-    more: {maxHourlySeries: 4}
-    none: {maxHourlySeries: 0, maxDailySeries: 0}
-    day: {maxHourlySeries: 0}
-    "": {maxDailySeries: 1}
-""")
-    admitted = {tenant: len(offer(gate, upstream, numbered(20), tenant or None))
-                for tenant in ("more", "none", "day", "", "other")}
-    assert admitted == {"more": 4, "none": 20, "day": 5, "": 1, "other": 3}
-    stats = tenants(gate.stats)
-    maxima = {name: (entry["hourly"]["maxSeries"], entry["daily"]["maxSeries"]) for name, entry in stats.items()}
-    assert maxima == {"more": (4, 5), "none": (0, 0), "day": (0, 5), "": (3, 1), "other": (3, 5)}
-
-
-# --- label limits
-
 def test_every_value_has_a_budget_and_single_ones_another_maximum(limited, upstream):
     gate = limited("""
 limits:
@@ -63,8 +41,6 @@ limits:
     assert {key: figures(entry) for key, entry in limits(gate.stats, "per-namespace").items()} == {
         "a": (3, 3, 6), "b": (3, 3, 6), "kube-system": (5, 5, 4), "free": (0, 9, 0), "": (3, 3, 10)}
 
-
-# --- several budgets over one series
 
 FIVE = """
 maxHourlySeries: {0}

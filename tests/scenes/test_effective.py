@@ -146,18 +146,6 @@ def test_a_reload_of_the_same_says_that_nothing_changed(limited, form):
     assert (event["changes"], event["restart_needed"]) == ("none", "none")
 
 
-def test_changes_are_those_since_the_last_reload_and_restarts_those_since_the_start(limited):
-    gate = limited(BEFORE)
-    gate.reload(AFTER)
-    reply = gate.reload(AFTER.replace("maxHourlySeries: 20\n", "maxHourlySeries: 30\n"))
-    assert reply.body.decode() == \
-        f"configuration reloaded\nmaxHourlySeries 20 -> 30\na restart is needed for: {AT_RESTART}\n"
-    reply = gate.reload(BEFORE)
-    assert "restart" not in reply.body.decode()
-    assert "maxHourlySeries 30 -> 10\n" in reply.body.decode()
-    assert "restart" not in shown(gate)
-
-
 @FORMS
 def test_a_reload_that_fails_leaves_what_is_shown(limited, form):
     gate = limited(log_in(form) + BEFORE)

@@ -7,8 +7,6 @@ import wire
 from upstream import distinct_series
 
 
-# --- nothing refused
-
 def test_recorded_requests_arrive_byte_identical(gate, upstream):
     bodies = recorded.bodies()
     assert len(bodies) == 16
@@ -35,8 +33,6 @@ def test_a_body_that_another_encoder_wrote_arrives_byte_identical(gate, upstream
     assert gate.send(literal_only).status == 204
     assert upstream.bodies == [literal_only]
 
-
-# --- some refused
 
 def limited(start_gate, upstream, count):
     return start_gate(f"--upstream.url={upstream.url}", f"--maxHourlySeries={count}")
@@ -106,8 +102,6 @@ def test_a_digest_of_the_body_passes_with_the_body_and_not_with_another(start_ga
     assert [request.get(header) for request in upstream.requests] == ["of-the-body", None]
 
 
-# --- all refused
-
 def test_only_the_metadata_is_left_of_a_request_with_every_series_refused(start_gate, upstream):
     gate = limited(start_gate, upstream, 1)
     gate.send(wire.pack(wire.sampled("up", job="a")))
@@ -118,8 +112,6 @@ def test_only_the_metadata_is_left_of_a_request_with_every_series_refused(start_
     assert (reply.status, reply.refused) == (200, (2, 2))
     assert [request.raw for request in upstream.requests] == [families]
 
-
-# --- discard:
 
 def test_discard_counts_and_limits_without_an_upstream(start_gate):
     gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=1500")

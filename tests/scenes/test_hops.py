@@ -19,8 +19,6 @@ KEPT = [("X-Scope-OrgID", "team-a"), ("THANOS-TENANT", "team-b"), ("Authorizatio
         ("Content-Encoding", "snappy")]
 
 
-# --- Connection
-
 def test_what_the_gate_goes_by_belongs_to_no_hop(gate, upstream):
     def stays(connection):
         upstream.clear()
@@ -73,9 +71,6 @@ def test_so_does_that_of_the_store(gate, upstream):
             with RawConnection(gate.address) as raw:
                 raw.send(post(BODY, headers=[("Connection", "close")]))
                 assert raw.read_to_end().startswith((b"HTTP/1.1 204", b"HTTP/1.1 502"))
-
-
-# --- loops
 
 
 def looped(gate):

@@ -50,8 +50,6 @@ def test_many_refused_series_are_counted_within_two_percent(limited, upstream, m
     assert refused == pytest.approx(20_000, rel=0.05)
 
 
-# --- exempt
-
 EXEMPT = """
 maxHourlySeries: 3
 maxDailySeries: 5

@@ -36,8 +36,6 @@ def logging(limited):
     return start
 
 
-# --- enforced
-
 @FORMS
 def test_two_tenants_that_explode_at_once_are_both_heard_with_their_own_numbers(logging, upstream, form):
     gate = logging(form, "tenants: {default: {maxHourlySeries: 3}, overrides: {large: {maxHourlySeries: 5}}}\n")
@@ -96,8 +94,6 @@ limits: [{name: per-job, match: '{job!=""}', each: [job], maxHourlySeries: 4}]
     assert found["__unknown__", "one"] == found["__unknown__", "two"] == 2
 
 
-# --- observed
-
 OBSERVING = {
     "global": ("mode: observe\nmaxHourlySeries: 3\n", line(limit="global", tenant="team", samples=4, max=3, current=3)),
     "tenants": ("tenants: {mode: observe, default: {maxDailySeries: 2}}\n",
@@ -122,22 +118,6 @@ def test_a_limit_that_observes_names_what_it_would_refuse(logging, upstream, for
     assert event["example"] == f'm{{n="{7 - int(expected["samples"])}",job="a"}}'
     assert gate.said(REFUSED) == []
 
-
-@FORMS
-def test_refusing_and_observing_limits_are_told_apart(logging, upstream, form):
-    gate = logging(form, """
-mode: enforce
-limits:
-  - {name: tried, each: [job], mode: observe, maxHourlySeries: 2}
-  - {name: strict, each: [job], maxHourlySeries: 5}
-""")
-    offer(gate, upstream, numbered(9, job="a"))
-    gate.stop()
-    assert told(gate, OBSERVED) == [line(samples=3, limit="tried", group='{job="a"}', max=2, current=2)]
-    assert told(gate, REFUSED) == [line(samples=4, limit="strict", group='{job="a"}', max=5, current=5)]
-
-
-# --- examples
 
 USUAL = {f"a_usual_label_{n}": f"with-a-value-as-they-are-{n}-{'x' * 20}" for n in range(11)}
 TRACES = [f"4bf92f3577b34da6a3ce929d0e0e{n:04x}" for n in range(20)]

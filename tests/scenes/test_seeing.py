@@ -31,8 +31,6 @@ def busy(start_gate, upstream):
     return gate
 
 
-# --- health
-
 @pytest.mark.parametrize("path", ["/health", "/-/healthy", "/-/ready"])
 def test_health_and_readiness_are_ok(gate, path):
     eventually(lambda: gate.get("/-/ready").status == 200, "ready")
@@ -51,8 +49,6 @@ def test_a_dead_upstream_does_not_make_the_gate_unhealthy(gate, upstream):
     assert gate.get("/health").status == 200
     eventually(lambda: gate.get("/-/ready").status == 200, "ready")
 
-
-# --- /stats
 
 def numbers_in(value):
     """All of them, at any depth."""
@@ -94,8 +90,6 @@ def test_the_build_says_what_it_is(gate):
     assert re.match(r"(gcc|clang) \d+\.", labels["compiler"])
 
 
-# --- /metrics
-
 @pytest.mark.parametrize("state", ["gate", "busy"])
 def test_metrics_pass_promtool(request, state):
     servers.check_metrics(request.getfixturevalue(state).get("/metrics").body)
@@ -126,28 +120,6 @@ def test_durations_are_histograms_that_add_up(busy):
         assert values == sorted(values) and len(values) > 5
         assert metrics[f"{name}_count", frozenset()] == expected
         assert metrics[f"{name}_sum", frozenset()] == pytest.approx(2 * 0.25, abs=0.02)
-
-
-def test_upstream_errors_have_a_reason(gate, upstream):
-    upstream.stop()
-    gate.send(wire.pack(wire.sampled("up")))
-    (labels, value), = [each for each in exposition.samples_of(gate.metrics, "seriesgate_upstream_errors_total").items() if each[1]]
-    assert value == 1
-    (name, reason), = labels
-    assert name == "reason" and re.fullmatch(r"[a-z_]+", reason)
-
-
-# --- the log
-
-def test_the_log_is_valid_utf_8(limited):
-    gate = limited("maxHourlySeries: 1\n")
-    gate.send(wire.pack(wire.sampled("up", job="first")))
-    labels = [("__name__", "up"), ("cafe", "caf\u00e9"), ("bytes", b"\xe9\xff")]
-    gate.send(wire.pack(wire.series(labels, wire.field(wire.SAMPLES, wire.sample(1.0, 1)))))
-    gate.stop()
-    line, = (line for line in gate.log.splitlines() if "refused" in line)
-    assert "caf\u00e9" in line
-    assert "\ufffd" not in line  # what the harness reads for a byte that is no UTF-8
 
 
 def test_an_ordinary_run_logs_only_a_few_lines(gate):

@@ -45,9 +45,7 @@ answer_rows(204, b"", **{
     "204 and a second answer": ACCEPTED + SECOND,
     "204 with a second answer for a body": b"HTTP/1.1 204 No Content\r\nContent-Length: %d\r\n\r\n%s" % (len(SECOND), SECOND),
 })
-answer_rows(304, b"", **{
-    "304 with a length and a body": b"HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\nevil",
-})
+answer_rows(304, b"", **{"304 with a length and a body": b"HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\nevil"})
 answer_rows(502, None, **{
     "CL and TE": with_fields(b"Content-Length: 6", CHUNKED, body=b"6\r\nstored\r\n0\r\n\r\n"),
     "TE and CL": with_fields(CHUNKED, b"Content-Length: 6", body=b"6\r\nstored\r\n0\r\n\r\n"),

@@ -264,9 +264,7 @@ rows(([], []), **{
     "a last chunk with such an extension": chunked(chunk(ONE) + b"0;a=\"\r\n\r\n"),
 })
 # The next request is the end of this one's body: one request, which does not decode.
-rows(([400], []), **{
-    "a body that has the next request in it": request(b"Content-Length: %d" % (len(ONE) + len(NEXT))),
-})
+rows(([400], []), **{"a body that has the next request in it": request(b"Content-Length: %d" % (len(ONE) + len(NEXT)))})
 
 # --- Host (3.2), Expect (10.1.1 of RFC 9110), Connection (9.6), Upgrade
 

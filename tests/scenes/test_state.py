@@ -5,7 +5,7 @@ import os
 import recorded
 import servers
 from kept_state import FAILURES, SAVES, directory, forgets_nothing, kept, remembered, settled  # noqa: F401 (a fixture)
-from traffic import figures, limits, numbered, offer, tenants
+from traffic import numbered, offer
 from waiting import eventually
 
 
@@ -37,36 +37,6 @@ def test_without_a_directory_nothing_is_kept_or_written(limited, upstream, tmp_p
     assert set(os.listdir(tmp_path)) == files
     assert limited("maxHourlySeries: 5\n").current() == 0
 
-
-# --- other limits after the restart
-
-def test_other_limits_changed_between_apply_to_the_kept_counts(limited, upstream, directory):  # noqa: F811
-    gate = limited(kept(directory, """
-tenants: {default: {maxHourlySeries: 20}}
-limits:
-  - {name: stays, each: [job], maxHourlySeries: 5}
-  - {name: goes, maxHourlySeries: 6}
-  - {name: turns, each: [job], maxHourlySeries: 5}
-"""))
-    assert len(offer(gate, upstream, numbered(9, job="a"), "t")) == 5
-    gate.stop()
-    gate = limited(kept(directory, """
-tenants: {default: {maxHourlySeries: 9}}
-limits:
-  - {name: comes, maxHourlySeries: 100}
-  - {name: turns, each: [job], perTenant: true, maxHourlySeries: 5}
-  - {name: stays, each: [job], maxHourlySeries: 7}
-"""))
-    assert {key: figures(entry)[:2] for key, entry in limits(gate.stats).items()} == {("stays", "a"): (7, 5)}
-    assert len(offer(gate, upstream, numbered(9, job="a"), "t")) == 7
-    assert len(offer(gate, upstream, numbered(9, job="b"), "t")) == 2
-    assert {key: figures(entry)[:2] for key, entry in limits(gate.stats).items()} == {
-        ("comes",): (100, 4), ("stays", "a"): (7, 7), ("stays", "b"): (7, 2),
-        ("turns", "t", "a"): (5, 2), ("turns", "t", "b"): (5, 2)}
-    assert figures(tenants(gate.stats)["t"])[:2] == (9, 9)
-
-
-# --- the directory
 
 def test_the_directory_is_made(limited, upstream, tmp_path):
     directory = tmp_path / "var" / "lib" / "state"

@@ -125,23 +125,6 @@ def test_the_order_and_what_may_be_asked(gate):
         "limit: expected a whole number up to 1000; possible are ")
 
 
-def test_a_budget_that_fills_is_exhausted_in_time(gate, clock):
-    send(gate, 20, "a")
-    pass_to(gate, clock, "2026-06-10 11:02:00", 1)  # and notes that the new hour has none so far
-
-    def left(name="group per-namespace a"):
-        return one(gate, name)["hourly"]["exhaustedInSeconds"]
-
-    assert left() is None
-    clock.set("2026-06-10 11:12:00")
-    assert left() is None
-    send(gate, 40, "a")
-    assert left() == 900  # 40 in ten minutes, and 60 to go
-    assert left("limit per-namespace") == 900
-    send(gate, 60, "a", start=40)
-    assert left() == 0
-
-
 def test_what_is_suggested_can_be_pasted(gate, tmp_path):
     send(gate, 130, "a")
     send(gate, 60, "it's: ${odd}", tenant="whale")

@@ -153,11 +153,6 @@ def test_the_name_in_a_certificate_says_whose_requests_they_are(start, secured, 
 
 # --- certificates that change
 
-def serial_of(gate, secured):
-    with secure(secured.trusting(), client.connect(gate.address), server_hostname="localhost") as made:
-        return made.getpeercert()["serialNumber"]
-
-
 def test_a_reload_takes_a_new_certificate_at_once(start, secured, issued):
     gate, waited = start(), 0
     for taken, each in enumerate(issued[1:], start=1):
@@ -168,17 +163,6 @@ def test_a_reload_takes_a_new_certificate_at_once(start, secured, issued):
         eventually(lambda: len(gate.said("TLS files taken")) == taken, "it is taken")
         waited += time.monotonic() - began
     assert waited < 0.1
-
-
-def test_a_bad_certificate_changes_nothing(start, secured):
-    gate = start()
-    first = serial_of(gate, secured)
-    good = secured.certificate.read_bytes()
-    secured.certificate.write_text("nothing of the kind")
-    eventually(lambda: any(event["level"] == "warn" and str(secured.certificate) in str(event)
-                           for event in gate.events), "the log says so", seconds=10)
-    assert serial_of(gate, secured) == first
-    secured.certificate.write_bytes(good)
 
 
 # --- handshakes that come to nothing

@@ -205,18 +205,3 @@ def test_certificates_that_change_under_load_lose_no_request(start_gate, start_s
     assert set(statuses) == {204}
     assert len(store.requests) == len(statuses)
     assert not gate.said("TLS files not taken, the last good ones stay")
-
-
-def test_files_that_become_bad_leave_the_good_ones_in_force(start_gate, start_store, authority, certificate, tmp_path):
-    ca = tmp_path / "ca.pem"
-    ca.write_bytes(authority.certificate.read_bytes())
-    store = start_store(served_with(certificate))
-    gate = start_gate(config=config(store, f"caFile: {ca}"))
-    assert gate.send(BODY).status == 204
-    ca.write_text("no certificate\n")
-    eventually(lambda: gate.said("TLS files not taken, the last good ones stay"), "a line about the file")
-    store.answers.append(Answer(close_after=True))
-    assert gate.send(BODY).status == 204
-    assert gate.send(BODY).status == 204
-    ca.write_bytes(authority.certificate.read_bytes())
-    eventually(lambda: gate.said("TLS files taken"), "a line about the file")

@@ -5,8 +5,7 @@ import pytest
 import recorded
 import wire
 import wire_v2
-from refusals import KEPT, KNOWN, SENT, STORES, send
-from tables import check_rows, crossed
+from refusals import KNOWN, send
 from upstream import Answer
 from wire_v2 import counts, write, written
 from zstd_frame import sized, unzstd
@@ -107,30 +106,6 @@ def test_a_body_that_would_become_too_large_is_refused_whole(limited, upstream):
     assert (reply.status, upstream.requests) == (400, [])
     assert reply.first_line.startswith("request too large with its symbols filled in")
     assert gate.current() == 6
-
-
-@pytest.mark.parametrize("answer", ["drop", "reject"])
-def test_status_and_counts(limited, upstream, answer):
-    gate = limited(f"maxHourlySeries: 2\nonLimit: {answer}\n{TRANSLATING}")
-    assert send(gate, "v2", KNOWN).status == 204
-
-    def is_told(refused, store):
-        upstream.clear()
-        upstream.default = said = STORES[store]
-        reply = send(gate, "v2", SENT[refused])
-        kept, sent = KEPT[refused], len(SENT[refused])
-        told = answer == "reject" and refused != "none"
-        success = refused == "all" or said.status < 300
-        assert [len(wire.series_of(wire.unpack(body))) for body in upstream.bodies] == ([] if refused == "all" else [kept])
-        if success:
-            assert reply.status == (400 if told else 204 if refused == "all" else said.status)
-            assert written(reply) == (kept if told else sent, 0, 0)
-        else:
-            assert reply.status == said.status
-            assert written(reply) == (None, None, None)  # the store did not say: none, for the sender
-
-    check_rows(crossed(list(SENT), list(STORES)), is_told, gate)
-    assert gate.current() == len(KNOWN)
 
 
 def test_counts_of_a_store_that_knows_both_are_not_added(limited, upstream):

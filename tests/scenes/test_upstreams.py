@@ -31,8 +31,6 @@ def in_threads(call, count):
         each.join()
 
 
-# --- who is asked
-
 def test_equal_doors_share_the_requests(start_gate, stores):
     gate = start_gate(config=doors(*stores))
     sent = [body() for _ in range(30)]
@@ -51,8 +49,6 @@ def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
     stores[0].default = Answer(204)
     eventually(lambda: gate.send(body()).status == 204 and len(stores[0].requests) > 10, "it is asked again", 30)
 
-
-# --- a door that is away
 
 def test_a_door_that_refuses_costs_nobody_an_answer(start_gate, stores):
     stores[1].stop()
@@ -126,8 +122,6 @@ def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, sto
     assert gate.stats["requests"]["upstreamErrorsByReason"]["busy"] == statuses[503]
     assert gate.metric("seriesgate_upstream_waits_total", store=stores[0].host) >= 8
 
-
-# --- names
 
 def test_addresses_of_a_name_that_change_move_the_requests(start_gate, tmp_path):
     names = FakedNames(tmp_path)

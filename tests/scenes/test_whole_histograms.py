@@ -5,7 +5,7 @@ import pytest
 import exposition
 import wire
 import wire_v2
-from traffic import body, figures, histogram, identity, limits, numbered
+from traffic import body, figures, histogram, identity, numbered
 
 CONFIG = "wholeHistograms: true\n"
 
@@ -46,21 +46,6 @@ def test_a_histogram_that_has_begun_is_completed_by_whichever_request(limited, o
     assert figures(gate.stats["windows"]) == (100, 109, 0)
     assert figures(gate.stats["windows"], "daily") == (98, 109, 17)
     assert (over_limit(gate), over_limit(gate, "daily")) == (9, 11)
-
-
-def test_one_that_was_refused_is_refused_whole(limited, offer):
-    gate = limited(CONFIG + """
-limits:
-  - {name: per-metric, each: [__name__], maxHourlySeries: 20}
-""")
-    for pod in "ab":
-        assert len(offer(gate, histogram(pod=pod))) == 12
-    third = histogram(pod="c")
-    assert offer(gate, [third[11], *third[:11]]) == []
-    assert offer(gate, third[10:]) == []
-    assert {name: figures(budget) for name, budget in limits(gate.stats, "per-metric").items()} == {
-        "latency_bucket": (20, 20, 10), "latency_sum": (20, 2, 0), "latency_count": (20, 2, 0)}
-    assert over_limit(gate) == 0
 
 
 def test_a_restart_remembers_what_has_begun(limited, offer, tmp_path):
