@@ -8,12 +8,13 @@ import pytest
 
 import giants
 import wire
+from busy import Busy
 from client import head, post
 from gate import sanitized
 from kept_state import FAILURES, SAVES, directory, kept  # noqa: F401 (a fixture)
 from upstream import Answer
 from waiting import eventually
-from world import ThreadPoolExecutor, threading, time
+from world import threading, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 MIB = 1 << 20
@@ -48,17 +49,8 @@ def test_a_request_that_gets_no_memory_fails_and_no_other(limited, upstream, wha
              "for a body that comes in pieces": b"x" * (100 * MIB)}[what]
     asked = post(giant)
     refused = gate.metric(REJECTED, reason="overloaded")
-    stop = threading.Event()
-
-    def go_on_sending():
-        statuses = set()
-        with gate.client() as sender:
-            while not stop.is_set():
-                statuses.add(sender.write(BODY).status)
-        return statuses
-
-    with ThreadPoolExecutor(2) as senders:
-        others = [senders.submit(go_on_sending) for _ in range(2)]
+    others = set()
+    with Busy(gate.address, 2, lambda sender, _: others.add(sender.write(BODY).status)):
         with limited_to(gate, resource.RLIMIT_AS, virtual_memory(gate) + 40 * MIB):
             for _ in range(3):
                 with gate.raw() as one:
@@ -67,8 +59,7 @@ def test_a_request_that_gets_no_memory_fails_and_no_other(limited, upstream, wha
                 assert (reply.status, reply.first_line) == (503, "out of memory, try again")
                 assert reply.get("Retry-After") == "1"
             assert gate.send(BODY).status == 204
-        stop.set()
-        assert [each.result() for each in others] == [{204}, {204}]
+    assert others == {204}
     assert gate.metric(REJECTED, reason="overloaded") == refused + 3
     eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 0, "all is given back")
     if what == "to plan with":

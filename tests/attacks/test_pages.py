@@ -9,6 +9,7 @@ import exposition
 import traffic
 import wire
 from bounds import within
+from busy import Busy
 from client import RawConnection
 from gate import sanitized
 from waiting import eventually
@@ -118,21 +119,9 @@ def test_many_different_lists_at_once_are_bounded_and_leave_the_others_alone(cro
 
 @pytest.mark.parametrize("path", ["/", "/stats", "/metrics"])
 def test_readers_cannot_take_a_core(gate, path):
-    stop, answers = threading.Event(), []
-
-    def read():
-        with gate.client() as client:
-            while not stop.is_set():
-                answers.append(client.get(path).status)
-
-    readers = [threading.Thread(target=read) for _ in range(4)]
-    with within(gate, cpu=1.5):
-        for reader in readers:
-            reader.start()
-        stop.wait(2)
-        stop.set()
-        for reader in readers:
-            reader.join()
+    answers = []
+    with within(gate, cpu=1.5), Busy(gate.address, 4, lambda client, _: answers.append(client.get(path).status)):
+        time.sleep(2)
     assert set(answers) == {200}
 
 
@@ -141,21 +130,14 @@ def test_questions_that_are_all_different_take_a_quarter_of_a_core(crowded, path
     """Four at a time, so that a page is always asked for, and no two are the same."""
     for more in range(1, 5):
         assert crowded.send(traffic.body(groups(GROUPS, more * GROUPS))).status == 204
-    stop, answers, numbers = threading.Event(), [], itertools.count(1)
+    answers, numbers = [], itertools.count(1)
 
-    def read():
-        with crowded.client() as client:
-            while not stop.is_set():
-                answers.append(client.get(path.format(next(numbers))).status)
+    def read(client, _):
+        answers.append(client.get(path.format(next(numbers))).status)
 
-    readers = [threading.Thread(target=read) for _ in range(4)]
     with within(crowded, memory_mib=96, cores=0.25, cpu=0.25):  # the rest is what the front desk takes
-        for reader in readers:
-            reader.start()
-        stop.wait(3)
-        stop.set()
-        for reader in readers:
-            reader.join()
+        with Busy(crowded.address, 4, read):
+            time.sleep(3)
     assert set(answers) == {200}
     assert len(answers) > 4
 

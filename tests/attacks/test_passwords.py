@@ -6,11 +6,12 @@ import pytest
 
 import wire
 from bounds import within
+from busy import Busy
 from client import Client, RawConnection, head
 from gate import sanitized
 from waiting import eventually
 from web_files import ALICE, BOB, basic, users
-from world import threading, time
+from world import time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
@@ -26,38 +27,29 @@ def gate(tmp_path, start_gate, upstream):
     return start_gate(f"--web.config.file={web}", f"--upstream.url={upstream.url}")
 
 
-class Flood:
+class Flood(Busy):
     """Many connections from one address that try passwords, a new one each time."""
 
     def __init__(self, gate):
-        self._gate, self._enough, self._numbers = gate, threading.Event(), itertools.count()
-        self.statuses = []
-        self._threads = [threading.Thread(target=self._run) for _ in range(FLOODERS)]
+        super().__init__(gate.address, FLOODERS, self._try)
+        self._numbers, self.statuses = itertools.count(), []
 
     def __enter__(self):
-        for each in self._threads:
-            each.start()
+        super().__enter__()
         eventually(lambda: 503 in self.statuses, "more wait than may", 60)
         return self
 
-    def __exit__(self, *_):
-        self._enough.set()
-        for each in self._threads:
-            each.join()
-
-    def _run(self):
-        with Client(self._gate.address) as client:
-            while not self._enough.is_set():
-                number = next(self._numbers)
-                try:
-                    reply = client.request("GET", "/stats", headers=[basic(USERS[number % 3], f"x{number}")])
-                except OSError:
-                    client.close()
-                    continue
-                assert reply.status != 200
-                assert reply.status != 503 or reply.get("Retry-After") == "1"
-                self.statuses.append(reply.status)
-                time.sleep(0.005)
+    def _try(self, client, _):
+        number = next(self._numbers)
+        try:
+            reply = client.request("GET", "/stats", headers=[basic(USERS[number % 3], f"x{number}")])
+        except OSError:
+            client.close()
+            return
+        assert reply.status != 200
+        assert reply.status != 503 or reply.get("Retry-After") == "1"
+        self.statuses.append(reply.status)
+        time.sleep(0.005)
 
 
 def latencies(ask, seconds):

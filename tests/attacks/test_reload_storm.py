@@ -7,9 +7,10 @@ import pytest
 
 import traffic
 from bounds import within
+from busy import Busy
 from gate import sanitized
 from waiting import eventually
-from world import threading, time
+from world import time
 
 RELOADS = "seriesgate_config_reloads_total"
 ASKED = "seriesgate_config_reload_requests_total"
@@ -22,23 +23,18 @@ LARGE = "limits:\n" + "".join(
 @pytest.mark.parametrize("by", ["request", "signal"])
 def test_a_storm_of_reloads_is_one_a_second_and_the_last_file_counts(limited, upstream, by):
     gate = limited("maxHourlySeries: 1\nserver: {threads: 1}\n")
-    stop, statuses, slowest = threading.Event(), [], 0
+    statuses, slowest = [], 0
 
-    def storm():
-        with gate.client() as client:
-            while not stop.is_set():
-                if by == "request":
-                    statuses.append(client.request("POST", "/-/reload").status)
-                else:
-                    gate.signal(signal.SIGHUP)
-                    stop.wait(0.001)
+    def storm(client, _):
+        if by == "request":
+            statuses.append(client.request("POST", "/-/reload").status)
+        else:
+            gate.signal(signal.SIGHUP)
+            time.sleep(0.001)
 
     gate.config_file.write_text(LARGE)
     began = time.monotonic()
-    stormers = [threading.Thread(target=storm) for _ in range(10)]
-    with within(gate, memory_mib=64, cpu=4):
-        for stormer in stormers:
-            stormer.start()
+    with within(gate, memory_mib=64, cpu=4), Busy(gate.address, 10, storm):
         with gate.client() as client:
             while time.monotonic() < began + 3:
                 before = time.monotonic()
@@ -46,9 +42,6 @@ def test_a_storm_of_reloads_is_one_a_second_and_the_last_file_counts(limited, up
                 slowest = max(slowest, time.monotonic() - before)
                 time.sleep(0.002)
         gate.config_file.write_text("maxHourlySeries: 77\n")
-        stop.set()
-        for stormer in stormers:
-            stormer.join()
     if by == "signal":
         gate.signal(signal.SIGHUP)
     else:

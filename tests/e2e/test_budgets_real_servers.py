@@ -147,20 +147,6 @@ def run(gate, namespaces, before_step=lambda step: None):
             assert client.write(namespaces.request(step)).status == 204
 
 
-def test_an_explosion_in_one_namespace_costs_no_other_a_sample(start_gate, victoria_metrics):  # noqa: F811
-    gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=SICK)
-    namespaces = Namespaces()
-    run(gate, namespaces)
-    stored, shown = victoria_metrics.samples(), limits(gate.stats, "per-namespace")
-    namespaces.assert_all_there(stored)
-    counts = counted(stored, "namespace")
-    assert counts == {"sick": BUDGET, "healthy-0": BUDGET, **{f"healthy-{at}": 40 for at in range(1, 5)}}
-    assert counts == {name: entry["hourly"]["currentSeries"] for name, entry in shown.items()}
-    offered = len(namespaces.sick) + TRACES - TRACES // STEPS - 1
-    assert figures(shown["sick"])[2] == pytest.approx(offered - BUDGET, rel=0.05)
-    assert all(entry["hourly"]["refusedSeries"] == 0 for name, entry in shown.items() if name != "sick")
-
-
 def test_an_hour_that_ends_in_the_middle_of_an_explosion_costs_no_one_a_sample(
         start_gate, victoria_metrics, tmp_path):  # noqa: F811
     clock = faked_clock.FakedClock(tmp_path, "2026-03-10 12:59:59")

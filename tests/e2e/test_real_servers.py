@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-import recorded
 import tee
 import wire
-from recorded import SAMPLES, SERIES, leaks_allowed
+from recorded import leaks_allowed
 from servers import Prometheus, VictoriaMetrics, VmAgent
 from waiting import eventually
 from world import time
@@ -141,42 +140,6 @@ def _span(found):
 def _between(values, first, last):
     """The samples from first to last; NaNs as text, for a NaN is not equal to itself."""
     return {at: "NaN" if math.isnan(value) else value for at, value in values.items() if first <= at <= last}
-
-
-@pytest.fixture
-def recent_bodies(pb):
-    """The recorded requests, their newest sample a minute ago."""
-    messages = [pb.WriteRequest.FromString(wire.unpack(body)) for body in recorded.bodies()]
-    recorded.moved_to(messages, int(time.time() * 1000) - 60_000)
-    return [wire.pack(message.SerializeToString()) for message in messages]
-
-
-def test_all_recorded_samples_are_found_in_victoria_metrics(start_gate, recorder, victoria_metrics, pb, recent_bodies):
-    gate = start_gate(f"--upstream.url={recorder.url}")
-    for body in recent_bodies:
-        assert gate.send(body).status == 204
-    metadata = recorded.bodies("metadata-v1")[0]
-    assert gate.send(metadata).status == 204
-    assert [request.body for request in recorder.taken] == [*recent_bodies, metadata]
-    sent, stored = tee.samples(pb, recorder.taken), victoria_metrics.samples()
-    assert (len(sent), tee.sample_count(sent)) == (SERIES, SAMPLES)
-    # 52 of the recorded samples are the NaN of a summary without observations, in as many series.
-    assert (len(stored), tee.sample_count(stored)) == (SERIES - 52, SAMPLES - 52)
-    assert_found(sent, stored)
-
-
-def test_a_prometheus_as_the_store_creates_no_series_over_the_limit(start_gate, tmp_path, recent_bodies):
-    store = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver")
-    try:
-        gate = start_gate(f"--upstream.url={store.url}/api/v1/write", "--maxHourlySeries=10000")
-        with gate.client() as client:
-            for body in recent_bodies:
-                assert client.write(body).status == 204
-        created = store.metric("prometheus_tsdb_head_series_created_total")
-        assert 10_000 <= created <= 10_000 + leaks_allowed(SERIES - 10_000)
-        assert store.metric("prometheus_tsdb_head_samples_appended_total") == gate.stats["samples"]["accepted"]
-    finally:
-        store.stop()
 
 
 def test_a_refusal_of_the_store_reaches_the_sender(start_gate, tmp_path):

@@ -2,12 +2,11 @@
 
 import itertools
 import signal
-import threading
 
 import pytest
 
 import traffic
-from client import Client
+from busy import Busy
 from traffic import numbered, offer
 from waiting import eventually
 
@@ -23,31 +22,25 @@ def test_reloads_under_traffic_lose_nothing(limited, upstream, by):
     for series in known.values():
         assert offer(gate, upstream, series) == series
     upstream.clear()
-    done, sent, failures = threading.Event(), {job: 0 for job in known}, []
+    sent, failures = {job: 0 for job in known}, []
 
-    def send(job):
-        with Client(gate.address) as client:
-            while not done.is_set():
-                reply = client.write(traffic.body(known[job]))
-                sent[job] += 1
-                if reply.status != 204 or reply.refused:
-                    failures.append(reply)
+    def send(client, number):
+        job = "ab"[number]
+        reply = client.write(traffic.body(known[job]))
+        sent[job] += 1
+        if reply.status != 204 or reply.refused:
+            failures.append(reply)
 
-    senders = [threading.Thread(target=send, args=(job,)) for job in known]
-    for sender in senders:
-        sender.start()
-    for at in itertools.count():
-        if (at >= 5 and sum(sent.values()) >= 200) or failures:
-            break
-        if by == "request":
-            assert gate.reload(texts[at % 4]).status == 200
-        else:
-            gate.config_file.write_text(texts[at % 4])
-            gate.signal(signal.SIGHUP)
-            eventually(lambda: gate.metric("seriesgate_config_reloads_total") == at + 1, "it is read")
-    done.set()
-    for sender in senders:
-        sender.join()
+    with Busy(gate.address, 2, send):
+        for at in itertools.count():
+            if (at >= 5 and sum(sent.values()) >= 200) or failures:
+                break
+            if by == "request":
+                assert gate.reload(texts[at % 4]).status == 200
+            else:
+                gate.config_file.write_text(texts[at % 4])
+                gate.signal(signal.SIGHUP)
+                eventually(lambda: gate.metric("seriesgate_config_reloads_total") == at + 1, "it is read")
     assert failures == []
     assert len(upstream.requests) == sum(sent.values()) >= 200
     assert all(len(request.body) > 100 for request in upstream.requests)

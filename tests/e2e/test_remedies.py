@@ -1,59 +1,38 @@
 """What a finding says to paste stops the explosion: a real Prometheus and a real vmagent, before and after."""
 
-import http.server
 import itertools
 import signal
 import textwrap
 
 import pytest
 
+from answering import Answering
 from culprits import ask
 from servers import Server
 from waiting import eventually
-from world import threading
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 PATHS, IDS = 4, 400
 
 
-class Exploding:
+def exploding():
     """A program that is measured, with a label that has new values at every scrape."""
+    numbers = itertools.count()
 
-    def __init__(self):
-        self.scrapes = 0
-        numbers, outer = itertools.count(), self
+    def figures(_):
+        lines = ["# TYPE http_requests_total counter"]
+        for path in range(PATHS):
+            lines += [f'http_requests_total{{path="/{path}",trace_id="t{next(numbers):08}"}} 1' for _ in range(IDS // PATHS)]
+        return ("\n".join(lines) + "\n").encode()
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                lines = ["# TYPE http_requests_total counter"]
-                for path in range(PATHS):
-                    lines += [f'http_requests_total{{path="/{path}",trace_id="t{next(numbers):08}"}} 1'
-                              for _ in range(IDS // PATHS)]
-                text = ("\n".join(lines) + "\n").encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "text/plain; version=0.0.4")
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-                outer.scrapes += 1
-
-            def log_message(self, *_):
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self._server.server_address[1]
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self._server.shutdown()
-        self._server.server_close()
+    return Answering(figures)
 
 
 def scrape_config(target, remedy=""):
     relabel = "    metric_relabel_configs:\n" + textwrap.indent(remedy, "      ") if remedy else ""
     return (f"global: {{scrape_interval: 1s}}\nscrape_configs:\n  - job_name: shop\n    static_configs: [{{targets: "
-            f"['127.0.0.1:{target.port}']}}]\n{relabel}")
+            f"['127.0.0.1:{target.server_port}']}}]\n{relabel}")
 
 
 def prometheus(folder, gate):
@@ -74,7 +53,7 @@ SENDERS = {"Prometheus": prometheus, "vmagent": vmagent}
 @pytest.mark.parametrize("name", SENDERS)
 def test_a_rule_that_is_pasted_stops_it(name, start_gate, tmp_path):
     gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=600")
-    target = Exploding()
+    target = exploding()
     write = f"remote_write:\n  - url: {gate.url}/api/v1/write\n    queue_config: {{batch_send_deadline: 200ms}}\n"
     (tmp_path / "scrape.yml").write_text(scrape_config(target) + (write if name == "Prometheus" else ""))
     sender = SENDERS[name](tmp_path, gate)
@@ -92,12 +71,12 @@ def test_a_rule_that_is_pasted_stops_it(name, start_gate, tmp_path):
 
         def is_quiet():
             """What was on its way has come, and nothing comes for three scrapes more."""
-            before, scrapes = refused(), target.scrapes
-            eventually(lambda: target.scrapes >= scrapes + 3, "three scrapes", 30)
+            before, scrapes = refused(), target.asked
+            eventually(lambda: target.asked >= scrapes + 3, "three scrapes", 30)
             return refused() == before
 
         eventually(is_quiet, "no series with the label come any more", 60)
-        assert target.scrapes > 5
+        assert target.asked > 5
     finally:
         sender.stop()
         target.stop()

@@ -1,10 +1,7 @@
-"""Real stores behind TLS that want to know who writes: Prometheus, VictoriaMetrics, and nginx before one."""
+"""Real stores behind TLS that want to know who writes: Prometheus, and nginx before one. More: test_tls_servers.py."""
 
-import base64
 import ssl
 import subprocess
-import urllib.parse
-import urllib.request
 
 import pytest
 
@@ -32,23 +29,6 @@ def password(tmp_path):
     file = tmp_path / "password"
     file.write_text(f"{PASSWORD}\n")
     return file
-
-
-class Secured(servers.Server):
-    """One that is reached by TLS and with a password."""
-
-    def __init__(self, name, flags_for, folder, ready_path, authority, ours=None):
-        self._context = ssl.create_default_context(cafile=authority.certificate)
-        if ours:
-            self._context.load_cert_chain(ours.certificate, ours.key)
-        super().__init__(name, flags_for, folder, ready_path)
-
-    def get(self, path, **query):
-        url = f"https://127.0.0.1:{self.port}{path}" + ("?" + urllib.parse.urlencode(query) if query else "")
-        login = base64.b64encode(f"gate:{PASSWORD}".encode()).decode()
-        request = urllib.request.Request(url, headers={"Authorization": f"Basic {login}"})
-        with urllib.request.urlopen(request, timeout=60, context=self._context) as answer:
-            return answer.read()
 
 
 def sample():
@@ -81,10 +61,10 @@ tls_server_config:
   client_ca_file: {authority.certificate}
 basic_auth_users: {{gate: {HASH}}}
 """)
-    (tmp_path / "prometheus.yml").write_text("{}\n")
-    store = Secured("prometheus", lambda port: [
-        f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data", f"--web.config.file={web}",
-        f"--web.listen-address=127.0.0.1:{port}", "--web.enable-remote-write-receiver"], tmp_path, "/-/ready", authority, ours)
+    context = ssl.create_default_context(cafile=authority.certificate)
+    context.load_cert_chain(ours.certificate, ours.key)
+    store = servers.Prometheus(tmp_path, "{}\n", f"--web.config.file={web}", "--web.enable-remote-write-receiver",
+                               secured=(context, f"gate:{PASSWORD}"))
     try:
         gate = start_gate(config=upstream(store, "/api/v1/write", keys_of(authority, password, certificate=ours)))
         assert gate.send(sample()).status == 204

@@ -1,6 +1,7 @@
 """A gate that a service manager runs: what it is told, sockets that it gives, and the unit files."""
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -9,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from busy import Busy
 from client import Client, get
 from gate import ACTIVATE, BINARY, REPOSITORY, Gate, run, sanitized
 from service_manager import ServiceManager, StuckThread, threads
 from traffic import body, numbered, offer
 from waiting import eventually
-from world import socket, threading, time
+from world import socket, time
 
 UNITS = REPOSITORY / "deploy/systemd"
 
@@ -217,56 +219,36 @@ def test_sockets_for_another_process_are_not_taken(start_gate, upstream):
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
 
 
-class Senders:
-    """Some that connect anew for each request, until stop(); every failure is kept."""
-
-    def __init__(self, address, count=4):
-        self.answered, self.failures = [], []
-        self._ends = threading.Event()
-        self._threads = [threading.Thread(target=self._send, args=(address, n)) for n in range(count)]
-        for each in self._threads:
-            each.start()
-
-    def _send(self, address, number):
-        at = 0
-        while not self._ends.is_set():
-            try:
-                with Client(address) as client:
-                    status = client.write(body(numbered(1, at, name=f"s{number}"))).status
-                (self.answered if status == 204 else self.failures).append(status)
-            except OSError as error:
-                self.failures.append(repr(error))
-            at += 1
-
-    def stop(self):
-        self._ends.set()
-        for each in self._threads:
-            each.join(60)
-
-
 def test_a_restart_under_load_refuses_no_connection(upstream, tmp_path):
     """systemd keeps the socket. Whoever connects while nobody accepts waits, and is answered by the next gate."""
-    with listening() as given:
-        def start():
-            return Gate(f"--upstream.url={upstream.url}", f"--config.file={file}", given={"gate": given}, listen=None)
+    statuses, numbers = [], itertools.count()
 
-        file = tmp_path / "gate.yaml"
-        file.write_text(f"listen: 127.0.0.1:1\nstate: {{dir: {tmp_path}/state}}\n")
+    def connect_and_write(_, number):
+        with Client(given.getsockname()) as client:
+            statuses.append(client.write(body(numbered(1, next(numbers), name=f"s{number}"))).status)
+
+    def start():
+        return Gate(f"--upstream.url={upstream.url}", f"--config.file={file}", given={"gate": given}, listen=None)
+
+    def go_on():
+        before = len(statuses)
+        eventually(lambda: len(statuses) >= before + 50, "senders are answered")
+
+    file = tmp_path / "gate.yaml"
+    file.write_text(f"listen: 127.0.0.1:1\nstate: {{dir: {tmp_path}/state}}\n")
+    with listening() as given:
         gate = start()
-        senders = Senders(given.getsockname())
         try:
-            for _ in range(3):
-                before = len(senders.answered)
-                eventually(lambda: len(senders.answered) >= before + 50, "senders are answered")
-                gate.stop()
-                gate = start()
-            before = len(senders.answered)
-            eventually(lambda: len(senders.answered) >= before + 50, "senders are answered")
+            with Busy(given.getsockname(), 4, connect_and_write):
+                for _ in range(3):
+                    go_on()
+                    gate.stop()
+                    gate = start()
+                go_on()
         finally:
-            senders.stop()
             gate.stop()
-    assert senders.failures == []
-    assert len(upstream.requests) == len(senders.answered)
+    assert set(statuses) == {204}
+    assert len(upstream.requests) == len(statuses)
 
 
 # --- the unit files

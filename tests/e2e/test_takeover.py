@@ -1,6 +1,7 @@
 """One gate takes another's place while senders write: none of them is told of an error, and no count is lost."""
 
 import fcntl
+import itertools
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import servers
+from busy import Busy
 from client import Client, get, post
 from gate import BINARY, run
 from secure import Secured, connection
@@ -39,53 +41,41 @@ def kept(start_gate, upstream, tmp_path):
     return start
 
 
-class Series:
-    """Senders that write a new series with each request, until stop(): half of them keep their connection, the others connect for
-    each request."""
+class Series(Busy):
+    """Senders that write a new series with each request: half of them keep their connection, the others connect for each
+    request."""
 
-    def __init__(self, address, count=6):
-        self.offered, self.wrong, self.connections = [], [], [set() for _ in range(count)]
-        self._ends = threading.Event()
-        self._threads = [threading.Thread(target=self._send, args=(address, n)) for n in range(count)]
-        for each in self._threads:
-            each.start()
+    def __init__(self, address):
+        super().__init__(address, 6, self._send)
+        self.offered, self.wrong, self.connections = [], [], [set() for _ in range(6)]
+        self._numbers = itertools.count()
 
-    def _send(self, address, number):
-        kept, at = Client(address), 0
-        while not self._ends.is_set():
-            series = numbered(1, at, name=f"s{number}")[0]
-            client = kept if number % 2 == 0 else Client(address)
-            try:
-                reply = client.write(body([series]))
-                self.offered.append((identity(series), reply.refused is not None))
-                if reply.status != 204:
-                    self.wrong.append(reply)
-                if client is kept:
-                    self.connections[number].add(client._connection.sock and client._connection.sock.getsockname())
-            except OSError as error:
-                self.wrong.append(repr(error))
-            if client is not kept:
-                client.close()
-            at += 1
-        kept.close()
+    def _send(self, kept, number):
+        series = numbered(1, next(self._numbers), name=f"s{number}")[0]
+        client = kept if number % 2 == 0 else Client(self._address)
+        try:
+            reply = client.write(body([series]))
+            self.offered.append((identity(series), reply.refused is not None))
+            if reply.status != 204:
+                self.wrong.append(reply)
+            if client is kept:
+                self.connections[number].add(client._connection.sock and client._connection.sock.getsockname())
+        except OSError as error:
+            self.wrong.append(repr(error))
+        if client is not kept:
+            client.close()
 
     def answered(self, more):
         """Waits until so many more requests have been answered."""
         before = len(self.offered)
         eventually(lambda: len(self.offered) >= before + more, f"{more} more answers", 60)
 
-    def stop(self):
-        self._ends.set()
-        for each in self._threads:
-            each.join(60)
-
 
 @pytest.mark.parametrize("limit", [0, 150])
 def test_three_in_a_row_cost_no_sender_anything(kept, upstream, limit):
     gate, take_over = kept(f"maxHourlySeries: {limit}\nfalsePositiveRate: 0.000000001\nserver: {{threads: 2}}\n")
     address = gate.address
-    senders = Series(address)
-    try:
+    with Series(address) as senders:
         senders.answered(60)
         for _ in range(3):
             before, gate = gate, take_over()
@@ -94,8 +84,6 @@ def test_three_in_a_row_cost_no_sender_anything(kept, upstream, limit):
             assert len(before.said(HANDED)) == 1
             assert len(gate.said("state loaded")) == 1
             senders.answered(60)
-    finally:
-        senders.stop()
     assert senders.wrong == []
     # A connection that is kept is the same from the first gate to the last.
     assert [len(each) for each in senders.connections] == [1, 0, 1, 0, 1, 0]
@@ -106,20 +94,6 @@ def test_three_in_a_row_cost_no_sender_anything(kept, upstream, limit):
     assert window["currentSeries"] == len(came) == len(set(came)) == admitted
     assert window["refusedSamples"] == len(senders.offered) - admitted
     assert set(came) <= {series for series, _ in senders.offered}
-
-
-def test_a_connection_that_is_idle_goes_along(kept, upstream):
-    gate, take_over = kept()
-    with Client(gate.address) as writes, Client(gate.address) as asks:
-        assert writes.write(body(numbered(1))).status == 204
-        eventually(lambda: asks.get("/-/ready").status == 200, "it is ready")
-        ports = [each._connection.sock.getsockname() for each in (writes, asks)]
-        gate_after = take_over()
-        gate.wait()
-        assert writes.write(body(numbered(1, 1))).status == 204
-        assert asks.get("/-/ready").status == 200
-        assert [each._connection.sock.getsockname() for each in (writes, asks)] == ports
-    assert gate_after.current() == 2
 
 
 def test_many_idle_connections_go_along(kept, upstream):
@@ -195,18 +169,10 @@ def test_a_unix_socket_and_one_for_people_go_along(kept, upstream):
 def test_readiness_is_not_interrupted(kept, upstream):
     gate, take_over = kept()
     eventually(lambda: get(gate.address, "/-/ready").status == 200, "it is ready")
-    statuses, ends = [], threading.Event()
-
-    def probe():
-        while not ends.is_set():
-            statuses.append(get(gate.address, "/-/ready").status)
-
-    probes = threading.Thread(target=probe)
-    probes.start()
-    take_over()
-    gate.wait()
-    ends.set()
-    probes.join()
+    statuses = []
+    with Busy(gate.address, 1, lambda *_: statuses.append(get(gate.address, "/-/ready").status)):
+        take_over()
+        gate.wait()
     assert set(statuses) == {200}
 
 
@@ -224,11 +190,6 @@ def test_senders_with_tls_connect_anew(kept, upstream, tmp_path):
 
 
 # --- nothing to take
-
-def test_without_a_gate_that_runs_it_just_starts(kept, start_gate, upstream, tmp_path):
-    gate = start_gate(f"--upstream.url={upstream.url}", "--takeover", config=f"state: {{dir: {tmp_path}/state}}\n")
-    assert gate.said("no gate runs, so none is taken over")
-    assert gate.send(body(numbered(1))).status == 204
 
 
 def test_after_a_crash_it_just_starts(kept, upstream):
@@ -383,14 +344,15 @@ def met(start_gate, upstream):
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("said", [b"hello", b"\0" * 1024, b"x" * 5000, b"seriesgate takeover 2", None])
-def test_whoever_speaks_another_protocol_changes_nothing(met, upstream, said):
+def test_whoever_speaks_another_protocol_changes_nothing(met, upstream):
     gate, path = met
     offer(gate, upstream, numbered(2))
-    with asking(path) as peer:
-        if said:
+    for said in (b"hello", b"\0" * 1024, b"x" * 5000, b"seriesgate takeover 2"):
+        with asking(path) as peer:
             peer.send(said)
             assert peer.recv(1024) == b"no whoever asked speaks another protocol, or is too slow"
+        unharmed(gate, upstream, 2)
+    asking(path).close()
     eventually(lambda: gate.said(GONE_ON), "the log says so")
     unharmed(gate, upstream, 2)
 
@@ -436,8 +398,7 @@ def test_whoever_goes_when_the_place_is_free_changes_nothing(met, upstream):
 def test_whoever_goes_at_once_again_and_again_changes_nothing(met, upstream):
     """Connections are on their way out when they are wanted back."""
     gate, path = met
-    senders = Series(gate.address)
-    try:
+    with Series(gate.address) as senders:
         for _ in range(30):
             with asking(path) as peer:
                 peer.send(b"seriesgate takeover 1")
@@ -445,17 +406,10 @@ def test_whoever_goes_at_once_again_and_again_changes_nothing(met, upstream):
                 assert peer.recv(1024) == b"that is all"
                 peer.send(b"go")
             senders.answered(3)
-    finally:
-        senders.stop()
     assert senders.wrong == []
     assert [len(each) for each in senders.connections] == [1, 0, 1, 0, 1, 0]
     assert gate.current() == len(senders.offered) == len(arrived(upstream.requests))
     assert not gate.said("cannot accept a connection")
-
-
-def test_the_socket_is_its_owners_alone(met):
-    gate, path = met
-    assert os.stat(path).st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
@@ -481,16 +435,13 @@ def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, tmp_path):
                 f"falsePositiveRate: 0.000000001\nfingerprint: {{secretFile: {tmp_path}/secret}}\n"
                 f"server: {{takeoverSocket: {tmp_path}/t, threads: 2}}\n")
         gate = start_gate(f"--upstream.url={upstream.url}", config=text)
-        senders = Series(gate.address)
-        try:
+        with Series(gate.address) as senders:
             senders.answered(40)
             for _ in range(2):
                 before, gate = gate, start_gate(f"--upstream.url={upstream.url}", "--takeover", config=text)
                 assert before.wait() == 0
                 senders.answered(40)
             eventually(lambda: len(senders.offered) > 220, "the limit is spent", 60)
-        finally:
-            senders.stop()
         assert senders.wrong == []
         came = arrived(upstream.requests)
         assert len(came) == len(set(came)) == 200

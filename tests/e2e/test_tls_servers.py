@@ -2,6 +2,7 @@
 
 import base64
 import http.client
+import itertools
 import json
 import re
 import signal
@@ -11,49 +12,34 @@ import subprocess
 import pytest
 
 import recorded
+import secure
 import wire
-from certificates import Authority
-from client import WRITE, head
+from busy import Busy
+from certificates import Authority, served_with
+from client import head
+from secure import Secured
 from servers import Prometheus, VictoriaMetrics, VmAgent
 from tables import check_rows
 from test_real_servers import _between
 from upstream import Upstream
 from waiting import eventually
-from world import threading
 
 PASSWORD = "open sesame"
 HASHED = "$2b$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
 
 
-class World:
-    """An authority, the gate's certificate, and files with what is made of them."""
+class World(Secured):
+    """An authority and the gate's certificate, another authority, and files with what is made of them."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.authority = Authority(folder)
-        self.gate = self.authority.issue("127.0.0.1", "localhost")
+        super().__init__(folder)
         self.stranger = Authority(folder, "stranger")
 
-    def web(self, name="web", certificate=None, users=False, **tls):
-        """A web configuration, as Prometheus and the gate read it."""
-        certificate = certificate or self.gate
-        lines = [f"tls_server_config: {{cert_file: {certificate.certificate}, key_file: {certificate.key}",
-                 *(f", {key}: {json.dumps(str(value) if not isinstance(value, list) else value)}"
-                   for key, value in tls.items()), "}\n"]
-        if users:
-            lines.append(f"basic_auth_users: {{sender: '{HASHED}'}}\n")
-        return self.file(f"{name}.yml", "".join(lines))
-
-    def file(self, name, text):
-        file = self.folder / name
-        file.write_text(text)
-        return file
-
-    def trusting(self, **how):
-        context = ssl.create_default_context(cafile=str(self.authority.certificate))
-        for name, value in how.items():
-            setattr(context, name, value)
-        return context
+    def web(self, certificate=None, users=False, **tls):
+        """The flag that names a web configuration, as Prometheus and the gate read it."""
+        if certificate:
+            tls |= {"cert_file": str(certificate.certificate), "key_file": str(certificate.key)}
+        return super().web(f"basic_auth_users: {{sender: '{HASHED}'}}\n" if users else "", **tls)
 
     def credentials(self):
         return self.trusting(), f"sender:{PASSWORD}"
@@ -68,7 +54,7 @@ def world(tmp_path):
 def secured(start_gate, world):
     """secured(upstream_url, **web): a gate that speaks TLS."""
     def start(upstream_url="discard:", config="", **web):
-        return start_gate(f"--web.config.file={world.web(**web)}", f"--upstream.url={upstream_url}", config=config)
+        return start_gate(world.web(**web), f"--upstream.url={upstream_url}", config=config)
 
     return start
 
@@ -158,7 +144,7 @@ def test_a_session_is_resumed(secured, world):
 
 
 def test_a_client_has_to_show_a_certificate_that_is_good(secured, world):
-    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=world.authority.certificate,
+    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(world.authority.certificate),
                    client_allowed_sans=["sender.test"])
 
     def shows(certificate, version):
@@ -178,7 +164,7 @@ def test_a_client_has_to_show_a_certificate_that_is_good(secured, world):
     ("none", "no client certificate"), ("expired", "certificate has expired"),
     ("stranger", "unable to get local issuer certificate"), ("name", "no allowed name in the client certificate")])
 def test_what_is_wrong_with_a_clients_certificate_is_in_the_log(secured, world, which, words):
-    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=world.authority.certificate,
+    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(world.authority.certificate),
                    client_allowed_sans=["sender.test"])
     shown = {"none": lambda: None, "expired": lambda: world.authority.issue("sender.test", expired=True),
              "stranger": lambda: world.stranger.issue("sender.test"),
@@ -224,7 +210,8 @@ remote_write:
 
 def to_store(world, store):
     """The gate's own side, as configuration."""
-    password = world.file("password", PASSWORD + "\n")
+    password = world.folder / "password"
+    password.write_text(PASSWORD + "\n")
     return f"""
 upstream:
   url: {store.url}/api/v1/write
@@ -249,10 +236,10 @@ def test_from_a_real_prometheus_over_tls_to_another_with_passwords_on_both_ways(
     for name in ("store", "sender"):
         (world.folder / name).mkdir()
     store = Prometheus(world.folder / "store", "global: {}\n", "--web.enable-remote-write-receiver",
-                       f"--web.config.file={web}", secured=world.credentials())
+                       web, secured=world.credentials())
     sender = None
     try:
-        gate = start_gate(f"--web.config.file={web}", config=to_store(world, store))
+        gate = start_gate(web, config=to_store(world, store))
         sender = Prometheus(world.folder / "sender", lambda port: sends_to(gate, world, port=port))
         eventually(lambda: store.metric("prometheus_tsdb_head_samples_appended_total") >= 5000, "samples came", 90,
                    every=0.5)
@@ -275,12 +262,12 @@ def test_from_a_real_prometheus_over_tls_to_another_with_passwords_on_both_ways(
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_from_a_real_vmagent_over_tls_to_a_victoria_metrics(start_gate, world):
-    store = VictoriaMetrics(world.folder, "-tls", f"-tlsCertFile={world.gate.certificate}",
-                            f"-tlsKeyFile={world.gate.key}", "-httpAuth.username=sender",
+    store = VictoriaMetrics(world.folder, "-tls", f"-tlsCertFile={world.certificate}",
+                            f"-tlsKeyFile={world.key}", "-httpAuth.username=sender",
                             f"-httpAuth.password={PASSWORD}", secured=world.credentials())
     vmagent = None
     try:
-        gate = start_gate(f"--web.config.file={world.web(users=True)}", config=to_store(world, store))
+        gate = start_gate(world.web(users=True), config=to_store(world, store))
         vmagent = VmAgent(world.folder, gate, f"-remoteWrite.tlsCAFile={world.authority.certificate}",
                           "-remoteWrite.basicAuth.username=sender", f"-remoteWrite.basicAuth.password={PASSWORD}",
                           write_to=f"https://127.0.0.1:{gate.address[1]}")
@@ -321,14 +308,14 @@ def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_
              "expired": lambda: world.authority.issue("127.0.0.1", expired=True)}.get(fault, lambda: None)()
     unverified = ssl._create_unverified_context()
     store = Prometheus(world.folder, "global: {}\n", "--web.enable-remote-write-receiver",
-                       f"--web.config.file={world.web(users=True, certificate=shown)}",
+                       world.web(users=True, certificate=shown),
                        secured=(unverified, f"sender:{PASSWORD}"))
     try:
         config = to_store(world, store)
         if fault == "authority":
             config = config.replace(str(world.authority.certificate), str(world.stranger.certificate))
         if fault == "password":
-            world.file("password", "wrong\n")
+            (world.folder / "password").write_text("wrong\n")
         gate = start_gate(config=config)
         reply = gate.send(recorded.bodies()[0])
         assert reply.status in (502, 503), reply  # the sender keeps what it has
@@ -340,58 +327,34 @@ def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_
 
 
 def test_certificates_change_on_both_sides_and_no_request_is_lost(start_gate, world):
-    def store_side(certificate):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate.certificate, certificate.key)
-        return context
+    store = Upstream(tls=served_with(world.authority.issue("127.0.0.1")))
+    sent, seen, failures, numbers = [], set(), [], itertools.count()
 
-    others = [world.authority.issue("127.0.0.1") for _ in range(4)]
-    used = type(world.gate)(world.folder / "used.pem", world.folder / "used.key")
-
-    def use(certificate):  # as programs do that renew certificates: one file after the other
-        used.certificate.write_bytes(certificate.certificate.read_bytes())
-        used.key.write_bytes(certificate.key.read_bytes())
-
-    use(world.gate)
-    store = Upstream(tls=store_side(world.gate))
-    sent, seen, failures, enough = [], set(), [], threading.Event()
-
-    def send(number):
-        context, count = world.trusting(), 0
-        while not enough.is_set():
-            connection = http.client.HTTPSConnection(*gate.address, timeout=30, context=context)
-            connection.connect()
-            seen.add(connection.sock.getpeercert()["serialNumber"])
-            for _ in range(3):
-                body = wire.pack(wire.sampled(f"m_{number}_{count}"))
-                connection.request("POST", WRITE, body, dict(recorded.HEADERS))
-                answer = connection.getresponse()
-                answer.read()
-                sent.append(body)
-                if answer.status != 204:
-                    failures.append(answer.status)
-                count += 1
-            connection.close()
+    def send(*_):
+        connection = secure.connection(gate.address, world.trusting())
+        connection.connect()
+        seen.add(connection.sock.getpeercert()["serialNumber"])
+        for _ in range(3):
+            body = wire.pack(wire.sampled(f"m_{next(numbers)}"))
+            status = secure.write(connection, body)
+            sent.append(body)
+            if status != 204:
+                failures.append(status)
+        connection.close()
 
     try:
-        gate = start_gate(f"--web.config.file={world.web(certificate=used)}",
+        gate = start_gate(world.web(),
                           config=f"upstream: {{url: '{store.url}', tls: {{caFile: {world.authority.certificate}}}}}\n")
-        senders = [threading.Thread(target=send, args=(number,)) for number in range(3)]
-        for sender in senders:
-            sender.start()
-        for count, certificate in enumerate(others, 2):
-            use(certificate)
-            store.tls = store_side(certificate)
-            if count % 2:
-                gate.signal(signal.SIGHUP)
-            eventually(lambda: len(seen) == count, f"{count} certificates were seen\n{gate.log}", 30)
-        enough.set()
-        for sender in senders:
-            sender.join(30)
+        with Busy(gate.address, 3, send):
+            for count in range(2, 6):
+                world.install(world.authority.issue("127.0.0.1"))
+                store.tls = served_with(world.authority.issue("127.0.0.1"))
+                if count % 2:
+                    gate.signal(signal.SIGHUP)
+                eventually(lambda: len(seen) == count, f"{count} certificates were seen\n{gate.log}", 30)
     finally:
-        enough.set()
         store.stop()
     assert failures == []
     assert sorted(store.bodies) == sorted(sent)
-    eventually(lambda: len(gate.said("TLS files taken")) >= len(others), "a line for each")
-    assert len(gate.said("TLS files taken")) == len(others)
+    eventually(lambda: len(gate.said("TLS files taken")) >= 4, "a line for each")
+    assert len(gate.said("TLS files taken")) == 4

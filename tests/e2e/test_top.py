@@ -1,12 +1,12 @@
 """seriesgate top: what a running gate says, in a terminal."""
 
-import http.server
 import json
 import os
 import signal
 
 import pytest
 
+from answering import Answering
 from certificates import Authority
 from gate import run
 from secure import Secured
@@ -15,7 +15,7 @@ from terminal import Terminal
 from traffic import TENANT, body, numbered
 from waiting import eventually
 from web_files import ALICE_CHANGED, users
-from world import socket, threading
+from world import socket
 
 NAME = "http_requests_total"
 KEYS = "q quit"
@@ -201,72 +201,19 @@ def test_tls_is_spoken_with_whom_the_authority_knows(start_gate, tmp_path):
 
 @pytest.fixture
 def impostor():
-    """impostor(answers, status=200): the URL of a server that answers so, {path: bytes}."""
+    """impostor(answer, status=200): the URL of a server that answers so, whatever it is asked."""
     servers = []
 
-    def start(answers, status=200):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                text = answers[self.path.split("?")[0]]
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                try:
-                    self.wfile.write(text)
-                except OSError:
-                    pass  # too much for who asks
-
-            def log_message(self, *_):
-                pass
-
-        servers.append(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{servers[-1].server_port}"
+    def start(answer, status=200):
+        servers.append(Answering(lambda _: answer, status))
+        return servers[-1].url
 
     yield start
     for server in servers:
-        server.shutdown()
-        server.server_close()
-
-
-HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202ea\u200b\x9b31m\n\r\x00\ud800" + "\u0301" * 50
-
-
-def hostile_answers():
-    window = {"end": "2026-01-01T11:00:00Z", "maxSeries": 1, "currentSeries": 2**64 - 1, "refusedSeries": 2**64 - 1}
-    budget = {"mode": HOSTILE, "hourly": window, "daily": window}
-    stats = {"version": HOSTILE, "uptimeSeconds": 0, "mode": HOSTILE, "clockInDoubt": True, "shared": {"state": HOSTILE},
-             "upstreams": [{"store": HOSTILE, "waiting": 1,
-                            "doors": [{"door": "a" + HOSTILE, "up": True, "inFlight": 1, "requests": 1, "errors": 1}]}],
-             "windows": {"hourly": window, "daily": window}, "tenants": [{"tenant": HOSTILE, **budget}],
-             "limits": [{"name": HOSTILE, "tenant": HOSTILE, "group": {HOSTILE: HOSTILE}, **budget}]}
-    time = {"lastSeen": "2026-01-01T10:00:00Z", "time": "2026-01-01T10:00:00Z"}
-    talker = {"value": HOSTILE, "series": 1, "error": 1, **time}
-    finding = {"text": HOSTILE * 20, "remedy": {"relabel": HOSTILE, "limit": HOSTILE}}
-    refused = {"labels": {"__name__": HOSTILE, HOSTILE: HOSTILE}, "tenant": HOSTILE, "sender": HOSTILE, "limit": HOSTILE,
-               "window": HOSTILE, **time}
-    lists = {"findings": [finding], "top": [talker], "refused": [refused]}
-    answers = {f"/api/v1/{path}": {"status": "success", "data": data} for path, data in lists.items()}
-    return {path: json.dumps(answer, ensure_ascii=False).encode(errors="surrogatepass").replace(b"\xed\xa0\x80", b"\\\\ud800")
-            for path, answer in {"/stats": stats, **answers}.items()}
-
-
-def test_whatever_a_server_says_nothing_of_it_gives_orders_to_the_terminal(impostor, terminal):
-    url = impostor(hostile_answers())
-    made = run("top", f"--url={url}")
-    assert (made.returncode, made.stderr) == (0, "")
-    assert all(line.isprintable() for line in made.stdout.split("\n"))
-    assert "\\x1b]0;owned\\x07" in made.stdout and "\\u202e" in made.stdout
-    shown = terminal(url)  # whose screen takes no other codes than the program's own
-    shown.shows("\\x1b]0;owned")
-    for key in "xljst?":
-        shown.press(key)
-    shown.press("q")
-    assert shown.wait() == 0 and shown.is_as_before
+        server.stop()
 
 
 NO_ANSWERS = {
-    "another": (b"{}", 200, "/stats: the answer is not that of a seriesgate"),
     "codes": (b"\x1b[2J" * 100, 200, "/stats: the answer is not that of a seriesgate"),
     "too large": (b"[" * (8 * 2**20 + 1), 200, "the answer is larger than 8 MiB"),
     "deep": (b"[" * 8 * 2**20, 200, "/stats: the answer is not that of a seriesgate"),
@@ -277,8 +224,9 @@ NO_ANSWERS = {
 
 
 def test_what_is_no_answer_of_a_gate_is_said_in_a_line(impostor):
+    """Hostile texts in answers that are one: tests/top/frame_test.cpp."""
     def is_said(answer, status, said):
-        url = impostor({"/stats": answer}, status)
+        url = impostor(answer, status)
         assert failure(f"--url={url}") == f"seriesgate top: {url}: {said}"
 
     check_rows(NO_ANSWERS, is_said)

@@ -1,43 +1,32 @@
 """Doors of one store that die under the requests of many senders. What was answered with success is in exactly one store's
 log, exactly once, as it was sent."""
 
-import threading
 import time
 from collections import Counter
 
+from busy import Busy
 from doors import body, doors, stores  # noqa: F401 (a fixture)
 from upstream import Upstream
 from waiting import eventually
 
 
-class Senders:
-    """Threads that send one body after the other, each until it is taken, and remember what was answered."""
+class Senders(Busy):
+    """They send one body after the other, each until it is taken, and remember what was answered."""
 
-    def __init__(self, gate, count=4):
-        self.gate, self.ended = gate, threading.Event()
+    def __init__(self, gate):
+        super().__init__(gate.address, 4, self._send)
         self.statuses = Counter()
         self.sent, self.taken, self.unsure = [], [], Counter()
-        self.threads = [threading.Thread(target=self._send, daemon=True) for _ in range(count)]
-        for each in self.threads:
-            each.start()
 
-    def _send(self):
-        with self.gate.client() as client:
-            while not self.ended.is_set():
-                data = body()
-                self.sent.append(data)
-                while (status := client.write(data).status) != 204 and not self.ended.is_set():
-                    self.statuses[status] += 1
-                    self.unsure[data] += 1
-                if status == 204:
-                    self.statuses[204] += 1
-                    self.taken.append(data)
-
-    def stop(self):
-        self.ended.set()
-        for each in self.threads:
-            each.join(60)
-            assert not each.is_alive()
+    def _send(self, client, _):
+        data = body()
+        self.sent.append(data)
+        while (status := client.write(data).status) != 204 and not self.ended.is_set():
+            self.statuses[status] += 1
+            self.unsure[data] += 1
+        if status == 204:
+            self.statuses[204] += 1
+            self.taken.append(data)
 
     def check(self, stores):
         """What the stores have got is what was sent; once, and again only where the sender has sent it again."""
@@ -51,17 +40,16 @@ class Senders:
 
 def test_doors_that_are_killed_and_restarted_lose_and_double_nothing(start_gate, stores):  # noqa: F811
     gate = start_gate(config=doors(*stores))
-    senders = Senders(gate)
     dead, living = [], list(stores)
-    for turn in range(9):
-        at = turn % 3
-        count = len(living[at].requests)
-        eventually(lambda: len(living[at].requests) > count + 20, "it is asked", 40)
-        living[at].stop()
-        dead.append(living[at])
-        time.sleep(0.2)
-        living[at] = Upstream(port=living[at].port)
-    senders.stop()
+    with Senders(gate) as senders:
+        for turn in range(9):
+            at = turn % 3
+            count = len(living[at].requests)
+            eventually(lambda: len(living[at].requests) > count + 20, "it is asked", 40)
+            living[at].stop()
+            dead.append(living[at])
+            time.sleep(0.2)
+            living[at] = Upstream(port=living[at].port)
     for each in living:
         each.stop()
     senders.check(dead + living)
