@@ -217,7 +217,7 @@ BROKEN = {
 def test_broken_http_is_answered_4xx_and_closed(served):
     def is_answered_and_closed(data):
         before = served.counted()
-        status, closed = served.exchange(data, lambda connection: (connection.reply().status, connection.closed_within(10)))
+        status, closed = served.exchange(data, lambda sent: (sent.reply().status, sent.closed_within(10)))
         assert 400 <= status < 500 and closed
         assert (served.upstream.requests, served.counted()) == ([], before)
         served.serves()
@@ -277,7 +277,8 @@ def test_expect_100_continue_works(served):
 def test_pipelined_requests_are_answered_in_order(served):
     bodies = [wire.pack(wire.sampled("up", job="a", value=float(i))) for i in range(5)]
     data = b"".join(post(body) for body in bodies) + head("GET", "/health") + head("GET", "/nowhere")
-    assert served.exchange(data, lambda connection: [connection.reply(method).status for method in ["POST"] * 5 + ["GET"] * 2]) == \
+    methods = ["POST"] * 5 + ["GET"] * 2
+    assert served.exchange(data, lambda connection: [connection.reply(each).status for each in methods]) == \
         [204] * 5 + [200, 404]
     assert served.upstream.bodies == bodies
 

@@ -92,9 +92,9 @@ def test_weird_label_names_are_shown_well(limited, upstream):
 def test_weird_tenants_are_shown_well(limited, upstream):
     gate = limited("tenants: {default: {maxHourlySeries: 4}}\n"
                    "limits: [{name: per-tenant, perTenant: true, maxHourlySeries: 3}]\n")
-    weird = [b'quo"te', b"back\\slash", b"back\\\\slash", b"\\n", b"tab\there", b'"} 1', b"{}", b"\xff", b"\\xff", b"\\\\xff", b"\\xffx",
-             b"\xffx", b"\xfe", b"caf\xe9", b"caf\xc3\xa9", b"\xef\xbf\xbd", b"\xed\xa0\x80", b"\\x01", b"\"", b"\\\"", b"a|b", b"a,b",
-             b"__overflow__", *LONG]
+    weird = [b'quo"te', b"back\\slash", b"back\\\\slash", b"\\n", b"tab\there", b'"} 1', b"{}", b"\xff", b"\\xff",
+             b"\\\\xff", b"\\xffx", b"\xffx", b"\xfe", b"caf\xe9", b"caf\xc3\xa9", b"\xef\xbf\xbd", b"\xed\xa0\x80",
+             b"\\x01", b"\"", b"\\\"", b"a|b", b"a,b", b"__overflow__", *LONG]
     for tenant in weird:
         assert len(offer(gate, upstream, numbered(5), tenant)) == 3, tenant
     stats = is_shown_well(gate, len(weird), len(weird))

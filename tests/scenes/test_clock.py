@@ -17,7 +17,8 @@ def clock(tmp_path):
 @pytest.fixture
 def timed(limited, clock, tmp_path):
     """timed(text): a gate whose clock is `clock`, with its state kept over restarts."""
-    return lambda text: limited(f"state: {{dir: {tmp_path}/state, interval: 1h}}\n{text}", environment=clock.environment)
+    state = f"state: {{dir: {tmp_path}/state, interval: 1h}}\n"
+    return lambda text: limited(state + text, environment=clock.environment)
 
 
 def spans(gate):

@@ -52,7 +52,7 @@ def signed(content):
     return content + xxh3(content, len(content)).to_bytes(8, "little")
 
 
-# One of each kind: every cut and every byte is tried by tests/state/snapshot_file_test.cpp and tests/limit/snapshot_damage_test.cpp.
+# One of each kind: snapshot_file_test.cpp and snapshot_damage_test.cpp try every cut and every byte.
 DAMAGED = {
     "empty": lambda good: b"",
     "half": lambda good: good[:len(good) // 2],

@@ -179,7 +179,7 @@ def test_the_query_of_the_upstream_is_in_nothing_that_the_gate_says(start_gate, 
     config = log_in(form, "debug") + f"upstream: {{url: '{mark}token={TOKEN}', timeout: 1s}}\nmaxHourlySeries: 1\n"
     gate = start_gate(config=config)
     bodies = [wire.pack(wire.sampled(f"m{i}", job="a")) for i in range(2)]
-    upstream.answers.extend([Answer(204), Answer(400, [], b"no"), Answer(500, [], b"broken"), Answer(cut=3, close_after=True)])
+    upstream.answers.extend([Answer(204), Answer(400, [], b"no"), Answer(500, [], b"broken"), Answer(cut=3)])
     answers = [gate.send(bodies[0]) for _ in range(4)] + [gate.send(bodies[1]), gate.send(b"broken")]  # one is refused
     assert upstream.requests[0].target == f"/write?token={TOKEN}"
     upstream.stop()

@@ -37,7 +37,8 @@ def scene(start_gate):
         each.stop()
 
 
-DOORS = pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)], ids=["one door", "three doors"])
+DOORS = pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)],
+                                ids=["one door", "three doors"])
 
 
 @DOORS

@@ -28,7 +28,7 @@ class MarkersAt(Markers):
         self._clock = clock
 
     def at(self, minute, count=1):
-        """Sets the clock to a minute of the day, and does as next(). Times are that minute, or milliseconds if they are not."""
+        """Sets the clock to a minute, and does as next(). Times are that minute, or milliseconds if they are not."""
         self._clock.set(f"2026-01-01 {minute}:00")
         return {tenant: [(labels, value, minute if at == milliseconds(minute) else at) for labels, value, at in found]
                 for tenant, found in self.next(count).items()}
@@ -101,9 +101,9 @@ def test_a_tenants_budget_is_written_under_that_tenant(marked, upstream, clock, 
     common = {"__name__": METRIC, "gate": gate_label(gate), "limit": "tenant"}
     assert markers.at("10:01", 2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, 2.0, "10:01")],
                                       "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, "10:01")]}
-    markers.at("10:59", 2)
+    markers.at("10:59", 2)  # and at the end of the hour the day goes on
     assert markers.at("11:00", 2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, "ends", "11:00")],
-                                      "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, "11:00")]}  # the day goes on
+                                      "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, "11:00")]}
 
 
 def test_other_budgets_are_written_under_the_tenants_that_they_have_refused(marked, upstream, clock, markers):

@@ -55,7 +55,8 @@ def test_the_page_says_what_the_gate_is_and_where_to_look(gate):
     text = page(gate)
     assert f"<h1>seriesgate {gate.stats['version']}</h1>" in text
     shown = Page(text)
-    for said in (r"mode: enforce", r"up for \d+ s, as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", r"Nothing is refused this hour"):
+    for said in (r"mode: enforce", r"up for \d+ s, as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC",
+                 r"Nothing is refused this hour"):
         assert re.search(rf"\b{said}\b", "".join(shown.texts)), said
     assert {"-/healthy", "-/ready", "stats", "metrics", "config", "api/v1/findings", "api/v1/top", "api/v1/refused"} <= set(
         shown.links)
@@ -96,7 +97,8 @@ def test_it_shows_windows_and_the_budgets_with_the_most_demand(limited, upstream
                  f"<dd>{1000 - admitted}</dd>", f"<strong>{admitted}</strong> series, not limited",
                  "24 of 24, those with the most demand."):
         assert said in text
-    row = "<tr><th scope=\"row\">{}</th><td><bdi>{}</bdi></td><td><bdi>team-12</bdi></td><td>{}</td><td>{}</td><td>{}</td>"
+    row = ("<tr><th scope=\"row\">{}</th><td><bdi>{}</bdi></td><td><bdi>team-12</bdi></td>"
+           "<td>{}</td><td>{}</td><td>{}</td>")
     assert row.format("<em>tenant</em>", "", "observe", 4, 4) in text
     assert row.format("<bdi>per-path</bdi>", "path=/12, job=j", "enforce", 9, 9) in text
     assert re.findall(r"<bdi>path=[^<]*</bdi></td><td><bdi>team-(\d+)", text) == [str(n) for n in range(12, 0, -1)]

@@ -32,13 +32,13 @@ VERSIONS = pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVer
 
 @pytest.fixture
 def gate_before(start_gate, authority):
-    """gate_before(store, keys): a gate that believes our authority, with further keys of upstream.tls, and `more` keys."""
+    """gate_before(store, keys): a gate that believes our authority, with further keys of upstream.tls, and others."""
     return lambda store, keys="", more="", **how: start_gate(
         config=config(store, f"caFile: {authority.certificate}{keys}", **how) + more)
 
 
 @VERSIONS
-def test_a_store_with_a_certificate_of_a_named_authority_gets_the_samples(gate_before, start_store, certificate, newest):
+def test_a_store_of_a_named_authority_gets_the_samples(gate_before, start_store, certificate, newest):
     store = start_store(served_with(certificate, newest=newest))
     gate = gate_before(store, more="server: {threads: 1}\n")
     for _ in range(3):
@@ -67,13 +67,14 @@ def of_an_old_protocol(certificate):
 GETS_NOTHING = {
     "of an unknown authority": (lambda ours, other: served_with(other.issue("127.0.0.1")), "certificate"),
     "expired": (lambda ours, other: served_with(ours.issue("127.0.0.1", expired=True)), "expired"),
-    "of another name": (lambda ours, other: served_with(ours.issue("elsewhere.test", "127.0.0.2")), "IP address mismatch"),
+    "of another name": (lambda ours, other: served_with(ours.issue("elsewhere.test", "127.0.0.2")),
+                        "IP address mismatch"),
     "an old protocol": (lambda ours, other: of_an_old_protocol(ours.issue("127.0.0.1")), ""),
 }
 
 
 @pytest.mark.parametrize("shows, told", GETS_NOTHING.values(), ids=GETS_NOTHING)
-def test_a_store_that_cannot_be_believed_gets_nothing(gate_before, start_store, authority, other_authority, shows, told):
+def test_who_cannot_be_believed_gets_nothing(gate_before, start_store, authority, other_authority, shows, told):
     store = start_store(shows(authority, other_authority))
     why = failure(gate_before(store), store)
     assert why and told in why
@@ -123,7 +124,7 @@ def test_who_says_nothing_is_not_waited_for_for_long(start_gate, authority):
 # --- who we are
 
 @VERSIONS
-def test_a_store_that_asks_who_we_are_is_shown_our_certificate(gate_before, start_store, authority, certificate, newest):
+def test_who_asks_who_we_are_is_shown_our_certificate(gate_before, start_store, authority, certificate, newest):
     ours = authority.issue("gate.test")
     store = start_store(served_with(certificate, authority, newest))
     assert gate_before(store, f", certFile: {ours.certificate}, keyFile: {ours.key}").send(BODY).status == 204
@@ -131,7 +132,8 @@ def test_a_store_that_asks_who_we_are_is_shown_our_certificate(gate_before, star
 
 
 @VERSIONS
-def test_a_store_that_does_not_believe_us_is_told(gate_before, start_store, authority, other_authority, certificate, newest):
+def test_a_store_that_does_not_believe_us_is_told(gate_before, start_store, authority, other_authority, certificate,
+                                                  newest):
     store = start_store(served_with(certificate, authority, newest))
     ours = other_authority.issue("gate.test")
     for keys in ("", f", certFile: {ours.certificate}, keyFile: {ours.key}"):
