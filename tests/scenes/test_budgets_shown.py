@@ -103,15 +103,6 @@ def test_weird_tenants_are_shown_well(limited, upstream):
     assert {'quo"te', "back\\\\slash", "\\\\n", "tab\\x09here", "café", "\\xff"} <= names
 
 
-def test_the_log_names_the_budget_that_refuses(limited, upstream):
-    gate = limited("limits: [{name: per-path, each: [path], perTenant: true, maxHourlySeries: 3}]\n")
-    offer(gate, upstream, numbered(5, path="/p"), "team-a")
-    gate.stop()
-    event, = gate.said("series refused", limit="per-path", group='{path="/p"}', tenant="team-a", window="hourly")
-    assert (event["samples"], event["max"], event["current"]) == ("2", "3", "3")
-    assert event["example"] == 'm{n="3",path="/p"}'
-
-
 @pytest.mark.parametrize("length", [10, 400, 5000])
 def test_weird_names_cannot_forge_log_lines(limited, upstream, length):
     gate = limited("limits: [{name: per-path, each: [path], perTenant: true, maxHourlySeries: 1}]\n")

@@ -64,13 +64,6 @@ def test_tenants_are_counted_apart_and_together(gate):
     assert ask(gate, "top", tenant="c") == []
 
 
-def test_what_is_known_and_what_comes_again_counts_once(gate):
-    for _ in range(3):
-        send(gate, requests(2500))
-    assert ask(gate, "top")[0]["series"] == 2000
-    assert ask(gate, "top", kind="refused")[0]["series"] == 500
-
-
 def test_the_last_refused_series_are_kept_with_all_that_is_known(gate):
     send(gate, numbered(2000, name="up"))
     send(gate, requests(1500), agent="x" * 300)

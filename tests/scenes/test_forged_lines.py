@@ -7,9 +7,8 @@ import re
 import pytest
 
 import exposition
-import recorded
 import wire
-from client import WRITE, head, post
+from client import head
 from forged import HEADER_VALUES, LABEL_VALUES, assert_sound, decoded, form, in_log  # noqa: F401 (a fixture)
 from servers import check_metrics
 from tables import check_rows
@@ -153,10 +152,3 @@ def test_bytes_that_are_no_http_leave_no_mark(talkative, form):  # noqa: F811
     eventually(lambda: talkative.said("requests rejected"), "a line about one")
     events = assert_sound(talkative, form)
     assert [event["reason"] for event in events if event["msg"] == "requests rejected"].count("invalid_http") == 1
-
-
-def test_a_sound_request_after_all_this_is_served(talkative, upstream):
-    talkative.send(b"bad", [("X-Scope-OrgID", decoded(LABEL_VALUES["quotes"]))])
-    with talkative.raw() as connection:
-        connection.send(post(recorded.bodies("metadata-v1")[0], path=WRITE))
-        assert connection.reply().status == 204

@@ -7,16 +7,6 @@ import wire
 from upstream import distinct_series
 
 
-def test_recorded_requests_arrive_byte_identical(gate, upstream):
-    bodies = recorded.bodies()
-    assert len(bodies) == 16
-    with gate.client() as client:
-        for body in bodies:
-            reply = client.write(body)
-            assert (reply.status, reply.body, reply.refused) == (204, b"", None)
-    assert upstream.bodies == bodies
-
-
 @pytest.mark.parametrize("folder, received", [("metadata-v1", 0), ("native-histograms-v1", 2903 + 19)])
 def test_metadata_and_native_histograms_arrive_byte_identical(gate, upstream, folder, received):
     bodies = recorded.bodies(folder)

@@ -29,7 +29,7 @@ def test_what_the_gate_goes_by_belongs_to_no_hop(gate, upstream):
             assert request.all(name) == [value], name
         assert [entry["tenant"] for entry in gate.stats["tenants"]] == ["team-a"]
 
-    check_rows({"one line": [", ".join(name for name, _ in KEPT)], "many lines": [name.upper() for name, _ in KEPT],
+    check_rows({"many lines": [name.upper() for name, _ in KEPT],
                 "odd lists": [f" ,,\t{name.lower()} ,, close" for name, _ in KEPT]}, stays, gate)
 
 

@@ -77,13 +77,6 @@ def test_a_store_that_does_not_answer(limited, upstream, version, answer, fault,
     assert send(gate, version, SENT["all"]).status == (400 if answer == "reject" else 204)
 
 
-@pytest.mark.parametrize("status", [400, 409, 429])
-def test_the_status_is_configured(limited, upstream, status):
-    gate = gate_that_knows(limited, upstream, f"onLimit: reject\nrejectStatus: {status}\n")
-    assert send(gate, "v1", SENT["some"]).status == status
-    assert send(gate, "v1", SENT["none"]).status == 204
-
-
 def test_the_meter_rejects_with_what_it_kept(start_gate):
     gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=2", config="onLimit: reject\n")
     assert written(send(gate, "v2", KNOWN)) == (2, 0, 0)

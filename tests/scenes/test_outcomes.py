@@ -5,12 +5,11 @@ import random
 import pytest
 
 import wire
-import wire_v2
 from refusals import KNOWN, NEW, STORES, gate_that_knows, send
 from tables import check_rows, crossed
 from upstream import Answer
 from waiting import eventually
-from wire_v2 import counts, write
+from wire_v2 import counts
 from world import ThreadPoolExecutor, threading
 
 
@@ -100,30 +99,10 @@ def test_nothing_is_counted_of_what_is_turned_away(limited, upstream):
 @pytest.mark.parametrize("status", [400, 409, 429])
 def test_refusals_that_the_sender_is_told_of_are_rejected_requests(limited, upstream, status):
     gate = gate_that_knows(limited, upstream, f"onLimit: reject\nrejectStatus: {status}\n")
+    assert send(gate, "v1", KNOWN).status == 204
     assert send(gate, "v1", NEW).status == status
     assert gate.stats["requests"]["rejected"] == 1
     assert gate.metric("seriesgate_requests_rejected_total", reason="refused") == 1
     upstream.default = Answer(status=400)
     assert send(gate, "v1", [*KNOWN, *NEW]).status == 400  # the store's own
     assert gate.stats["requests"]["rejected"] == 1
-
-
-@pytest.mark.parametrize("refused", [False, True])
-def test_metadata_alone_passes_and_is_no_series(limited, upstream, refused):
-    gate = gate_that_knows(limited, upstream, "")
-    upstream.default = Answer(headers=counts(0))
-    symbols = wire_v2.Symbols()
-    metadata = wire.field(wire_v2.METADATA, wire.number_field(1, 1) + wire.number_field(3, symbols.ref("help")))
-    alone = wire_v2.series(symbols, {"__name__": "up"}, metadata)
-    new = wire_v2.series(symbols, {"__name__": "new"}, wire_v2.sample(), metadata) if refused else b""
-    reply = write(gate, wire.pack(symbols.encode() + new + alone))
-    assert reply.status == 204
-    assert reply.refused == ((1, 1) if refused else None)
-    assert [wire.unpack(body) for body in upstream.bodies] == [symbols.encode() + alone]
-    assert gate.current() == 2
-    assert gate.metric("seriesgate_unknown_dropped_total") == 0
-    upstream.clear()
-    labels_only = wire.series({"__name__": "bare"})
-    reply = gate.send(wire.pack(wire.sampled("new") + labels_only if refused else labels_only))
-    assert (reply.status, [wire.unpack(body) for body in upstream.bodies]) == (204, [labels_only])
-    assert gate.current() == 2

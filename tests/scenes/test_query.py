@@ -48,14 +48,6 @@ def test_what_is_asked_for_goes_on_byte_for_byte(limited, upstream):
     check_rows({query: (query, goes_on) for query, goes_on in GOING_ON}, goes_on_so, gate)
 
 
-def test_the_urls_own_query_comes_first(start_gate, upstream):
-    config = f"upstream: {{url: '{upstream.url}?extra_label=a%3Db', forwardQuery: [x]}}\n"
-    gate = start_gate(config=config)
-    gate.send(BODY, path=f"{WRITE}?extra_label=c%3Dd&x=1")
-    gate.send(BODY, path=WRITE)
-    assert targets(upstream) == [f"{WRITE}?extra_label=a%3Db&x=1", f"{WRITE}?extra_label=a%3Db"]
-
-
 HANDSHAKES = {"get_vm_proto_version=1": True, "a=b&get%5Fvm_proto_version=1&extra_label=c": True,
               "get_vm_proto_version=12": False, "x=get_vm_proto_version=1": False}
 

@@ -27,6 +27,7 @@ def replay(gate, upstream):
 def test_without_a_limit_all_arrive_and_are_counted(gate, upstream):
     arrived, refused = replay(gate, upstream)
     assert len(arrived) == SERIES
+    assert upstream.bodies == recorded.bodies(), "byte for byte"
     assert refused == (0, 0)
     eventually(lambda: gate.stats["requests"]["total"] == 16, "the last one is counted, too")
     stats = gate.stats

@@ -6,14 +6,6 @@ from world import threading, time
 ASKED = "seriesgate_config_reload_requests_total"
 
 
-def test_whoever_asks_gets_what_came_of_the_file_as_it_was_then(limited):
-    gate = limited("maxHourlySeries: 1\n")
-    for n in range(2, 5):
-        assert gate.reload(f"maxHourlySeries: {n}\n").status == 200
-        assert gate.stats["windows"]["hourly"]["maxSeries"] == n
-    assert gate.reload("maxHourlySeries: x\n").status == 400
-
-
 def test_a_file_of_mistakes_is_ten_lines_in_the_log_and_whole_in_the_answer(limited):
     gate = limited("maxHourlySeries: 1\n")
     reply = gate.reload("".join(f"wrong{n}: 1\n" for n in range(500)))

@@ -84,10 +84,3 @@ def test_no_secret_is_said(start_gate, secrets, tmp_path):
     found = {secret for secret in hidden for each in said if secret in each.replace("hunterless", "")}
     assert found == set(), [each for each in said if any(secret in each for secret in found)]
     assert "<secret>" in "".join(said)
-
-
-def test_a_redirection_does_not_show_the_url_to_senders(start_gate, upstream):
-    upstream.handler = lambda request: Answer(307, [("Location", f"https://store.test{request.target}")])
-    gate = start_gate(config=f"upstream: {{url: '{upstream.url}?key={QUERY}'}}\n")
-    reply = gate.send(BODY)
-    assert (reply.status, reply.get("Location")) == (307, None)

@@ -103,13 +103,6 @@ def test_a_retry_after_a_failure_is_decided_alike(gate_of_one, upstream, version
 
 
 @CASES
-def test_equal_labels_of_two_tenants_are_two_series(gate, upstream, version):
-    for tenant in ("a", "b", "a"):
-        assert send(gate, Request(version).sampled(NAME), [("X-Scope-OrgID", tenant)]).status == 204
-    assert gate.current() == 2
-
-
-@CASES
 def test_an_empty_message_passes(gate, upstream, version):
     assert send(gate, Request(version), raw=b"").status == 204
     assert upstream.bodies == [b"\x00"]

@@ -27,20 +27,6 @@ def of(upstream, keys):
     return f"upstream:\n  url: {upstream.url}\n{keys}"
 
 
-def test_without_credentials_of_its_own_the_senders_go_on(start_gate, upstream):
-    gate = start_gate(config=of(upstream, "  headers: {X-Store: ours}\n"))
-    assert gate.send(BODY, SENDERS).status == 204
-    assert upstream.requests[0].all("Authorization") == ["Bearer sender"]
-    assert upstream.requests[0].all("X-Store") == ["ours"]
-
-
-def test_a_name_and_a_password_replace_what_the_sender_says(start_gate, upstream, password):
-    gate = start_gate(config=of(upstream, f"  basicAuth: {{username: gate, passwordFile: {password}}}\n"))
-    for headers in (SENDERS, [*SENDERS, ("Authorization", "twice")], []):
-        assert gate.send(BODY, headers).status == 204
-    assert [request.all("Authorization") for request in upstream.requests] == [[basic("gate:hunter2")]] * 3
-
-
 def test_a_password_that_changes_is_taken_at_once_and_a_bad_one_is_not(start_gate, upstream, password):
     gate = start_gate(config=of(upstream, f"  basicAuth: {{username: gate, passwordFile: {password}}}\n"))
 
@@ -105,10 +91,3 @@ def test_a_store_that_does_not_let_the_sender_in_says_so_itself(start_gate, upst
     upstream.default = Answer(401, [("WWW-Authenticate", 'Basic realm="store"')], b"who are you?\n")
     reply = gate.send(BODY, SENDERS)
     assert (reply.status, reply.get("WWW-Authenticate"), reply.body) == (401, 'Basic realm="store"', b"who are you?\n")
-
-
-def test_a_key_in_a_header_of_ours_is_a_credential_where_the_sender_shows_none(start_gate, upstream):
-    gate = start_gate(config=of(upstream, "  headers: {X-Api-Key: hunter2}\n"))
-    upstream.default = Answer(403)
-    assert gate.send(BODY).status == 503
-    assert gate.send(BODY, SENDERS).status == 403

@@ -1,11 +1,9 @@
 """An upstream that is away, slow or rude: the sender keeps its data and retries, and a retry changes nothing."""
 
-from contextlib import closing
-
 import pytest
 
 import wire
-from upstream import Answer, Upstream, distinct_series, unused_port
+from upstream import Answer, distinct_series
 from waiting import eventually
 from world import threading
 
@@ -84,15 +82,3 @@ def test_a_retry_is_decided_as_before_and_counts_no_series_twice(limited, upstre
     windows = gate.stats["windows"]
     assert [windows[name]["currentSeries"] for name in ("hourly", "daily")] == [2, 2]
     assert windows["hourly"]["refusedSeries"] == 2
-
-
-def test_a_retry_after_502_is_decided_as_before(start_gate):
-    holder, port = unused_port()
-    gate = start_gate(f"--upstream.url=http://127.0.0.1:{port}/w", "--maxHourlySeries=1")
-    body = wire.pack(wire.sampled("up", job="a") + wire.sampled("up", job="b"))
-    assert [gate.send(body).status for _ in range(2)] == [502, 502]
-    holder.close()
-    with closing(Upstream(port=port)) as upstream:
-        assert gate.send(body).refused == (1, 1)
-        assert upstream.requests[0].raw == wire.sampled("up", job="a")
-        assert gate.current() == 1
