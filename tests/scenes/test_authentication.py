@@ -84,6 +84,16 @@ def test_what_proves_a_user(many_users):
         assert secret not in gate.log
 
 
+def test_credentials_of_any_bytes_are_no_trouble(guarded):
+    gate = guarded(users(BOB))
+    for value, status in ((b"Basic " + b"A" * 60_000, 401), (b"Basic \xff\xfe", 401), (b"Basic =", 401), (b"Bearer \x80", 401),
+                          (b"Basic OjpfOg", 401), (b"Basic\t", 401), (b" Basic   ", 401), (b"Basic ====", 401),
+                          (b"Bearer " + b"t" * 5000, 401), (b"basic AAAA", 401), (b"Basic a\0b", 400)):
+        with RawConnection(gate.address) as sender:
+            sender.send(b"GET /stats HTTP/1.1\r\nHost: gate\r\nAuthorization: " + value + b"\r\n\r\n")
+            assert sender.reply("GET").status == status, value
+
+
 def test_nothing_is_told_to_who_has_no_credentials(guarded, upstream):
     gate = guarded(users(BOB))
 
