@@ -8,22 +8,13 @@ import recorded
 import wire
 from bounds import MIB, within
 from client import head
+from crowding import connections
 from gate import sanitized
 from waiting import eventually
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 SENDERS = 100 if sanitized("asan", "tsan", "ubsan") else 1000
 LINES = 90  # the request line and Host are lines, too
-
-
-@contextlib.contextmanager
-def holding(gate, senders, header):
-    """So many connections that have sent an incomplete header."""
-    with contextlib.ExitStack() as stack:
-        for _ in range(senders):
-            connection = stack.enter_context(gate.raw())
-            connection.send(header)
-        yield
 
 
 @pytest.mark.parametrize("header, bytes_each", [
@@ -33,7 +24,7 @@ def holding(gate, senders, header):
 def test_an_incomplete_header_takes_about_its_bytes(gate, header, bytes_each):
     assert gate.send(GOOD).status == 204
     with within(gate, memory_mib=SENDERS * (3 * bytes_each + 32_768) / MIB, cpu=2):
-        with holding(gate, SENDERS, header):
+        with connections(gate, SENDERS, header):
             eventually(lambda: gate.metric("seriesgate_inflight_bytes") >= SENDERS * len(header), "all have come")
             assert gate.metric("seriesgate_inflight_bytes") < SENDERS * len(header) + 1000
             assert gate.send(GOOD).status == 204

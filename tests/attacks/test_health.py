@@ -7,10 +7,10 @@ import signal
 import recorded
 import wire
 from bounds import cpu_seconds
-from client import Client
+from busy import Busy
 from gate import sanitized
 from waiting import eventually
-from world import threading, time
+from world import time
 
 SLOW_BUILD = sanitized("asan", "tsan", "ubsan")
 SECONDS = 0.05 * (10 if SLOW_BUILD else 1)  # for nine answers of ten; the machine has other things to do, too
@@ -29,81 +29,39 @@ def new_series(first):
     return wire.pack(b"".join(head + b"%08d" % number + tail for number in range(first, first + SERIES)))
 
 
-class Probe(threading.Thread):
-    """Asks again and again, and keeps how long each answer took."""
+class Probes(Busy):
+    """One asks on new connections, one on a kept one, again and again; they keep how long each answer took."""
 
-    def __init__(self, ask):
-        super().__init__()
-        self.ask, self.took, self.failed, self.enough = ask, [], [], threading.Event()
+    def __init__(self, gate):
+        super().__init__(gate.address, 2, self._ask)
+        self._gate, self._paths, self._took = gate, itertools.cycle(["/health", "/-/healthy", "/-/ready"]), ([], [])
 
-    def run(self):
-        while not self.enough.wait(0.01):
-            began = time.monotonic()
-            try:
-                reply = self.ask()
-            except OSError as error:
-                self.failed.append(error)
-                continue
-            if reply.status != 200:
-                self.failed.append(reply)
-            self.took.append(time.monotonic() - began)
+    def _ask(self, kept, number):
+        path, began = next(self._paths), time.monotonic()
+        reply = kept.get(path) if number else self._gate.get(path)
+        self._took[number].append(time.monotonic() - began)
+        assert reply.status == 200, reply
+        time.sleep(0.01)
 
     def check(self):
-        assert not self.failed, self.failed[:3]
-        took = sorted(self.took)
-        assert len(took) >= 5, took
-        assert took[len(took) * 9 // 10] <= SECONDS and took[-1] <= SECONDS_EVER, [f"{each:.3f}" for each in took[-10:]]
-
-
-def probes(gate):
-    """On new connections and on one that is kept."""
-    kept = Client(gate.address)
-    paths = itertools.cycle(["/health", "/-/healthy", "/-/ready"])
-    return [Probe(lambda: gate.get(next(paths))), Probe(lambda: kept.get(next(paths)))]
-
-
-def watched(gate, work):
-    """Runs work() while the probes ask. @return how long it took"""
-    asking = probes(gate)
-    for probe in asking:
-        probe.start()
-    began = time.monotonic()
-    try:
-        work()
-        took = time.monotonic() - began
-    finally:
-        for probe in asking:
-            probe.enough.set()
-            probe.join()
-    for probe in asking:
-        probe.check()
-    return took
-
-
-def in_parallel(*jobs):
-    threads = [threading.Thread(target=job) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+        for took in map(sorted, self._took):
+            assert len(took) >= 5, took
+            assert took[len(took) * 9 // 10] <= SECONDS and took[-1] <= SECONDS_EVER, [f"{each:.3f}" for each in took[-10:]]
 
 
 def test_health_answers_while_every_worker_works_on_huge_requests(start_gate):
     gate = start_gate("--upstream.url=discard:", config=BUSY)
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-    bodies = [[new_series((lane * 4 + at) * SERIES) for at in range(4)] for lane in range(4)]
+    bodies = [itertools.cycle([new_series((lane * 4 + at) * SERIES) for at in range(4)]) for lane in range(4)]
     answers = []
 
-    def write(lane):
-        enough = time.monotonic() + 2
-        with gate.client() as connection:
-            for body in itertools.cycle(bodies[lane]):
-                answers.append(connection.write(body).status)
-                if time.monotonic() > enough:
-                    return
+    def write(connection, lane):
+        answers.append(connection.write(next(bodies[lane])).status)
 
     used = cpu_seconds(gate)
-    watched(gate, lambda: in_parallel(*[lambda lane=lane: write(lane) for lane in range(4)]))
+    with Probes(gate) as probes, Busy(gate.address, 4, write):
+        time.sleep(2)
+    probes.check()
     assert set(answers) <= {204, 400, 503}
     assert cpu_seconds(gate) - used > 0.7, "the workers were not kept busy"
 
@@ -115,11 +73,11 @@ def test_a_configuration_that_cannot_be_read_to_its_end_holds_up_nobody_else(sta
     os.mkfifo(gate.config_file)
     gate.signal(signal.SIGHUP)
     with open(gate.config_file, "w") as feed:  # opens when the gate has begun to read
-        def ask_and_write():
-            enough = time.monotonic() + 0.5
+        enough = time.monotonic() + 0.5
+        with Probes(gate) as probes:
             while time.monotonic() < enough:
                 assert gate.send(recorded.bodies("metadata-v1")[0]).status == 204
-        watched(gate, ask_and_write)
+        probes.check()
         assert "reloaded" not in gate.log
         feed.write(text)
     eventually(lambda: "configuration reloaded" in gate.log, "it has been read")

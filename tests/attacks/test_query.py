@@ -4,7 +4,6 @@ import pytest
 
 import traffic
 from client import WRITE
-from servers import VictoriaMetrics
 from waiting import eventually
 from world import time
 
@@ -13,13 +12,9 @@ pytestmark = pytest.mark.one_thread
 
 @pytest.mark.slow
 @pytest.mark.parametrize("named, job", [("", b"a"), ("extra_label", b"other")], ids=["left out", "asked for"])
-def test_a_senders_extra_label_leaves_the_stored_series_as_sent(start_gate, tmp_path, named, job):
-    server = VictoriaMetrics(tmp_path)
-    try:
-        gate = start_gate(config=f"upstream: {{url: '{server.write_url}', forwardQuery: [{named}]}}\n")
-        body = traffic.body([{"__name__": "mine", "job": "a"}], timestamp=int(time.time() * 1000))
-        assert gate.send(body, path=f"{WRITE}?extra_label=job%3Dother").status == 204
-        stored = eventually(server.samples, "stored")
-        assert list(stored) == [((b"__name__", b"mine"), (b"job", job))]
-    finally:
-        server.stop()
+def test_a_senders_extra_label_leaves_the_stored_series_as_sent(start_gate, victoria_metrics, named, job):
+    gate = start_gate(config=f"upstream: {{url: '{victoria_metrics.write_url}', forwardQuery: [{named}]}}\n")
+    body = traffic.body([{"__name__": "mine", "job": "a"}], timestamp=int(time.time() * 1000))
+    assert gate.send(body, path=f"{WRITE}?extra_label=job%3Dother").status == 204
+    stored = eventually(victoria_metrics.samples, "stored")
+    assert list(stored) == [((b"__name__", b"mine"), (b"job", job))]

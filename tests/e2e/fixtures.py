@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import servers
 from gate import BINARY, REPOSITORY, Gate
 from upstream import Upstream
 from waiting import wait_out_the_hour
@@ -75,6 +76,13 @@ def upstream():
     stub = Upstream()
     yield stub
     stub.stop()
+
+
+@pytest.fixture
+def victoria_metrics(tmp_path):
+    server = servers.VictoriaMetrics(tmp_path)
+    yield server
+    server.stop()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import faked_clock
 import recorded
 import traffic
 import wire
-from test_real_servers import victoria_metrics  # noqa: F401 (a fixture)
 from traffic import figures, limits, numbered, tenants
 from world import time
 
@@ -70,8 +69,7 @@ def offered(pb, at):
     return requests + [(None, traffic.body(numbered(50, job=f"job-{job}"), at)) for job in range(30)]
 
 
-def test_the_store_has_as_many_series_of_each_tenant_and_group_as_the_gate_counts(
-        start_gate, victoria_metrics, pb):  # noqa: F811
+def test_the_store_has_as_many_series_of_each_tenant_and_group_as_the_gate_counts(start_gate, victoria_metrics, pb):
     gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=LIMITS)
     now = int(time.time() * 1000)
     for at in (now - 121_001, now - 60_000):
@@ -147,8 +145,7 @@ def run(gate, namespaces, before_step=lambda step: None):
             assert client.write(namespaces.request(step)).status == 204
 
 
-def test_an_hour_that_ends_in_the_middle_of_an_explosion_costs_no_one_a_sample(
-        start_gate, victoria_metrics, tmp_path):  # noqa: F811
+def test_an_hour_that_ends_in_the_middle_of_an_explosion_costs_no_one_a_sample(start_gate, victoria_metrics, tmp_path):
     clock = faked_clock.FakedClock(tmp_path, "2026-03-10 12:59:59")
     gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=SICK, environment=clock.environment)
     namespaces = Namespaces()

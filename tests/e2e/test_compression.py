@@ -7,17 +7,10 @@ import pytest
 import recorded
 import tee
 import wire
-from client import WRITE
 from recorded import leaks_allowed
-from servers import VictoriaMetrics
 from test_real_servers import assert_found
 from world import time
 from zstd_frame import HEADERS, sized, unzstd
-
-
-def send(gate, body, query=""):
-    with gate.client() as client:
-        return client.request("POST", WRITE + query, body, HEADERS)
 
 
 class SnappyFor(tee.Tee):
@@ -31,21 +24,19 @@ class SnappyFor(tee.Tee):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 10_000])
-def test_what_comes_in_zstd_is_found_in_victoria_metrics(start_gate, tmp_path, pb, limit):
-    store = VictoriaMetrics(tmp_path)
-    stand_in = SnappyFor(store.write_url)
+def test_what_comes_in_zstd_is_found_in_victoria_metrics(start_gate, victoria_metrics, pb, limit):
+    stand_in = SnappyFor(victoria_metrics.write_url)
     try:
         gate = start_gate(f"--upstream.url={stand_in.url}", f"--maxHourlySeries={limit}")
         messages = [pb.WriteRequest.FromString(wire.unpack(body)) for body in recorded.bodies()]
         for message in recorded.moved_to(messages, int(time.time() * 1000) - 60_000):
-            assert send(gate, sized(message.SerializeToString())).status == 204
-        sent, stored = tee.samples(pb, stand_in.taken), store.samples()
-        assert_found(sent, stored)
-        if limit:
-            assert limit <= len(sent) <= limit + leaks_allowed(recorded.SERIES - limit)
-            assert gate.current() == limit
-        else:
-            assert (len(sent), tee.sample_count(sent)) == (recorded.SERIES, recorded.SAMPLES)
+            assert gate.send(sized(message.SerializeToString()), HEADERS).status == 204
+        sent, stored = tee.samples(pb, stand_in.taken), victoria_metrics.samples()
     finally:
         stand_in.stop()
-        store.stop()
+    assert_found(sent, stored)
+    if limit:
+        assert limit <= len(sent) <= limit + leaks_allowed(recorded.SERIES - limit)
+        assert gate.current() == limit
+    else:
+        assert (len(sent), tee.sample_count(sent)) == (recorded.SERIES, recorded.SAMPLES)

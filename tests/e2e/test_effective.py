@@ -1,26 +1,18 @@
-"""What is started and what is wrong with it is told, and no secret with it. The rest: tests/scenes/test_effective.py."""
+"""The first line of the log says what was started. The rest: tests/scenes/test_effective.py, test_secrets.py."""
 
 import subprocess
 
 import pytest
 
-from gate import BINARY, run
-from tables import check_rows, named
+from gate import BINARY
 
 pytestmark = pytest.mark.one_thread
 
-FORMS = pytest.mark.parametrize("form", ["logfmt", "json"])
-TOKEN = "opensesame"
-URL = f"http://127.0.0.1:1/write?extra_label=a=b&token={TOKEN}"
 
-
-def log_in(form):
-    return f"log: {{format: {form}, level: info}}\n"
-
-
-@FORMS
+@pytest.mark.parametrize("form", ["logfmt", "json"])
 def test_the_first_line_says_what_was_started(start_gate, tmp_path, form):
-    config = log_in(form) + f"""
+    config = f"""
+log: {{format: {form}, level: info}}
 upstream: {{url: "http://127.0.0.1:1/write?token=sesame"}}
 maxHourlySeries: 1000
 mode: observe
@@ -41,57 +33,3 @@ server: {{threads: 3}}
         "state": f"{tmp_path}/state", "threads": threads, "config_file": str(gate.config_file)}
     assert event["version"] == subprocess.run([BINARY, "--version"], capture_output=True, text=True,
                                               check=True).stdout.split()[1]
-
-
-WRONG_FILES = [
-    f"upstream: '{URL}'\n",
-    f"upstream: ['{URL}']\n",
-    f"upstream: {{? '{URL}'}}\n",
-    f"upstream: {{url: ['{URL}']}}\n",
-    f"upstream: {{url: 'ftp://h/w?token={TOKEN}'}}\n",
-    f"upstream: {{url: 'http://u:{TOKEN}@h/w'}}\n",
-    f"upstream: {{url: 'http://u:{TOKEN}@h:99999/w?a'}}\n",
-    f"upstream: {{url: 'http://h:99999/w?{TOKEN}'}}\n",
-    f"upstream: {{url: 'http://h/w?{TOKEN} x#{TOKEN}'}}\n",
-    f"upstream: {{url: 'h:8428/w?token={TOKEN}'}}\n",
-    f"upstream: 'h:8428/w?token={TOKEN}'\n",
-    f"upstream: {{uri: '{URL}'}}\n",
-    f"'{URL}': x\n",
-    f"remote_write: [{{url: '{URL}'}}]\n",
-    f"listen: '{URL}'\nupstream: {{url: 'discard:'}}\n",
-    f"upstream: {{url: '{URL}', forwardQuery: '{URL}'}}\n",
-    f"upstream: {{url: '{URL}'}}\nmaxHourlySeries: many\n",
-    f"upstream: {{url: '{URL}'}}\nserver: {{maxRequestBytes: 1GiB}}\n",
-    f"upstream: {{url: {URL}\n",
-    f"upstream:\n\turl: {URL}\n",
-    f"upstream:\n  url: \"{URL}\n",
-]
-
-
-def test_what_is_wrong_with_a_file_is_told_without_secrets(tmp_path):
-    file = tmp_path / "gate.yaml"
-
-    def is_told(text):
-        file.write_text(text)
-        for flags in ((), ("--check-config",)):
-            done = run(f"--config.file={file}", *flags)
-            assert done.returncode == 1
-            assert done.stderr and TOKEN not in done.stdout + done.stderr
-
-    check_rows(named(WRONG_FILES), is_told)
-
-
-WRONG_FLAGS = [
-    (URL,), (f"--upstream.urll={URL}",), (f"--listen={URL}", "--upstream.url=discard:"),
-    (f"--upstream.url={URL}", "--maxHourlySeries=x"), (f"--upstream.url=http://u:{TOKEN}@h/w",),
-    (f"--upstream.url={URL}", f"--upstream.url={URL}"), (f"--upstream.url=ftp://h/w?{TOKEN}",),
-    (f"--upstream.url={URL}", "--listen=240.0.0.1:1"), (f"--config.file={URL}",)]
-
-
-def test_what_is_wrong_with_a_command_line_is_told_without_secrets():
-    def is_told(flags):
-        done = run(*flags)
-        assert done.returncode != 0
-        assert done.stderr and TOKEN not in done.stdout + done.stderr
-
-    check_rows(named(WRONG_FLAGS), is_told)

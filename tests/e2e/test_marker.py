@@ -1,24 +1,15 @@
-"""`marker: true` of a command line, and in a fleet. The rest: tests/scenes/test_marker.py."""
+"""`marker: true` in a fleet. The rest: tests/scenes/test_marker.py."""
 
 import json
 
 import pytest
 
 from faked_clock import FakedClock
-from gate import run
 from markers import Markers, gate_label
 from shared_stores import SharedStore
 from traffic import numbered, offer
 from waiting import eventually
 from world import time
-
-
-def test_with_discard_there_is_nowhere_to_write(tmp_path):
-    file = tmp_path / "gate.yaml"
-    file.write_text("marker: true\nupstream: {url: 'discard:'}\n")
-    checked = run(f"--config.file={file}", "--check-config")
-    assert checked.returncode == 0
-    assert f"{file}:1: warning: marker: is not used: with 'discard:' nothing is forwarded" in checked.stderr + checked.stdout
 
 
 def test_gates_of_a_fleet_write_series_of_their_own(start_gate, upstream, tmp_path, pb):

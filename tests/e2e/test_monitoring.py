@@ -8,16 +8,11 @@ import pytest
 
 import dashboards
 import rule_tests
-import traffic
-import wire
-import wire_v2
 from dashboards import TARGETS, VARIABLES
 from gate import REPOSITORY
 from rule_tests import ALERTS, RECORDS
-from servers import Prometheus
 from test_alerts import CASES, DROPPED_WITH, MORE_CASES
 from test_exhaustion import PANELS as EXHAUSTION
-from upstream import Answer
 from waiting import eventually
 from watched_gates import WatchedGates
 
@@ -135,6 +130,28 @@ class Missing:
         return {*self.data, *self.figures, *labels, *self.rules, *self.variables}
 
 
+#: What happens there all the time. All alerts, by what makes them fire: tests/files/test_alerts.py.
+FIRING = {"SeriesgateRequestsMalformed", "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten",
+          "SeriesgateSeriesRefused", "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed",
+          "SeriesgateStateNotSaved"}
+
+
+def check_alerts(scene):
+    """They fire, and Prometheus has nothing to object to any rule or template."""
+    def alerts():
+        return json.loads(scene.server.get("/api/v1/alerts"))["data"]["alerts"]
+
+    eventually(lambda: FIRING <= {each["labels"]["alertname"] for each in alerts() if each["state"] == "firing"},
+               "they fire", 60, every=0.5)
+    for alert in alerts():
+        for text in alert["annotations"].values():
+            assert "<error" not in text and "<no value>" not in text and "{{" not in text, alert
+    groups = json.loads(scene.server.get("/api/v1/rules"))["data"]["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    assert len(rules) == len(ALERTS) + len(RECORDS)
+    assert all(rule["health"] == "ok" for rule in rules), rules
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_every_expression_has_data_where_there_is_something_to_tell(scene):
@@ -146,6 +163,7 @@ def test_every_expression_has_data_where_there_is_something_to_tell(scene):
     except AssertionError:
         scene.goes_on()
         raise AssertionError(f"nothing seen of {sorted(missing.all(), key=str)}") from None
+    check_alerts(scene)
 
     # A choice of tenants and limits is one of these and no others, whatever their names are made of.
     offered, chosen = {"job": ["seriesgate"]}, {"tenant": ["team.a+b", "grows"], "limit": ["per-team", "per-job", "tenant"]}
@@ -163,101 +181,3 @@ def test_every_expression_has_data_where_there_is_something_to_tell(scene):
     for text in texts:
         chosen_jobs = dashboards.substituted(text, {}, {"job": ["secured", "seriesgate"]})
         eventually(lambda: len(asked(scene, chosen_jobs)) == 5, text, 20, every=0.5)
-
-
-# --- what happens fires, in a real Prometheus
-
-CONFIG = """
-global: {{scrape_interval: 250ms, evaluation_interval: 500ms}}
-rule_files: {rules}
-scrape_configs:
-  - job_name: gate
-    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
-"""
-
-
-@pytest.fixture
-def watched(limited, tmp_path):
-    """A gate whose state cannot be kept, and a Prometheus that has scraped it."""
-    state = tmp_path / "state"
-    (state / "state" / "in the way").mkdir(parents=True)
-    gate = limited("maxHourlySeries: 3\nserver: {maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n"
-                   "tenants: {default: {maxHourlySeries: 2}}\n"
-                   "limits: [{name: per-job, each: [job], mode: observe, maxHourlySeries: 1}]\n"
-                   f"state: {{dir: {state}, interval: 500ms}}\n")
-    server = Prometheus(tmp_path, CONFIG.format(rules=[str(file) for file in rule_tests.FILES], port=gate.address[1]))
-    try:
-        eventually(lambda: value(server, "seriesgate_build_info") == 1, "it has been scraped", 30)
-        yield gate, server
-    finally:
-        server.stop()
-
-
-def value(server, query):
-    result = json.loads(server.get("/api/v1/query", query=query))["data"]["result"]
-    return float(result[0]["value"][1]) if result else None
-
-
-def alerts(server):
-    return json.loads(server.get("/api/v1/alerts"))["data"]["alerts"]
-
-
-def rules_of(server):
-    groups = json.loads(server.get("/api/v1/rules"))["data"]["groups"]
-    return [rule for group in groups for rule in group["rules"]]
-
-
-def provoke(gate, upstream):
-    """Each of these, and nothing else."""
-    series = [{"__name__": f"m{n}", "job": "j"} for n in range(5)]
-    gate.send(traffic.body(series[:3]), [("X-Scope-OrgID", "shop")])
-    gate.send(b"\x04bad")
-    gate.send(bytes(70_000))
-    gate.send(traffic.body(series), [("Content-Type", "text/plain")])
-    gate.send(traffic.body(series[:1]), [("Via", ", ".join(f"1.1 seriesgate-{n:016x}" for n in range(4)))])
-    upstream.default = Answer(400, [], b"out of order\n")
-    gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")])
-    upstream.default = Answer(503)
-    gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")])
-    upstream.default = Answer(204)
-    gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
-    upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "0")])
-    gate.send(wire.pack(wire_v2.request(series[0])), [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")])
-    assert gate.reload("maxHourlySeries: many\n").status == 400
-    upstream.stop()
-    assert gate.send(traffic.body(series[:1]), [("X-Scope-OrgID", "shop")]).status == 502
-
-
-FIRING = {"SeriesgateRequestsMalformed", "SeriesgateRequestsTooLarge", "SeriesgateMediaUnsupported", "SeriesgateLoop",
-          "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten", "SeriesgateSeriesRefused",
-          "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
-PENDING = {"SeriesgateStoreFails", "SeriesgateStoreUnreachable", "SeriesgateStoreDoorDown", "SeriesgateTenantNear",
-           "SeriesgateBudgetNear"}
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-def test_a_real_prometheus_evaluates_them_and_what_happens_fires(watched, upstream):
-    gate, server = watched
-    provoke(gate, upstream)
-
-    def all_seen():
-        seen = {(alert["labels"]["alertname"], alert["state"]) for alert in alerts(server)}
-        return {*((name, "firing") for name in FIRING), *((name, "pending") for name in PENDING)} <= seen and seen
-
-    try:
-        seen = eventually(all_seen, "the alerts", 60, every=0.2)
-    except AssertionError:
-        raise AssertionError(sorted((alert["labels"]["alertname"], alert["state"]) for alert in alerts(server))) from None
-    assert {name for name, _ in seen} == FIRING | PENDING
-    assert all(rule["health"] == "ok" for rule in rules_of(server)), rules_of(server)
-    assert len(rules_of(server)) == len(ALERTS) + len(RECORDS)
-    for alert in alerts(server):
-        for text in alert["annotations"].values():
-            assert "<error" not in text and "<no value>" not in text and "{{" not in text, alert
-    said = {alert["annotations"]["summary"] for alert in alerts(server)}
-    instance = f"127.0.0.1:{gate.address[1]}"
-    assert f"{instance}: the store answers 400, senders drop that data" in said
-    assert f"{instance}: no answer from the store (connection_refused), senders keep the data and come again" in said
-    assert f'{instance}: enforced, per-job {{job="j"}} would refuse 2 series' in said, said
-    assert f"{instance}: tenant shop has spent its hourly limit, 1 new series are refused" in said

@@ -7,18 +7,11 @@ import pytest
 import tee
 import wire
 from recorded import leaks_allowed
-from servers import Prometheus, VictoriaMetrics, VmAgent
+from servers import Prometheus, VmAgent
 from waiting import eventually
 from world import time
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-
-
-@pytest.fixture
-def victoria_metrics(tmp_path):
-    server = VictoriaMetrics(tmp_path)
-    yield server
-    server.stop()
 
 
 @pytest.fixture

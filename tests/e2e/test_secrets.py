@@ -1,8 +1,15 @@
 """Secrets in what the binary says of a mistake, and in what the system shows of its process."""
 
+import pytest
+
 import wire
 from gate import run
-from tables import check_rows
+from tables import check_rows, named
+
+pytestmark = pytest.mark.one_thread
+
+TOKEN = "opensesame"
+URL = f"http://127.0.0.1:1/write?extra_label=a=b&token={TOKEN}"
 
 
 def test_no_secret_is_on_the_command_line(start_gate, upstream, tmp_path):
@@ -46,3 +53,57 @@ def test_no_secret_is_said_of_a_mistake(tmp_path):
             assert "hunter2" not in result.stdout + result.stderr
 
     check_rows({bad: (good, bad) for good, bad in MISTAKES}, is_not_said)
+
+
+WRONG_FILES = [
+    f"upstream: '{URL}'\n",
+    f"upstream: ['{URL}']\n",
+    f"upstream: {{? '{URL}'}}\n",
+    f"upstream: {{url: ['{URL}']}}\n",
+    f"upstream: {{url: 'ftp://h/w?token={TOKEN}'}}\n",
+    f"upstream: {{url: 'http://u:{TOKEN}@h/w'}}\n",
+    f"upstream: {{url: 'http://u:{TOKEN}@h:99999/w?a'}}\n",
+    f"upstream: {{url: 'http://h:99999/w?{TOKEN}'}}\n",
+    f"upstream: {{url: 'http://h/w?{TOKEN} x#{TOKEN}'}}\n",
+    f"upstream: {{url: 'h:8428/w?token={TOKEN}'}}\n",
+    f"upstream: 'h:8428/w?token={TOKEN}'\n",
+    f"upstream: {{uri: '{URL}'}}\n",
+    f"'{URL}': x\n",
+    f"remote_write: [{{url: '{URL}'}}]\n",
+    f"listen: '{URL}'\nupstream: {{url: 'discard:'}}\n",
+    f"upstream: {{url: '{URL}', forwardQuery: '{URL}'}}\n",
+    f"upstream: {{url: '{URL}'}}\nmaxHourlySeries: many\n",
+    f"upstream: {{url: '{URL}'}}\nserver: {{maxRequestBytes: 1GiB}}\n",
+    f"upstream: {{url: {URL}\n",
+    f"upstream:\n\turl: {URL}\n",
+    f"upstream:\n  url: \"{URL}\n",
+]
+
+
+def test_what_is_wrong_with_a_file_is_told_without_secrets(tmp_path):
+    file = tmp_path / "gate.yaml"
+
+    def is_told(text):
+        file.write_text(text)
+        for flags in ((), ("--check-config",)):
+            done = run(f"--config.file={file}", *flags)
+            assert done.returncode == 1
+            assert done.stderr and TOKEN not in done.stdout + done.stderr
+
+    check_rows(named(WRONG_FILES), is_told)
+
+
+WRONG_FLAGS = [
+    (URL,), (f"--upstream.urll={URL}",), (f"--listen={URL}", "--upstream.url=discard:"),
+    (f"--upstream.url={URL}", "--maxHourlySeries=x"), (f"--upstream.url=http://u:{TOKEN}@h/w",),
+    (f"--upstream.url={URL}", f"--upstream.url={URL}"), (f"--upstream.url=ftp://h/w?{TOKEN}",),
+    (f"--upstream.url={URL}", "--listen=240.0.0.1:1"), (f"--config.file={URL}",)]
+
+
+def test_what_is_wrong_with_a_command_line_is_told_without_secrets():
+    def is_told(flags):
+        done = run(*flags)
+        assert done.returncode != 0
+        assert done.stderr and TOKEN not in done.stdout + done.stderr
+
+    check_rows(named(WRONG_FLAGS), is_told)

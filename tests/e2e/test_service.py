@@ -115,10 +115,8 @@ def test_signs_of_life_come_twice_in_the_time_that_they_are_waited_for(manager, 
     assert max(later - sooner for sooner, later in zip(times, times[1:])) < 2
 
 
-@pytest.mark.parametrize("environment", [{}, {"WATCHDOG_PID": "1"}])
-def test_nobody_gets_a_sign_of_life_who_does_not_wait_for_one(manager, start_gate, upstream, environment):
-    how = manager.environment(watchdog=0.4 if environment else None)
-    gate = start_gate(f"--upstream.url={upstream.url}", environment={**how, **environment})
+def test_nobody_gets_a_sign_of_life_who_does_not_wait_for_one(manager, start_gate, upstream):
+    gate = start_gate(f"--upstream.url={upstream.url}", environment=manager.environment(watchdog=0.4, pid=1))
     eventually(lambda: any(text.startswith("STATUS=") for text in manager.texts), "a status")
     gate.send(body(numbered(1)))
     eventually(lambda: "STATUS=hour: 1 series, 0 refused; upstream up" in manager.texts, "the next, seconds later", 30)

@@ -10,7 +10,7 @@ import wire
 import wire_v2
 from recorded import SAMPLES, SERIES
 from servers import Prometheus
-from test_real_servers import assert_found, victoria_metrics  # noqa: F401 (fixtures)
+from test_real_servers import assert_found
 from wire_v2 import write, written
 
 TRANSLATING = "upstream: {protocol: v1}\n"
@@ -33,7 +33,7 @@ def samples_of(pb_v2, raw_bodies):
 
 
 @pytest.mark.slow
-def test_the_recording_in_version_2_is_found_in_victoria_metrics(start_gate, victoria_metrics, pb_v2):  # noqa: F811
+def test_the_recording_in_version_2_is_found_in_victoria_metrics(start_gate, victoria_metrics, pb_v2):
     gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=TRANSLATING)
     sent = moved(pb_v2, recorded.bodies("prometheus-3.5-v2"), int(time.time() * 1000) - 60_000)
     for raw in sent:

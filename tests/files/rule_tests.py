@@ -44,9 +44,17 @@ def fires(alert, minute, number):
     return asks(f'count(ALERTS{{alertname="{alert}",alertstate="firing"}})', minute, *([("{}", number)] if number else []))
 
 
-def scenario(name, series, *questions):
-    """`series`: {name and labels: values, one a minute, as promtool reads them}. Minute 0 is midnight (UTC). JSON is YAML."""
-    return {"interval": "1m", "name": name, "promql_expr_test": list(questions),
+def tells(alert, minute, labels, summary):
+    """What the only alert of that name says in a minute; its other annotations are no templates."""
+    return {"alertname": alert, "eval_time": f"{minute}m", "exp_alerts": [
+        {"exp_labels": {**labels, **ALERTS[alert]["labels"]},
+         "exp_annotations": {**ALERTS[alert]["annotations"], "summary": summary}}]}
+
+
+def scenario(name, series, *questions, told=()):
+    """`series`: {name and labels: values, one a minute, as promtool reads them}. Minute 0 is midnight (UTC). JSON is YAML.
+    `told`: what tells() has made."""
+    return {"interval": "1m", "name": name, "promql_expr_test": list(questions), "alert_rule_test": list(told),
             "input_series": [{"series": each, "values": values} for each, values in series.items()]}
 
 

@@ -15,6 +15,8 @@ from rule_tests import ALERTS, RECORDS
 from servers import binary
 from tables import check_rows, named
 
+pytestmark = pytest.mark.text
+
 RUNBOOK = REPOSITORY / "docs/runbook.md"
 GATE = 'job="gate",instance="a"'
 
@@ -203,7 +205,6 @@ def test_each_alert_has_a_case():
     assert list(CASES) == list(ALERTS)
 
 
-@pytest.mark.text
 def test_the_runbook_lists_them_with_their_severities_and_has_a_section_for_each():
     text = RUNBOOK.read_text()
     rows = re.findall(r"^\| \[`(Seriesgate\w+)`\]\(#(\w+)\) \| (\w+) \|", text, re.MULTILINE)
@@ -212,7 +213,6 @@ def test_the_runbook_lists_them_with_their_severities_and_has_a_section_for_each
     assert {name for name in re.findall(r"\bSeriesgate[A-Z]\w+", text)} == set(ALERTS)
 
 
-@pytest.mark.text
 def test_an_alert_says_what_it_is_and_leads_to_its_section_of_the_runbook():
     def leads_there(alert):
         annotations = ALERTS[alert]["annotations"]
@@ -262,3 +262,23 @@ def test_these_cases_would_notice(tmp_path):
     failed = re.findall(r'alertname=\\"(\w+)\\".*\n +exp: (.*)\n +got: (.*)', text)
     assert sorted((alert, expected != "nil", got != "nil") for alert, expected, got in failed) == sorted(
         (alert, fires, not fires) for alert in CASES for fires in (False, True)), text
+
+
+SUMMARIES = {
+    "SeriesgateStoreRejects": ({"code": "400"}, "a: the store answers 400, senders drop that data"),
+    "SeriesgateStoreUnreachable": ({"reason": "dns"},
+                                   "a: no answer from the store (dns), senders keep the data and come again"),
+    "SeriesgateWouldRefuse": ({"limit": "per-ns", "group": '{namespace="a"}', "mode": "observe", "window": "daily"},
+                              'a: enforced, per-ns {namespace="a"} would refuse 1 series'),
+    "SeriesgateTenantRefused": ({"tenant": "shop", "mode": "enforce", "window": "hourly"},
+                                "a: tenant shop has spent its hourly limit, 1 new series are refused"),
+}
+
+
+def test_what_they_say_of_it(tmp_path):
+    """Templates that are made of labels and values."""
+    status, text = rule_tests.run(tmp_path, [
+        rule_tests.scenario(alert, CASES[alert][0], told=[
+            rule_tests.tells(alert, 8, {"job": "gate", "instance": "a", **labels}, summary)])
+        for alert, (labels, summary) in SUMMARIES.items()])
+    assert status == 0, text

@@ -11,6 +11,8 @@ import servers
 from gate import REPOSITORY, run
 from manifests import drain_seconds, read
 
+pytestmark = pytest.mark.text
+
 FOLDER = REPOSITORY / "docker"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text()
 COMPOSE, = read(FOLDER / "compose.yaml")
@@ -84,7 +86,6 @@ def test_there_is_time_to_drain():
     assert drain_seconds((FOLDER / "seriesgate.yaml").read_text()) < int(granted[1])
 
 
-@pytest.mark.text
 def test_prometheus_understands_its_configuration_and_writes_to_the_gate(tmp_path):
     settings, = read(FOLDER / "prometheus.yml")
     assert [each["url"] for each in settings["remote_write"]] == [

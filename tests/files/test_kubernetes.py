@@ -4,6 +4,7 @@ import copy
 import re
 import subprocess
 
+import pytest
 import yaml
 
 import servers
@@ -11,6 +12,8 @@ from gate import REPOSITORY, run
 from manifests import (LAYOUTS, configuration, containers, documents, drain_seconds, gate, mistakes, of_kind, pod, read, workload,
                        FOLDER)
 from tables import check_rows, named
+
+pytestmark = pytest.mark.text
 
 CENTRAL = ["fleet", "single"]
 SECRET = "/etc/seriesgate-secret/fingerprint"

@@ -49,7 +49,7 @@ def test_alerts_are_in_their_file():
     assert {f"Seriesgate{name}" for name in named(4)} <= alerts
 
 
-@pytest.mark.parametrize("reason, status", sorted({(fault.reason, fault.status) for fault in FAULTS if fault.reason}))
-def test_what_the_suite_provokes_has_a_row(reason, status):
-    rows = [row for row in ROWS if f"reason={reason}" in row[2]]
-    assert any(row[1].startswith(str(status)) for row in rows), rows
+def test_what_the_suite_provokes_has_a_row():
+    for reason, status in {(fault.reason, fault.status) for fault in FAULTS if fault.reason}:
+        rows = [row for row in ROWS if f"reason={reason}" in row[2]]
+        assert any(row[1].startswith(str(status)) for row in rows), (reason, rows)
