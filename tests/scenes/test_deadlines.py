@@ -71,21 +71,6 @@ def test_a_refused_sender_that_goes_on_is_not_listened_to_for_ever(hasty, sender
     eventually(lambda: hasty.metric("seriesgate_connections") == 1, "only this test's own connection is open")
 
 
-def test_a_sender_that_does_not_read_its_answers_is_given_up(hasty):
-    with socket.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.connect(hasty.address)
-        connection.setblocking(False)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:  # until nothing goes in: the gate waits for us to read
-            try:
-                connection.send(head("GET", "/metrics") * 8)
-            except BlockingIOError:
-                break
-        eventually(lambda: hasty.metric("seriesgate_connections") == 1, "it has been given up", seconds=45, every=0.5)
-        eventually(lambda: is_idle(hasty), "all is given back")
-
-
 # --- the drain
 
 @pytest.mark.parametrize("first, piece", [

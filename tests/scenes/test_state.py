@@ -38,14 +38,6 @@ def test_without_a_directory_nothing_is_kept_or_written(limited, upstream, tmp_p
     assert limited("maxHourlySeries: 5\n").current() == 0
 
 
-def test_the_directory_is_made(limited, upstream, tmp_path):
-    directory = tmp_path / "var" / "lib" / "state"
-    gate = limited(kept(directory, ""))
-    offer(gate, upstream, numbered(3))
-    gate.stop()
-    assert (directory / "state").stat().st_size > 0
-
-
 def test_saves_are_counted_and_measured(limited, upstream, directory):  # noqa: F811
     gate = limited(kept(directory, "maxHourlySeries: 5\n", "100ms"))
     assert (gate.metric(SAVES), gate.metric(FAILURES)) == (0, 0)
@@ -59,20 +51,3 @@ def test_saves_are_counted_and_measured(limited, upstream, directory):  # noqa: 
     eventually(lambda: gate.metric(SAVES) > saves, "what is new is saved")
     servers.check_metrics(gate.get("/metrics").body)
     assert sorted(os.listdir(directory)) == ["lock", "secret", "state", "takeover"]
-
-
-def test_a_save_that_fails_is_told_and_tried_again(limited, upstream, directory):  # noqa: F811
-    text = kept(directory, "maxHourlySeries: 5\n", "100ms")
-    gate = limited(text)
-    obstacle = directory / "state" / "in the way"  # no file takes the place of a directory that is not empty
-    obstacle.mkdir(parents=True)
-    assert len(offer(gate, upstream, numbered(3))) == 3
-    eventually(lambda: gate.metric(FAILURES) >= 1, "a failed save is counted")
-    eventually(lambda: gate.said("state not saved"), "the log says so")
-    assert gate.metric(SAVES) == 0
-    assert str(directory) in gate.said("state not saved")[0]["err"]
-    obstacle.rmdir()
-    (directory / "state").rmdir()
-    eventually(lambda: gate.metric(SAVES) == 1, "it is saved without a further request")
-    gate.crash()
-    assert offer(limited(text), upstream, numbered(3, start=2)) == numbered(3, start=2)

@@ -111,20 +111,6 @@ def test_the_demand_of_ended_windows_survives_a_restart(start_gate, clock, tmp_p
     assert one(third, "group per-namespace a") == before
 
 
-def test_the_order_and_what_may_be_asked(gate):
-    send(gate, 30, "a")
-    send(gate, 70, "b", tenant="whale")
-    assert [named(each) for each in ask(gate)] == [
-        "global", "tenants", "limit per-namespace", "limit everything", "tenant whale", "group per-namespace b",
-        "tenant shop", "group per-namespace a"]
-    assert [named(each) for each in ask(gate, limit=3)] == ["global", "tenants", "limit per-namespace"]
-    assert [named(each) for each in ask(gate, tenant="whale")] == ["tenant whale"]
-    assert [named(each) for each in ask(gate, name="per-namespace")] == [
-        "limit per-namespace", "group per-namespace b", "group per-namespace a"]
-    assert culprits.error(gate, "suggestions", "limit=many").startswith(
-        "limit: expected a whole number up to 1000; possible are ")
-
-
 def test_what_is_suggested_can_be_pasted(gate, tmp_path):
     send(gate, 130, "a")
     send(gate, 60, "it's: ${odd}", tenant="whale")

@@ -66,14 +66,6 @@ def test_requests_for_both_threads_take_turns_on_one_connection(start, secured, 
     assert found["seriesgate_tls_handshake_duration_seconds_count", frozenset()] == 2
 
 
-def test_a_large_request_and_a_large_answer_come_whole(start, secured, upstream):
-    gate = start()
-    one = connection(gate.address, secured.trusting())
-    one.request("POST", client.WRITE, bytes(5_000_000), dict(recorded.HEADERS))
-    assert one.getresponse().status == 400  # no snappy, and read to its end
-    assert len(metrics(gate, secured.trusting())) > 100
-
-
 def test_a_request_without_tls_is_answered_in_plain_words(start, secured):
     gate = start()
     with client.RawConnection(gate.address) as plain:

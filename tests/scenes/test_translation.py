@@ -68,33 +68,6 @@ def test_what_version_1_has_no_words_for_is_an_error_and_the_rest_is_stored(tran
     assert translating.metric("seriesgate_untranslated_histograms_total") == 3
 
 
-UNKEPT = {
-    "no metric name": [("job", "a")],
-    "no metric name, though a label for it": [("__name__", ""), ("job", "a")],
-    "two labels of one name": [("__name__", "up"), ("job", "a"), ("job", "b")],
-    "a label that is no UTF-8": [("__name__", "up"), ("job", b"\xff")],
-}
-
-
-@pytest.mark.parametrize("fault", UNKEPT)
-def test_what_a_store_of_version_1_drops_in_silence_is_an_error_and_the_rest_is_stored(translating, upstream, fault):
-    symbols = wire_v2.Symbols()
-    wrong = wire_v2.series(symbols, UNKEPT[fault], wire_v2.sample(), wire_v2.sample(timestamp=2),
-                           wire_v2.exemplar(symbols, trace_id="y"))
-    kept = wire_v2.series(symbols, {"__name__": "up"}, wire_v2.sample())
-    reply = write(translating, wire.pack(wrong + kept + wrong + symbols.encode()))
-    assert (reply.status, written(reply)) == (400, (1, 0, 0))
-    assert reply.first_line.startswith("left out 2 series that a store of remote write 1 would drop, the first for " +
-                                       fault.split(",")[0] + ": ")
-    assert 'job="a' in reply.first_line or "xff" in reply.first_line
-    assert [wire.unpack(body) for body in upstream.bodies] == [wire.sampled("up")]
-    reply = write(translating, wire.pack(wrong + symbols.encode()))
-    assert (reply.status, written(reply), len(upstream.bodies)) == (400, (0, 0, 0), 1)
-    assert translating.metric("seriesgate_untranslated_series_total") == 3
-    assert translating.stats["samples"] == {"received": 7, "accepted": 7, "refused": 0, "stored": 1, "failed": 6}
-    assert translating.stats["requests"]["rejected"] == 2
-
-
 def test_a_body_that_would_become_too_large_is_refused_whole(limited, upstream):
     gate = limited(TRANSLATING + "server: {maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n")
     long_text = "x" * 10_000

@@ -90,19 +90,6 @@ def test_a_file_that_is_gone_changes_nothing(web):
     assert web.status(bearer("t0ken")) == 200
 
 
-def test_a_token_that_is_gone_is_refused_and_the_rest_is_taken(web):
-    web.file.write_text(users(BOB) + "bearer_tokens: [{name: ci, token_file: ci.token}]\n")
-    web.token.unlink()
-    eventually(lambda: web.status(bearer("t0ken")) == 401, "the token is refused", every=0.1)
-    assert (web.status(basic(BOB)), web.status(basic(ALICE))) == (200, 401)
-    said, = eventually(lambda: web.gate.said("token refused"), "it is said")
-    assert said["err"] == f"token_file {web.token} cannot be read: No such file or directory"
-    assert web.successful(basic(BOB)) == 0
-    web.token.write_text("n3xt")
-    eventually(lambda: web.status(bearer("n3xt")) == 200, "it is well again", every=0.1)
-    eventually(lambda: web.successful(bearer("n3xt")) == 1, "the figure says so, too", every=0.1)
-
-
 LOWERED = {
     "": "is empty: {} would say that nothing is asked of anyone",
     "{}": "says nothing, and the one in force does: a restart is needed to ask nothing of anyone",
