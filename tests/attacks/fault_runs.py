@@ -1,5 +1,5 @@
-"""What must hold of senders that retry and a store that misbehaves: every answer a sender got, and every request that reached
-the store, held against what had been sent."""
+"""What must hold of senders that retry and a store that misbehaves: every answer a sender got, and every request that
+reached the store, held against what had been sent."""
 
 import collections
 

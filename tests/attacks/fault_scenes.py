@@ -1,9 +1,9 @@
 """What a test of faults is made of: a fault, and a scene in which it happens at one door of a store."""
 
-import ssl
 from dataclasses import dataclass
 
 import store_ways
+from certificates import served_with as server_context
 from fault_account import by, check_account, tally
 from fault_requests import BIG
 from fault_runs import compare
@@ -66,12 +66,6 @@ def configuration(doors, timeout, more=""):
     urls = ", ".join(f"'{door.url}'" for door in doors)
     where = f"urls: [{urls}]" if len(doors) > 1 else f"url: {urls}"
     return f"upstream: {{{where}, timeout: {timeout}{more}}}\nmaxHourlySeries: 300\n"
-
-
-def server_context(certificate):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate.certificate, certificate.key)
-    return context
 
 
 class Scene:

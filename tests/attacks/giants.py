@@ -4,11 +4,17 @@ import functools
 
 import wire
 import wire_v2
+from gate import sanitized
 from wire import field, varint
 
 LONG = 64 * 1024  # as long as a name or value may be
 
 POINT = field(wire.SAMPLES, wire.sample(1.0, 1_700_000_000_000))
+
+
+def scaled(count):
+    """Fewer in a slow build."""
+    return count // 16 if sanitized("asan", "tsan", "ubsan") else count
 
 
 @functools.cache

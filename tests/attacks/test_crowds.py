@@ -12,6 +12,7 @@ import pytest
 import recorded
 from bounds import cpu_seconds, memory
 from gate import sanitized
+from secure import Secured
 from waiting import eventually
 from world import time
 
@@ -107,7 +108,13 @@ def test_a_crowd_of_idle_and_slow_connections_slows_nobody_down(start_gate, upst
     assert set(turned_away.values()) == {0}
 
 
-def test_an_idle_connection_takes_little_memory_and_gives_it_back(start_gate, upstream):
+def takes_no_processor(gate, seconds):
+    spent = cpu_seconds(gate)
+    time.sleep(seconds)
+    assert (cpu_seconds(gate) - spent) / seconds <= (0.5 if SLOW_BUILD else 0.05), "it takes processor"
+
+
+def test_an_idle_connection_takes_little_memory_no_processor_and_gives_it_back(start_gate, upstream):
     gate, idle = within_descriptors(start_gate, upstream)
     percentile_of(gate)
     before = memory(gate)
@@ -115,6 +122,7 @@ def test_an_idle_connection_takes_little_memory_and_gives_it_back(start_gate, up
     for _ in range(3):
         with crowd(gate, idle, 0):
             grown.append((memory(gate) - before) / 1024 / idle)
+            takes_no_processor(gate, 3)
         eventually(lambda: gate.metric("seriesgate_connections") < 10, "they are gone", 60, every=0.1)
     print(f"{', '.join(f'{each:.2f}' for each in grown)} KiB for each of {idle} idle connections")
     if not SLOW_BUILD:
@@ -122,37 +130,16 @@ def test_an_idle_connection_takes_little_memory_and_gives_it_back(start_gate, up
         assert grown[2] <= grown[0] * 1.1 + 0.1, "the second and third crowd take what the first has left"
 
 
-def test_an_idle_crowd_takes_no_processor(start_gate, upstream):
-    gate, idle = within_descriptors(start_gate, upstream)
-    with crowd(gate, idle, 0):
-        eventually(lambda: gate.metric("seriesgate_connections") >= idle, "all are there")
-        spent, began = cpu_seconds(gate), time.monotonic()
-        eventually(lambda: time.monotonic() - began > 3, "three seconds pass", every=0.5)
-        assert (cpu_seconds(gate) - spent) / 3 <= (0.5 if SLOW_BUILD else 0.05), "it takes processor"
-
-
-@pytest.fixture
-def certificate(tmp_path):
-    """A folder with gate.crt and gate.key, for localhost."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", tmp_path / "gate.key",
-                    "-out", tmp_path / "gate.crt"], check=True, capture_output=True)
-    return tmp_path
-
-
-def test_a_crowd_with_tls_takes_little_memory_and_no_processor(start_gate, upstream, certificate):
-    (certificate / "web.yml").write_text("tls_server_config: {cert_file: gate.crt, key_file: gate.key}\n")
-    gate = start_gate(f"--upstream.url={upstream.url}", config=f"web: {{config: {{file: {certificate / 'web.yml'}}}}}\n"
-                                                               "server: {idleTimeout: 10m, threads: 2}\n")
+def test_a_crowd_with_tls_takes_little_memory_and_no_processor(start_gate, upstream, tmp_path):
+    gate = start_gate(f"--upstream.url={upstream.url}", Secured(tmp_path).web(),
+                      config="server: {idleTimeout: 10m, threads: 2}\n")
     with crowd(gate, 10, 0, "tls"):
         pass  # what OpenSSL keeps once
     before, grown = memory(gate), []
     for _ in range(2):
         with crowd(gate, IDLE_TLS, 0, "tls") as end:
             grown.append((memory(gate) - before) / 1024 / IDLE_TLS)
-            spent, began = cpu_seconds(gate), time.monotonic()
-            eventually(lambda: time.monotonic() - began > 2, "two seconds pass", every=0.5)
-            assert (cpu_seconds(gate) - spent) / 2 <= (0.5 if SLOW_BUILD else 0.05), "it takes processor"
+            takes_no_processor(gate, 2)
             assert end() == 0, "none of them was closed"
     print(f"{', '.join(f'{each:.2f}' for each in grown)} KiB for each of {IDLE_TLS} idle connections with TLS")
     if not SLOW_BUILD:

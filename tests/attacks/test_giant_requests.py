@@ -5,6 +5,7 @@ import wire
 import wire_v2
 from bounds import MIB, memory, within
 from gate import sanitized
+from giants import scaled
 from upstream import Answer
 from waiting import eventually
 from world import ThreadPoolExecutor, threading
@@ -12,10 +13,6 @@ from zstd_frame import HEADERS, sized
 
 LIMITS = 64
 V2 = wire_v2.HEADERS
-
-
-def scaled(count):
-    return count // 16 if sanitized("asan", "tsan", "ubsan") else count
 
 
 def limits(each, more=""):

@@ -46,7 +46,8 @@ class Probes(Busy):
     def check(self):
         for took in map(sorted, self._took):
             assert len(took) >= 5, took
-            assert took[len(took) * 9 // 10] <= SECONDS and took[-1] <= SECONDS_EVER, [f"{each:.3f}" for each in took[-10:]]
+            assert took[len(took) * 9 // 10] <= SECONDS, took[-10:]
+            assert took[-1] <= SECONDS_EVER, took[-10:]
 
 
 def test_health_answers_while_every_worker_works_on_huge_requests(start_gate):

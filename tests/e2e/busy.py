@@ -5,8 +5,8 @@ from world import threading
 
 
 class Busy:
-    """So many threads, each with a connection of its own to `address`: they call work(client, number of the thread) again and
-    again, from the beginning of the `with` block to its end. What one of them raises is raised there."""
+    """So many threads, each with a connection of its own to `address`: they call work(client, number of the thread) again
+    and again, from the beginning of the `with` block to its end. What one of them raises is raised there."""
 
     def __init__(self, address, count, work):
         self._address, self._work, self._failures = address, work, []

@@ -4,7 +4,6 @@ import fcntl
 import json
 import resource
 import signal
-import subprocess
 
 import recorded
 import wire
@@ -16,6 +15,7 @@ from faked_clock import FakedClock
 from faked_names import FakedNames
 from gate import Gate, run, sanitized
 from log_lines import parse
+from secure import Secured
 from shared_stores import SharedStore
 from taking_over import asking, is_given_all
 from traffic import numbered, offer
@@ -302,12 +302,7 @@ def more_connections_than_there_is_room_for(scene):
 
 @line("TLS handshakes failed")
 def a_sender_without_https(scene):
-    file = scene.folder / "web.yml"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
-                    "30", "-subj", "/CN=gate", "-keyout", scene.folder / "key", "-out", scene.folder / "certificate"],
-                   check=True, capture_output=True)
-    file.write_text("tls_server_config: {cert_file: certificate, key_file: key}\n")
-    gate = scene.gate(f"web: {{config: {{file: {file}}}}}\n")
+    gate = scene.gate("", Secured(scene.folder).web())
     with gate.raw() as connection:
         connection.send(head("GET", "/health"))
         assert connection.read_to_end().startswith(b"HTTP/1.0 400 Bad Request\r\n")

@@ -79,8 +79,8 @@ def metrics(gate, context):
         made.close()
 
 
-def s_client(address, *arguments):
-    """What openssl s_client says to the end of the handshake, and a moment beyond."""
+def s_client(address, *arguments, text=b""):
+    """@return the status of openssl s_client, and what it says until it has sent the text"""
     done = subprocess.run(["openssl", "s_client", "-connect", f"{address[0]}:{address[1]}", *map(str, arguments)],
-                          input=b"", capture_output=True, timeout=20)
+                          input=text, capture_output=True, timeout=20)
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")

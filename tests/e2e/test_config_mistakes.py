@@ -1,4 +1,4 @@
-"""What people get wrong in a configuration, and what the gate says of it. Keys, values and bounds one by one: tests/config."""
+"""What people get wrong in a configuration, and what is said of it. Keys, values and bounds one by one: tests/config."""
 
 import os
 import subprocess
@@ -329,7 +329,8 @@ def test_a_secret_that_cannot_be_read_is_named(tmp_path, file):
 def test_an_address_that_cannot_be_listened_on_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        assert why_it_cannot_serve(run(DISCARD, f"--listen={address}")) == f"cannot listen on {address}: Address already in use"
+        why = why_it_cannot_serve(run(DISCARD, f"--listen={address}"))
+        assert why == f"cannot listen on {address}: Address already in use"
     assert why_it_cannot_serve(run(DISCARD, "--listen=192.0.2.1:9201")) == (
         "cannot listen on 192.0.2.1:9201: Cannot assign requested address")
 

@@ -1,5 +1,5 @@
-"""kill -9 again and again, under load: what had been saved is never refused, no budget is spent twice, and what is answered with
-success is in the store or counted as refused."""
+"""kill -9 again and again, under load: what had been saved is never refused, no budget is spent twice, and what is answered
+with success is in the store or counted as refused."""
 
 import http.client
 import itertools

@@ -131,9 +131,9 @@ class Missing:
 
 
 #: What happens there all the time. All alerts, by what makes them fire: tests/files/test_alerts.py.
-FIRING = {"SeriesgateRequestsMalformed", "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten",
-          "SeriesgateSeriesRefused", "SeriesgateTenantRefused", "SeriesgateWouldRefuse", "SeriesgateReloadFailed",
-          "SeriesgateStateNotSaved"}
+FIRING = {"SeriesgateRequestsMalformed", "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed",
+          "SeriesgatePartlyWritten", "SeriesgateSeriesRefused", "SeriesgateTenantRefused",
+          "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
 
 
 def check_alerts(scene):

@@ -23,7 +23,8 @@ def exploding():
     def figures(_):
         lines = ["# TYPE http_requests_total counter"]
         for path in range(PATHS):
-            lines += [f'http_requests_total{{path="/{path}",trace_id="t{next(numbers):08}"}} 1' for _ in range(IDS // PATHS)]
+            lines += [f'http_requests_total{{path="/{path}",trace_id="t{next(numbers):08}"}} 1'
+                      for _ in range(IDS // PATHS)]
         return ("\n".join(lines) + "\n").encode()
 
     return Answering(figures)

@@ -13,6 +13,7 @@ SESSIONS = documents.sessions()
 def test_a_session_prints_what_it_says(page, tmp_path):
     documents.sandbox(tmp_path)
     port = servers.free_port()
-    steps = [(commands.replace("127.0.0.1:9201", f"127.0.0.1:{port}"), expected) for commands, expected in SESSIONS[page]]
+    steps = [(commands.replace("127.0.0.1:9201", f"127.0.0.1:{port}"), expected)
+             for commands, expected in SESSIONS[page]]
     for (command, expected), actual in zip(steps, documents.run(steps, tmp_path), strict=True):
         assert documents.matches(expected, actual), (command, expected, actual)

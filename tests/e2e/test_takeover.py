@@ -42,8 +42,8 @@ def kept(start_gate, upstream, tmp_path):
 
 
 class Series(Busy):
-    """Senders that write a new series with each request: half of them keep their connection, the others connect for each
-    request."""
+    """Senders that write a new series with each request: half of them keep their connection, the others connect for
+    each request."""
 
     def __init__(self, address):
         super().__init__(address, 6, self._send)
@@ -190,12 +190,6 @@ def test_senders_with_tls_connect_anew(kept, upstream, tmp_path):
 
 
 # --- nothing to take
-
-
-def test_after_a_crash_it_just_starts(kept, upstream):
-    gate, take_over = kept()
-    gate.crash()
-    assert take_over().said("no gate runs, so none is taken over")
 
 
 def test_without_a_place_to_meet_it_is_a_mistake():

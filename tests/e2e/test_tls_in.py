@@ -1,4 +1,4 @@
-"""TLS that only the real gate speaks: at unix sockets, with openssl; and bad files at the start. More: test_tls_servers.py."""
+"""TLS that only the real gate speaks: at unix sockets, with openssl; and bad files. More: test_tls_servers.py."""
 
 import pytest
 

@@ -59,16 +59,10 @@ def secured(start_gate, world):
     return start
 
 
-def s_client(gate, *options, text=b""):
-    """Its output."""
-    result = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{gate.address[1]}", *map(str, options)],
-                            input=text, capture_output=True, timeout=30)
-    return (result.stdout + result.stderr).decode(errors="replace")
-
-
 def say(gate, *options):
     """What `openssl s_client` sees: (its output, the answer's status line or "")."""
-    output = s_client(gate, "-ign_eof", *options, text=head("GET", "/health", [("Connection", "close")]))
+    question = head("GET", "/health", [("Connection", "close")])
+    _, output = secure.s_client(gate.address, "-ign_eof", *options, text=question)
     answered = re.search(r"HTTP/1\.[01] \d+", output)
     return output, answered.group(0) if answered else ""
 
@@ -129,7 +123,7 @@ def test_the_gate_says_why_there_was_no_handshake(secured, world):
 
 def test_nothing_is_negotiated_again(secured, world):
     gate = secured()
-    output = s_client(gate, "-tls1_2", text=b"R\n")
+    _, output = secure.s_client(gate.address, "-tls1_2", text=b"R\n")
     assert "Secure Renegotiation IS supported" in output and "RENEGOTIATING" in output
     assert ":no renegotiation:" in output, output
     assert say(gate)[1] == "HTTP/1.1 200"
@@ -143,34 +137,28 @@ def test_a_session_is_resumed(secured, world):
         assert "Reused, TLS" in say(gate, version, "-sess_in", session)[0]
 
 
+#: What a client shows, and what the log has to say of it.
+SHOWN = {
+    "good": (lambda world: world.authority.issue("sender.test"), None),
+    "none": (lambda world: None, "no client certificate"),
+    "expired": (lambda world: world.authority.issue("sender.test", expired=True), "certificate has expired"),
+    "stranger": (lambda world: world.stranger.issue("sender.test"), "unable to get local issuer certificate"),
+    "name": (lambda world: world.authority.issue("another.test"), "no allowed name in the client certificate"),
+}
+
+
 def test_a_client_has_to_show_a_certificate_that_is_good(secured, world):
-    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(world.authority.certificate),
-                   client_allowed_sans=["sender.test"])
+    def is_let_in_or_told_of(issue, words):
+        gate = secured(client_auth_type="RequireAndVerifyClientCert", client_allowed_sans=["sender.test"],
+                       client_ca_file=str(world.authority.certificate))
+        shown = issue(world)
+        options = ("-cert", shown.certificate, "-key", shown.key) if shown else ()
+        for version in ("-tls1_2", "-tls1_3"):
+            assert say(gate, version, *options)[1] == ("" if words else "HTTP/1.1 200")
+        if words:
+            told(gate, "certificate", words)
 
-    def shows(certificate, version):
-        options = ("-cert", certificate.certificate, "-key", certificate.key) if certificate else ()
-        return say(gate, version, *options)[1]
-
-    cases = {"good": world.authority.issue("sender.test"), "none": None,
-             "expired": world.authority.issue("sender.test", expired=True),
-             "stranger": world.stranger.issue("sender.test"), "name": world.authority.issue("another.test")}
-    for version in ("-tls1_2", "-tls1_3"):
-        assert {name: shows(certificate, version) for name, certificate in cases.items()} == {
-            "good": "HTTP/1.1 200", "none": "", "expired": "", "stranger": "", "name": ""}
-    told(gate, "certificate", "no client certificate")
-
-
-@pytest.mark.parametrize("which, words", [
-    ("none", "no client certificate"), ("expired", "certificate has expired"),
-    ("stranger", "unable to get local issuer certificate"), ("name", "no allowed name in the client certificate")])
-def test_what_is_wrong_with_a_clients_certificate_is_in_the_log(secured, world, which, words):
-    gate = secured(client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(world.authority.certificate),
-                   client_allowed_sans=["sender.test"])
-    shown = {"none": lambda: None, "expired": lambda: world.authority.issue("sender.test", expired=True),
-             "stranger": lambda: world.stranger.issue("sender.test"),
-             "name": lambda: world.authority.issue("another.test")}[which]()
-    say(gate, *(("-cert", shown.certificate, "-key", shown.key) if shown else ()))
-    told(gate, "certificate", words)
+    check_rows(SHOWN, is_let_in_or_told_of)
 
 
 def test_curl_believes_the_gate_when_it_proves_its_name(secured, world):

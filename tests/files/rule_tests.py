@@ -52,8 +52,8 @@ def tells(alert, minute, labels, summary):
 
 
 def scenario(name, series, *questions, told=()):
-    """`series`: {name and labels: values, one a minute, as promtool reads them}. Minute 0 is midnight (UTC). JSON is YAML.
-    `told`: what tells() has made."""
+    """`series`: {name and labels: values, one a minute, as promtool reads them}. Minute 0 is midnight (UTC). `told`: what
+    tells() has made. JSON is YAML."""
     return {"interval": "1m", "name": name, "promql_expr_test": list(questions), "alert_rule_test": list(told),
             "input_series": [{"series": each, "values": values} for each, values in series.items()]}
 

@@ -1,4 +1,4 @@
-"""monitoring/dashboard.json is well formed, its variables stand for what Grafana makes of them, and README.md says what it shows."""
+"""monitoring/dashboard.json is well formed, its variables are those of Grafana, and README.md says what it shows."""
 
 import json
 import re

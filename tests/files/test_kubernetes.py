@@ -9,8 +9,8 @@ import yaml
 
 import servers
 from gate import REPOSITORY, run
-from manifests import (LAYOUTS, configuration, containers, documents, drain_seconds, gate, mistakes, of_kind, pod, read, workload,
-                       FOLDER)
+from manifests import (FOLDER, LAYOUTS, configuration, containers, documents, drain_seconds, gate, mistakes, of_kind, pod,
+                       read, workload)
 from tables import check_rows, named
 
 pytestmark = pytest.mark.text
