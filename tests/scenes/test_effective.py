@@ -56,7 +56,8 @@ def test_the_configuration_in_force_is_shown_and_can_be_read_again(start_gate, t
     # What stands at info says the port, so log.level is as it was.
     gate = start_gate("--upstream.url=discard:", config=ALL.replace("level: warn", "format: json"))
     text = shown(gate)
-    assert text.startswith(HEAD + f"\nlisten: 127.0.0.1:0\nadmin:\n  listen: ''\nweb:\n  config: {{file: ''}}\nupstream:\n  url: 'discard:'\n  urls: []\n  timeout: 25s\n")
+    assert text.startswith(HEAD + "\nlisten: 127.0.0.1:0\nadmin:\n  listen: ''\nweb:\n  config: {file: ''}\n"
+                           "upstream:\n  url: 'discard:'\n  urls: []\n  timeout: 25s\n")
     for line in ("\nmaxHourlySeries: 1000\nmaxDailySeries: 0\n", "\n  interval: 1m30s\n",
                  "\n  overrides: {'team: a': {maxHourlySeries: 5, maxDailySeries: 0, onLimit: reject}}\n",
                  "\n    overrides: [{group: {job: 'it''s'}, maxHourlySeries: 0, maxDailySeries: 9}]\n",

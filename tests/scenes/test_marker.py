@@ -94,18 +94,6 @@ def test_without_marker_nothing_is_written(limited, marked, upstream, clock, mar
         assert labels["gate"] == gate_label(marking)
 
 
-def test_a_tenants_budget_is_written_under_that_tenant(marked, upstream, clock, markers):
-    gate = marked("tenants: {overrides: {a: {maxHourlySeries: 1}, b: {maxDailySeries: 2}, c: {maxHourlySeries: 9}}}\n")
-    for tenant in "abc":
-        offer(gate, upstream, numbered(3), tenant)
-    common = {"__name__": METRIC, "gate": gate_label(gate), "limit": "tenant"}
-    assert markers.at("10:01", 2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, 2.0, "10:01")],
-                                      "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, "10:01")]}
-    markers.at("10:59", 2)  # and at the end of the hour the day goes on
-    assert markers.at("11:00", 2) == {"a": [({**common, "tenant": "a", "window": "hourly"}, "ends", "11:00")],
-                                      "b": [({**common, "tenant": "b", "window": "daily"}, 1.0, "11:00")]}
-
-
 def test_other_budgets_are_written_under_the_tenants_that_they_have_refused(marked, upstream, clock, markers):
     gate = marked("""
 maxHourlySeries: 4
@@ -124,18 +112,6 @@ limits:
     assert {request.get("X-Team"): markers.of(request) for request in requests} == {
         "red": [({**common, "group": '{job="x"}', "limit": "per-job"}, 2.0, at)],
         "green": [({**common, "limit": "global"}, 2.0, at)]}
-
-
-def test_it_ends_when_the_limit_is_raised(marked, upstream, clock, markers):
-    config = f"upstream: {{url: '{upstream.url}'}}\nmarker: true\nmaxHourlySeries: "
-    gate = marked("maxHourlySeries: 1\n")
-    offer(gate, upstream, numbered(3))
-    (name, value, _), = markers.at("10:01")[None]
-    assert value == 2.0
-    assert gate.reload(f"{config}3\n").status == 200
-    assert markers.at("10:02") == {None: [(name, "ends", "10:02")]}
-    assert len(offer(gate, upstream, numbered(4))) == 3  # spent again, for another series
-    assert markers.at("10:03") == {None: [(name, 3.0, "10:03")]}
 
 
 def test_a_gate_that_stops_ends_its_markers(marked, upstream, clock, markers):

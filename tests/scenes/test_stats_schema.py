@@ -10,7 +10,6 @@ import pytest
 import recorded
 import wire
 import wire_v2
-from faked_clock import FakedClock
 from gate import REPOSITORY
 from traffic import body, numbered, offer
 from upstream import Answer
@@ -143,14 +142,6 @@ def test_a_gate_that_has_been_restarted_and_reloaded(limited, upstream, tmp_path
     assert validate(second)["windows"]["hourly"]["currentSeries"] == 3
     assert second.reload(text.replace("perTenant: true", "perTenant: false") + "mode: observe\n").status == 200
     assert validate(second)["mode"] == "observe"
-
-
-def test_a_clock_that_has_leapt(limited, upstream, tmp_path):
-    clock = FakedClock(tmp_path, "2026-03-10 12:10:00")
-    gate = limited(LIMITED, environment=clock.environment)
-    clock.set("2026-03-10 20:10:00")
-    eventually(lambda: gate.metric("seriesgate_clock_in_doubt") == 1, "the clock is in doubt", every=0.1)
-    assert validate(gate)["clockInDoubt"] is True
 
 
 def test_names_of_all_bytes(limited, upstream):
