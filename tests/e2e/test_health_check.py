@@ -6,9 +6,9 @@ from gate import run
 from secure import Secured
 from servers import free_port
 from tables import check_rows
-from upstream import Answer, Upstream
+from upstream import Answer, Listener, Upstream
 from web_files import ALICE_CHANGED, users
-from world import socket, threading, time
+from world import time
 
 
 def checked(*url, **how):
@@ -40,30 +40,31 @@ def server():
         each.stop()
 
 
+class Saying(Listener):
+    """Answers every connection with the same, and leaves it open."""
+
+    def __init__(self, text):
+        self._text = text
+        super().__init__()
+
+    def serve(self, connection, _):
+        connection.sendall(self._text)
+        while connection.recv(4096):
+            pass
+
+
 @pytest.fixture
 def says():
     """says(bytes): the URL of a server that answers every connection with them, and leaves it open."""
-    listening = []
+    started = []
 
     def start(text):
-        listener = socket.create_server(("127.0.0.1", 0))
-        listening.append(listener)
-        accepted = []
-
-        def serve():
-            while True:
-                try:
-                    accepted.append(listener.accept()[0])
-                    accepted[-1].sendall(text)
-                except OSError:
-                    return
-
-        threading.Thread(target=serve, daemon=True).start()
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/-/healthy"
+        started.append(Saying(text))
+        return f"http://{started[-1].host}/-/healthy"
 
     yield start
-    for each in listening:
-        each.close()
+    for each in started:
+        each.stop()
 
 
 # --- a gate

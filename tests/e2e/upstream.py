@@ -56,8 +56,76 @@ class Answer:
         return self.before + ("\r\n".join(lines) + "\r\n\r\n").encode() + body
 
 
-class Upstream:
-    """Listens on 127.0.0.1, or `host`, until stop(). Each connection has a thread; requests are recorded before they are answered.
+class Listener:
+    """Listens on 127.0.0.1, or `host`, until stop(): serve(connection, ordinal) in a thread for each connection."""
+
+    def __init__(self, host="127.0.0.1", port=0, receive_buffer=None):
+        self._lock = threading.Lock()
+        self._connections = set()
+        self._accepted = 0
+        self._listener = socket.socket()
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if receive_buffer:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self._listener.bind((host, port))
+        self._listener.listen(128)
+        self.address = self._listener.getsockname()
+        self.port = self.address[1]
+        self.host = f"{host}:{self.port}"
+        self.url = f"http://{self.host}/api/v1/write"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    @property
+    def connections_open(self):
+        with self._lock:
+            return len(self._connections)
+
+    def stop(self):
+        """Closes the listener and every connection: from here on the port refuses."""
+        _close(self._listener)
+        with self._lock:
+            connections = list(self._connections)
+        for connection in connections:
+            _close(connection)
+
+    close = stop  # for contextlib.closing
+
+    def secured(self, connection):
+        """What serve() is given for a connection that has come."""
+        return connection
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self._accepted += 1
+                self._connections.add(connection)
+                ordinal = self._accepted
+            threading.Thread(target=self._run, args=(connection, ordinal), daemon=True).start()
+
+    def _run(self, connection, ordinal):
+        try:
+            connection = self.secured(connection)
+            self.serve(connection, ordinal)
+        except (OSError, ValueError):
+            pass  # the gate went away, or stop() closed the socket
+        finally:
+            _close(connection)  # first: what is counted as closed is closed
+            with self._lock:
+                self._connections.discard(connection)
+
+
+class Upstream(Listener):
+    """Each connection has a thread; requests are recorded before they are answered.
 
     `answers`: one-time answers, taken first in, first out; `default` answers the rest. `handler`, when given, is
     called with each Request instead and returns its Answer (from any connection's thread). `tls`: an ssl.SSLContext for
@@ -71,75 +139,32 @@ class Upstream:
         self.answers = deque()
         self.default = Answer()
         self.handler = handler
-        self._lock = threading.Lock()
-        self._connections = set()
-        self._accepted = 0
-        self._listener = socket.socket()
-        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._listener.bind((host, port))
-        self._listener.listen(128)
-        self.address = self._listener.getsockname()
-        self.port = self.address[1]
-        self.host = f"{host}:{self.port}"
-        self.url = f"{'https' if tls else 'http'}://{self.host}/api/v1/write"
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(host, port)
+        if tls:
+            self.url = self.url.replace("http:", "https:")
 
     @property
     def bodies(self):
         return [request.body for request in self.requests]
 
-    @property
-    def connections_open(self):
-        with self._lock:
-            return len(self._connections)
-
     def clear(self):
         self.requests.clear()
 
-    def stop(self):
-        """Closes the listener and every connection: from here on the port refuses."""
-        _close(self._listener)
-        with self._lock:
-            connections = list(self._connections)
-        for connection in connections:
-            _close(connection)
+    def serve(self, connection, ordinal):
+        stream = connection.makefile("rb")
+        while (request := read_request(stream, connection, ordinal)) and self._answer(connection, request):
+            pass
 
-    close = stop  # for contextlib.closing
-
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with self._lock:
-                self._accepted += 1
-                self._connections.add(connection)
-                ordinal = self._accepted
-            threading.Thread(target=self._serve, args=(connection, ordinal), daemon=True).start()
-
-    def _serve(self, connection, ordinal):
+    def secured(self, connection):
+        if not self.tls:
+            return connection
         try:
-            if self.tls:
-                connection = self._secured(connection)
-            stream = connection.makefile("rb")
-            while (request := read_request(stream, connection, ordinal)) and self._answer(connection, request):
-                pass
-        except (OSError, ValueError):
-            pass  # the gate went away, or stop() closed the socket
-        finally:
-            _close(connection)  # first: what is counted as closed is closed
-            with self._lock:
-                self._connections.discard(connection)
-
-    def _secured(self, plain):
-        try:
-            secured = secure(self.tls, plain, server_side=True)
+            secured = secure(self.tls, connection, server_side=True)
         except OSError as error:
             self.handshake_failures.append(str(error))
             raise
         with self._lock:
-            self._connections.discard(plain)
+            self._connections.discard(connection)
             self._connections.add(secured)
         return secured
 
