@@ -77,11 +77,6 @@ def test_a_reader_that_stops_holds_nobody_up(unread):
     assert [log_lines.parse(line)["msg"] for line in rest.splitlines()][-2:] == ["draining", "stopped"]
 
 
-def test_a_reader_that_has_stopped_does_not_keep_the_gate_from_ending(unread):
-    unread.ask(3000)
-    assert unread.stop() == 0
-
-
 def test_a_reader_that_has_gone_is_no_reason_to_end(unread):
     unread.log.close()
     unread.ask(50)

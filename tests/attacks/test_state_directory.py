@@ -107,13 +107,3 @@ def test_no_memory_for_a_save_is_a_failed_save(limited, upstream, directory, at_
     failures, saves = gate.metric(FAILURES), gate.metric(SAVES)
     assert failures >= 1
     eventually(lambda: gate.metric(SAVES) > saves, "it is saved at a later interval")
-
-
-# --- who may read it
-
-def test_what_is_made_is_the_owners_alone(limited, upstream, directory):  # noqa: F811
-    gate = limited(kept(directory, LIMITS))
-    offer(gate, upstream, numbered(3))
-    gate.stop()
-    modes = {path.name: path.stat().st_mode & 0o7777 for path in (directory, *directory.iterdir())}
-    assert modes == {directory.name: 0o700, "lock": 0o600, "secret": 0o600, "state": 0o600, "observed": 0o600}

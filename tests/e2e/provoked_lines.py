@@ -450,19 +450,23 @@ def a_clock_that_leaps(scene):
     return gate, {"believed_in_minutes": "5"}
 
 
-@line("the upstream has not answered")
-def a_store_that_is_away(scene):
+def without_a_store(scene, requests=1):
     gate = scene.gate()
     scene.upstream.stop()
-    assert gate.send(GOOD).status == 502
-    return gate, {"requests": "1", "reason": "connection_refused", "upstream": scene.upstream.host, "status": "502"}
+    for _ in range(requests):
+        assert gate.send(GOOD).status == 502
+    return gate
+
+
+@line("the upstream has not answered")
+def a_store_that_is_away(scene):
+    return without_a_store(scene), {"requests": "1", "reason": "connection_refused", "upstream": scene.upstream.host,
+                                    "status": "502"}
 
 
 @line("the upstream answers again")
 def a_store_that_is_back(scene):
-    gate = scene.gate()
-    scene.upstream.stop()
-    assert gate.send(GOOD).status == 502
+    gate = without_a_store(scene)
     again = Upstream(port=scene.upstream.port)
     assert gate.send(GOOD).status == 204
     again.stop()
@@ -500,14 +504,20 @@ def replicated(scene, replica, best_effort):
     return scene.start(config=text)
 
 
-@line("a replica has not stored what it was sent")
-def a_replica_that_is_away(scene):
+def without_a_replica(scene, requests):
+    """A gate that was asked so many times, and the replica."""
     replica = Upstream()
     gate = replicated(scene, replica, "false")
     replica.stop()
-    assert gate.send(wire.pack(wire.sampled("up"))).status == 502
-    return gate, {"requests": "1", "samples": "1", "replica": replica.host,
-                  "reason": "connection_refused"}
+    for _ in range(requests):
+        assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    return gate, replica
+
+
+@line("a replica has not stored what it was sent")
+def a_replica_that_is_away(scene):
+    gate, replica = without_a_replica(scene, 1)
+    return gate, {"requests": "1", "samples": "1", "replica": replica.host, "reason": "connection_refused"}
 
 
 @line("copies for replicas not finished, what is in them is lost")
@@ -540,11 +550,7 @@ about("bursts")
 
 @line("a replica has not stored more of what it was sent")
 def a_burst_to_a_replica_that_is_away(scene):
-    replica = Upstream()
-    gate = replicated(scene, replica, "false")
-    replica.stop()
-    for _ in range(20):
-        assert gate.send(wire.pack(wire.sampled("up"))).status == 502
+    gate, replica = without_a_replica(scene, 20)
     return gate, {"requests": "19", "samples": "19", "replica": replica.host}
 
 
@@ -558,11 +564,7 @@ def a_burst_of_garbage(scene):
 
 @line("more requests without an answer")
 def a_burst_to_a_store_that_is_away(scene):
-    gate = scene.gate()
-    scene.upstream.stop()
-    for _ in range(50):
-        assert gate.send(GOOD).status == 502
-    return gate, {"requests": "49", "reason": "connection_refused"}
+    return without_a_store(scene, 50), {"requests": "49", "reason": "connection_refused"}
 
 
 @line("the store rejected more requests")

@@ -199,26 +199,6 @@ def test_what_an_upstream_mistake_says_holds_no_password(file):
             assert "hunter2" not in result.stderr or "://" not in url, result.stderr
 
 
-NO_MISTAKES = {
-    "BOM": b"\xef\xbb\xbfmaxHourlySeries: 5\n",
-    "CRLF": b"maxHourlySeries: 5\r\nmode: observe\r\n",
-    "empty": b"",
-    "comment": b"# nothing\n",
-    "document": b"---\nmaxHourlySeries: 1M\n",
-    "JSON": b'{"maxHourlySeries": 2.5e3}',
-    "folded": b"limits:\n- name: a\n  match: '{a=\"b\",\n    c=\"d\"}'\n",
-    "units": b"incumbentGrace: 0\nserver: {maxRequestBytes: 32Mi, idleTimeout: 1d, readTimeout: 1m30s}\n",
-}
-
-
-def test_what_is_no_mistake(file):
-    def is_none(text):
-        file.write_bytes(text)
-        assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == (0, f"{file}: ok\n", [])
-
-    check_rows(NO_MISTAKES, is_none)
-
-
 def test_a_file_that_cannot_be_read(tmp_path, file):
     def said(path):
         return outcome(run(f"--config.file={path}", DISCARD))

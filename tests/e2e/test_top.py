@@ -143,14 +143,10 @@ def test_a_unix_socket_is_as_good(start_gate, tmp_path):
     assert report(gate)[0].startswith("seriesgate ")
 
 
-def test_a_wrong_flag_is_one_clear_line_and_help_names_all(gate):
+def test_a_wrong_flag_is_one_clear_line_and_help_is_there():
     assert failure("--ulr=x") == "seriesgate: top: --ulr: unknown flag, did you mean --url?"
-    assert failure("--username=a") == "seriesgate: top: --username: needs --password-file"
     usage = run("top", "--help")
-    assert (usage.returncode, usage.stderr) == (0, "")
-    for flag in ("--url", "--interval", "--once", "--username", "--password-file", "--bearer-token-file", "--ca-file",
-                 "--insecure-skip-verify"):
-        assert f"{flag} " in usage.stdout
+    assert (usage.returncode, usage.stderr) == (0, "") and "--insecure-skip-verify " in usage.stdout
     assert "seriesgate top" in run("--help").stdout
 
 
@@ -253,6 +249,7 @@ def test_one_that_does_not_answer_is_not_waited_for_without_end(silent, terminal
 # --- live
 
 def test_keys_change_what_is_shown(gate, terminal):
+    """Each of them: tests/top/view_test.cpp."""
     explode(gate)
     before = gate.stats["windows"]["hourly"]["refusedSeries"]  # an estimate
     shown = terminal(gate)
@@ -261,15 +258,8 @@ def test_keys_change_what_is_shown(gate, terminal):
     shown.press("r")
     shown.shows("Refused series of the hour by metric")
     assert shown.line("      3,003  ").split()[:2] == ["3,003", NAME]
-    shown.press("l")
-    shown.shows("Refused series of the hour by label", "trace_id")
-    shown.press("j")
-    shown.shows("Refused series of the hour by job")
-    assert shown.line("      3,003  ").split()[:2] == ["3,003", "shop"]
     shown.press("sdn")
     shown.shows("New series of the day by sender", "Findings of the day", "vmagent/1.100")
-    shown.press("t")
-    shown.shows("New series of the day by tenant", "(none)")
     shown.press("mh")
     shown.shows("New series of the hour by metric", "Findings of the hour")
     shown.press("x")
@@ -339,13 +329,6 @@ def test_a_gate_that_goes_away_is_said_and_asked_again(start_gate, terminal):
     assert "nothing has exploded" in "".join(shown.screen.lines)
     start_gate("--upstream.url=discard:", listen=f"{host}:{port}")
     eventually(lambda: "Connection refused" not in "".join(shown.read(0.05)), "that it is heard of again")
-    shown.press("q")
-    assert shown.wait() == 0 and shown.is_as_before
-
-
-def test_one_that_is_away_from_the_beginning_delays_no_key(terminal):
-    shown = terminal("http://127.0.0.1:1")
-    shown.shows("Connection refused", KEYS)
     shown.press("q")
     assert shown.wait() == 0 and shown.is_as_before
 
