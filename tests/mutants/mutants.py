@@ -26,6 +26,7 @@ CORE = 'core series wire filter limit demand claim talkers plan marker'.split()
 EDGES = 'metrics log net config state upstream redis access http handover fleet ingest admin top app'.split()
 # How often a kind is taken, next to the others. There are few locks and time limits: nearly all of them are taken.
 WEIGHTS = {'comparison': 5, 'statement': 5, 'condition': 4, 'constant': 4, 'logic': 2, 'lock': 1, 'time limit': 2}
+SUITES = ['tests/scenes', 'tests/attacks', 'tests/e2e']
 ROOM_MIN = 8
 SLACK = 5.0  # seconds that a test may take longer than without a fault, and SLOWER times as long besides
 SLOWER = 6
@@ -41,6 +42,7 @@ class Work:
         self.build = self.tree / 'build'
         self.list = folder / 'list.json'
         self.reach = folder / 'reach.json'
+        self.suites = folder / 'suites.json'
         self.results = folder / 'results.jsonl'
 
     def faults(self):
@@ -444,6 +446,69 @@ def run(work, jobs, seconds, ids, elsewhere):
     each(faults, jobs, seconds, Judge(work, elsewhere).judge, work.results)
 
 
+# Suites: what is no unit test, a file or a program at a time
+
+def suites(work):
+    """@return by name the command of each."""
+    pytest = ['/usr/bin/python3', '-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider', '-m', 'not extended and not slow']
+    found = {'histories': [str(work.build / 'histories'), '--first', '1', '--count', '300'],
+             'scenes_tests': [str(work.build / 'scenes_tests'), '-a']}
+    for folder in SUITES:
+        for file in sorted((TOP / folder).glob('test_*.py')):
+            found[f'{folder[6:]}/{file.name}'] = [*pytest, str(file)]
+    return found
+
+
+def run_suite(work, words, environment, seconds):
+    gate = {'SERIESGATE_BIN': str(work.build / 'seriesgate')}
+    return call(['nice', '-n', '10', *words], {**gate, **environment}, seconds, TOP)
+
+
+def record_suites(work, jobs):
+    """Which suite reaches which fault, and how long it takes."""
+    def one(item):
+        name, words = item
+        with tempfile.TemporaryDirectory(prefix='mutants-') as folder:
+            reached = pathlib.Path(folder) / 'reached'
+            began = time.time()
+            status = run_suite(work, words, {'SERIESGATE_MUTANTS_REACHED': str(reached)}, 300)
+            took = time.time() - began
+            numbers = sorted({int(n) for n in reached.read_text().split()}) if reached.exists() else []
+        if status == 0:
+            return name, [took, numbers]
+        if status != 5:  # pytest found no test
+            print(f'fails without a fault, and is left out: {name} (status {status})', flush=True)
+        return name, None
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        save(work.suites, {name: found for name, found in pool.map(one, suites(work).items()) if found})
+
+
+def run_suites(work, jobs, seconds, ids, most):
+    """The suites that reach a fault, quick ones first, until one fails; for each fault at most so many seconds of them."""
+    if not work.suites.exists():
+        record_suites(work, jobs)
+    commands, reach, results = suites(work), json.loads(work.suites.read_text()), results_of(work)
+
+    def judge(fault):
+        before = results.get(fault['key'], {}).get('result', 'unreached')
+        left, ran = most, False
+        for took, name in sorted((took, name) for name, (took, numbers) in reach.items() if fault['id'] in numbers):
+            left -= took
+            if left < 0 and ran:
+                break
+            ran = True
+            bound = took * SLOWER + SLACK
+            status = run_suite(work, commands[name], {'SERIESGATE_MUTANT': str(fault['id'])}, bound)
+            if status != 0 and run_suite(work, commands[name], {}, bound) == 0:
+                return 'killed', name + (' (time)' if status is None else '')
+        return ('survived' if ran else before), ''
+
+    left = {'survived', 'unreached'}
+    faults = [f for f in work.chosen()
+              if (f['id'] in ids if ids else results.get(f['key'], {}).get('result') in left)]
+    each(faults, jobs, seconds, judge, work.results)
+
+
 def run_command(work, jobs, seconds, ids, command, limit):
     """Runs any command for each fault that it reaches: 0 means that the fault survived."""
     gate = {'SERIESGATE_BIN': str(work.build / 'seriesgate')}
@@ -521,7 +586,7 @@ def report(work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('step', choices='generate build record run report all'.split(), help='all: one after another')
+    parser.add_argument('step', choices='generate build record run suites report all'.split(), help='all: one after another')
     parser.add_argument('--folder', type=pathlib.Path, default=TOP / 'build/mutants')
     parser.add_argument('--count', type=int, default=480, help='faults to choose (default: %(default)s)')
     parser.add_argument('--sample', type=int, default=0, help='of those, take so many')
@@ -548,6 +613,8 @@ def main():
             build(work, options.jobs)
         elif step == 'record':
             record(work, options.jobs)
+        elif step == 'suites':
+            run_suites(work, options.jobs, options.seconds, ids, min(options.elsewhere, 60))
         elif step == 'run' and options.command:
             run_command(work, options.jobs, options.seconds, ids, options.command, options.limit)
         elif step == 'run':
