@@ -24,7 +24,7 @@ void append_character(std::string& out, std::string_view character) {
     } else if (character == "\r") {
         out += "\\r";
     } else if (is_control_character(character)) {
-        fmt::format_to(std::back_inserter(out), "\\u{:04x}", code_of(character));
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(code_of(character)));
     } else {
         out += character;
     }

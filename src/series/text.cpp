@@ -15,7 +15,7 @@ void append_escaped(std::string& out, bytes_view text, bytes_view escaped = "\"\
     while (!text.empty()) {
         const std::size_t size = utf8_size(text);
         const bytes_view character = text.substr(0, size == 0 ? 1 : size);
-        if (size == 0 || is_control_character(character)) {
+        if (size == 0 || !is_seen(character)) {
             append_code(out, character);
         } else {
             if (escaped.find(character.front()) != bytes_view::npos) out += '\\';
@@ -105,6 +105,9 @@ std::string unreadable(bytes_view text) {
         } else if (sign == "\\u") {
             append_utf8(out, code_of(4));
             size = 6;
+        } else if (sign == "\\U") {
+            append_utf8(out, code_of(8));
+            size = 10;
         } else {
             out += text.front();
         }

@@ -1,6 +1,5 @@
 #include "top/line.hpp"
 
-#include <fmt/format.h>
 #include <locale.h>
 #include <wchar.h>
 
@@ -21,13 +20,6 @@ std::string_view first_of(std::string_view text) {
     return text.substr(0, std::max<std::size_t>(utf8_size(text), 1));
 }
 
-char32_t number_of(std::string_view character) {
-    if (character.size() < 4) return code_of(character);
-    char32_t number = static_cast<unsigned char>(character[0]) & 7U;
-    for (const char each : character.substr(1)) number = number << 6 | (static_cast<unsigned char>(each) & 63U);
-    return number;
-}
-
 /// The C library's tables, those of its own locale: that of the process is nobody's to change. 0 for a mark that stands
 /// on the character before it, 2 for one that is as wide as two, -1 for what is none that can be seen.
 int width_of(char32_t character) {
@@ -38,22 +30,6 @@ int width_of(char32_t character) {
     const int width = ::wcwidth(static_cast<wchar_t>(character));
     ::uselocale(before);
     return width;
-}
-
-/// Two names that differ in one of these alone would look the same. Source: Unicode 15, Default_Ignorable_Code_Point.
-bool is_invisible(char32_t character) {
-    const auto within = [character](char32_t first, char32_t last) { return character >= first && character <= last; };
-    return character == 0xad || character == 0x34f || within(0x115f, 0x1160) || within(0x17b4, 0x17b5) ||
-           within(0x180b, 0x180f) || within(0x200b, 0x200f) || within(0x2060, 0x206f) || character == 0x3164 ||
-           within(0xfe00, 0xfe0f) || character == 0xfeff || character == 0xffa0 || within(0xfff0, 0xfff8) ||
-           within(0x1bca0, 0x1bca3) || within(0x1d173, 0x1d17a) || within(0xe0000, 0xe0fff);
-}
-
-void append_number(std::string& out, std::string_view character) {
-    if (character.size() < 4)
-        append_code(out, character);
-    else
-        out += fmt::format("\\U{:08x}", static_cast<std::uint32_t>(number_of(character)));
 }
 
 std::string tail_of(std::string_view seen, std::size_t columns_max) {
@@ -93,12 +69,10 @@ std::string fit_to_be_seen(std::string_view text) {
     for (; !text.empty(); text.remove_prefix(first_of(text).size())) {
         const std::string_view character = first_of(text);
         const bool is_byte = utf8_size(text) == 0;
-        const int width = is_byte || is_control_character(character) || is_invisible(number_of(character))
-                              ? -1
-                              : width_of(number_of(character));
+        const int width = is_byte || !is_seen(character) ? -1 : width_of(code_of(character));
         marks = width == 0 ? marks + 1 : 0;
         if (width < 0 || marks > marks_max)
-            append_number(out, character);
+            append_code(out, character);
         else
             out += character;
     }
@@ -109,7 +83,7 @@ std::size_t columns_of(std::string_view seen) {
     std::size_t columns = 0;
     while (!seen.empty()) {
         const std::string_view character = first_of(seen);
-        columns += character.size() == 1 ? 1U : static_cast<std::size_t>(std::max(width_of(number_of(character)), 0));
+        columns += character.size() == 1 ? 1U : static_cast<std::size_t>(std::max(width_of(code_of(character)), 0));
         seen.remove_prefix(character.size());
     }
     return columns;

@@ -24,6 +24,16 @@ TEST_CASE("what gives orders to a terminal or turns text around is no text") {
         CHECK_FALSE(is_control_character(character_of(code)));
 }
 
+TEST_CASE("what nobody can see does not make two names of one") {
+    for (const char32_t code : {U'\xad', U'\x115f', U'\x200b', U'\x200d', U'\x2060', U'\x3164', U'\xfe0f', U'\xfeff',
+                                U'\xffa0', U'\xe0041', U'\xe0100'}) {
+        CHECK(is_invisible(character_of(code)));
+        CHECK_FALSE(is_seen(character_of(code)));
+    }
+    for (const char32_t code : {U' ', U'a', U'\xa0', U'\xe4', U'\x4e2d', U'\x1f600'}) CHECK(is_seen(character_of(code)));
+    CHECK_FALSE(is_seen("\n"));
+}
+
 TEST_CASE("a character's code has the length of its kind") {
     const auto code = [](std::string_view character) {
         std::string out;
@@ -34,4 +44,5 @@ TEST_CASE("a character's code has the length of its kind") {
     CHECK(code("\xff") == R"(\xff)");
     CHECK(code("\u009b") == R"(\u009b)");
     CHECK(code("\u202e") == R"(\u202e)");
+    CHECK(code("\U000e0041") == R"(\U000e0041)");
 }
