@@ -117,7 +117,8 @@ struct server_config {
     std::chrono::milliseconds write_timeout = std::chrono::seconds{30};  ///< for the sender to read its answer
     std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};    ///< a connection between requests
     std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};  ///< SIGTERM to exit, at most
-    std::string takeover_socket;  ///< where another gate asks for this one's place; empty: in state.dir
+    std::vector<std::string> hosts;  ///< names by which browsers may ask; empty: any
+    std::string takeover_socket;     ///< where another gate asks for this one's place; empty: in state.dir
 
     bool operator==(const server_config&) const = default;
 };

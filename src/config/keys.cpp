@@ -244,6 +244,7 @@ constexpr config_key keys[]{
     {"server.writeTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::write_timeout>},
     {"server.idleTimeout", at_restart, within<assign_duration, idle_timeouts, server, &server_config::idle_timeout>},
     {"server.drainTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::drain_timeout>},
+    {"server.hosts", at_restart, many<read_hosts, show_hosts, server, &server_config::hosts>},
     {"server.takeoverSocket", at_restart, one<assign_path, server, &server_config::takeover_socket>},
 };
 

@@ -9,6 +9,7 @@
 /// above them there.
 namespace seriesgate {
 
+void read_hosts(const placed_value& at, config& target);
 void read_forward_query(const placed_value& at, config& target);
 void read_ignore_labels(const placed_value& at, config& target);
 void read_top_labels(const placed_value& at, config& target);
@@ -19,6 +20,7 @@ void read_exempt(const placed_value& at, config& target);
 /// The way back: the lists and maps that are read to the same.
 yaml_value show_forward_query(const config& from);
 yaml_value show_ignore_labels(const config& from);
+yaml_value show_hosts(const config& from);
 yaml_value show_top_labels(const config& from);
 yaml_value show_tenant_overrides(const config& from);
 yaml_value show_limits(const config& from);

@@ -11,6 +11,12 @@
 
 namespace seriesgate {
 
+namespace {
+
+constexpr std::size_t hosts_max = 64;
+
+}  // namespace
+
 bool read_label_names(const placed_value& at, std::size_t count_max, std::vector<std::string>& target) {
     if (at.value().kind == yaml_kind::text || at.value().kind == yaml_kind::map) {
         at.fail_kind("a list of label names, such as [namespace]");
@@ -84,6 +90,17 @@ void read_forward_query(const placed_value& at, config& target) {
         std::string name;
         if (!read_scalar(item, [&](std::string_view text) { return assign_argument_name(text, name); })) continue;
         if (!target.upstream.forward_query.insert(name).second) item.fail(in_quotes(name) + " is there already");
+    }
+}
+
+void read_hosts(const placed_value& at, config& target) {
+    for (const placed_value& item : read_items(at, hosts_max)) {
+        std::string host;
+        if (!read_scalar(item, [&](std::string_view text) { return assign_host(text, host); })) continue;
+        if (std::ranges::find(target.server.hosts, host) != target.server.hosts.end())
+            item.fail(in_quotes(host) + " is there already");
+        else
+            target.server.hosts.push_back(std::move(host));
     }
 }
 

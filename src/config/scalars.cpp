@@ -9,6 +9,7 @@
 #include "config/decimals.hpp"
 #include "config/units.hpp"
 #include "config/units_meant.hpp"
+#include "config/wording.hpp"
 #include "core/ascii.hpp"
 #include "core/utf8.hpp"
 
@@ -198,6 +199,14 @@ std::string assign_user_name(std::string_view text, std::string& target) {
     if (std::ranges::any_of(text, is_control)) return "must not hold control characters";
     target = text;
     return "";
+}
+
+std::string assign_host(std::string_view text, std::string& target) {
+    constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyz0123456789-._:[]";
+    target = in_lower_case(text);
+    const bool is_host =
+        !text.empty() && text.size() <= 300 && target.find_first_not_of(characters) == std::string::npos;
+    return is_host ? "" : in_quotes(text) + " is no host as browsers write it: a name, or name:port";
 }
 
 std::string assign_argument_name(std::string_view text, std::string& target) {

@@ -76,6 +76,8 @@ std::string wrong_with_header(std::string_view name);
 std::string assign_header_value(std::string_view text, std::string& target);
 /// Of basic authentication.
 std::string assign_user_name(std::string_view text, std::string& target);
+/// A host as browsers name it, `name` or `name:port`; in small letters.
+std::string assign_host(std::string_view text, std::string& target);
 /// The name of a query argument, as it is when decoded.
 std::string assign_argument_name(std::string_view text, std::string& target);
 /// A path for the operating system; may be empty.

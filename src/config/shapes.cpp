@@ -55,6 +55,7 @@ constexpr std::array<shape, 42> shapes{{
     {"state.dir", "dir: /var/lib/seriesgate"},
     {"log", "log: {format: json}"},
     {"server", "server: {threads: 4}"},
+    {"server.hosts", "hosts: [gate.example.org]"},
 }};
 
 /// `limits[2].overrides[0]` as `limits[].overrides[]`.

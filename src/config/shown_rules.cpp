@@ -80,6 +80,10 @@ yaml_value show_ignore_labels(const config& from) {
     return list_of(from.ignore_labels);
 }
 
+yaml_value show_hosts(const config& from) {
+    return list_of(from.server.hosts);
+}
+
 yaml_value show_top_labels(const config& from) {
     return list_of(from.top_labels);
 }

@@ -38,6 +38,8 @@ std::optional<reply> fault_in(const request_header& header, std::optional<std::u
         made.close = true;
         return made;
     }
+    if (const std::string_view fault = site_fault_of(header, bounds.hosts); !fault.empty())
+        return rejection(reject_reason::forbidden, 403, std::string{fault});
     if (to == nullptr) return no_such_path(path_of(header.target()), bounds.routes);
     if (!is_allowed(header.method_string(), to->methods)) return wrong_method(header.method_string(), to->methods);
     if (!content_length) return std::nullopt;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "http/inflight.hpp"
@@ -20,7 +22,8 @@ struct header_verdict {
 /// What requests are held against.
 struct request_bounds {
     const route_table& routes;
-    std::string_view tenant_header;  ///< its name
+    std::string_view tenant_header;        ///< its name
+    std::span<const std::string> hosts{};  ///< see site_fault_of
     std::uint64_t body_bytes_max = 0;
     const inflight_lease& memory;  ///< the request's own
 };

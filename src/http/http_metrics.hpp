@@ -27,7 +27,7 @@ enum class reject_reason : std::uint8_t {
     bad_argument,        ///< 400: of a question to the gate itself
     pages_held,          ///< 503: a page while too many others are being made or read
     unauthenticated,     ///< 401: no user and password, or token, that the gate knows
-    forbidden,           ///< 403: not this user, or not for this tenant
+    forbidden,           ///< 403: not this user, not for this tenant, or sent by a page of another site
     passwords_held,      ///< 503: a password while too many others wait to be checked
     count_
 };

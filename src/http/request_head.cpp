@@ -26,6 +26,28 @@ bool names_two_tenants(const request_header& header, std::string_view tenant_hea
     return std::any_of(first, last, [first = first](const auto& line) { return line.value() != first->value(); });
 }
 
+/// `gate:80` in place of `http://gate`: without a port the scheme says it.
+bool is_same_host(std::string_view authority, std::string_view other, std::string_view usual_port) {
+    const auto without_port = [usual_port](std::string_view of) {
+        return of.ends_with(usual_port) ? of.substr(0, of.size() - usual_port.size()) : of;
+    };
+    return equal_ignoring_case(without_port(authority), without_port(other));
+}
+
+bool is_listed(std::string_view authority, std::string_view usual_port, std::span<const std::string> hosts) {
+    return std::ranges::any_of(hosts,
+                               [&](const std::string& each) { return is_same_host(authority, each, usual_port); });
+}
+
+/// Whether a page of this origin is the gate's own, or that of another name of it.
+bool is_own_origin(std::string_view origin, std::string_view host, std::span<const std::string> hosts) {
+    const std::size_t end = origin.find("://");
+    if (end == std::string_view::npos) return false;  // "null": a page that hides where it is from
+    const std::string_view authority = origin.substr(end + 3);
+    const std::string_view usual_port = origin.starts_with("https:") ? ":443" : ":80";
+    return is_same_host(authority, host, usual_port) || is_listed(authority, usual_port, hosts);
+}
+
 }  // namespace
 
 std::string_view path_of(std::string_view target) {
@@ -50,6 +72,22 @@ std::string_view fault_of(const request_header& header, std::string_view tenant_
     if (const std::string_view fault = coding_fault(header, header.version()); !fault.empty()) return fault;
     if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
     return host_fault(header);
+}
+
+std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts) {
+    const auto site = header.find("Sec-Fetch-Site"), origin = header.find(http::field::origin);
+    if (site == header.end() && origin == header.end()) return {};
+    const auto host_line = header.find(http::field::host);
+    const std::string_view host = host_line == header.end() ? std::string_view{} : std::string_view{host_line->value()};
+    const auto mode = header.find("Sec-Fetch-Mode");
+    const bool is_link =
+        mode != header.end() && mode->value() == "navigate" && is_allowed(header.method_string(), "GET, HEAD");
+    if (site != header.end() && site->value() == "cross-site" && !is_link) return "sent by a page of another site";
+    if (origin != header.end() && !is_own_origin(origin->value(), host, hosts))
+        return "sent by a page of another origin than this host, which server.hosts does not name";
+    if (!hosts.empty() && !is_listed(host, ":443", hosts) && !is_listed(host, ":80", hosts))
+        return "a browser's, to a host that server.hosts does not name";
+    return {};
 }
 
 bool expects_continue(const request_header& header) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/beast/http/message.hpp>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "net/http_fields.hpp"
@@ -22,6 +24,13 @@ bool is_allowed(std::string_view method, std::string_view list);
 /// doubt, no host or several, two tenants. Source: RFC 9112, sections 6.1 and 3.2.
 /// @param tenant_header its name: the store may read another line of it than the gate.
 std::string_view fault_of(const request_header& header, std::string_view tenant_header);
+
+/// Why a browser's request is no one's that this gate serves, as one line; empty for a sound one, and for a request of
+/// no browser: what those send with each (`Sec-Fetch-Site`, `Origin`) no sender sends. A page of another site may not
+/// write series, reload the gate or make it work; but its link to a page of ours may be followed.
+/// @param hosts as the gate is called besides, `host` or `host:port`; if there are any, a browser may use no other name
+/// (against DNS rebinding). Source: W3C, Fetch Metadata Request Headers; RFC 6454, section 7.
+std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts);
 
 /// The sender waits for a word before it sends the body. Source: RFC 9110, section 10.1.1.
 bool expects_continue(const request_header& header);

@@ -100,6 +100,7 @@ bool is_body_short(const incoming_request& current) {
 std::optional<reply> check(const served_connection& peer, incoming_request& current) {
     const request_bounds bounds{.routes = peer.offered.routes,
                                 .tenant_header = peer.self.shared.tenant_header,
+                                .hosts = peer.self.shared.settings.hosts,
                                 .body_bytes_max = peer.self.shared.settings.body_bytes_max,
                                 .memory = current.memory};
     std::optional<std::uint64_t> announced;

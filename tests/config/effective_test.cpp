@@ -109,6 +109,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "  writeTimeout: 30s\n"
           "  idleTimeout: 6m\n"
           "  drainTimeout: 30s\n"
+          "  hosts: []\n"
           "  takeoverSocket: ''\n");
 }
 

@@ -90,6 +90,7 @@ TEST_CASE("every key of the file arrives in its place") {
         "  writeTimeout: 6s\n"
         "  idleTimeout: 2h\n"
         "  drainTimeout: 1m\n"
+        "  hosts: [gate.example.org, 'Other:8080', '[::1]:9201']\n"
         "  takeoverSocket: /run/takeover\n",
         {});
     CHECK(read.listen == listen_address{.host = "::1", .port = 1234});
@@ -120,6 +121,7 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.upstream.connect_timeout == 250ms);
     CHECK(read.server.idle_timeout == 2h);
     CHECK(read.server.drain_timeout == 1min);
+    CHECK(read.server.hosts == std::vector<std::string>{"gate.example.org", "other:8080", "[::1]:9201"});
     CHECK(read.server.takeover_socket == "/run/takeover");
 }
 

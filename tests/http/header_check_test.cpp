@@ -18,6 +18,7 @@ struct scene {
     const route_table routes{{"/write", "POST", route_kind::ingestion, never},
                              {"/tell", "GET, HEAD", route_kind::admin, never},
                              {"/", "GET, HEAD", route_kind::admin, never}};
+    std::vector<std::string> hosts{};
     gauge held;
     inflight_room room{held, 2000, 1000};
     inflight_lease memory{room};
@@ -27,9 +28,12 @@ struct scene {
         return check(sound(method, target), content_length);
     }
     header_verdict check(const request_header& header, std::optional<std::uint64_t> content_length = std::nullopt) {
-        return check_header(
-            header, content_length,
-            {.routes = routes, .tenant_header = "X-Scope-OrgID", .body_bytes_max = 500, .memory = memory});
+        return check_header(header, content_length,
+                            {.routes = routes,
+                             .tenant_header = "X-Scope-OrgID",
+                             .hosts = hosts,
+                             .body_bytes_max = 500,
+                             .memory = memory});
     }
     static request_header sound(http::verb method, std::string_view target) {
         request_header header;
@@ -53,6 +57,50 @@ TEST_CASE("a sound header is rejected for nothing, and its route is known") {
     CHECK_FALSE(at.check(http::verb::get, "/tell").rejected);
     CHECK_FALSE(at.check(http::verb::head, "/tell?x").rejected);
     CHECK_FALSE(at.check(http::verb::post, "/write").rejected);  // chunked: nobody knows its length
+}
+
+TEST_CASE("a page of another site writes nothing and asks nothing") {
+    struct row {
+        http::verb method;
+        std::string_view site, origin, mode, host;
+        std::vector<std::string> hosts;
+        bool is_rejected;
+    };
+    const auto get = http::verb::get, post = http::verb::post;
+    const std::string_view none, own = "http://gate:9201", other = "https://evil.example", gate = "gate:9201";
+    const std::vector<row> rows{
+        {post, none, none, none, gate, {}, false},
+        {post, "same-origin", own, "cors", gate, {}, false},
+        {post, none, "http://GATE:9201", none, gate, {}, false},
+        {post, none, "https://gate", none, "gate", {}, false},
+        {post, none, "https://gate", none, "gate:443", {}, false},
+        {get, "none", none, "navigate", gate, {}, false},
+        {get, "cross-site", none, "navigate", gate, {}, false},
+        {get, "same-site", none, "no-cors", gate, {}, false},
+        {get, "cross-site", none, "no-cors", gate, {}, true},
+        {post, "cross-site", none, "navigate", gate, {}, true},
+        {post, "cross-site", own, "no-cors", gate, {}, true},
+        {post, none, other, none, gate, {}, true},
+        {post, none, "null", none, gate, {}, true},
+        {post, none, "http://gate:9202", none, gate, {}, true},
+        {post, "same-origin", "https://gate.example", "cors", gate, {"gate.example", gate.data()}, false},
+        {post, "same-origin", "https://gate.example:8443", "cors", gate, {"gate.example"}, true},
+        {get, "same-origin", none, "cors", "evil.example", {"gate.example"}, true},
+        {get, none, none, none, "10.0.0.7:9201", {"gate.example"}, false},
+    };
+    for (const row& each : rows) {
+        CAPTURE(each.method, each.site, each.origin, each.mode, each.host);
+        scene at;
+        at.hosts = each.hosts;
+        request_header header = scene::sound(each.method, each.method == get ? "/tell" : "/write");
+        header.set(http::field::host, each.host);
+        if (!each.site.empty()) header.set("Sec-Fetch-Site", each.site);
+        if (!each.origin.empty()) header.set(http::field::origin, each.origin);
+        if (!each.mode.empty()) header.set("Sec-Fetch-Mode", each.mode);
+        const auto verdict = at.check(header);
+        CHECK(verdict.rejected.has_value() == each.is_rejected);
+        if (verdict.rejected) CHECK(verdict.rejected->status == 403);
+    }
 }
 
 TEST_CASE("a path that there is not is 404, whatever the method") {
