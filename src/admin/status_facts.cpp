@@ -143,14 +143,15 @@ std::uint64_t refused_before(const status_facts& of) noexcept {
 void add_culprits(status_facts& to, talkers& who, refused_ring& refused) {
     to.hours = who.hours();
     to.refused = refused.all();
+    to.samples = who.samples();
     {
         const talker_tables arrived = who.tables(talker_kind::arrived, talker_window::hourly);
         const talker_tables turned_down = who.tables(talker_kind::refused, talker_window::hourly);
-        to.of_hour = find_explosions(arrived, turned_down);
+        to.of_hour = find_explosions(arrived, turned_down, {}, to.samples);
         to.top = tables_of({.arrived = arrived, .refused = turned_down}, who.labels());
     }
     to.of_day = find_explosions(who.tables(talker_kind::arrived, talker_window::daily),
-                                who.tables(talker_kind::refused, talker_window::daily));
+                                who.tables(talker_kind::refused, talker_window::daily), {}, to.samples);
     std::erase_if(to.of_day, [&](const finding& each) {
         return std::ranges::any_of(to.of_hour, [&](const finding& other) { return is_same(each, other); });
     });

@@ -56,6 +56,7 @@ struct status_facts {
     upkeep_facts upkeep{};
     std::vector<finding> of_hour{};
     std::vector<finding> of_day{};  ///< those that the hour has not
+    sampled samples{};              ///< by which rules are tried
     std::vector<hour_counts> hours{};
     std::vector<top_table> top{};
     std::vector<std::shared_ptr<const refused_series>> refused{};  ///< the newest first

@@ -101,31 +101,33 @@ constexpr std::string_view at_the_sender =
     "<code>remote_write</code>";
 constexpr std::string_view at_the_gate = "to the gate&#39;s configuration: then it spends nobody else&#39;s room";
 
-std::string remedies_html(const finding& found, std::string_view id) {
-    const remedy stop = remedy_of(found);
-    if (stop.relabel.empty() && stop.limit.empty())
-        return "<p class=\"quiet\">No rule of a sender&#39;s configuration can say these names.</p>\n";
-    return "<div class=\"remedies\">\n" +
+std::string remedies_html(const finding& found, const sampled& samples, std::string_view id) {
+    const remedy stop = remedy_of(found, samples);
+    const std::string note = fmt::format("<p class=\"quiet\">{}</p>\n", escaped(stop.note));
+    if (stop.relabel.empty() && stop.limit.empty()) return note;
+    return note + "<div class=\"remedies\">\n" +
            paste_html(fmt::format("{}-relabel", id), "Stop it at the sender", at_the_sender, stop.relabel) +
            paste_html(fmt::format("{}-limit", id), "Give it a limit of its own", at_the_gate, stop.limit) + "</div>\n";
 }
 
 /// What to paste against the worst is seen at once, against others when it is asked for.
-std::string finding_html(const finding& found, std::string_view id, bool is_worst) {
+std::string finding_html(const finding& found, const sampled& samples, std::string_view id, bool is_worst) {
     std::string out = fmt::format("<li class=\"finding\">\n<p class=\"culprit\"><bdi>{}</bdi></p>\n",
                                   escaped(cut(to_text(found), sentence_bytes_max)));
     if (found.refused > 0)
         out += fmt::format("<p><strong class=\"bad\">{}</strong> of these series were refused.</p>\n",
                            grouped(found.refused));
-    if (is_worst) return out + remedies_html(found, id) + "</li>\n";
+    if (is_worst) return out + remedies_html(found, samples, id) + "</li>\n";
     return out + fmt::format("<details id=\"{}\"><summary>What stops it</summary>\n{}</details>\n</li>\n", id,
-                             remedies_html(found, id));
+                             remedies_html(found, samples, id));
 }
 
-std::string findings_html(const std::vector<finding>& all, std::string_view title, std::string_view id) {
+std::string findings_html(const std::vector<finding>& all, const sampled& samples, std::string_view title,
+                          std::string_view id) {
     if (all.empty()) return {};
     std::string out = fmt::format("<h3>{}</h3>\n<ol class=\"findings\">\n", title);
-    for (std::size_t i = 0; i < all.size(); ++i) out += finding_html(all[i], fmt::format("{}-{}", id, i + 1), i == 0);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        out += finding_html(all[i], samples, fmt::format("{}-{}", id, i + 1), i == 0);
     return out + "</ol>\n";
 }
 
@@ -155,8 +157,8 @@ std::string now_section(const status_facts& of) {
                "<p>{}</p>\n",
                is_withholding(of) ? "withheld" : "well", escaped(verdict_text(of)), consequence_html(of)) +
            reasons_html(of) + warnings_html(of) + no_culprit_html(of) +
-           findings_html(of.of_hour, "What has exploded this hour", "hour") +
-           findings_html(of.of_day, "Earlier today", "day") + "</section>\n";
+           findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") +
+           findings_html(of.of_day, of.samples, "Earlier today", "day") + "</section>\n";
 }
 
 }  // namespace seriesgate

@@ -108,21 +108,27 @@ std::string_view name_of(explosion what) noexcept {
         case explosion::metric_names:
             return "metricNames";
         case explosion::tenants:
+            return "tenants";
+        case explosion::targets:
+            return "targets";
+        case explosion::growth:
             break;
     }
-    return "tenants";
+    return "growth";
 }
 
-json::object to_json(const finding& found, talker_window window) {
-    json::array metrics;
+json::object to_json(const finding& found, const sampled& samples, talker_window window) {
+    json::array metrics, labels;
     for (const std::string& each : found.metrics) metrics.emplace_back(readable(each));
-    const remedy stop = remedy_of(found);
+    for (const std::string& each : found.labels) labels.emplace_back(readable(each));
+    const remedy stop = remedy_of(found, samples);
     return {{"window", name_of(window)},
             {"kind", name_of(found.what)},
             {"tenant", readable(found.tenant)},
             {"metric", found.metrics.empty() ? std::string{} : readable(found.metrics.front())},
             {"metrics", std::move(metrics)},
             {"label", readable(found.label)},
+            {"labels", std::move(labels)},
             {"distinctValues", found.values.values},
             {"series", found.series},
             {"refused", found.refused},
@@ -131,7 +137,12 @@ json::object to_json(const finding& found, talker_window window) {
             {"userAgent", readable(found.agent)},
             {"since", utc(found.since)},
             {"text", to_text(found)},
-            {"remedy", json::object{{"relabel", stop.relabel}, {"limit", stop.limit}}}};
+            {"remedy", json::object{{"relabel", stop.relabel},
+                                    {"limit", stop.limit},
+                                    {"note", stop.note},
+                                    {"wouldTake", stop.would_take},
+                                    {"remembered", stop.remembered},
+                                    {"known", stop.known}}}};
 }
 
 json::object to_json(const refused_series& one) {
@@ -170,10 +181,11 @@ std::string top_json(talkers& who, const api_question& asked) {
 
 std::string findings_json(talkers& who, const api_question& asked) {
     json::array made;
+    const sampled samples = who.samples();
     for (const finding& each : find_explosions(who.tables(talker_kind::arrived, asked.window),
-                                               who.tables(talker_kind::refused, asked.window)))
+                                               who.tables(talker_kind::refused, asked.window), {}, samples))
         if ((!asked.tenant || each.tenant == *asked.tenant) && made.size() < asked.shown_max)
-            made.push_back(to_json(each, asked.window));
+            made.push_back(to_json(each, samples, asked.window));
     return success_json(std::move(made));
 }
 

@@ -119,6 +119,7 @@ class state_decoder {
         if (size > source_.left()) fail();
         return good_;
     }
+    [[nodiscard]] bool is_at_end() const { return source_.left() == 0; }
     void fail() noexcept { good_ = false; }
     [[nodiscard]] bool good() const noexcept { return good_; }
 

@@ -23,7 +23,7 @@ request_sender sender_of(const decided_request& request) {
 
 void note_culprits(const decided_request& request, planner& planning, ingest_shared& shared) {
     const plan& decided = request.decided;
-    if (decided.arrived.empty() && decided.turned_away.empty()) return;
+    if (decided.arrived.empty() && decided.returned.empty() && decided.turned_away.empty()) return;
     const time_point now = shared.fleet != nullptr ? shared.fleet->now() : time_point{wall_clock::now()};
     shared.noted.take(decided, planning, request.decoded, request.kind.version, sender_of(request), now);
 }

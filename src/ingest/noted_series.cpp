@@ -87,6 +87,7 @@ void noted_series::take(const plan& decided, planner& planning, bytes_view body,
                         const request_sender& from, time_point now) {
     take(talker_kind::arrived, decided.arrived, planning, body, version, from, now);
     take(talker_kind::refused, decided.turned_away, planning, body, version, from, now);
+    take(talker_kind::returned, decided.returned, planning, body, version, from, now);
 }
 
 /// What there is no memory for is not worth losing a request that has been decided about.

@@ -126,7 +126,7 @@ void settlement::write(std::uint32_t entry, const decision& decided, std::span<c
         open_.refused_by[entry] = decided.by;
         open_.turned_away.push_back(entry);
     } else {
-        if (decided.is_arrival) open_.arrived.push_back(entry);
+        (decided.is_arrival ? open_.arrived : open_.returned).push_back(entry);
         for (const spent_limit& each : observing) open_.observed.add(each, entry, offered_[entry].samples);
     }
 }

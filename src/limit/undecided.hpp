@@ -30,6 +30,7 @@ struct undecided {
     std::vector<limit_number> refused_by;    ///< by entry: the limit, of those that are refused
     observed_shares observed;                ///< admitted although limits that only observe have no room
     std::vector<std::uint32_t> arrived;      ///< entries admitted that neither the day nor the hour before has had
+    std::vector<std::uint32_t> returned;     ///< entries admitted that one of these has had
     std::vector<std::uint32_t> turned_away;  ///< entries refused now, and not remembered from before
 
     std::shared_ptr<const compiled_rules> rules;  ///< by which these were evaluated
@@ -51,6 +52,7 @@ struct undecided {
         recalled_daily = 0;
         observed.start();
         arrived.clear();
+        returned.clear();
         turned_away.clear();
     }
 

@@ -41,6 +41,7 @@ struct plan : plan_counts {
     std::span<const limit_share> observed_by;    ///< by limits that only observe: admitted for all that
     std::span<const refused_entry> told;         ///< those to tell the sender of, up to told_max
     std::span<const std::uint32_t> arrived;      ///< see undecided
+    std::span<const std::uint32_t> returned;     ///< see undecided
     std::span<const std::uint32_t> turned_away;  ///< see undecided
 };
 

@@ -172,6 +172,7 @@ plan planner::collect() {
     made.observed_by = observed_by_.all();
     made.told = told_;
     made.arrived = scratch_.arrived;
+    made.returned = scratch_.returned;
     made.turned_away = scratch_.turned_away;
     made.forward = what_is_left();
     assert(counts.refused_series <= removed_.size());

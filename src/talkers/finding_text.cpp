@@ -8,20 +8,10 @@
 #include <string_view>
 
 #include "series/text.hpp"
-#include "talkers/findings.hpp"
+#include "talkers/finding.hpp"
 
 namespace seriesgate {
 namespace {
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 /// 99812 as `99,812`.
 std::string grouped(std::uint64_t number) {
@@ -32,38 +22,22 @@ std::string grouped(std::uint64_t number) {
 
 }  // namespace
 
-std::string name_pattern(std::string_view metric) {
-    std::string made;
-    for (std::size_t at = 0; at < metric.size();) {
-        std::size_t end = at, digits = 0;
-        while (end < metric.size() && is_hex(metric[end])) digits += is_digit(metric[end++]) ? 1 : 0;
-        const bool stands_alone = end == metric.size() || !is_letter(metric[end]);
-        if (digits != 0 && end - at >= 4 && stands_alone) {  // a hash, or a part of a UUID
-            at = end;
-        } else if (is_digit(metric[at])) {
-            while (at < metric.size() && is_digit(metric[at])) ++at;
-        } else {
-            // To the end of a word: there are hexadecimal digits in many.
-            do made += metric[at++];
-            while (at < metric.size() && is_letter(metric[at - 1]) && is_letter(metric[at]));
-            continue;
-        }
-        if (!made.ends_with('#')) made += '#';
-    }
-    return made;
-}
-
 std::string to_text(const finding& found) {
     const auto metric = [&found] {
-        if (found.metrics.empty()) return std::string{"all metrics"};
+        if (found.metrics.empty()) return std::string{"many metrics"};
         std::string text = readable(found.metrics.front());
         if (found.metrics.size() > 1) text += fmt::format(" and {} more", found.metrics.size() - 1);
+        return text;
+    };
+    const auto labels = [&found] {
+        std::string text = readable(found.label);
+        for (std::size_t i = 1; i < found.labels.size(); ++i) text += " and " + readable(found.labels[i]);
         return text;
     };
     std::string text;
     switch (found.what) {
         case explosion::label:
-            text = fmt::format("label {} of {} has {} values among {} new series", readable(found.label), metric(),
+            text = fmt::format("label {} of {} has {} values among {} new series", labels(), metric(),
                                grouped(found.values.values), grouped(found.series));
             break;
         case explosion::buckets:
@@ -76,6 +50,15 @@ std::string to_text(const finding& found) {
             break;
         case explosion::tenants:
             text = fmt::format("{} tenants have {} new series", grouped(found.values.values), grouped(found.series));
+            break;
+        case explosion::targets:
+            text = fmt::format("{} new targets (label {}) have {} new series, of which {} are refused",
+                               grouped(found.values.values), labels(), grouped(found.series), grouped(found.refused));
+            break;
+        case explosion::growth:
+            text = fmt::format("{} of {} new series are refused, and no label has exploded", grouped(found.refused),
+                               grouped(found.series));
+            if (!found.metrics.empty()) text += fmt::format("; most are of {}", metric());
     }
     if (!found.tenant.empty()) text += fmt::format(" of tenant {}", readable(found.tenant));
     if (!found.job.empty()) text += fmt::format(" of job {}", readable(found.job));

@@ -4,55 +4,70 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "talkers/exploding.hpp"
+#include "talkers/name_patterns.hpp"
 #include "talkers/subjects.hpp"
 
 namespace seriesgate {
 namespace {
 
 constexpr std::size_t findings_max = 10;
-constexpr std::size_t metrics_named_max = 10;
 /// Metrics that all targets have, at least: what has fewer is no target.
 constexpr std::size_t metrics_of_target = 5;
 /// Containers, volumes, network devices of a target, at most: values of a label that name a part of it.
 constexpr std::uint64_t parts_of_target = 8;
 /// Of a label that has exploded in all metrics, each value has at most so many series on average.
 constexpr std::uint64_t common_part = 10;
+/// Targets that come anew, at least, before series are said to be refused for them; and the series of one, at most.
+constexpr std::uint64_t new_targets_min = 20, series_of_target_max = 2'000;
 
 class search {
     const finding_terms& terms_;
     const talker_tables& taken_;
     const talker_tables& refused_;
+    const sampled& all_;
     std::vector<subject> subjects_;
     std::vector<finding> found_{};
+    std::set<std::pair<std::string, std::string>> explained_{};  // labels that explode, by tenant
 
   public:
-    search(const talker_tables& taken, const talker_tables& refused, const finding_terms& terms)
-        : terms_(terms), taken_(taken), refused_(refused), subjects_(metrics_of(taken, refused)) {}
+    search(const talker_tables& taken, const talker_tables& refused, const finding_terms& terms, const sampled& all)
+        : terms_(terms), taken_(taken), refused_(refused), all_(all), subjects_(metrics_of(taken, refused)) {}
 
     std::vector<finding> take() {
         for (const subject& each : subjects_) {
             if (each.series < terms_.series_min) continue;
-            if (const watched_label* const label = culprit(each))
-                add(each, *label, explosion::label);
+            if (const auto labels = culprits(each); !labels.empty())
+                add(each, labels, explosion::label);
             else if (const watched_label* const buckets = many_buckets(each))
-                add(each, *buckets, explosion::buckets);
+                add(each, {buckets}, explosion::buckets);
         }
         find_common();
         find_names();
         find_tenants();
+        find_others_refused();
+        for (finding& each : found_) look_closer(each);
         std::ranges::stable_sort(found_, std::ranges::greater{}, &finding::series);
         if (found_.size() > findings_max) found_.resize(findings_max);
         return std::move(found_);
     }
 
   private:
-    /// Metrics whose names differ in a number.
+    /// Metrics whose names have one pattern.
     struct alike {
         std::uint64_t names = 0, series = 0, refused = 0;  // in the tables
         time_point since = time_point::max();
+
+        void add(const talker& each, bool is_refused) {
+            ++names;
+            series += each.series - each.error;
+            if (is_refused) refused += each.series - each.error;
+            since = std::min(since, each.first_seen);
+        }
     };
 
     /// A label that has too many values in many metrics, of which none has many series.
@@ -60,14 +75,13 @@ class search {
         for (const subject& each : tenants_of(taken_, refused_)) {
             if (each.series < terms_.series_min) continue;
             const std::uint64_t targets = each.targets() * parts_of_target;
+            std::vector<const watched_label*> labels;
             for (const watched_label& label : each.watched.labels) {
-                const std::uint64_t values = each.values(label).values;
-                if (values < terms_.values_min || values <= targets || values * common_part < each.series) continue;
-                const auto is_same = [&](const finding& other) {
-                    return other.label == label.name && other.tenant == each.name->tenant;
-                };
-                if (std::ranges::none_of(found_, is_same)) add(each, label, explosion::label);
+                const std::uint64_t values = each.values(label).values, series = each.series_with(label);
+                if (values < terms_.values_min || values <= targets || values * common_part < series) continue;
+                if (!explained_.contains({each.name->tenant, label.name})) labels.push_back(&label);
             }
+            if (!labels.empty()) add(each, most_values_first(each, std::move(labels)), explosion::label);
         }
     }
 
@@ -77,36 +91,50 @@ class search {
         const std::uint64_t distinct = taken_.distinct_metrics() + refused_.distinct_metrics();
         if (distinct < terms_.values_min) return;
         std::map<std::pair<std::string_view, std::string>, alike> all;
-        std::uint64_t names = 0;
+        std::map<std::string_view, std::vector<std::string_view>> names;  // by tenant
+        std::uint64_t count = 0;
+        for_each_name([&](const talker& each, bool) {
+            ++count;
+            names[each.tenant].push_back(each.value);
+        });
+        std::map<std::string_view, std::vector<std::string>> patterns;
+        for (const auto& [tenant, of_tenant] : names) patterns[tenant] = patterns_of(of_tenant);
+        for_each_name([&](const talker& each, bool is_refused) {
+            const std::string* const pattern = pattern_of(each.value, patterns[each.tenant]);
+            if (pattern != nullptr) all[{each.tenant, *pattern}].add(each, is_refused);
+        });
+        const double scale = std::max(1.0, static_cast<double>(distinct) / static_cast<double>(count));
+        for (const auto& [name, each] : all) add_names(name.first, name.second, each, scale, distinct);
+    }
+
+    template <class Visit>
+    void for_each_name(Visit visit) const {
         for (const talker_tables* const board : {&taken_, &refused_})
-            for (const talker& each : board->metrics().by_tenant().all()) {
-                ++names;
-                std::string pattern = name_pattern(each.value);
-                if (pattern.find('#') == std::string::npos) continue;
-                alike& to = all[{each.tenant, std::move(pattern)}];
-                ++to.names;
-                to.series += each.series - each.error;
-                if (board == &refused_) to.refused += each.series - each.error;
-                to.since = std::min(to.since, each.first_seen);
-            }
-        for (const auto& [name, each] : all) {
-            const double scale = std::max(1.0, static_cast<double>(distinct) / static_cast<double>(names));
-            const auto scaled = [scale](std::uint64_t count) {
-                return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * scale));
-            };
-            if (scaled(each.names) < terms_.values_min || scaled(each.series) < terms_.series_min) continue;
-            finding& made = found_.emplace_back(finding{
-                .what = explosion::metric_names,
-                .tenant = std::string{name.first},
-                .label = "__name__",
-                .metrics = {name.second},
-                .series = scaled(each.series),
-                .refused = scaled(each.refused),
-                .values = {.values = scaled(each.names), .least = each.names, .most = distinct},
-                .since = each.since,
-            });
-            name_main_ones(made);
-        }
+            for (const talker& each : board->metrics().by_tenant().all()) visit(each, board == &refused_);
+    }
+
+    void add_names(std::string_view tenant, const std::string& pattern, const alike& each, double scale,
+                   std::uint64_t distinct) {
+        const auto scaled = [scale](std::uint64_t count) {
+            return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * scale));
+        };
+        if (scaled(each.names) < terms_.values_min || scaled(each.series) < terms_.series_min) return;
+        const auto is_in_all = [tenant](const finding& other) {
+            return other.what == explosion::label && other.metrics.empty() && other.tenant == tenant;
+        };
+        if (pattern.find('*') != std::string::npos && std::ranges::any_of(found_, is_in_all)) return;
+        finding& made = found_.emplace_back(finding{
+            .what = explosion::metric_names,
+            .tenant = std::string{tenant},
+            .label = "__name__",
+            .labels = {"__name__"},
+            .metrics = {pattern},
+            .series = scaled(each.series),
+            .refused = scaled(each.refused),
+            .values = {.values = scaled(each.names), .least = each.names, .most = distinct},
+            .since = each.since,
+        });
+        name_main_ones(made);
     }
 
     /// Many tenants that are new, none of them with more than a small part.
@@ -123,6 +151,46 @@ class search {
         name_main_ones(made);
     }
 
+    /// Series that are refused and of no explosion: whoever reads this has to know why.
+    void find_others_refused() {
+        for (const subject& each : tenants_of(taken_, refused_)) {
+            std::uint64_t explained = 0;
+            for (const finding& other : found_)
+                if (other.tenant == each.name->tenant || other.what == explosion::tenants) explained += other.refused;
+            if (each.refused == 0 || 2 * explained >= each.refused) continue;
+            finding made{.what = explosion::growth,
+                         .tenant = each.name->tenant,
+                         .series = each.series,
+                         .refused = each.refused,
+                         .since = each.since};
+            if (const watched_label* const targets = each.new_targets();
+                targets != nullptr && each.values(*targets).values >= new_targets_min &&
+                each.series <= each.values(*targets).values * series_of_target_max) {
+                made.what = explosion::targets;
+                made.label = targets->name;
+                made.labels = {targets->name};
+                made.values = each.values(*targets);
+            } else if (const auto most = std::ranges::find(subjects_, each.name->tenant,
+                                                           [](const subject& of) { return of.name->tenant; });
+                       most != subjects_.end()) {
+                made.metrics = {most->name->value};
+            }
+            found_.push_back(std::move(made));
+        }
+    }
+
+    /// What the sample says better than the tables: these begin anew with each hour, and know each metric's label
+    /// alone.
+    void look_closer(finding& of) const {
+        const exploding_series sorted = sort_out(of, all_);
+        if (sorted.exploding.empty()) return;
+        of.since = sorted.since;
+        std::map<std::string_view, std::size_t> jobs;
+        for (const sampled_series* const each : sorted.exploding) ++jobs[value_of(*each, "job")];
+        const auto most = std::ranges::max_element(jobs, {}, [](const auto& each) { return each.second; });
+        of.job = 2 * most->second >= sorted.exploding.size() ? most->first : std::string_view{};
+    }
+
     /// Whoever has at least half of all series of the window.
     void name_main_ones(finding& of) const {
         const talker_tables& more = 2 * of.refused > of.series ? refused_ : taken_;
@@ -135,17 +203,24 @@ class search {
             of.job = job->value;
     }
 
-    /// The label with the most values, if these are too many.
-    [[nodiscard]] const watched_label* culprit(const subject& of) const {
-        const watched_label* worst = nullptr;
-        std::uint64_t most = terms_.values_min - 1;
+    /// The label with too many values, and those that have as many, more or less: they change together.
+    [[nodiscard]] std::vector<const watched_label*> culprits(const subject& of) const {
+        std::vector<const watched_label*> made;
         for (const watched_label& each : of.watched.labels) {
             const std::uint64_t values = of.values(each).values;
-            if (values <= most || is_churn(of, each.name, values)) continue;
-            most = values;
-            worst = &each;
+            if (values >= terms_.values_min && !is_churn(of, each.name, values)) made.push_back(&each);
         }
-        return worst;
+        return most_values_first(of, std::move(made));
+    }
+
+    static std::vector<const watched_label*> most_values_first(const subject& of,
+                                                               std::vector<const watched_label*> labels) {
+        const auto values = [&of](const watched_label* each) { return of.values(*each).values; };
+        std::ranges::stable_sort(labels, std::ranges::greater{}, values);
+        std::erase_if(labels, [&, most = labels.empty() ? 0 : values(labels.front())](const watched_label* each) {
+            return 2 * values(each) < most;
+        });
+        return labels;
     }
 
     [[nodiscard]] static bool is_le(const watched_label& label) { return label.name == "le"; }
@@ -165,26 +240,39 @@ class search {
         return static_cast<std::size_t>(std::ranges::count_if(subjects_, has_as_many)) >= metrics_of_target;
     }
 
-    /// One label may have exploded in several metrics.
-    void add(const subject& of, const watched_label& label, explosion what) {
-        const auto known = std::ranges::find_if(found_, [&](const finding& each) {
-            return each.what == what && each.label == label.name && each.tenant == of.name->tenant;
-        });
-        if (known != found_.end()) {
-            known->series += of.series;
-            known->refused += of.refused;
-            known->since = std::min(known->since, of.since);
-            if (known->metrics.size() < metrics_named_max) known->metrics.push_back(of.name->value);
+    /// One label may have exploded in several metrics. Of labels that change together those are left that all have.
+    void add(const subject& of, const std::vector<const watched_label*>& labels, explosion what) {
+        std::vector<std::string> names;
+        for (const watched_label* const each : labels) {
+            names.push_back(each->name);
+            explained_.emplace(of.name->tenant, each->name);
+        }
+        const value_count values = of.values(*labels.front());
+        for (finding& known : found_) {
+            if (known.what != what || known.tenant != of.name->tenant || known.metrics.empty()) continue;
+            auto both = known.labels;
+            std::erase_if(both, [&](const std::string& each) { return std::ranges::find(names, each) == names.end(); });
+            if (both.empty()) continue;
+            known.labels = std::move(both);
+            known.label = known.labels.front();
+            known.series += of.series;
+            known.refused += of.refused;
+            known.since = std::min(known.since, of.since);
+            if (values.values > known.values.values) known.values = values;
+            known.metrics.push_back(of.name->value);
             return;
         }
+        const bool is_common = of.name->value.empty();
         finding& made = found_.emplace_back(finding{.what = what,
                                                     .tenant = of.name->tenant,
-                                                    .label = label.name,
-                                                    .series = of.series,
+                                                    .label = names.front(),
+                                                    .labels = names,
+                                                    .series = is_common ? of.series_with(*labels.front()) : of.series,
                                                     .refused = of.refused,
-                                                    .values = of.values(label),
+                                                    .values = values,
                                                     .since = of.since});
-        if (!of.name->value.empty()) made.metrics.push_back(of.name->value);
+        made.refused = std::min(made.refused, made.series);
+        if (!is_common) made.metrics.push_back(of.name->value);
         if (const talker* const job = main_of(of.watched.jobs, of.series)) made.job = job->value;
         if (const talker* const sender = main_of(of.watched.senders, of.series)) {
             made.sender = sender->value;
@@ -196,8 +284,8 @@ class search {
 }  // namespace
 
 std::vector<finding> find_explosions(const talker_tables& taken, const talker_tables& refused,
-                                     const finding_terms& terms) {
-    return search{taken, refused, terms}.take();
+                                     const finding_terms& terms, const sampled& all) {
+    return search{taken, refused, terms, all}.take();
 }
 
 }  // namespace seriesgate

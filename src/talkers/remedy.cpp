@@ -1,31 +1,45 @@
 #include "talkers/remedy.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/control_characters.hpp"
 #include "core/utf8.hpp"
+#include "series/selector.hpp"
+#include "series/text.hpp"
+#include "talkers/spelling.hpp"
 
 namespace seriesgate {
 namespace {
 
-/// What a regular expression of Prometheus matches in place of `#` of a pattern.
-constexpr std::string_view any_number = "[0-9a-fA-F]+";
 /// Enough for what has no label too many.
 constexpr std::uint64_t limit_min = 1'000;
-constexpr std::size_t name_max = 60;
+constexpr std::size_t limit_name_max = 60;
+/// More would be no rule that anybody reads.
+constexpr std::size_t jobs_max = 10, metrics_max = 60;
+/// Part of what explodes that a job or metric has at least, to be named: others may have the label for good reasons.
+constexpr double named_part = 0.005;
+/// Part of what explodes that a rule takes at least.
+constexpr double stopped_part = 0.99;
+/// What these labels say nothing else does: without them, healthy series become the same.
+constexpr std::array<std::string_view, 5> never_dropped{"le", "quantile", "job", "instance", "__name__"};
 
-/// Nobody should paste what does not look like what it is: control characters, marks of direction.
+/// Nobody should paste what does not look like what it is.
 bool is_plain(std::string_view text) {
     if (text.empty()) return false;
     while (!text.empty()) {
         const std::size_t size = utf8_size(text);
-        if (size == 0 || is_control_character(text.substr(0, size))) return false;
+        if (size == 0 || !is_seen(text.substr(0, size))) return false;
         text.remove_prefix(size);
     }
     return true;
@@ -33,6 +47,11 @@ bool is_plain(std::string_view text) {
 
 bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+/// As every Prometheus and every sender can name it.
+bool is_legacy_name(std::string_view label) {
+    return !label.empty() && !(label.front() >= '0' && label.front() <= '9') &&
+           std::ranges::all_of(label, is_name_character);
 }
 
 /// A scalar of YAML.
@@ -52,64 +71,252 @@ std::string in_double_quotes(std::string_view text) {
     return out + "\"";
 }
 
-std::string escaped(std::string_view text) {
+/// Labels of a series and what their values have to be.
+class rule {
+    struct condition {
+        std::string label{}, regex{};
+    };
+    std::vector<condition> all_{};
+
+  public:
+    void require(std::string_view label, std::string regex) { all_.push_back({std::string{label}, std::move(regex)}); }
+    /// The same series are meant by both.
+    [[nodiscard]] std::string to_selector() const {
+        std::string out = "{";
+        for (const condition& each : all_) {
+            if (out.size() > 1) out += ',';
+            out += is_legacy_name(each.label) ? each.label : in_double_quotes(each.label);
+            out += "=~" + in_double_quotes(each.regex);
+        }
+        return out + "}";
+    }
+    [[nodiscard]] std::string to_relabel() const {
+        std::string labels, regex;
+        for (const condition& each : all_) {
+            labels += (labels.empty() ? "" : ", ") + in_quotes(each.label);
+            regex += regex.empty() ? "" : ";";
+            const bool is_choice = all_.size() > 1 && each.regex.find('|') != std::string::npos;
+            regex += is_choice ? "(?:" + each.regex + ")" : each.regex;
+        }
+        return fmt::format("- source_labels: [{}]\n  regex: {}\n  action: drop\n", labels, in_quotes(regex));
+    }
+};
+
+/// Names that explode, of which many series have one: as a regular expression. Nothing if there are too many or some
+/// cannot be pasted; empty if some of what explodes has none.
+std::optional<std::string> choice_of(const std::vector<const sampled_series*>& exploding, std::string_view label,
+                                     std::size_t most) {
+    std::map<std::string_view, std::size_t> counts;
+    for (const sampled_series* const each : exploding) ++counts[value_of(*each, label)];
+    const auto least = static_cast<std::size_t>(std::ceil(named_part * static_cast<double>(exploding.size())));
     std::string out;
-    for (const char c : text) {
-        if (std::string_view{R"(\.+*?()|[]{}^$)"}.find(c) != std::string_view::npos) out += '\\';
-        out += c;
+    std::size_t named = 0;
+    for (const auto& [value, count] : counts) {
+        if (count < least) continue;
+        if (value.empty()) return std::string{};
+        if (!is_plain(value) || ++named > most) return std::nullopt;
+        out += (out.empty() ? "" : "|") + escaped_for_regex(value);
     }
     return out;
 }
 
-std::string regex_of_pattern(std::string_view pattern) {
-    std::string out;
-    for (const char c : pattern) out += c == '#' ? std::string{any_number} : escaped({&c, 1});
+/// Names alike but for some places: what was seen there.
+std::string regex_of_pattern(std::string_view pattern, const std::vector<const sampled_series*>& exploding) {
+    std::vector<std::string> literals{""};
+    for (const char c : pattern) c == '#' || c == '*' ? void(literals.emplace_back()) : void(literals.back() += c);
+    std::string capturing = escaped_for_regex(literals.front());
+    for (std::size_t i = 1; i < literals.size(); ++i) capturing += "(.+)" + escaped_for_regex(literals[i]);
+    const RE2 parts{capturing};
+    std::vector<std::vector<std::string>> seen(literals.size() - 1);
+    std::vector<std::string> captured(seen.size());
+    std::vector<RE2::Arg> into;
+    std::vector<const RE2::Arg*> arguments;
+    for (std::string& each : captured) into.emplace_back(&each);
+    for (const RE2::Arg& each : into) arguments.push_back(&each);
+    for (const sampled_series* const each : exploding) {
+        const std::string_view name = value_of(*each, name_label);
+        if (!RE2::FullMatchN({name.data(), name.size()}, parts, arguments.data(), static_cast<int>(arguments.size())))
+            continue;
+        for (std::size_t i = 0; i < seen.size(); ++i) seen[i].push_back(captured[i]);
+    }
+    std::string out = escaped_for_regex(literals.front());
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (seen[i].empty()) return {};
+        const std::string characters = characters_of({seen[i].begin(), seen[i].end()});
+        if (characters.empty()) return {};
+        out += characters + escaped_for_regex(literals[i + 1]);
+    }
     return out;
 }
 
-std::string regex_of(const finding& found) {
-    if (found.what == explosion::metric_names) return regex_of_pattern(found.metrics.front());
-    std::string out;
-    for (const std::string& each : found.metrics)
-        if (is_plain(each)) out.append(out.empty() ? "" : "|").append(escaped(each));
-    return out;
+/// Who of these it would take.
+std::vector<const sampled_series*> taken_by(const selector& rule, const std::vector<const sampled_series*>& of) {
+    std::vector<const sampled_series*> made;
+    std::vector<label_view> labels;
+    for (const sampled_series* const each : of) {
+        labels.clear();
+        for (const auto& [name, value] : each->labels) labels.push_back({name, value});
+        if (rule.matches(labels)) made.push_back(each);
+    }
+    return made;
 }
 
-std::string limit_name_of(const finding& found) {
-    std::string out;
-    for (const char c : found.metrics.front().substr(0, name_max)) out += is_name_character(c) ? c : '-';
-    return out;
+std::string described(const sampled_series& series) {
+    std::vector<label_view> labels;
+    for (const auto& [name, value] : series.labels) labels.push_back({name, value});
+    constexpr std::size_t bytes_max = 200;
+    return to_text(labels, bytes_max);
 }
 
-/// Of one that is in many metrics.
-remedy remedy_of_label(const finding& found) {
-    if (found.label.empty() || !std::ranges::all_of(found.label, is_name_character)) return {};
-    return {.relabel = fmt::format("- regex: {}\n  action: labeldrop\n", found.label),
-            .limit = fmt::format("limits:\n  - name: {}\n    match: '{{{}!=\"\"}}'\n    maxHourlySeries: {}\n",
-                                 found.label, found.label, limit_min)};
-}
+/// Tries rules on what was sampled, the widest one first.
+class trial {
+    const finding& found_;
+    const sampled& all_;
+    exploding_series sorted_;
+    remedy made_{};
+
+  public:
+    trial(const finding& found, const sampled& all) : found_(found), all_(all), sorted_(sort_out(found, all)) {}
+
+    remedy take() {
+        made_.remembered = sorted_.healthy.size();
+        made_.known = made_.remembered * all_.weight;
+        switch (found_.what) {
+            case explosion::tenants:
+                made_.note = "no rule of a sender says whose a request is: see who may name tenants";
+                return made_;
+            case explosion::targets:
+                made_.note = "new targets are no explosion of a label: see why they come, or raise the limit";
+                return made_;
+            case explosion::growth:
+                made_.note = "no label explodes: raise the limit, or send less";
+                return made_;
+            case explosion::label:
+            case explosion::buckets:
+            case explosion::metric_names:
+                break;
+        }
+        if (sorted_.exploding.size() < 2) {
+            made_.note = "nothing of it is remembered, so no rule could be tried";
+            return made_;
+        }
+        const bool drops_label = std::ranges::find(never_dropped, found_.label) == never_dropped.end();
+        const std::optional<rule> scope = scope_of();
+        if (!scope || (drops_label && !is_plain(found_.label))) {
+            made_.note = "its names cannot be pasted: they have characters that nobody sees, or there are too many";
+            return made_;
+        }
+        std::vector<rule> rules;
+        if (!drops_label) {
+            rules.push_back(*scope);
+        } else {
+            rules.push_back(with_label(*scope, ".+"));
+            if (const std::string values = spelling_of_values(); !values.empty())
+                rules.push_back(with_label(*scope, values));
+        }
+        offer_limit(found_.what == explosion::metric_names ? *scope : with_label(*scope, ".+"));
+        if (!drops_label && found_.what == explosion::label) {
+            made_.note =
+                fmt::format("no rule: series that differ in {} alone would become one; see where its values come from",
+                            readable(found_.label));
+            return made_;
+        }
+        for (const rule& each : rules)
+            if (offer(each)) break;
+        return made_;
+    }
+
+  private:
+    static rule with_label(rule of, const std::string& label, std::string values) {
+        of.require(label, std::move(values));
+        return of;
+    }
+    [[nodiscard]] rule with_label(const rule& of, std::string values) const {
+        return with_label(of, found_.label, std::move(values));
+    }
+
+    /// The metrics and jobs that explode. Nothing if these cannot be said.
+    [[nodiscard]] std::optional<rule> scope_of() const {
+        rule made;
+        if (found_.what == explosion::metric_names) {
+            std::string names = regex_of_pattern(found_.metrics.front(), sorted_.exploding);
+            if (!is_plain(names)) return std::nullopt;
+            made.require(name_label, std::move(names));
+        } else if (const auto metrics = choice_of(sorted_.exploding, name_label, metrics_max)) {
+            if (!metrics->empty()) made.require(name_label, *metrics);
+        } else if (found_.what == explosion::buckets) {
+            return std::nullopt;  // the label alone would be that of all histograms
+        }
+        // Without a job: a sender that has none, or so many that the label alone tells.
+        if (found_.label != "job")
+            if (const auto jobs = choice_of(sorted_.exploding, "job", jobs_max); jobs && !jobs->empty())
+                made.require("job", *jobs);
+        return made;
+    }
+
+    /// How the values look that have come since it began.
+    [[nodiscard]] std::string spelling_of_values() const {
+        std::vector<std::string_view> values;
+        for (const sampled_series* const each : sorted_.exploding) values.push_back(value_of(*each, found_.label));
+        return spelling_of(values);
+    }
+
+    /// @return whether it is as good as can be.
+    bool offer(const rule& one) {
+        const auto parsed = parse_selector(one.to_selector());
+        if (!parsed) return false;
+        const auto taken = taken_by(*parsed, sorted_.healthy);
+        const auto stopped = taken_by(*parsed, sorted_.exploding).size();
+        const bool stops = static_cast<double>(stopped) >= stopped_part * static_cast<double>(sorted_.exploding.size());
+        if (!stops) return false;
+        made_.would_take = taken.size();
+        if (!taken.empty()) {
+            made_.note = fmt::format(
+                "no rule takes the explosion alone: this one would take {} of {} series that were known before, such "
+                "as {}: decide which of them are wanted",
+                taken.size(), made_.remembered, described(*taken.front()));
+            return false;
+        }
+        made_.relabel = one.to_relabel();
+        made_.note = fmt::format("tried on {} of {}{} series that are no part of it: takes none", made_.remembered,
+                                 all_.weight == 1 ? "" : "about ", made_.known);
+        if (!is_legacy_name(found_.label) && found_.what == explosion::label)
+            made_.note += "; Prometheus before 3.0 cannot name this label, vmagent and later ones can";
+        return true;
+    }
+
+    /// Twice what there was before, of the tenant that had most of it.
+    void offer_limit(const rule& one) {
+        const auto parsed = parse_selector(one.to_selector());
+        if (!parsed) return;
+        std::map<std::string_view, std::uint64_t> demand;
+        for (const sampled_series* const each : taken_by(*parsed, sorted_.healthy)) {
+            const bool is_alone = found_.tenant.empty();
+            ++demand[is_alone ? std::string_view{} : std::string_view{each->tenant}];
+        }
+        std::uint64_t most = 0;
+        for (const auto& [tenant, count] : demand) most = std::max(most, count);
+        // Of n series that were sampled with probability 1/w there are n w, give or take some times sqrt(n) w.
+        const auto before = static_cast<double>(all_.weight) *
+                            (static_cast<double>(most) + (all_.weight == 1 ? 0 : 4 * std::sqrt(most)));
+        const auto maximum = std::max(limit_min, 2 * static_cast<std::uint64_t>(std::ceil(before)));
+        made_.limit = fmt::format("- name: {}\n  match: {}\n  maxHourlySeries: {}\n", in_quotes(limit_name()),
+                                  in_quotes(one.to_selector()), maximum);
+        if (!found_.tenant.empty()) made_.limit += "  perTenant: true\n";
+    }
+
+    [[nodiscard]] std::string limit_name() const {
+        const std::string_view from = found_.metrics.empty() ? found_.label : found_.metrics.front();
+        std::string out;
+        for (const char c : from.substr(0, limit_name_max)) out += is_name_character(c) ? c : '-';
+        return out;
+    }
+};
 
 }  // namespace
 
-remedy remedy_of(const finding& found) {
-    if (found.what == explosion::tenants) return {};  // no rule of a sender's says whose a request is
-    if (found.metrics.empty()) return remedy_of_label(found);
-    const std::string regex = regex_of(found);
-    if (!is_plain(regex)) return {};
-    remedy made;
-    const bool drops_label = found.what == explosion::label;
-    const bool is_sayable = std::ranges::all_of(found.label, is_name_character);
-    if (!drops_label || is_sayable) {
-        made.relabel = fmt::format("- source_labels: [__name__]\n  regex: {}\n", in_quotes(regex));
-        made.relabel += drops_label ? fmt::format("  target_label: {}\n  replacement: ''\n", found.label)
-                                    : std::string{"  action: drop\n"};
-    }
-    const std::uint64_t of_value = found.series / std::max<std::uint64_t>(found.values.values, 1);
-    made.limit = fmt::format("limits:\n  - name: {}\n    match: {}\n    maxHourlySeries: {}\n", limit_name_of(found),
-                             in_quotes(fmt::format("{{__name__=~{}}}", in_double_quotes(regex))),
-                             std::max(limit_min, 2 * of_value));
-    if (!found.tenant.empty()) made.limit += "    perTenant: true\n";
-    return made;
+remedy remedy_of(const finding& found, const sampled& all) {
+    return trial{found, all}.take();
 }
 
 }  // namespace seriesgate

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -29,11 +30,24 @@ struct subject {
         const auto found = std::ranges::find(watched.labels, label, &watched_label::name);
         return found == watched.labels.end() ? 0 : values(*found).values;
     }
+    /// How many have the label.
+    [[nodiscard]] std::uint64_t series_with(const watched_label& label) const {
+        const double scale = static_cast<double>(series) / static_cast<double>(series_watched);
+        return static_cast<std::uint64_t>(std::llround(static_cast<double>(label.series - label.error) * scale));
+    }
+    /// The label that tells targets apart, the one with the most values; null if there is none.
+    [[nodiscard]] const watched_label* new_targets() const {
+        const watched_label* most = nullptr;
+        for (const watched_label& each : watched.labels)
+            if (std::ranges::find(target_labels, each.name) != target_labels.end() &&
+                (most == nullptr || values(each).values > values(*most).values))
+                most = &each;
+        return most;
+    }
     /// Different targets that its series are of.
     [[nodiscard]] std::uint64_t targets() const {
-        std::uint64_t most = 0;
-        for (const std::string_view each : target_labels) most = std::max(most, values(each));
-        return most;
+        const watched_label* const most = new_targets();
+        return most == nullptr ? 0 : values(*most).values;
     }
 };
 

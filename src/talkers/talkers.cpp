@@ -23,22 +23,46 @@ void talkers::note(talker_kind kind, std::span<const offered_series> offered, st
     while (!entries.empty()) {
         const auto piece = entries.first(std::min(entries.size(), entries_per_piece));
         entries = entries.subspan(piece.size());
-        auto held = of(kind).lock();
-        held->counted.raise_to(level_of(kind).load(std::memory_order_relaxed));
-        for (const std::uint32_t entry : piece) {
-            const std::uint64_t series = offered[entry].fingerprint;
-            const std::uint64_t weight = held->counted.weigh(series);
-            if (weight == 0) continue;
-            held->hour.count(labels.labels(entry), sender, {.counted = weight, .watched = held->watched.weigh(series)},
-                             now);
-        }
-        level& shown = level_of(kind);
-        if (shown.load(std::memory_order_relaxed) < held->counted.level()) shown = held->counted.level();
+        if (kind == talker_kind::returned)
+            sample_returned(offered, piece, labels, sender.tenant);
+        else
+            count(kind, offered, piece, labels, sender, now);
     }
 }
 
+void talkers::count(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+                    label_source& labels, const request_sender& sender, time_point now) {
+    auto held = of(kind).lock();
+    held->counted.raise_to(level_of(kind).load(std::memory_order_relaxed));
+    const auto samples = samples_.lock();
+    series_sample& sample = kind == talker_kind::refused ? samples->refused() : samples->known();
+    sample.raise_to(level_of(kind).load(std::memory_order_relaxed));
+    for (const std::uint32_t entry : entries) {
+        const std::uint64_t series = offered[entry].fingerprint;
+        const std::uint64_t weight = held->counted.weigh(series);
+        if (weight == 0) continue;
+        const auto shown = labels.labels(entry);
+        held->hour.count(shown, sender, {.counted = weight, .watched = held->watched.weigh(series)}, now);
+        sample.put(series, shown, sender.tenant, now);
+    }
+    level& shown = level_of(kind);
+    if (shown.load(std::memory_order_relaxed) < held->counted.level()) shown = held->counted.level();
+}
+
+void talkers::sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+                              label_source& labels, std::string_view tenant) {
+    const auto samples = samples_.lock();
+    level& shown = level_of(talker_kind::returned);
+    samples->known().raise_to(shown.load(std::memory_order_relaxed));
+    for (const std::uint32_t entry : entries) {
+        const std::uint64_t series = offered[entry].fingerprint;
+        if (samples->wants_back(series)) samples->come_back(series, labels.labels(entry), tenant);
+    }
+    if (shown.load(std::memory_order_relaxed) < samples->known().level()) shown = samples->known().level();
+}
+
 void talkers::miss(talker_kind kind, std::size_t series) noexcept {
-    of(kind).lock()->hour.miss(series);
+    if (kind != talker_kind::returned) of(kind).lock()->hour.miss(series);
 }
 
 void talkers::thin_out(talker_kind kind) noexcept {
@@ -53,6 +77,8 @@ void talkers::maintain(time_point now) {
     const bool ends_day = day_of(hour.start) != day_of(before.start);
     const std::uint64_t arrived = end_hour(talker_kind::arrived, ends_day);
     const std::uint64_t refused = end_hour(talker_kind::refused, ends_day);
+    samples_.lock()->end_hour();
+    level_of(talker_kind::returned) = 0;
     past_.lock()->add({.start = before.start, .arrived = arrived, .refused = refused});
     *hour_.lock() = hour;  // last: what throws for want of memory is done again
 }
@@ -100,7 +126,7 @@ talker_tables talkers::tables(talker_kind kind, talker_window window) {
 }
 
 // The format: the hour's start in seconds (8 bytes), the labels, and of either kind the tables of the hour and of the
-// day without it, and what tells series apart; then the hours before, as past_hours has them.
+// day without it, and what tells series apart; then the hours before, as past_hours has them, and the samples.
 void talkers::save(state_encoder& out) {
     out.number(static_cast<std::int64_t>(hour_.lock()->start.time_since_epoch().count()));
     out.number(static_cast<std::uint64_t>(labels_.size()));
@@ -114,6 +140,8 @@ void talkers::save(state_encoder& out) {
     }
     const past_hours past = *past_.lock();
     past.save(out);
+    const series_samples samples = *samples_.lock();
+    samples.save(out);
 }
 
 bool talkers::load(state_decoder& in, time_point now) {
@@ -132,11 +160,15 @@ bool talkers::load(state_decoder& in, time_point now) {
     }
     past_hours past;
     past.load(in);
+    series_samples samples;
+    if (!in.is_at_end()) samples.load(in);  // the last release had none
     const window_span saved = hour_of(start), current = hour_of(now);
     if (!in.good()) return false;
     const bool goes_on = start >= current.start;  // or the clock has been set back
     if (!goes_on) past.add({.start = start, .arrived = arrived.hour.total(), .refused = refused.hour.total()});
     std::swap(*past_.lock(), past);
+    if (!goes_on) samples.end_hour();
+    if (current.start - start <= std::chrono::hours{1}) std::swap(*samples_.lock(), samples);
     if (day_of(start) != day_of(now)) return true;
     for (counts* const kind : {&arrived, &refused}) {
         if (goes_on) continue;
@@ -146,8 +178,8 @@ bool talkers::load(state_decoder& in, time_point now) {
         kind->watched.clear();
     }
     if (goes_on) *hour_.lock() = saved;
-    arrived_level_ = arrived.counted.level();
-    refused_level_ = refused.counted.level();
+    level_of(talker_kind::arrived) = arrived.counted.level();
+    level_of(talker_kind::refused) = refused.counted.level();
     std::swap(*arrived_.lock(), arrived);
     std::swap(*refused_.lock(), refused);
     return true;

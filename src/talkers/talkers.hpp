@@ -1,12 +1,14 @@
 /// Whose the new and the refused series are: of this hour, and of the day.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/guarded.hpp"
@@ -15,6 +17,7 @@
 #include "limit/window.hpp"
 #include "series/hash_key.hpp"
 #include "talkers/past_hours.hpp"
+#include "talkers/series_sample.hpp"
 #include "talkers/talker_tables.hpp"
 #include "talkers/thinning.hpp"
 
@@ -23,6 +26,7 @@ namespace seriesgate {
 enum class talker_kind : std::uint8_t {
     arrived,  ///< admitted, and new: neither the day nor the hour before has had it
     refused,
+    returned,  ///< admitted, and one of these has had it: not counted, but a part of them is sampled
 };
 enum class talker_window : std::uint8_t { hourly, daily };
 
@@ -41,7 +45,7 @@ class talkers {
     /// @param labels whose values are counted, see talker_tables.
     talkers(std::span<const std::string> labels, const hash_key& hash, time_point now);
 
-    /// Some entries of one request.
+    /// Some entries of one request. Counts what is new and what is refused, and samples all.
     void note(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
               label_source& labels, const request_sender& sender, time_point now);
 
@@ -63,7 +67,11 @@ class talkers {
     /// When the hour began in which is counted.
     [[nodiscard]] time_point hour_start() { return hour_.lock()->start; }
 
+    /// @param kind not returned: those are not counted.
     [[nodiscard]] talker_tables tables(talker_kind kind, talker_window window);
+
+    /// Of the hour that runs and the one before.
+    [[nodiscard]] sampled samples() { return samples_.lock()->all(); }
 
     /// The last hours, the oldest first; the last one is the hour that is running.
     [[nodiscard]] std::vector<hour_counts> hours();
@@ -88,19 +96,20 @@ class talkers {
         counts(std::span<const std::string> labels, const hash_key& hash) : hour(labels, hash), day(labels, hash) {}
     };
     using level = std::atomic<unsigned>;
-    [[nodiscard]] const level& level_of(talker_kind kind) const noexcept {
-        return kind == talker_kind::arrived ? arrived_level_ : refused_level_;
-    }
-    [[nodiscard]] level& level_of(talker_kind kind) noexcept {
-        return kind == talker_kind::arrived ? arrived_level_ : refused_level_;
-    }
+    [[nodiscard]] const level& level_of(talker_kind kind) const noexcept { return levels_[std::size_t(kind)]; }
+    [[nodiscard]] level& level_of(talker_kind kind) noexcept { return levels_[std::size_t(kind)]; }
     guarded<counts>& of(talker_kind kind) noexcept { return kind == talker_kind::arrived ? arrived_ : refused_; }
+    void count(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+               label_source& labels, const request_sender& sender, time_point now);
+    void sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+                         label_source& labels, std::string_view tenant);
     std::uint64_t end_hour(talker_kind kind, bool ends_day);
 
     std::vector<std::string> labels_;
     const talker_tables none_;
     guarded<counts> arrived_, refused_;
-    level arrived_level_ = 0, refused_level_ = 0;  // of the thinning, or ahead of it
+    std::array<level, 3> levels_{};  // by kind: of the thinning, or ahead of it
+    guarded<series_samples> samples_{};
     guarded<window_span> hour_;
     guarded<past_hours> past_;
     std::mutex ending_;  // one hour at a time

@@ -1,44 +1,36 @@
-"""What a finding says to paste stops the explosion: a real Prometheus and a real vmagent, before and after."""
+"""What a finding says to paste stops the explosion and takes nothing else: a real Prometheus and a real vmagent load it."""
 
-import itertools
+import collections
+import re
 import signal
 import textwrap
+import time
 
 import pytest
 
-from answering import Answering
 from culprits import ask
+from exploding_targets import SCENES, Target
 from servers import Server
+from upstream import Upstream
 from waiting import eventually
+from wire import identity, fields, TIMESERIES
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
-PATHS, IDS = 4, 400
-
-
-def exploding():
-    """A program that is measured, with a label that has new values at every scrape."""
-    numbers = itertools.count()
-
-    def figures(_):
-        lines = ["# TYPE http_requests_total counter"]
-        for path in range(PATHS):
-            lines += [f'http_requests_total{{path="/{path}",trace_id="t{next(numbers):08}"}} 1'
-                      for _ in range(IDS // PATHS)]
-        return ("\n".join(lines) + "\n").encode()
-
-    return Answering(figures)
+HEALTHY_SCRAPES = 4
+ROOM = 2_000  # series in an hour: some of the explosion are admitted, and the rest refused
 
 
-def scrape_config(target, remedy=""):
+def scrape_config(targets, remedy=""):
     relabel = "    metric_relabel_configs:\n" + textwrap.indent(remedy, "      ") if remedy else ""
-    return (f"global: {{scrape_interval: 1s}}\nscrape_configs:\n  - job_name: shop\n    static_configs: [{{targets: "
-            f"['127.0.0.1:{target.server_port}']}}]\n{relabel}")
+    jobs = "".join(f"  - job_name: {job}\n    static_configs: [{{targets: ['127.0.0.1:{target.port}']}}]\n{relabel}"
+                   for job, target in targets.items())
+    return f"global: {{scrape_interval: 1s}}\nscrape_configs:\n{jobs}"
 
 
 def prometheus(folder, gate):
     return Server("prometheus", lambda port: [f"--config.file={folder}/scrape.yml", f"--storage.tsdb.path={folder}/data",
-                                                     f"--web.listen-address=127.0.0.1:{port}"], folder, "/-/ready")
+                                              f"--web.listen-address=127.0.0.1:{port}"], folder, "/-/ready")
 
 
 def vmagent(folder, gate):
@@ -51,33 +43,98 @@ def vmagent(folder, gate):
 SENDERS = {"Prometheus": prometheus, "vmagent": vmagent}
 
 
-@pytest.mark.parametrize("name", SENDERS)
-def test_a_rule_that_is_pasted_stops_it(name, start_gate, tmp_path):
-    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=600")
-    target = exploding()
+class Arrived:
+    """What reached the store."""
+
+    def __init__(self, store):
+        self._store, self._read, self.times = store, 0, collections.defaultdict(list)
+
+    def look(self):
+        """By series (its labels) when its samples are of, milliseconds."""
+        requests = self._store.requests[self._read:]
+        self._read += len(requests)
+        for request in requests:
+            for number, _, payload, _, _ in fields(request.raw):
+                if number != TIMESERIES:
+                    continue
+                series = frozenset(identity(payload))
+                self.times[series] += [dict((n, v) for n, _, v, _, _ in fields(sample)).get(2, 0)
+                                       for kind, _, sample, _, _ in fields(payload) if kind == 2]
+        return self.times
+
+
+def labels_of(series):
+    return {name.decode(): value.decode() for name, value in series}
+
+
+@pytest.mark.parametrize("sender_name", SENDERS)
+@pytest.mark.parametrize("scene", [pytest.param(scene, id=scene.name.replace(" ", "-"), marks=[] if i == 0 else pytest.mark.extended)
+                                   for i, scene in enumerate(SCENES)])
+def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_name, start_gate, tmp_path):
+    if sender_name not in scene.senders:
+        pytest.skip(f"{sender_name} cannot say it")
+    store = Upstream()
+    gate = start_gate(f"--upstream.url={store.url}", f"--maxHourlySeries={ROOM}")
+    targets = {job: Target(lines, scene.exploding.get(job)) for job, lines in scene.healthy.items()}
     write = f"remote_write:\n  - url: {gate.url}/api/v1/write\n    queue_config: {{batch_send_deadline: 200ms}}\n"
-    (tmp_path / "scrape.yml").write_text(scrape_config(target) + (write if name == "Prometheus" else ""))
-    sender = SENDERS[name](tmp_path, gate)
+    if sender_name == "vmagent":
+        write = ""
+    (tmp_path / "scrape.yml").write_text(scrape_config(targets) + write)
+    sender = SENDERS[sender_name](tmp_path, gate)
+    arrived = Arrived(store)
     try:
-        found, = eventually(lambda: [each for each in ask(gate, "findings") if each["series"] > 1200], "it has exploded", 60)
-        assert (found["metric"], found["label"], found["job"], found["sender"]) == (
-            "http_requests_total", "trace_id", "shop", "127.0.0.1")
-        assert found["userAgent"].lower().startswith(name.lower())
-        (tmp_path / "scrape.yml").write_text(
-            scrape_config(target, found["remedy"]["relabel"]) + (write if name == "Prometheus" else ""))
+        eventually(lambda: all(target.scrapes >= HEALTHY_SCRAPES for target in targets.values()), "healthy scrapes", 30)
+        time.sleep(2)
+        healthy = set(arrived.look())
+        for target in targets.values():
+            target.is_exploding = True
+        if not scene.has_rule:
+            found, = eventually(lambda: [each for each in findings(gate, scene) if each["refused"]], "it has exploded", 60)
+            assert found["remedy"]["relabel"] == "", found
+            assert found["remedy"]["note"]
+            return
+        rules = eventually(lambda: rules_of(gate, scene), "rules are offered", 90)
+        (tmp_path / "scrape.yml").write_text(scrape_config(targets, "".join(rules)) + write)
         sender.process.send_signal(signal.SIGHUP)
-
-        def refused():
-            return {each["labels"]["trace_id"] for each in ask(gate, "refused", match='{trace_id!=""}', limit=1000)}
-
-        def is_quiet():
-            """What was on its way has come, and nothing comes for three scrapes more."""
-            before, scrapes = refused(), target.asked
-            eventually(lambda: target.asked >= scrapes + 3, "three scrapes", 30)
-            return refused() == before
-
-        eventually(is_quiet, "no series with the label come any more", 60)
-        assert target.asked > 5
+        eventually(lambda: no_more(arrived, targets, scene), "none of it comes any more", 60)
+        check_healthy(arrived, targets, healthy)
     finally:
         sender.stop()
-        target.stop()
+        for target in targets.values():
+            target.stop()
+        store.stop()
+
+
+def findings(gate, scene):
+    return [each for each in ask(gate, "findings") if each["label"] in scene.finds.split("|")]
+
+
+def rules_of(gate, scene):
+    """All that it takes, once the gate has seen so much that it offers them."""
+    found = [each["remedy"]["relabel"] for each in findings(gate, scene)]
+    return found if len(found) == scene.rules and all(found) else None
+
+
+def no_more(arrived, targets, scene):
+    """For three scrapes."""
+    arrived.look()
+    for samples in arrived.times.values():
+        samples.clear()
+    before = {job: target.scrapes for job, target in targets.items()}
+    eventually(lambda: all(target.scrapes >= before[job] + 4 for job, target in targets.items()), "scrapes", 30)
+    return not [series for series, times in arrived.look().items() if times and scene.is_exploding(labels_of(series))]
+
+
+def check_healthy(arrived, targets, healthy):
+    """Each of them has one sample of each scrape, and no other comes."""
+    lines = sum(len(target.lines) for target in targets.values())
+    ours = {series for series in healthy if re.search("_up$|_total$|_bucket$|node_load", labels_of(series)["__name__"])}
+    assert len(ours) == lines
+    scrapes = {dict(labels_of(series))["job"]: len(times) for series, times in arrived.times.items()
+               if labels_of(series)["__name__"] == "up"}
+    for series, times in arrived.times.items():
+        labels = labels_of(series)
+        if times or series in healthy:
+            assert series in healthy, labels
+            assert len(set(times)) == len(times), (labels, times)
+            assert abs(len(times) - scrapes[labels["job"]]) <= 1, (labels, times, scrapes)

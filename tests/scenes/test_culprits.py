@@ -22,9 +22,9 @@ def test_an_explosion_is_found_with_its_culprit_and_its_remedy(gate):
         "series": 5000, "refused": 3100, "job": "shop", "sender": "127.0.0.1", "userAgent": "Prometheus/3.5.0"}
     assert 4500 <= found["distinctValues"] <= 5000
     assert found["text"].startswith(f"label trace_id of {NAME} has ")
-    assert found["remedy"]["relabel"] == (f"- source_labels: [__name__]\n  regex: '{NAME}'\n"
-                                          "  target_label: trace_id\n  replacement: ''\n")
-    assert found["remedy"]["limit"].startswith(f"limits:\n  - name: {NAME}\n")
+    assert found["remedy"]["relabel"] == ("- source_labels: ['__name__', 'job', 'trace_id']\n"
+                                          f"  regex: '{NAME};shop;.+'\n  action: drop\n")
+    assert found["remedy"]["limit"].startswith(f"- name: '{NAME}'\n")
     assert ask(gate, "findings", window="daily")[0]["series"] == 5000
     assert ask(gate, "findings", tenant="other") == []
 

@@ -122,7 +122,7 @@ def group_overflow(scene):
 
 
 def check_remedy(found, folder):
-    """Both texts can be pasted: into Prometheus, vmagent and the gate; and they mean the metrics that were found."""
+    """Both texts can be pasted: into Prometheus, vmagent and the gate. What the rule stops is in e2e/test_remedies.py."""
     relabel, limit = found["remedy"]["relabel"], found["remedy"]["limit"]
     rule = textwrap.indent(relabel, "      ")
     prometheus = folder / "prometheus.yml"
@@ -136,21 +136,13 @@ def check_remedy(found, folder):
                           timeout=60)
     assert told.returncode == 0, told.stderr
     config = folder / "limit.yaml"
-    config.write_text(limit)
+    config.write_text("limits:\n" + textwrap.indent(limit, "  "))
     told = run(f"--config.file={config}", "--upstream.url=discard:", "--check-config")
     assert told.returncode == 0, told.stderr
     step, = yaml.safe_load(relabel)
-    if not found["metrics"]:
-        assert step == {"regex": found["label"], "action": "labeldrop"}
-        return
-    assert step["source_labels"] == ["__name__"]
-    for metric in found["metrics"]:
-        assert re.fullmatch(step["regex"], metric.replace("#", "17"))
-    assert not re.fullmatch(step["regex"], "up")
-    if found["kind"] == "label":
-        assert (step["target_label"], step["replacement"]) == (found["label"], "")
-    else:
-        assert step["action"] == "drop"
+    assert set(step) == {"source_labels", "regex", "action"} and step["action"] == "drop"
+    assert not re.fullmatch(step["regex"], ";".join({"__name__": "up"}.get(each, "") for each in step["source_labels"]))
+    assert found["remedy"]["wouldTake"] == 0
 
 
 def all_metrics(scene):
@@ -186,18 +178,20 @@ def test_a_remedy_can_be_pasted_whatever_names_are(start_gate, tmp_path):
     """Names of UTF-8, as remote write 2 and OTLP have them; what no configuration can say has no remedy."""
     scene = Scene(start_gate, tmp_path)
     scene.begin()
-    for name in ("it's.a \"quoted\" ünïcode\\name{$1}", "two\nlines"):
-        scene.send(requests(3_000, name=name))
+    scene.send(requests(3_000, name="it's.a \"quoted\" ünïcode\\name{$1}"))
+    scene.send(requests(3_000, name="two\nlines", label="id"))
     scene.send(requests(3_000, name="plain", label="trace.id"))
+    scene.send(requests(3_000, name="seen", label="a\u200bb"))
     by_metric = {each["metric"]: each for each in scene.found()}
-    assert len(by_metric) == 2  # one label that has exploded in two metrics is one finding
-    quoted = by_metric["it's.a \"quoted\" ünïcode\\\\name{$1}"]
-    assert quoted["metrics"] == [quoted["metric"], "two\\x0alines"]
-    quoted["metrics"] = ["it's.a \"quoted\" ünïcode\\name{$1}"]
-    check_remedy(quoted, tmp_path)
-    assert by_metric["plain"]["label"] == "trace.id"
-    assert by_metric["plain"]["remedy"]["relabel"] == ""
-    assert by_metric["plain"]["remedy"]["limit"].startswith("limits:\n  - name: plain\n")
+    assert len(by_metric) == 4
+    check_remedy(by_metric["it's.a \"quoted\" ünïcode\\\\name{$1}"], tmp_path)
+    check_remedy(by_metric["plain"], tmp_path)
+    assert "vmagent and later ones can" in by_metric["plain"]["remedy"]["note"]
+    by_label, = yaml.safe_load(by_metric["two\\x0alines"]["remedy"]["relabel"])
+    assert by_label["source_labels"] == ["job", "id"]
+    invisible = by_metric["seen"]["remedy"]
+    assert (invisible["relabel"], invisible["limit"]) == ("", "")
+    assert "characters that nobody sees" in invisible["note"]
 
 
 @pytest.mark.parametrize("name", SCENES)

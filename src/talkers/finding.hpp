@@ -1,0 +1,42 @@
+/// What has exploded: which label of which metrics, whose, since when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "limit/window.hpp"
+#include "talkers/watched_metrics.hpp"
+
+namespace seriesgate {
+
+/// What has exploded; or what else is refused.
+enum class explosion : std::uint8_t {
+    label,         ///< a label of some metrics
+    buckets,       ///< `le` of a histogram: it has too many buckets
+    metric_names,  ///< names that have something in them that belongs into a label
+    tenants,       ///< there are too many of them
+    targets,       ///< no explosion: targets come anew, and a limit has no room for all of them
+    growth,        ///< no explosion: there are more series than a limit has room for
+};
+
+struct finding {
+    explosion what = explosion::label;
+    std::string tenant{};
+    std::string label{};  ///< `__name__` where it is the metrics' names; the one with the most values
+    /// Labels that have as many values as that one, by which it could be named as well; it is the first of them.
+    std::vector<std::string> labels{};
+    /// The one with the most series first; of names a pattern, see name_pattern(); none: it is in many.
+    std::vector<std::string> metrics{};
+    std::uint64_t series = 0;   ///< of these metrics: new, or refused
+    std::uint64_t refused = 0;  ///< of them
+    value_count values{};
+    std::string job{};              ///< that at least half of them have; empty: none has half of them
+    std::string sender{}, agent{};  ///< the same
+    time_point since{};
+};
+
+/// One sentence for people, without anything that could give orders to a terminal.
+std::string to_text(const finding& found);
+
+}  // namespace seriesgate
