@@ -71,16 +71,11 @@ namespace {
 limit_rules tenants_and_groups() {
     limit_rules settings{.global = {.hourly = 1'000, .daily = 1'500}};
     settings.tenants.fallback = {.hourly = 500, .daily = 600};
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.match = selecting("{namespace=~\"sh.*\"}");
-    limit.each = {"namespace", "job"};
+    label_limit limit =
+        limit_named("per-namespace", {"namespace", "job"}, {.hourly = 200, .daily = 0}, "{namespace=~\"sh.*\"}");
     limit.per_tenant = true;
-    limit.maxima = {.hourly = 200, .daily = 0};
-    label_limit watch;
-    watch.name = "watch";
+    label_limit watch = limit_named("watch", {}, {.hourly = 100, .daily = 0});
     watch.mode = limit_mode::observe;
-    watch.maxima = {.hourly = 100, .daily = 0};
     settings.limits = {limit, watch};
     settings.exempt = {selecting("{namespace=\"vital\"}")};
     return settings;

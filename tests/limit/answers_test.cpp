@@ -14,11 +14,7 @@ limit_rules one_each() {
     limit_rules settings;
     settings.tenants.fallback = {.hourly = 1, .daily = 0};
     settings.tenants.answers = {{"told", limit_answer::reject}};
-    label_limit limit;
-    limit.name = "one-job";
-    limit.match = selecting("{job=\"web\"}");
-    limit.maxima = {.hourly = 0, .daily = 1};
-    settings.limits = {limit};
+    settings.limits = {limit_named("one-job", {}, {.hourly = 0, .daily = 1}, "{job=\"web\"}")};
     return settings;
 }
 
@@ -77,8 +73,7 @@ TEST_CASE("what was told once is told again without the lock, until a reload say
     told.front() = verdict::known;
     CHECK(gate.verdicts == told);
     CHECK(figures_of(gate.limiter).commits == commits);
-    CHECK(gate.hourly().series_refused == 2);
-    CHECK(gate.hourly().samples_refused == 4);
+    CHECK(gate.hourly() == counts{.refused = 2, .samples_refused = 4});
 
     settings.tenants.answers.clear();
     gate.limiter.reconfigure(settings);

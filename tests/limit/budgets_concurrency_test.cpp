@@ -30,11 +30,8 @@ limit_rules limits_of(std::uint64_t raise) {
     limit_rules settings{.global = {.hourly = 7 * pool + raise}, .false_positive_rate = 1e-9};
     settings.tenants.fallback = {.hourly = 3 * pool + raise, .daily = 0};
     settings.tenants.overrides = {{"a", {.hourly = pool, .daily = pool + raise}}};
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.each = {"namespace"};
+    label_limit limit = limit_named("per-namespace", {"namespace"}, {.hourly = 2 * pool, .daily = 3 * pool + raise});
     limit.groups_max = 2;
-    limit.maxima = {.hourly = 2 * pool, .daily = 3 * pool + raise};
     settings.limits = {limit};
     return settings;
 }

@@ -11,6 +11,7 @@
 #include "support/near.hpp"
 #include "support/sanitizers.hpp"
 
+using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
@@ -155,6 +156,28 @@ class life {
     }
 };
 
+/// A core of series that keep coming, a fringe that comes and goes with the hour, and an explosion now and then.
+std::vector<offered_series> random_request(time_point now, random_numbers& random) {
+    const auto epoch = static_cast<std::uint64_t>(hour_of(now).start.time_since_epoch() / 1h);
+    const bool explosion = random.one_in(4);
+    std::vector<offered_series> offered(1 + random.below(280));
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+        auto& entry = offered[i];
+        if (i > 0 && random.one_in(20)) {
+            entry.fingerprint = offered[random.below(i)].fingerprint;  // again in the same request
+        } else if (explosion) {
+            entry.fingerprint = fingerprint_of(1'000'000 + epoch * 10'000 + random.below(3'000));
+        } else {
+            const bool fringe = random.one_in(3);
+            entry.fingerprint =
+                fingerprint_of(fringe ? 10'000 + epoch / 2 * 300 + random.below(600) : random.below(500));
+        }
+        entry.admits = !random.one_in(10);
+        entry.samples = static_cast<std::uint32_t>(random.below(3));
+    }
+    return offered;
+}
+
 }  // namespace
 
 TEST_CASE("under any rules, reloads and restarts, every verdict and figure is that of an exact model") {
@@ -184,4 +207,45 @@ TEST_CASE("under any rules, reloads and restarts, every verdict and figure is th
     CHECK(refused < offered * 9 / 10);
     CHECK(hours > 3 * lives);
     CHECK(over > offered / 1'000);
+}
+
+TEST_CASE("under the global limits alone every request is decided as by the model") {
+    const auto settings = GENERATE(values<limit_rules>({
+        {.global = {.hourly = 900, .daily = 0}},
+        {.global = {.hourly = 0, .daily = 2'500}},
+        {.global = {.hourly = 700, .daily = 3'000}},
+        {.global = {.hourly = 600, .daily = 800}, .incumbent_grace = 1h},
+        {.global = {.hourly = 1'000, .daily = 2'000}, .incumbent_grace = 0s},
+        {.global = {.hourly = 1, .daily = 1}},
+        {.global = {.hourly = 0, .daily = 0}},
+    }));
+    CAPTURE(settings.global.hourly, settings.global.daily, settings.incumbent_grace.count());
+    const std::uint64_t entries = sanitized ? 30'000 : 150'000;
+    random_numbers random{settings.global.hourly + settings.global.daily};
+    time_point now = at(0);
+    offering gate{settings, now};
+    budgets_model model{settings, now};
+    shown_labels none;
+    std::uint64_t refused = 0;
+    std::uint64_t hours = 0;
+    for (std::uint64_t offered_count = 0; offered_count < entries;) {
+        now = random_step(now, random);
+        const auto offered = random_request(now, random);
+        offered_count += offered.size();
+        hours += gate.hourly().span != hour_of(now) ? 1 : 0;
+        if (random.one_in(3)) {
+            gate.limiter.maintain(now);
+            model.advance(now);
+        }
+        const auto counted = gate.offer(offered, now);
+        refused += counted.refused_hourly + counted.refused_daily + counted.refused_unknown;
+        none.entries.resize(offered.size());
+        CAPTURE(offered_count, now.time_since_epoch().count());
+        // At this fill a false positive is expected once in 10^12 lookups: not one difference is allowed.
+        REQUIRE((gate.verdicts == model.decide(offered, now, "", none)));
+        REQUIRE(difference_of(figures_of(gate.limiter), model) == "");
+    }
+    CAPTURE(hours, refused);
+    CHECK(hours >= (sanitized ? 2 : 10));
+    CHECK((refused > entries / 20) == (settings.global.hourly != 0 || settings.global.daily != 0));
 }

@@ -36,14 +36,6 @@ std::size_t count_of(const std::vector<ended_budget>& all, demand_scope scope) {
     return static_cast<std::size_t>(std::ranges::count(all, scope, &ended_budget::scope));
 }
 
-label_limit limit_of(const std::string& name, const std::vector<std::string>& each, series_maxima maxima = {}) {
-    label_limit made;
-    made.name = name;
-    made.each = each;
-    made.maxima = maxima;
-    return made;
-}
-
 limit_rules rules_of(const label_limit& limit) {
     limit_rules made;
     made.limits = {limit};
@@ -51,7 +43,7 @@ limit_rules rules_of(const label_limit& limit) {
 }
 
 limit_rules two_namespaces() {
-    limit_rules made = rules_of(limit_of("per-namespace", {"namespace"}, {.hourly = 5, .daily = 8}));
+    limit_rules made = rules_of(limit_named("per-namespace", {"namespace"}, {.hourly = 5, .daily = 8}));
     made.global.hourly = 100;
     made.tenants.fallback.hourly = 50;
     return made;
@@ -109,7 +101,7 @@ TEST_CASE("the largest of a limit is the largest of those without an override") 
 }
 
 TEST_CASE("a limit without groups is one budget") {
-    labelled_offering gate{rules_of(limit_of("all", {})), at(10)};
+    labelled_offering gate{rules_of(limit_named("all", {}, {})), at(10)};
     gate.offer({.labels = {{"a", "b"}}, .count = 6}, at(10));
     gate.limiter.maintain(at(11));
     const auto ended = take_ended(gate.limiter);
@@ -118,7 +110,7 @@ TEST_CASE("a limit without groups is one budget") {
 }
 
 TEST_CASE("of many budgets those with the most demand are kept, and the largest of each limit") {
-    labelled_offering gate{rules_of(limit_of("each", {"n"})), at(10)};
+    labelled_offering gate{rules_of(limit_named("each", {"n"}, {})), at(10)};
     constexpr std::uint64_t groups = 5'000;
     for (std::uint64_t n = 0; n < groups; ++n)  // the largest come neither first nor last
         gate.offer({.labels = {{"n", std::to_string(n)}}, .count = 1 + (n * 7) % groups % 10}, at(10));

@@ -14,11 +14,7 @@ limit_rules two_each_but_alerts() {
     limit_rules settings{.global = {.hourly = 4, .daily = 6}};
     settings.incumbent_grace = std::chrono::seconds{0};
     settings.tenants.fallback = {.hourly = 3, .daily = 0};
-    label_limit limit;
-    limit.name = "per-job";
-    limit.each = {"job"};
-    limit.maxima = {.hourly = 2, .daily = 0};
-    settings.limits = {limit};
+    settings.limits = {limit_named("per-job", {"job"}, {.hourly = 2, .daily = 0})};
     settings.exempt = {selecting("{__name__=~\"ALERTS.*\"}"), selecting("{job=\"vital\"}")};
     return settings;
 }

@@ -130,14 +130,6 @@ class witness {
     }
 };
 
-label_limit namespaces(std::uint64_t hourly, std::uint64_t daily) {
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.each = {"namespace"};
-    limit.maxima = {.hourly = hourly, .daily = daily};
-    return limit;
-}
-
 }  // namespace
 
 TEST_CASE("what passes against the rules is a filter's false positive, and no more pass than were promised") {
@@ -146,7 +138,7 @@ TEST_CASE("what passes against the rules is a filter's false positive, and no mo
     limit_rules settings{
         .global = {.hourly = 11 * scale, .daily = 12 * scale}, .false_positive_rate = rate, .incumbent_grace = 10min};
     settings.tenants.fallback = {.hourly = 7 * scale, .daily = 0};
-    settings.limits = {namespaces(5 * scale, 6 * scale)};
+    settings.limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 5 * scale, .daily = 6 * scale})};
     witness seen{settings, at(22)};
 
     const auto of = [&](std::string tenant, std::string space, std::uint64_t first, std::uint64_t count) {

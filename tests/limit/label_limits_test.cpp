@@ -9,14 +9,6 @@ using namespace seriesgate::testing;
 namespace label_limits_test {
 namespace {
 
-label_limit limit_of(std::string name, std::vector<std::string> each, series_maxima maxima) {
-    label_limit limit;
-    limit.name = std::move(name);
-    limit.each = std::move(each);
-    limit.maxima = maxima;
-    return limit;
-}
-
 limit_rules settings_of(std::vector<label_limit> limits) {
     limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.limits = std::move(limits);
@@ -24,7 +16,7 @@ limit_rules settings_of(std::vector<label_limit> limits) {
 }
 
 label_limit five_per_namespace() {
-    return limit_of("per-namespace", {"namespace"}, {.hourly = 5, .daily = 0});
+    return limit_named("per-namespace", {"namespace"}, {.hourly = 5, .daily = 0});
 }
 
 batch in(std::string space, std::uint64_t first, std::uint64_t count, std::string tenant = {}) {
@@ -41,11 +33,8 @@ TEST_CASE("every value of a label has a budget of its own") {
     labelled_offering gate{settings_of({five_per_namespace()}), at(10)};
     CHECK(gate.offer(in("shop", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
     CHECK(gate.accepted(in("bank", 0, 3), at(10)) == 3);
-    CHECK(gate.hourly(group("shop")).series_max == 5);
-    CHECK(gate.hourly(group("shop")).series_current == 5);
-    CHECK(gate.hourly(group("shop")).series_refused == 4);
-    CHECK(gate.hourly(group("bank")).series_current == 3);
-    CHECK(gate.hourly(group("bank")).series_refused == 0);
+    CHECK(gate.hourly(group("shop")) == counts{.max = 5, .current = 5, .refused = 4});
+    CHECK(gate.hourly(group("bank")) == counts{.current = 3, .refused = 0});
     CHECK(figures_of(gate.limiter).limits.size() == 2);
     CHECK(gate.accepted(in("shop", 0, 9), at(11)) == 5);
 }
@@ -58,7 +47,7 @@ TEST_CASE("series without the label, or with an empty one, are one group") {
 }
 
 TEST_CASE("a limit without labels has one budget for all that match") {
-    label_limit limit = limit_of("paths", {}, {.hourly = 5, .daily = 0});
+    label_limit limit = limit_named("paths", {}, {.hourly = 5, .daily = 0});
     limit.match = selecting("{job=\"web\"}");
     labelled_offering gate{settings_of({limit}), at(10)};
     const auto web = [](std::string pod) {
@@ -72,7 +61,8 @@ TEST_CASE("a limit without labels has one budget for all that match") {
 }
 
 TEST_CASE("every combination of values has a budget of its own") {
-    labelled_offering gate{settings_of({limit_of("pairs", {"job", "namespace"}, {.hourly = 2, .daily = 0})}), at(10)};
+    labelled_offering gate{settings_of({limit_named("pairs", {"job", "namespace"}, {.hourly = 2, .daily = 0})}),
+                           at(10)};
     for (const char* job : {"x", "y"})
         for (const char* space : {"a", "b"})
             CHECK(gate.accepted({.labels = {{"job", job}, {"namespace", space}}, .count = 3}, at(10)) == 2);
@@ -81,7 +71,7 @@ TEST_CASE("every combination of values has a budget of its own") {
 }
 
 TEST_CASE("values that would read the same when joined are different groups") {
-    labelled_offering gate{settings_of({limit_of("pairs", {"a", "b"}, {.hourly = 2, .daily = 0})}), at(10)};
+    labelled_offering gate{settings_of({limit_named("pairs", {"a", "b"}, {.hourly = 2, .daily = 0})}), at(10)};
     CHECK(gate.accepted({.labels = {{"a", "xy"}, {"b", "z"}}, .count = 3}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", "x"}, {"b", "yz"}}, .count = 3}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", "xyz"}}, .count = 3}, at(10)) == 2);
@@ -135,8 +125,7 @@ TEST_CASE("groups beyond the bound share one budget") {
     CHECK(gate.offer(in("d", 0, 9), at(10)) == verdict_counts{.accepted = 2, .refused_hourly = 7});
     CHECK(gate.accepted(in("b", 2, 9), at(10)) == 3);
     CHECK(gate.accepted(in("vip", 0, 9), at(10)) == 7);  // an override always has its own
-    CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 5);
-    CHECK(gate.hourly(overflow_of("per-namespace")).series_refused == 7);
+    CHECK(gate.hourly(overflow_of("per-namespace")) == counts{.current = 5, .refused = 7});
     const auto overflow = gate.budget(overflow_of("per-namespace"));
     CHECK(name_of(overflow).group == group_labels{{"namespace", "__overflow__"}});
 }
@@ -165,8 +154,8 @@ TEST_CASE("a group with endless values shares the overflow budget, whatever the 
 TEST_CASE("five budgets apply, and a series takes from all or from none") {
     label_limit namespaces = five_per_namespace();
     namespaces.maxima = {.hourly = 6, .daily = 7};
-    const label_limit jobs = limit_of("per-job", {"job"}, {.hourly = 4, .daily = 0});
-    const label_limit all = limit_of("all", {}, {.hourly = 5, .daily = 0});
+    const label_limit jobs = limit_named("per-job", {"job"}, {.hourly = 4, .daily = 0});
+    const label_limit all = limit_named("all", {}, {.hourly = 5, .daily = 0});
     limit_rules settings = settings_of({namespaces, jobs, all});
     settings.global.hourly = 8;
     settings.tenants.fallback = {.hourly = 7, .daily = 0};
@@ -195,8 +184,7 @@ TEST_CASE("five budgets apply, and a series takes from all or from none") {
     CHECK(gate.accepted(sent("v", 1), at(12)) == 1);
     CHECK(gate.offer(sent("w", 1), at(13)) == verdict_counts{.refused_daily = 1});
     CHECK(gate.hourly(tenant_id("a")).series_current == 0);
-    CHECK(gate.daily(group("shop")).series_current == 7);
-    CHECK(gate.daily(group("shop")).series_refused == 1);
+    CHECK(gate.daily(group("shop")) == counts{.current = 7, .refused = 1});
 }
 
 TEST_CASE("room is kept for a group's incumbents") {

@@ -49,6 +49,17 @@ inline selector selecting(std::string_view text) {
     return *parsed;
 }
 
+/// A label limit; what else it has, a test sets.
+inline label_limit limit_named(std::string name, std::vector<std::string> each, series_maxima maxima,
+                               std::string_view match = {}) {
+    label_limit made;
+    made.name = std::move(name);
+    if (!match.empty()) made.match = selecting(match);
+    made.each = std::move(each);
+    made.maxima = maxima;
+    return made;
+}
+
 /// Name and value; sorted by name.
 using label_set = std::vector<std::pair<std::string, std::string>>;
 

@@ -25,11 +25,8 @@ TEST_CASE("a daily limit admits exactly so many series a day") {
     CHECK(gate.offer(series(0, 60), at(10)) == verdict_counts{.accepted = 60});
     CHECK(gate.offer(series(60, 60), at(11)) == verdict_counts{.accepted = 40, .refused_daily = 20});
     CHECK(gate.offer(series(0, 120), at(12)) == verdict_counts{.accepted = 100, .refused_daily = 20});
-    CHECK(gate.daily().series_current == 100);
-    CHECK(gate.hourly().series_current == 100);
-    CHECK(gate.hourly().series_refused == 0);
-    CHECK(gate.daily().series_refused == 20);
-    CHECK(gate.daily().samples_refused == 40);
+    CHECK(gate.daily() == counts{.current = 100, .refused = 20, .samples_refused = 40});
+    CHECK(gate.hourly() == counts{.current = 100, .refused = 0});
 }
 
 TEST_CASE("without limits all is accepted and counted") {
@@ -37,11 +34,8 @@ TEST_CASE("without limits all is accepted and counted") {
     CHECK(gate.accepted(series(0, 5'000), at(10)) == 5'000);
     CHECK(gate.accepted(series(2'500, 5'000), at(10, 30)) == 5'000);
     CHECK(gate.accepted(series(0, 10), at(11)) == 10);
-    CHECK(gate.hourly().series_current == 10);
-    CHECK(gate.daily().series_current == 7'500);
-    CHECK(gate.hourly().series_max == 0);
-    CHECK(gate.daily().series_max == 0);
-    CHECK(gate.daily().series_refused == 0);
+    CHECK(gate.hourly() == counts{.max = 0, .current = 10});
+    CHECK(gate.daily() == counts{.max = 0, .current = 7'500, .refused = 0});
 }
 
 TEST_CASE("an empty request changes nothing") {
@@ -81,17 +75,14 @@ TEST_CASE("a series that stands several times in a request is counted once") {
     SECTION("refused") {
         gate.offer(series(100, 3), at(10));
         CHECK(gate.offer(joined(series(0, 2), series(0, 2)), at(10)) == verdict_counts{.refused_hourly = 4});
-        CHECK(gate.hourly().series_refused == 2);
-        CHECK(gate.hourly().samples_refused == 4);
+        CHECK(gate.hourly() == counts{.refused = 2, .samples_refused = 4});
     }
 }
 
 TEST_CASE("an hourly refusal consumes nothing of the day") {
     offering gate{{.global = {.hourly = 10, .daily = 30}}, at(10)};
     CHECK(gate.offer(series(0, 50), at(10)) == verdict_counts{.accepted = 10, .refused_hourly = 40});
-    CHECK(gate.daily().series_current == 10);
-    CHECK(gate.daily().series_refused == 0);
-    CHECK(gate.daily().samples_refused == 0);
+    CHECK(gate.daily() == counts{.current = 10, .refused = 0, .samples_refused = 0});
     // Twenty more the day takes, ten an hour.
     CHECK(gate.accepted(series(10, 10), at(11, 30)) == 10);
     CHECK(gate.accepted(series(20, 10), at(12, 30)) == 10);
@@ -106,8 +97,7 @@ TEST_CASE("a daily refusal burns no slot of the hour") {
     CHECK(gate.daily().series_current == 15);
     // The day is spent. Newcomers come first in the hour, and are refused by the day alone ...
     CHECK(gate.offer(series(100, 500), at(12, 30)) == verdict_counts{.refused_daily = 500});
-    CHECK(gate.hourly().series_current == 0);
-    CHECK(gate.hourly().series_refused == 0);
+    CHECK(gate.hourly() == counts{.current = 0, .refused = 0});
     // ... so that those of the day find all ten slots of the hour.
     CHECK(gate.offer(series(0, 15), at(12, 30)) == verdict_counts{.accepted = 10, .refused_hourly = 5});
     CHECK(gate.hourly().series_current == 10);
@@ -128,18 +118,15 @@ TEST_CASE("refusals are counted in the window that refused, samples all and seri
     auto offered = series(0, 10);
     for (auto& entry : offered) entry.samples = 7;
     for (int i = 0; i < 4; ++i) gate.offer(offered, at(10, i));
-    CHECK(gate.hourly().series_refused == 5);
-    CHECK(gate.hourly().samples_refused == 4 * 5 * 7);
+    CHECK(gate.hourly() == counts{.refused = 5, .samples_refused = 4 * 5 * 7});
     CHECK(gate.daily().series_refused == 0);
 
     gate.offer(series(0, 5), at(11));
     CHECK(gate.offer(offered, at(11, 30)) == verdict_counts{.accepted = 5, .refused_hourly = 5});
-    CHECK(gate.hourly().series_refused == 5);
-    CHECK(gate.hourly().samples_refused == 5 * 7);
+    CHECK(gate.hourly() == counts{.refused = 5, .samples_refused = 5 * 7});
 
     CHECK(gate.offer(series(5, 4), at(12, 30)) == verdict_counts{.accepted = 3, .refused_daily = 1});
-    CHECK(gate.daily().series_refused == 1);
-    CHECK(gate.daily().samples_refused == 1);
+    CHECK(gate.daily() == counts{.refused = 1, .samples_refused = 1});
     CHECK(gate.hourly().samples_refused == 0);
 }
 
@@ -159,8 +146,7 @@ TEST_CASE("more refused series than the cache remembers are refused all the same
     for (int round = 0; round < 2; ++round)
         CHECK(gate.offer(series(10, count), at(10)) == verdict_counts{.refused_hourly = count});
     CHECK(gate.accepted(series(0, 10), at(10)) == 10);
-    CHECK(gate.hourly().series_current == 10);
-    CHECK(gate.hourly().samples_refused == 2 * count);
+    CHECK(gate.hourly() == counts{.current = 10, .samples_refused = 2 * count});
 }
 
 TEST_CASE("figures tell the windows") {
@@ -169,9 +155,8 @@ TEST_CASE("figures tell the windows") {
     offering gate{{.global = {.hourly = 100, .daily = 1'000}}, at(10, 59, 59)};
     CHECK(gate.hourly().span == window_span{sys_days{2026y / 3 / 10} + 10h, sys_days{2026y / 3 / 10} + 11h});
     CHECK(gate.daily().span == window_span{sys_days{2026y / 3 / 10}, sys_days{2026y / 3 / 11}});
-    CHECK(gate.hourly().series_max == 100);
+    CHECK(gate.hourly() == counts{.max = 100, .current = 0});
     CHECK(gate.daily().series_max == 1'000);
-    CHECK(gate.hourly().series_current == 0);
     CHECK(gate.hourly().false_positive_rate == 0);
     CHECK(gate.hourly().filter_bytes > 0);
     gate.offer(series(0, 200), at(10, 59, 59));

@@ -31,9 +31,7 @@ TEST_CASE("an hour's budget starts anew with the hour") {
     CHECK(gate.accepted(series(10, 10), at(11)) == 10);
     CHECK(gate.offer(series(0, 10), at(11)) == verdict_counts{.refused_hourly = 10});
     CHECK(gate.hourly().span == window_span{first_day + 11h, first_day + 12h});
-    CHECK(gate.hourly().series_current == 10);
-    CHECK(gate.hourly().series_refused == 10);
-    CHECK(gate.hourly().samples_refused == 10);
+    CHECK(gate.hourly() == counts{.current = 10, .refused = 10, .samples_refused = 10});
     CHECK(gate.daily().series_current == 20);
 }
 
@@ -45,9 +43,7 @@ TEST_CASE("a day's budget starts anew with the day") {
     CHECK(gate.accepted(series(20, 10), at(0, 0, 0, 1)) == 10);
     CHECK(gate.offer(series(0, 10), at(0, 0, 0, 1)) == verdict_counts{.refused_daily = 10});
     CHECK(gate.daily().span == window_span{first_day + days{1}, first_day + days{2}});
-    CHECK(gate.daily().series_current == 10);
-    CHECK(gate.daily().series_refused == 10);
-    CHECK(gate.daily().samples_refused == 10);
+    CHECK(gate.daily() == counts{.current = 10, .refused = 10, .samples_refused = 10});
 }
 
 TEST_CASE("the first nanosecond of an hour belongs to it, the last of the one before does not") {

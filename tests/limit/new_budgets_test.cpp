@@ -12,11 +12,8 @@ namespace new_budgets_test {
 namespace {
 
 limit_rules with_limit(std::uint64_t max, std::uint64_t groups_max = 10'000) {
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.each = {"namespace"};
+    label_limit limit = limit_named("per-namespace", {"namespace"}, {.hourly = max, .daily = 0});
     limit.groups_max = groups_max;
-    limit.maxima = {.hourly = max, .daily = 0};
     limit_rules settings;
     settings.limits.push_back(limit);
     return settings;

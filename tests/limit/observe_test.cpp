@@ -10,9 +10,7 @@ using namespace seriesgate::testing;
 namespace {
 
 label_limit observed(std::string name, series_maxima maxima) {
-    label_limit limit;
-    limit.name = std::move(name);
-    limit.maxima = maxima;
+    label_limit limit = limit_named(std::move(name), {}, maxima);
     limit.mode = limit_mode::observe;
     return limit;
 }
@@ -36,38 +34,28 @@ TEST_CASE("an observed limit refuses nothing and counts what it would have refus
     labelled_offering gate{watching({.hourly = 5, .daily = 0}), at(10)};
     CHECK(gate.accepted(some(0, 8), at(10)) == 8);
     CHECK(gate.accepted(some(0, 8), at(10)) == 8);
-    CHECK(gate.hourly(watch).series_current == 5);
-    CHECK(gate.hourly(watch).series_refused == 3);
+    CHECK(gate.hourly(watch) == counts{.current = 5, .refused = 3});
     CHECK(gate.budget(watch).mode == limit_mode::observe);
-    CHECK(gate.hourly().series_current == 8);
-    CHECK(gate.hourly().series_refused == 0);
-    CHECK(gate.hourly().samples_refused == 0);
+    CHECK(gate.hourly() == counts{.current = 8, .refused = 0, .samples_refused = 0});
     CHECK(gate.accepted(some(0, 4), at(11)) == 4);
-    CHECK(gate.hourly(watch).series_current == 4);
-    CHECK(gate.hourly(watch).series_refused == 0);
+    CHECK(gate.hourly(watch) == counts{.current = 4, .refused = 0});
 }
 
 TEST_CASE("hour and day of an observed limit count independently: each takes while it has room") {
     SECTION("the hour is spent first") {
         labelled_offering gate{watching({.hourly = 5, .daily = 9}), at(10)};
         gate.offer(some(0, 8), at(10));
-        CHECK(gate.hourly(watch).series_current == 5);
-        CHECK(gate.hourly(watch).series_refused == 3);
-        CHECK(gate.daily(watch).series_current == 8);
-        CHECK(gate.daily(watch).series_refused == 0);
+        CHECK(gate.hourly(watch) == counts{.current = 5, .refused = 3});
+        CHECK(gate.daily(watch) == counts{.current = 8, .refused = 0});
         gate.offer(some(6, 6), at(11));  // two that the day knows, four that it does not
-        CHECK(gate.hourly(watch).series_current == 5);
-        CHECK(gate.hourly(watch).series_refused == 1);
-        CHECK(gate.daily(watch).series_current == 9);
-        CHECK(gate.daily(watch).series_refused == 3);
+        CHECK(gate.hourly(watch) == counts{.current = 5, .refused = 1});
+        CHECK(gate.daily(watch) == counts{.current = 9, .refused = 3});
     }
     SECTION("the day is spent first") {
         labelled_offering gate{watching({.hourly = 9, .daily = 5}), at(10)};
         gate.offer(some(0, 8), at(10));
-        CHECK(gate.hourly(watch).series_current == 8);
-        CHECK(gate.hourly(watch).series_refused == 0);
-        CHECK(gate.daily(watch).series_current == 5);
-        CHECK(gate.daily(watch).series_refused == 3);
+        CHECK(gate.hourly(watch) == counts{.current = 8, .refused = 0});
+        CHECK(gate.daily(watch) == counts{.current = 5, .refused = 3});
     }
 }
 
@@ -128,8 +116,7 @@ TEST_CASE("an enforced limit that comes to observe lets all in") {
     CHECK(gate.accepted(some(0, 8), at(10)) == 5);
     gate.limiter.reconfigure(watching({.hourly = 5, .daily = 0}));
     CHECK(gate.accepted(some(0, 8), at(10)) == 8);
-    CHECK(gate.hourly(watch).series_current == 5);
-    CHECK(gate.hourly(watch).series_refused == 3);
+    CHECK(gate.hourly(watch) == counts{.current = 5, .refused = 3});
 }
 
 TEST_CASE("other limits are enforced beside an observed one, and what they refuse takes none of its room") {
@@ -138,8 +125,7 @@ TEST_CASE("other limits are enforced beside an observed one, and what they refus
     labelled_offering gate{settings, at(10)};
     CHECK(gate.offer(some(0, 3), at(10)) == verdict_counts{.accepted = 3});
     CHECK(gate.offer(some(3, 7), at(10)) == verdict_counts{.accepted = 4, .refused_hourly = 3});
-    CHECK(gate.hourly(watch).series_current == 5);
-    CHECK(gate.hourly(watch).series_refused == 5);
+    CHECK(gate.hourly(watch) == counts{.current = 5, .refused = 5});
     gate.limiter.reconfigure(watching({.hourly = 20, .daily = 0}));
     CHECK(gate.hourly(watch).series_current == 7);
 }
@@ -154,18 +140,14 @@ TEST_CASE("in observe mode every limit only watches") {
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(some(0, 9), at(10)) == 9);
     CHECK(gate.hourly(watch).series_current == 5);
-    CHECK(gate.hourly(tenant_id("")).series_current == 4);
-    CHECK(gate.hourly(tenant_id("")).series_refused == 5);
-    CHECK(gate.daily(tenant_id("")).series_current == 3);
-    CHECK(gate.daily(tenant_id("")).series_refused == 6);
+    CHECK(gate.hourly(tenant_id("")) == counts{.current = 4, .refused = 5});
+    CHECK(gate.daily(tenant_id("")) == counts{.current = 3, .refused = 6});
     CHECK(gate.budget(tenant_id("")).mode == limit_mode::observe);
-    CHECK(gate.hourly().series_max == 6);
-    CHECK(gate.hourly().series_current == 6);
+    CHECK(gate.hourly() == counts{.max = 6, .current = 6});
     CHECK(gate.daily().series_current == 7);
     // What the global limit would have refused.
-    CHECK(gate.hourly().series_refused == 3);
+    CHECK(gate.hourly() == counts{.refused = 3, .samples_refused = 0});
     CHECK(gate.daily().series_refused == 2);
-    CHECK(gate.hourly().samples_refused == 0);
     // To enforce: those that are in stay in.
     settings.mode = limit_mode::enforce;
     gate.limiter.reconfigure(settings);
@@ -186,14 +168,11 @@ TEST_CASE("an observed limit keeps room for incumbents in what it would refuse, 
     labelled_offering gate{settings, at(10)};
     gate.offer(some(0, 4), at(10));
     CHECK(gate.accepted(some(100, 3), at(11)) == 3);
-    CHECK(gate.hourly(watch).series_current == 1);
-    CHECK(gate.hourly(watch).series_refused == 2);
+    CHECK(gate.hourly(watch) == counts{.current = 1, .refused = 2});
     CHECK(gate.accepted(some(0, 4), at(11, 5)) == 4);
-    CHECK(gate.hourly(watch).series_current == 5);
-    CHECK(gate.hourly(watch).series_refused == 2);
+    CHECK(gate.hourly(watch) == counts{.current = 5, .refused = 2});
     CHECK(gate.accepted(some(200, 3), at(11, 30)) == 3);
-    CHECK(gate.hourly(watch).series_current == 5);
-    CHECK(gate.hourly(watch).series_refused == 5);
+    CHECK(gate.hourly(watch) == counts{.current = 5, .refused = 5});
 }
 
 TEST_CASE("no explanation names a budget that only watches") {

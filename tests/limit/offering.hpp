@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/window_sets.hpp"
+#include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
 namespace seriesgate::testing {
@@ -56,6 +60,29 @@ struct verdict_counts {
     friend bool operator==(const verdict_counts&, const verdict_counts&) = default;
 };
 
+/// What a window's figures came to: those that a test names.
+struct counts {
+    using number = std::optional<std::uint64_t>;
+    number max{}, current{}, reserved{}, refused{}, samples_refused{}, over_limit{};
+
+    friend bool operator==(const window_figures& shown, const counts& of) {
+        return of.agree(shown) && !of.reserved &&
+               of.samples_refused.value_or(shown.samples_refused) == shown.samples_refused &&
+               of.over_limit.value_or(shown.series_over_limit) == shown.series_over_limit;
+    }
+    friend bool operator==(const budget_window_figures& shown, const counts& of) {
+        return of.agree(shown) && !of.samples_refused && !of.over_limit &&
+               of.reserved.value_or(shown.series_reserved) == shown.series_reserved;
+    }
+
+  private:
+    [[nodiscard]] bool agree(const auto& shown) const {
+        return max.value_or(shown.series_max) == shown.series_max &&
+               current.value_or(shown.series_current) == shown.series_current &&
+               refused.value_or(shown.series_refused) == shown.series_refused;
+    }
+};
+
 /// A limiter, and a caller with the buffers that one needs.
 struct offering {
     series_limiter limiter;
@@ -85,3 +112,41 @@ struct offering {
 };
 
 }  // namespace seriesgate::testing
+
+namespace Catch {
+
+template <>
+struct StringMaker<seriesgate::testing::counts> {
+    static std::string convert(const seriesgate::testing::counts& of) {
+        std::ostringstream out;
+        const auto tell = [&out](const char* name, const seriesgate::testing::counts::number& number) {
+            if (number) out << name << ' ' << *number << ' ';
+        };
+        tell("max", of.max);
+        tell("current", of.current);
+        tell("reserved", of.reserved);
+        tell("refused", of.refused);
+        tell("samples refused", of.samples_refused);
+        tell("over limit", of.over_limit);
+        return out.str();
+    }
+};
+
+template <>
+struct StringMaker<seriesgate::window_figures> {
+    static std::string convert(const seriesgate::window_figures& of) {
+        return StringMaker<seriesgate::testing::counts>::convert({of.series_max, of.series_current, std::nullopt,
+                                                                  of.series_refused, of.samples_refused,
+                                                                  of.series_over_limit});
+    }
+};
+
+template <>
+struct StringMaker<seriesgate::budget_window_figures> {
+    static std::string convert(const seriesgate::budget_window_figures& of) {
+        return StringMaker<seriesgate::testing::counts>::convert(
+            {of.series_max, of.series_current, of.series_reserved, of.series_refused, std::nullopt, std::nullopt});
+    }
+};
+
+}  // namespace Catch

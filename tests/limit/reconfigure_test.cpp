@@ -14,11 +14,7 @@ limit_rules base(std::uint64_t hourly_max = 0) {
 }
 
 label_limit per_namespace(std::uint64_t hourly) {
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.each = {"namespace"};
-    limit.maxima = {.hourly = hourly, .daily = 0};
-    return limit;
+    return limit_named("per-namespace", {"namespace"}, {.hourly = hourly, .daily = 0});
 }
 
 limit_rules limited(const label_limit& limit) {
@@ -40,8 +36,7 @@ TEST_CASE("a limit lowered below its count refuses newcomers and keeps what is k
     gate.offer({.count = 8}, at(10));
     gate.limiter.reconfigure(base(5));
     CHECK(gate.offer({.count = 10}, at(10)) == verdict_counts{.accepted = 8, .refused_hourly = 2});
-    CHECK(gate.hourly().series_max == 5);
-    CHECK(gate.hourly().series_current == 8);
+    CHECK(gate.hourly() == counts{.max = 5, .current = 8});
     CHECK(gate.accepted({.count = 10}, at(11)) == 5);
 }
 
@@ -143,8 +138,7 @@ TEST_CASE("a group in the overflow budget gets its own with an override, and cou
     SECTION("and keeps it when the override goes, with the limit of the others") {
         limit.overrides.clear();
         gate.limiter.reconfigure(limited(limit));
-        CHECK(gate.hourly(shop).series_max == 5);
-        CHECK(gate.hourly(shop).series_current == 7);
+        CHECK(gate.hourly(shop) == counts{.max = 5, .current = 7});
     }
 }
 

@@ -18,10 +18,7 @@ limit_rules small_filters() {
     limit_rules settings{.global = {.hourly = 200, .daily = 300}, .false_positive_rate = 0.9};
     settings.tenants.fallback = {.hourly = 100, .daily = 0};
     settings.tenants.tenants_max = 2;
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.each = {"namespace", "job"};
-    limit.maxima = {.hourly = 10, .daily = 0};
+    label_limit limit = limit_named("per-namespace", {"namespace", "job"}, {.hourly = 10, .daily = 0});
     limit.per_tenant = true;
     limit.groups_max = 2;
     settings.limits = {limit};

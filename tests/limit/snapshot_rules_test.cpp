@@ -14,11 +14,7 @@ namespace {
 limit_rules before() {
     limit_rules settings{.incumbent_grace = std::chrono::minutes{10}};
     settings.tenants.fallback = {.hourly = 10, .daily = 0};
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.each = {"namespace"};
-    limit.maxima = {.hourly = 6, .daily = 0};
-    settings.limits = {limit};
+    settings.limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 6, .daily = 0})};
     return settings;
 }
 
@@ -80,15 +76,11 @@ TEST_CASE("a limit with another name, other labels or in the tenants' hands coun
 
 TEST_CASE("a limit that is new counts from now, wherever it stands") {
     limit_rules settings = before();
-    label_limit added;
-    added.name = "all";
-    added.maxima = {.hourly = 2, .daily = 0};
-    settings.limits.insert(settings.limits.begin(), added);
+    settings.limits.insert(settings.limits.begin(), limit_named("all", {}, {.hourly = 2, .daily = 0}));
     labelled_offering gate{settings, at(10)};
     REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
     CHECK_FALSE(gate.has({.limit = "all"}));
-    CHECK(gate.hourly(group("z")).series_current == 6);
-    CHECK(gate.hourly(group("z")).series_refused == 3);
+    CHECK(gate.hourly(group("z")) == counts{.current = 6, .refused = 3});
     CHECK(gate.offer(in("a", "x", 0, 10), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 5});
 }
 
@@ -98,8 +90,7 @@ TEST_CASE("other maxima hold at once") {
     settings.limits[0].maxima.hourly = 4;
     labelled_offering gate{settings, at(10)};
     REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
-    CHECK(gate.hourly(group("z")).series_max == 4);
-    CHECK(gate.hourly(group("z")).series_current == 6);
+    CHECK(gate.hourly(group("z")) == counts{.max = 4, .current = 6});
     CHECK(gate.offer(in("c", "z", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
     CHECK(gate.offer(in("b", "w", 0, 9), at(10)) == verdict_counts{.accepted = 1, .refused_hourly = 8});
 }
@@ -188,10 +179,8 @@ TEST_CASE("a restart leaves every tenant and group its own budget, overrides or 
 
 TEST_CASE("an observed limit's series beyond its maximum are counted when it is restored with a higher one") {
     limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
-    label_limit watch;
-    watch.name = "watch";
+    label_limit watch = limit_named("watch", {}, {.hourly = 5, .daily = 6});
     watch.mode = limit_mode::observe;
-    watch.maxima = {.hourly = 5, .daily = 6};
     settings.limits = {watch};
     labelled_offering gate{settings, at(10)};
     gate.offer({.count = 9}, at(10));

@@ -18,15 +18,10 @@ limit_rules all_kinds() {
     limit_rules settings{.global = {.hourly = 40, .daily = 100}};
     settings.tenants.fallback = {.hourly = 20, .daily = 60};
     settings.tenants.tenants_max = 2;
-    label_limit limit;
-    limit.name = "per-namespace";
-    limit.each = {"namespace"};
+    label_limit limit = limit_named("per-namespace", {"namespace"}, {.hourly = 12, .daily = 30});
     limit.groups_max = 2;
-    limit.maxima = {.hourly = 12, .daily = 30};
     limit.per_tenant = true;
-    label_limit watch;
-    watch.name = "watch";
-    watch.maxima = {.hourly = 8, .daily = 9};
+    label_limit watch = limit_named("watch", {}, {.hourly = 8, .daily = 9});
     watch.mode = limit_mode::observe;
     settings.limits = {limit, watch};
     settings.exempt = {selecting("{namespace=\"vital\"}")};
@@ -129,11 +124,9 @@ TEST_CASE("an admission that has seen nothing can be saved and restored") {
 TEST_CASE("restored in its hour, a limit stays spent") {
     offering gate{ten_an_hour, at(10, 50)};
     REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(10, 50)));
-    CHECK(gate.hourly().series_refused == 2);
-    CHECK(gate.hourly().samples_refused == 2);
+    CHECK(gate.hourly() == counts{.refused = 2, .samples_refused = 2});
     CHECK(gate.offer(series(0, 12), at(10, 50)) == verdict_counts{.accepted = 10, .refused_hourly = 2});
-    CHECK(gate.hourly().series_refused == 2);
-    CHECK(gate.hourly().samples_refused == 4);
+    CHECK(gate.hourly() == counts{.refused = 2, .samples_refused = 4});
 }
 
 TEST_CASE("restored in the next hour, its series are incumbents") {
@@ -147,8 +140,7 @@ TEST_CASE("restored in the next hour, its series are incumbents") {
     REQUIRE(restored(gate.limiter, saved_with_ten(then), now));
     CHECK(gate.hourly().span == hour_of(now));
     CHECK(gate.daily().span == day_of(now));
-    CHECK(gate.hourly().series_current == 0);
-    CHECK(gate.hourly().series_refused == 0);
+    CHECK(gate.hourly() == counts{.current = 0, .refused = 0});
     CHECK(gate.accepted(stale_markers(0, 10), now) == 10);
     CHECK(gate.offer(series(100, 20), now) == verdict_counts{.refused_hourly = 20});
     CHECK(gate.accepted(series(0, 10), now) == 10);

@@ -29,16 +29,11 @@ TEST_CASE("every tenant has a budget of its own, the tenant without a name too")
         CHECK(gate.offer(of(tenant, 0, 7), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 2});
     CHECK(figures_of(gate.limiter).tenants.size() == 3);
     for (const char* tenant : {"", "a", "b"}) {
-        CHECK(gate.hourly(tenant_id(tenant)).series_max == 5);
-        CHECK(gate.hourly(tenant_id(tenant)).series_current == 5);
-        CHECK(gate.hourly(tenant_id(tenant)).series_refused == 2);
-        CHECK(gate.daily(tenant_id(tenant)).series_max == 8);
-        CHECK(gate.daily(tenant_id(tenant)).series_current == 5);
-        CHECK(gate.daily(tenant_id(tenant)).series_refused == 0);
+        CHECK(gate.hourly(tenant_id(tenant)) == counts{.max = 5, .current = 5, .refused = 2});
+        CHECK(gate.daily(tenant_id(tenant)) == counts{.max = 8, .current = 5, .refused = 0});
         CHECK(gate.budget(tenant_id(tenant)).mode == limit_mode::enforce);
     }
-    CHECK(gate.hourly().series_current == 15);
-    CHECK(gate.hourly().series_refused == 6);
+    CHECK(gate.hourly() == counts{.current = 15, .refused = 6});
 }
 
 TEST_CASE("a tenant's day goes on when its hour begins anew") {
@@ -47,8 +42,7 @@ TEST_CASE("a tenant's day goes on when its hour begins anew") {
     CHECK(gate.offer(of("a", 0, 9), at(11)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
     CHECK(gate.daily(tenant_id("a")).series_current == 5);
     CHECK(gate.offer(of("a", 5, 9), at(12)) == verdict_counts{.accepted = 3, .refused_daily = 6});
-    CHECK(gate.daily(tenant_id("a")).series_current == 8);
-    CHECK(gate.daily(tenant_id("a")).series_refused == 6);
+    CHECK(gate.daily(tenant_id("a")) == counts{.current = 8, .refused = 6});
     CHECK(gate.hourly(tenant_id("a")).series_current == 3);
     leap(gate.limiter, at(0, 0, 0, 1));
     CHECK(gate.accepted(of("a", 20, 9), at(0, 0, 0, 1)) == 5);
@@ -62,8 +56,7 @@ TEST_CASE("an override replaces what the others have, zero takes the limit away"
     CHECK(gate.accepted(of("free", 0, 20), at(10)) == 20);
     CHECK(gate.accepted(of("", 0, 20), at(10)) == 1);
     CHECK(gate.accepted(of("other", 0, 20), at(10)) == 5);
-    CHECK(gate.hourly(tenant_id("free")).series_max == 0);
-    CHECK(gate.hourly(tenant_id("free")).series_current == 20);
+    CHECK(gate.hourly(tenant_id("free")) == counts{.max = 0, .current = 20});
 }
 
 TEST_CASE("a series needs room in its tenant's budget and in the global one") {
@@ -74,8 +67,7 @@ TEST_CASE("a series needs room in its tenant's budget and in the global one") {
     CHECK(gate.accepted(of("b", 0, 9), at(10)) == 3);
     CHECK(gate.hourly().series_current == 8);
     // The global refusals took nothing from the tenant, and its budget is not what was spent.
-    CHECK(gate.hourly(tenant_id("b")).series_current == 3);
-    CHECK(gate.hourly(tenant_id("b")).series_refused == 0);
+    CHECK(gate.hourly(tenant_id("b")) == counts{.current = 3, .refused = 0});
     CHECK(gate.hourly(tenant_id("a")).series_refused == 4);
 }
 
@@ -91,9 +83,7 @@ TEST_CASE("tenants beyond the bound share one budget with the limits of the fall
     CHECK(gate.accepted(of("c", 3, 9), at(10)) == 0);
     CHECK(gate.accepted(of("b", 2, 9), at(10)) == 3);
     CHECK_FALSE(gate.has(tenant_id("c")));
-    CHECK(gate.hourly(tenant_overflow).series_max == 5);
-    CHECK(gate.hourly(tenant_overflow).series_current == 5);
-    CHECK(gate.hourly(tenant_overflow).series_refused == 16);
+    CHECK(gate.hourly(tenant_overflow) == counts{.max = 5, .current = 5, .refused = 16});
     const auto overflow = gate.budget(tenant_overflow);
     CHECK(name_of(overflow).tenant == "__overflow__");
     CHECK(name_of(overflow).has_tenant);
@@ -199,8 +189,7 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     CHECK(spent[1].window == refusing_window::hourly);
     CHECK(name_of(spent[2].figures).tenant == "a");
     CHECK(spent[2].window == refusing_window::daily);
-    CHECK(spent[2].figures.daily.series_max == 5);
-    CHECK(spent[2].figures.daily.series_current == 5);
+    CHECK(spent[2].figures.daily == counts{.max = 5, .current = 5});
     CHECK(explain(gate.limiter, refused, {}, "new").size() == 1);
     CHECK(figures_of(gate.limiter).tenants.size() == 1);
 }
@@ -219,8 +208,7 @@ TEST_CASE("tenants' limits may only watch") {
     settings.tenants.mode = limit_mode::observe;
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted(of("a", 0, 9), at(10)) == 9);
-    CHECK(gate.hourly(tenant_id("a")).series_current == 5);
-    CHECK(gate.hourly(tenant_id("a")).series_refused == 4);
+    CHECK(gate.hourly(tenant_id("a")) == counts{.current = 5, .refused = 4});
     CHECK(gate.budget(tenant_id("a")).mode == limit_mode::observe);
     CHECK(gate.accepted(of("b", 0, 9), at(10)) == 3);
     settings.tenants.mode = limit_mode::enforce;
@@ -240,11 +228,8 @@ TEST_CASE("what the global budget has refused is told apart from what others hav
     const limiter_figures figures = figures_of(gate.limiter);
     CHECK(figures.hourly.series_refused == 5);
     CHECK(figures.global.mode == limit_mode::enforce);
-    CHECK(figures.global.hourly.series_max == 7);
-    CHECK(figures.global.hourly.series_current == 7);
-    CHECK(figures.global.hourly.series_refused == 2);
-    CHECK(figures.global.daily.series_max == 0);
-    CHECK(figures.global.daily.series_current == 7);
+    CHECK(figures.global.hourly == counts{.max = 7, .current = 7, .refused = 2});
+    CHECK(figures.global.daily == counts{.max = 0, .current = 7});
 }
 
 TEST_CASE("figures tell of the room that is kept for incumbents") {
@@ -253,8 +238,7 @@ TEST_CASE("figures tell of the room that is kept for incumbents") {
     labelled_offering gate{settings, at(10)};
     gate.offer(of("a", 0, 4), at(10, 30));
     gate.offer(of("a", 0, 1), at(11));
-    CHECK(gate.hourly(tenant_id("a")).series_current == 1);
-    CHECK(gate.hourly(tenant_id("a")).series_reserved == 3);
+    CHECK(gate.hourly(tenant_id("a")) == counts{.current = 1, .reserved = 3});
     CHECK(figures_of(gate.limiter).global.hourly.series_reserved == 3);
     gate.offer(of("a", 0, 1), at(11, 10));
     CHECK(gate.hourly(tenant_id("a")).series_reserved == 0);

@@ -69,13 +69,11 @@ TEST_CASE("what nobody has answered is refused or passes, and is asked again the
     CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::withheld}) ==
           verdict_list(2, verdict::refused_hourly));
     CHECK(gate.refused_by(0) == "__unavailable__");
-    CHECK(gate.figures().hourly.samples_refused == 4);
-    CHECK(gate.figures().hourly.series_refused == 0);
+    CHECK(gate.figures().hourly == counts{.refused = 0, .samples_refused = 4});
     CHECK(gate.look_up(0, 2, at(10, 30)) == 2);
     CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::let_pass}) == verdict_list(2, verdict::admitted));
     CHECK(gate.look_up(0, 2, at(10, 30)) == 2);
-    CHECK(gate.figures().hourly.series_current == 0);
-    CHECK(gate.figures().hourly.samples_refused == 4);
+    CHECK(gate.figures().hourly == counts{.current = 0, .samples_refused = 4});
 }
 
 TEST_CASE("a series that a limit applies to and that nobody was asked about is withheld") {

@@ -142,8 +142,7 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
         CHECK(gate.offer(0, 3, at(10, 30), {.outcome = told_outcome::taken, .heard = global}) ==
               verdict_list(3, verdict::admitted));
         CHECK(gate.figures().hourly.series_current == 5);
-        CHECK(gate.figures().limits.at(0).hourly.series_current == 1);
-        CHECK(gate.figures().limits.at(0).hourly.series_refused == 2);
+        CHECK(gate.figures().limits.at(0).hourly == counts{.current = 1, .refused = 2});
     }
 }
 

@@ -177,11 +177,7 @@ TEST_CASE("no more are accepted at once than can be remembered") {
 }
 
 TEST_CASE("what no limit may refuse is told to nobody, and the groups of what is told go with it") {
-    label_limit per_job;
-    per_job.name = "per-job";
-    per_job.match = selecting("{job=\"a\"}");
-    per_job.each = {"job"};
-    per_job.maxima = {.hourly = 5, .daily = 0};
+    label_limit per_job = limit_named("per-job", {"job"}, {.hourly = 5, .daily = 0}, "{job=\"a\"}");
     limit_rules rules;
     rules.limits = {per_job};
     gate_of_fleet gate{rules, at(10)};

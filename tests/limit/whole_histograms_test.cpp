@@ -9,14 +9,6 @@ using namespace seriesgate::testing;
 
 namespace {
 
-label_limit matching(std::string name, std::string_view match, series_maxima maxima) {
-    label_limit limit;
-    limit.name = std::move(name);
-    limit.match = selecting(match);
-    limit.maxima = maxima;
-    return limit;
-}
-
 series_list reversed(series_list of) {
     std::ranges::reverse(of);
     return of;
@@ -39,16 +31,13 @@ TEST_CASE("a histogram that begins with the last room is admitted whole, and cou
         CHECK(gate.accept(joined(part(latency(1), 0, 3), gauges(500, 5)), at(10)) == 3);
         CHECK(gate.accept(joined(latency(1), joined(gauges(500, 5), latency(1))), at(10)) == 24);
     }
-    CHECK(gate.hourly().series_current == 109);
-    CHECK(gate.hourly().series_over_limit == 9);
-    CHECK(gate.daily().series_current == 109);
-    CHECK(gate.daily().series_over_limit == 0);
+    CHECK(gate.hourly() == counts{.current = 109, .over_limit = 9});
+    CHECK(gate.daily() == counts{.current = 109, .over_limit = 0});
     CHECK(gate.hourly(tenant_id("")).series_current == 109);
 
     CHECK(gate.accept(joined(latency(2), gauges(900, 1)), at(10)) == 0);
     CHECK(gate.accept(latency(1), at(10)) == 12);
-    CHECK(gate.hourly().series_current == 109);
-    CHECK(gate.hourly().series_over_limit == 9);
+    CHECK(gate.hourly() == counts{.current = 109, .over_limit = 9});
 }
 
 TEST_CASE("without the option the limit is exact to the series") {
@@ -57,23 +46,19 @@ TEST_CASE("without the option the limit is exact to the series") {
     histogram_offering gate{settings, at(10)};
     gate.accept(gauges(0, 97), at(10));
     CHECK(gate.accept(latency(1), at(10)) == 3);
-    CHECK(gate.hourly().series_current == 100);
-    CHECK(gate.hourly().series_over_limit == 0);
+    CHECK(gate.hourly() == counts{.current = 100, .over_limit = 0});
     CHECK(gate.labels.asked == 0);
 }
 
 TEST_CASE("the overshoot is what was missing of the histograms that had begun") {
     histogram_offering gate{whole(50), at(10)};
     for (int pod = 0; pod < 70; ++pod) gate.accept(part(latency(pod), 0, 1), at(10));
-    CHECK(gate.hourly().series_current == 50);
-    CHECK(gate.hourly().series_over_limit == 0);
+    CHECK(gate.hourly() == counts{.current = 50, .over_limit = 0});
     std::uint64_t accepted = 0;
     for (int round = 0; round < 3; ++round)
         for (int pod = 0; pod < 70; ++pod) accepted += gate.accept(latency(pod), at(10, round));
     CHECK(accepted == 3 * 50 * 12);
-    CHECK(gate.hourly().series_current == 50 * 12);
-    CHECK(gate.hourly().series_over_limit == 50 * 11);
-    CHECK(gate.hourly().series_refused == 20 * 12);
+    CHECK(gate.hourly() == counts{.current = 50 * 12, .refused = 20 * 12, .over_limit = 50 * 11});
 }
 
 TEST_CASE("a histogram has an end: a label le that explodes does not pass the limits") {
@@ -87,7 +72,7 @@ TEST_CASE("a histogram has an end: a label le that explodes does not pass the li
 
 TEST_CASE("a histogram that was refused is refused whole, though a series of it would find room") {
     limit_rules settings = whole(0);
-    settings.limits = {matching("buckets", "{le!=\"\"}", {.hourly = 10, .daily = 0})};
+    settings.limits = {limit_named("buckets", {}, {.hourly = 10, .daily = 0}, "{le!=\"\"}")};
     histogram_offering gate{settings, at(10)};
     CHECK(gate.accept(latency(1), at(10)) == 12);
     SECTION("in one request, wherever the sum stands") {
@@ -99,8 +84,7 @@ TEST_CASE("a histogram that was refused is refused whole, though a series of it 
         CHECK(gate.accept(part(latency(2), 1, 9), at(10, 2)) == 0);
     }
     CHECK(gate.accept(gauges(0, 5), at(10)) == 5);
-    CHECK(gate.hourly().series_current == 17);
-    CHECK(gate.hourly().series_refused == 12);
+    CHECK(gate.hourly() == counts{.current = 17, .refused = 12});
     CHECK(gate.hourly({.limit = "buckets"}).series_refused == 10);
 
     settings.limits[0].maxima.hourly = 11;  // room again
@@ -112,7 +96,7 @@ TEST_CASE("a histogram that was refused is refused whole, though a series of it 
 
 TEST_CASE("all of a refused histogram have the window and the answer of the first") {
     limit_rules settings = whole(0);
-    settings.limits = {matching("buckets", "{le!=\"\"}", {.hourly = 0, .daily = 10})};
+    settings.limits = {limit_named("buckets", {}, {.hourly = 0, .daily = 10}, "{le!=\"\"}")};
     settings.limits[0].answer = limit_answer::reject;
     histogram_offering gate{settings, at(10)};
     gate.accept(latency(1), at(10));
@@ -125,17 +109,15 @@ TEST_CASE("all of a refused histogram have the window and the answer of the firs
 TEST_CASE("a histogram begun in one budget is completed in all, and each has its true count") {
     limit_rules settings = whole(100);
     settings.tenants.fallback = {.hourly = 5, .daily = 0};
-    settings.limits = {matching("buckets", "{le!=\"\"}", {.hourly = 4, .daily = 0}),
-                       matching("watch", "{le!=\"\"}", {.hourly = 3, .daily = 0})};
+    settings.limits = {limit_named("buckets", {}, {.hourly = 4, .daily = 0}, "{le!=\"\"}"),
+                       limit_named("watch", {}, {.hourly = 3, .daily = 0}, "{le!=\"\"}")};
     settings.limits[1].mode = limit_mode::observe;
     histogram_offering gate{settings, at(10)};
     CHECK(gate.accept(latency(1), at(10), "t") == 12);
     CHECK(gate.hourly().series_current == 12);
-    CHECK(gate.hourly(tenant_id("t")).series_current == 12);
-    CHECK(gate.hourly(tenant_id("t")).series_refused == 0);
+    CHECK(gate.hourly(tenant_id("t")) == counts{.current = 12, .refused = 0});
     CHECK(gate.hourly({.limit = "buckets"}).series_current == 10);
-    CHECK(gate.hourly({.limit = "watch"}).series_current == 3);
-    CHECK(gate.hourly({.limit = "watch"}).series_refused == 7);
+    CHECK(gate.hourly({.limit = "watch"}) == counts{.current = 3, .refused = 7});
     CHECK(gate.hourly().series_over_limit == 8);  // two of them over both
     CHECK(gate.accept(latency(2), at(10), "t") == 0);
 }
@@ -145,9 +127,7 @@ TEST_CASE("what observes refuses nothing, and no histogram is over a limit") {
     settings.mode = limit_mode::observe;
     histogram_offering gate{settings, at(10)};
     CHECK(gate.accept(joined(latency(1), latency(2)), at(10)) == 24);
-    CHECK(gate.hourly().series_current == 5);
-    CHECK(gate.hourly().series_refused == 19);
-    CHECK(gate.hourly().series_over_limit == 0);
+    CHECK(gate.hourly() == counts{.current = 5, .refused = 19, .over_limit = 0});
 }
 
 TEST_CASE("what is exempt neither begins a histogram nor is refused with one") {

@@ -17,10 +17,8 @@ TEST_CASE("a histogram has to begin anew in every hour") {
     CHECK(gate.accept(joined(latency(1), latency(2)), at(10)) == 24);
     CHECK(gate.hourly().series_over_limit == 9);
     CHECK(gate.accept(joined(gauges(0, 15), latency(1)), at(11)) == 15);
-    CHECK(gate.hourly().series_current == 15);
-    CHECK(gate.hourly().series_over_limit == 0);
-    CHECK(gate.daily().series_over_limit == 0);
-    CHECK(gate.daily().series_current == 39);
+    CHECK(gate.hourly() == counts{.current = 15, .over_limit = 0});
+    CHECK(gate.daily() == counts{.current = 39, .over_limit = 0});
 }
 
 TEST_CASE("what the day has begun it completes, if the hour has room") {
@@ -31,14 +29,12 @@ TEST_CASE("what the day has begun it completes, if the hour has room") {
 
     SECTION("in the same hour") {
         CHECK(gate.accept(latency(1), at(10)) == 12);
-        CHECK(gate.hourly().series_current == 24);
-        CHECK(gate.hourly().series_over_limit == 4);
+        CHECK(gate.hourly() == counts{.current = 24, .over_limit = 4});
     }
     SECTION("in another") {
         leap(gate.limiter, at(12));
         CHECK(gate.accept(latency(1), at(12)) == 12);
-        CHECK(gate.hourly().series_current == 12);
-        CHECK(gate.hourly().series_over_limit == 0);
+        CHECK(gate.hourly() == counts{.current = 12, .over_limit = 0});
     }
     SECTION("not without room in the hour") {
         leap(gate.limiter, at(12));
@@ -48,14 +44,12 @@ TEST_CASE("what the day has begun it completes, if the hour has room") {
         CHECK(gate.accept(latency(1), at(13)) == 12);
         CHECK(gate.hourly().series_over_limit == 0);
     }
-    CHECK(gate.daily().series_current == 24);
-    CHECK(gate.daily().series_over_limit == 9);
+    CHECK(gate.daily() == counts{.current = 24, .over_limit = 9});
     CHECK(gate.accept(latency(2), at(13, 30)) == 0);  // a leap for who is still at ten, and not believed yet
 
     leap(gate.limiter, at(0, 0, 0, 1));
     CHECK(gate.accept(latency(2), at(0, 0, 0, 1)) == 12);
-    CHECK(gate.daily().series_over_limit == 0);
-    CHECK(gate.daily().series_current == 12);
+    CHECK(gate.daily() == counts{.current = 12, .over_limit = 0});
 }
 
 TEST_CASE("incumbents come back whole, the overshoot too as far as begun, and newcomers are refused whole") {
@@ -69,8 +63,7 @@ TEST_CASE("incumbents come back whole, the overshoot too as far as begun, and ne
     CHECK(gate.accept(latency(9), at(11)) == 0);
     CHECK(gate.accept(known, at(11, 1)) == 36);
     CHECK(gate.accept(joined(latency(9), gauges(0, 3)), at(11, 9)) == 0);
-    CHECK(gate.hourly().series_current == 36);
-    CHECK(gate.hourly().series_over_limit == 6);
+    CHECK(gate.hourly() == counts{.current = 36, .over_limit = 6});
     CHECK(gate.accept(latency(9), at(11, 11)) == 0);
 }
 
@@ -81,8 +74,7 @@ TEST_CASE("a newcomer completes its histogram beside the room that is kept for i
     gate.accept(gauges(0, 20), at(10));
     CHECK(gate.accept(gauges(50, 5), at(11)) == 5);
     CHECK(gate.accept(latency(1), at(11)) == 12);
-    CHECK(gate.hourly().series_current == 17);
-    CHECK(gate.hourly().series_over_limit == 7);
+    CHECK(gate.hourly() == counts{.current = 17, .over_limit = 7});
     CHECK(gate.accept(latency(2), at(11)) == 0);
     SECTION("all of them return") {
         CHECK(gate.accept(gauges(0, 20), at(11, 5)) == 20);
@@ -91,8 +83,7 @@ TEST_CASE("a newcomer completes its histogram beside the room that is kept for i
     SECTION("some do: what was over the limit takes the room of the others") {
         CHECK(gate.accept(gauges(0, 10), at(11, 5)) == 10);
         CHECK(gate.accept(gauges(100, 9), at(11, 10)) == 3);
-        CHECK(gate.hourly().series_current == 30);
-        CHECK(gate.hourly().series_over_limit == 7);
+        CHECK(gate.hourly() == counts{.current = 30, .over_limit = 7});
     }
 }
 
@@ -115,14 +106,12 @@ TEST_CASE("the option comes and goes with a reload, and what had begun is rememb
 
     gate.limiter.reconfigure(off);
     CHECK(gate.accept(latency(1), at(10)) == 4);
-    CHECK(gate.hourly().series_current == 23);
-    CHECK(gate.hourly().series_over_limit == 3);
+    CHECK(gate.hourly() == counts{.current = 23, .over_limit = 3});
 
     gate.limiter.reconfigure(whole(20));
     CHECK(gate.accept(latency(1), at(10)) == 12);
     CHECK(gate.accept(latency(2), at(10)) == 0);
-    CHECK(gate.hourly().series_current == 31);
-    CHECK(gate.hourly().series_over_limit == 11);
+    CHECK(gate.hourly() == counts{.current = 31, .over_limit = 11});
 }
 
 TEST_CASE("what was admitted while the option was off has not begun any histogram") {
@@ -142,8 +131,7 @@ TEST_CASE("a raised limit has room for what was over it first, a limit that goes
     const auto [max, room] = GENERATE(table<std::uint64_t, std::uint64_t>({{2, 0}, {8, 0}, {12, 0}, {17, 5}, {0, 40}}));
     gate.limiter.reconfigure(whole(max));
     CHECK(gate.accept(gauges(0, 40), at(10)) == room);
-    CHECK(gate.hourly().series_current == 12 + room);
-    CHECK(gate.hourly().series_over_limit == 9);
+    CHECK(gate.hourly() == counts{.current = 12 + room, .over_limit = 9});
 }
 
 TEST_CASE("a snapshot remembers which histograms have begun, and what was over the limits") {
@@ -155,8 +143,7 @@ TEST_CASE("a snapshot remembers which histograms have begun, and what was over t
     SECTION("with the option on") {
         histogram_offering gate{whole(20, 20), at(10)};
         REQUIRE(restored(gate.limiter, bytes, at(10)));
-        CHECK(gate.hourly().series_current == 23);
-        CHECK(gate.hourly().series_over_limit == 3);
+        CHECK(gate.hourly() == counts{.current = 23, .over_limit = 3});
         CHECK(gate.daily().series_over_limit == 3);
         CHECK(gate.accept(latency(1), at(10)) == 12);
         CHECK(gate.accept(latency(2), at(10)) == 0);
@@ -215,8 +202,7 @@ TEST_CASE("more histograms than the filter was made for: nobody is refused, the 
         if (gate.accept(latency(pod), at(10)) != 12) FAIL("histogram " << pod << " is not whole");
         if (pod % 1'000 == 0) gate.limiter.maintain(at(10));
     }
-    CHECK(gate.hourly().series_current == 240'000);
-    CHECK(gate.hourly().series_over_limit == 90'000);
+    CHECK(gate.hourly() == counts{.current = 240'000, .over_limit = 90'000});
     CHECK(gate.hourly().false_positive_rate <= promised);
 }
 
