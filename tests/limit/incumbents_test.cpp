@@ -1,4 +1,4 @@
-// Series of the previous hour have their slots reserved for a grace period.
+// Series of the previous hour have their slots reserved for a grace period: what budgets_model_test.cpp seldom meets.
 #include <algorithm>
 #include <random>
 
@@ -61,113 +61,6 @@ TEST_CASE("in any order incumbents all get in and newcomers fill what is left") 
     CHECK(gate.hourly().series_current == limit);
 }
 
-TEST_CASE("newcomers get at once what the previous hour did not use") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(series(0, 600), at(10));
-    CHECK(gate.accepted(newcomers, at(11)) == 400);
-    CHECK(gate.accepted(series(0, 600), at(11, 9)) == 600);
-    CHECK(gate.hourly().series_current == limit);
-}
-
-TEST_CASE("after the grace the slots of those that stayed away are free") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    gate.offer(newcomers, at(11));
-    CHECK(gate.accepted(series(0, 400), at(11, 5)) == 400);
-    CHECK(gate.offer(newcomers, at(11, 10) - 1ns) == verdict_counts{.refused_hourly = 2 * limit});
-    // The newcomers that were refused, and remembered for it, are looked at anew.
-    CHECK(gate.offer(newcomers, at(11, 10)) == verdict_counts{.accepted = 600, .refused_hourly = 1'400});
-    // An incumbent that comes later is a newcomer like any other.
-    CHECK(gate.offer(incumbents, at(11, 11)) == verdict_counts{.accepted = 400, .refused_hourly = 600});
-    CHECK(gate.hourly().series_current == limit);
-}
-
-TEST_CASE("maintenance ends the grace too") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    gate.offer(newcomers, at(11));
-    gate.limiter.maintain(at(11, 10));
-    CHECK(gate.accepted(newcomers, at(11, 10)) == limit);
-}
-
-TEST_CASE("an incumbent that returns twice takes one slot and frees one") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    for (int i = 0; i < 3; ++i) CHECK(gate.accepted(joined(series(0, 500), series(0, 500)), at(11, i)) == 1'000);
-    CHECK(gate.hourly().series_current == 500);
-    CHECK(gate.accepted(newcomers, at(11, 4)) == 0);
-    CHECK(gate.accepted(incumbents, at(11, 5)) == limit);
-}
-
-TEST_CASE("a series that was refused is no incumbent") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(joined(incumbents, series(5'000, 500)), at(10));
-    CHECK(gate.offer(series(5'000, 500), at(11)) == verdict_counts{.refused_hourly = 500});
-    CHECK(gate.accepted(incumbents, at(11)) == limit);
-}
-
-TEST_CASE("a stale marker is not a return") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    CHECK(gate.accepted(stale_markers(0, limit), at(11)) == limit);
-    CHECK(gate.hourly().series_current == 0);
-    CHECK(gate.offer(newcomers, at(11)) == verdict_counts{.refused_hourly = 2 * limit});
-    CHECK(gate.accepted(incumbents, at(11)) == limit);
-}
-
-TEST_CASE("incumbents hand on their right from hour to hour") {
-    offering gate{hourly_limit, at(3)};
-    gate.offer(incumbents, at(3));
-    for (int hour = 4; hour < 24; ++hour) {
-        CHECK(gate.accepted(newcomers, at(hour)) == 0);
-        CHECK(gate.accepted(incumbents, at(hour, 1)) == limit);
-    }
-}
-
-TEST_CASE("without a grace the first to come are served") {
-    offering gate{{.global = {.hourly = limit}, .incumbent_grace = 0s}, at(10)};
-    gate.offer(incumbents, at(10));
-    CHECK(gate.accepted(newcomers, at(11)) == limit);
-    CHECK(gate.offer(incumbents, at(11)) == verdict_counts{.refused_hourly = limit});
-}
-
-TEST_CASE("after hours that were not seen there are no incumbents") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    leap(gate.limiter, at(12));
-    CHECK(gate.accepted(newcomers, at(12)) == limit);
-    CHECK(gate.accepted(incumbents, at(12, 1)) == 0);
-}
-
-TEST_CASE("an hour that nobody used leaves no incumbents") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    gate.limiter.maintain(at(11));
-    CHECK(gate.accepted(newcomers, at(12)) == limit);
-}
-
-TEST_CASE("an hour first seen after its grace reserves nothing") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    CHECK(gate.accepted(newcomers, at(11, 10)) == limit);
-}
-
-TEST_CASE("a clock set back does not bring a grace back") {
-    offering gate{hourly_limit, at(10)};
-    gate.offer(incumbents, at(10));
-    gate.offer(newcomers, at(11));
-    CHECK(gate.accepted(series(1'000'000, 500), at(11, 10)) == 500);
-    CHECK(gate.accepted(series(1'000'500, 500), at(11, 5)) == 500);
-    CHECK(gate.hourly().series_current == limit);
-}
-
-TEST_CASE("the first hour after a start has no incumbents, the second has") {
-    offering gate{hourly_limit, at(10, 59)};
-    CHECK(gate.accepted(incumbents, at(10, 59)) == limit);
-    CHECK(gate.accepted(newcomers, at(11)) == 0);
-    CHECK(gate.accepted(incumbents, at(11)) == limit);
-}
-
 TEST_CASE("at midnight the day's budget is reserved for the last hour's series") {
     const auto settings = GENERATE(values<limit_rules>({daily_limit, {.global = {.hourly = limit, .daily = limit}}}));
     offering gate{settings, at(23)};
@@ -187,23 +80,6 @@ TEST_CASE("at midnight only the last hour's series are incumbents, not the whole
     CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 600);
     CHECK(gate.accepted(series(0, 600), at(0, 1, 0, 1)) == 0);
     CHECK(gate.accepted(series(600, 400), at(0, 1, 0, 1)) == 400);
-    CHECK(gate.daily().series_current == limit);
-}
-
-TEST_CASE("after midnight's grace the day's slots of those that stayed away are free") {
-    offering gate{daily_limit, at(23)};
-    gate.offer(incumbents, at(23));
-    CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 0);
-    CHECK(gate.accepted(series(0, 300), at(0, 5, 0, 1)) == 300);
-    CHECK(gate.offer(newcomers, at(0, 10, 0, 1)) == verdict_counts{.accepted = 700, .refused_daily = 1'300});
-    CHECK(gate.daily().series_current == limit);
-}
-
-TEST_CASE("within the day nothing of the day's budget is reserved, for incumbents are in it already") {
-    offering gate{daily_limit, at(10)};
-    gate.offer(series(0, 600), at(10));
-    CHECK(gate.accepted(newcomers, at(11)) == 400);
-    CHECK(gate.accepted(series(0, 600), at(11)) == 600);
     CHECK(gate.daily().series_current == limit);
 }
 
@@ -228,15 +104,6 @@ TEST_CASE("midnight's reservation never outlasts the first hour of the day") {
         CHECK(gate.accepted(newcomers, at(0, 5, 0, 1)) == 0);
         CHECK(gate.accepted(newcomers, at(1, 5, 0, 1)) == limit);
     }
-}
-
-TEST_CASE("an hourly limit below what an unlimited hour admitted reserves all it has, and no number wraps") {
-    // Unlimited by the hour, so that more incumbents come than the new day takes.
-    offering gate{{.global = {.daily = 500}}, at(23)};
-    gate.offer(series(0, 500), at(23));
-    CHECK(gate.hourly().series_current == 500);
-    CHECK(gate.accepted(newcomers, at(0, 0, 0, 1)) == 0);
-    CHECK(gate.accepted(series(0, 500), at(0, 1, 0, 1)) == 500);
 }
 
 }  // namespace incumbents_test

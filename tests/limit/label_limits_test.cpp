@@ -1,4 +1,6 @@
-// Limits over label groups, and all budgets together.
+// What of tenants' budgets and label groups the model does not have, or not these numbers. The rest:
+// budgets_model_test.cpp.
+#include "limit/explain.hpp"
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
@@ -27,17 +29,18 @@ budget_id group(std::string space, std::string tenant = {}) {
     return {.limit = "per-namespace", .tenant = std::move(tenant), .group = {{"namespace", std::move(space)}}};
 }
 
-}  // namespace
-
-TEST_CASE("every value of a label has a budget of its own") {
-    labelled_offering gate{settings_of({five_per_namespace()}), at(10)};
-    CHECK(gate.offer(in("shop", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
-    CHECK(gate.accepted(in("bank", 0, 3), at(10)) == 3);
-    CHECK(gate.hourly(group("shop")) == counts{.max = 5, .current = 5, .refused = 4});
-    CHECK(gate.hourly(group("bank")) == counts{.current = 3, .refused = 0});
-    CHECK(figures_of(gate.limiter).limits.size() == 2);
-    CHECK(gate.accepted(in("shop", 0, 9), at(11)) == 5);
+/// Five an hour and eight a day for everybody, unless said otherwise.
+limit_rules five_each() {
+    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
+    settings.tenants.fallback = {.hourly = 5, .daily = 8};
+    return settings;
 }
+
+batch of(std::string tenant, std::uint64_t first, std::uint64_t count) {
+    return {.tenant = std::move(tenant), .first = first, .count = count};
+}
+
+}  // namespace
 
 TEST_CASE("series without the label, or with an empty one, are one group") {
     labelled_offering gate{settings_of({five_per_namespace()}), at(10)};
@@ -46,72 +49,12 @@ TEST_CASE("series without the label, or with an empty one, are one group") {
     CHECK(gate.hourly(group("")).series_current == 5);
 }
 
-TEST_CASE("a limit without labels has one budget for all that match") {
-    label_limit limit = limit_named("paths", {}, {.hourly = 5, .daily = 0});
-    limit.match = selecting("{job=\"web\"}");
-    labelled_offering gate{settings_of({limit}), at(10)};
-    const auto web = [](std::string pod) {
-        return batch{.labels = {{"job", "web"}, {"pod", std::move(pod)}}, .count = 3};
-    };
-    CHECK(gate.accepted(web("a"), at(10)) == 3);
-    CHECK(gate.accepted(web("b"), at(10)) == 2);
-    CHECK(gate.accepted({.labels = {{"job", "other"}}, .count = 9}, at(10)) == 9);
-    CHECK(gate.hourly({.limit = "paths"}).series_current == 5);
-    CHECK(gate.hourly().series_current == 14);
-}
-
-TEST_CASE("every combination of values has a budget of its own") {
-    labelled_offering gate{settings_of({limit_named("pairs", {"job", "namespace"}, {.hourly = 2, .daily = 0})}),
-                           at(10)};
-    for (const char* job : {"x", "y"})
-        for (const char* space : {"a", "b"})
-            CHECK(gate.accepted({.labels = {{"job", job}, {"namespace", space}}, .count = 3}, at(10)) == 2);
-    CHECK(figures_of(gate.limiter).limits.size() == 4);
-    CHECK(gate.hourly({.limit = "pairs", .group = {{"job", "y"}, {"namespace", "a"}}}).series_current == 2);
-}
-
 TEST_CASE("values that would read the same when joined are different groups") {
     labelled_offering gate{settings_of({limit_named("pairs", {"a", "b"}, {.hourly = 2, .daily = 0})}), at(10)};
     CHECK(gate.accepted({.labels = {{"a", "xy"}, {"b", "z"}}, .count = 3}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", "x"}, {"b", "yz"}}, .count = 3}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", "xyz"}}, .count = 3}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"b", "xyz"}}, .count = 3}, at(10)) == 2);
-}
-
-TEST_CASE("tenants share a group unless it is the tenants' own") {
-    label_limit limit = five_per_namespace();
-    SECTION("shared") {
-        labelled_offering gate{settings_of({limit}), at(10)};
-        CHECK(gate.accepted(in("shop", 0, 3, "a"), at(10)) == 3);
-        CHECK(gate.accepted(in("shop", 0, 3, "b"), at(10)) == 2);
-        CHECK(gate.hourly(group("shop")).series_current == 5);
-    }
-    SECTION("their own") {
-        limit.per_tenant = true;
-        labelled_offering gate{settings_of({limit}), at(10)};
-        CHECK(gate.accepted(in("shop", 0, 9, "a"), at(10)) == 5);
-        CHECK(gate.accepted(in("shop", 0, 4, "b"), at(10)) == 4);
-        CHECK(gate.hourly(group("shop", "a")).series_current == 5);
-        CHECK(gate.hourly(group("shop", "b")).series_current == 4);
-    }
-    SECTION("their own, with an override for the group of everybody") {
-        limit.per_tenant = true;
-        limit.overrides = {{.group = {{"namespace", "shop"}}, .maxima = {.hourly = 7, .daily = 0}}};
-        labelled_offering gate{settings_of({limit}), at(10)};
-        CHECK(gate.accepted(in("shop", 0, 9, "a"), at(10)) == 7);
-        CHECK(gate.accepted(in("shop", 0, 9, "b"), at(10)) == 7);
-        CHECK(gate.accepted(in("bank", 0, 9, "b"), at(10)) == 5);
-    }
-}
-
-TEST_CASE("an override gives a group other limits") {
-    label_limit limit = five_per_namespace();
-    limit.overrides = {{.group = {{"namespace", "big"}}, .maxima = {.hourly = 7, .daily = 0}},
-                       {.group = {{"namespace", ""}}, .maxima = {}}};
-    labelled_offering gate{settings_of({limit}), at(10)};
-    CHECK(gate.accepted(in("big", 0, 9), at(10)) == 7);
-    CHECK(gate.accepted(in("", 0, 9), at(10)) == 9);
-    CHECK(gate.accepted(in("shop", 0, 9), at(10)) == 5);
 }
 
 TEST_CASE("groups beyond the bound share one budget") {
@@ -128,20 +71,6 @@ TEST_CASE("groups beyond the bound share one budget") {
     CHECK(gate.hourly(overflow_of("per-namespace")) == counts{.current = 5, .refused = 7});
     const auto overflow = gate.budget(overflow_of("per-namespace"));
     CHECK(name_of(overflow).group == group_labels{{"namespace", "__overflow__"}});
-}
-
-TEST_CASE("groups that have gone make room for others") {
-    label_limit limit = five_per_namespace();
-    limit.groups_max = 1;
-    labelled_offering gate{settings_of({limit}), at(23)};
-    gate.offer(in("a", 0, 3), at(23));
-    gate.offer(in("b", 0, 3), at(23));
-    CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 3);
-    gate.offer(in("b", 0, 3), at(0, 0, 0, 1));  // "a" counted in the hour that has ended, so it is still there
-    CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 3);
-    gate.offer(in("c", 0, 3), at(1, 0, 0, 1));
-    CHECK(gate.hourly(group("c")).series_current == 3);
-    CHECK_FALSE(gate.has(group("a")));
 }
 
 TEST_CASE("a group with endless values shares the overflow budget, whatever the bound") {
@@ -187,27 +116,145 @@ TEST_CASE("five budgets apply, and a series takes from all or from none") {
     CHECK(gate.daily(group("shop")) == counts{.current = 7, .refused = 1});
 }
 
-TEST_CASE("room is kept for a group's incumbents") {
-    limit_rules settings = settings_of({five_per_namespace()});
-    settings.incumbent_grace = std::chrono::minutes{10};
+TEST_CASE("tenants beyond the bound share one budget with the limits of the fallback") {
+    limit_rules settings = five_each();
+    settings.tenants.tenants_max = 2;
     labelled_offering gate{settings, at(10)};
-    gate.offer(in("shop", 0, 4), at(10));
-    CHECK(gate.accepted(in("shop", 100, 9), at(11)) == 1);
-    CHECK(gate.accepted(in("shop", 0, 3), at(11)) == 3);
-    CHECK(gate.accepted(in("shop", 100, 9), at(11, 9)) == 1);
-    CHECK(gate.accepted(in("shop", 100, 9), at(11, 10)) == 2);
-    CHECK(gate.hourly(group("shop")).series_current == 5);
+    CHECK(gate.accepted(of("a", 0, 9), at(10)) == 5);
+    CHECK(gate.accepted(of("b", 0, 2), at(10)) == 2);
+    CHECK_FALSE(gate.has(tenant_overflow));
+    CHECK(gate.accepted(of("c", 0, 3), at(10)) == 3);
+    CHECK(gate.offer(of("d", 0, 9), at(10)) == verdict_counts{.accepted = 2, .refused_hourly = 7});
+    CHECK(gate.accepted(of("c", 3, 9), at(10)) == 0);
+    CHECK(gate.accepted(of("b", 2, 9), at(10)) == 3);
+    CHECK_FALSE(gate.has(tenant_id("c")));
+    CHECK(gate.hourly(tenant_overflow) == counts{.max = 5, .current = 5, .refused = 16});
+    const auto overflow = gate.budget(tenant_overflow);
+    CHECK(name_of(overflow).tenant == "__overflow__");
+    CHECK(name_of(overflow).has_tenant);
 }
 
-TEST_CASE("markers pass where no limit matches their series, and make no budget") {
-    label_limit limit = five_per_namespace();
-    limit.match = selecting("{namespace!=\"\"}");
-    labelled_offering gate{settings_of({limit}), at(10)};
-    CHECK(gate.accepted({.labels = {{"job", "x"}}, .count = 3, .admits = false}, at(10)) == 3);
-    batch markers = in("shop", 0, 3);
-    markers.admits = false;
-    CHECK(gate.offer(markers, at(10)) == verdict_counts{.refused_unknown = 3});
-    CHECK(figures_of(gate.limiter).limits.empty());
+TEST_CASE("a tenant with an override has its own budget, however many tenants there are") {
+    limit_rules settings = five_each();
+    settings.tenants.tenants_max = 1;
+    settings.tenants.overrides = {{"vip", {.hourly = 6, .daily = 0}}, {"vip-2", {.hourly = 6, .daily = 0}}};
+    labelled_offering gate{settings, at(10)};
+    CHECK(gate.accepted(of("a", 0, 9), at(10)) == 5);
+    CHECK(gate.accepted(of("vip", 0, 9), at(10)) == 6);
+    CHECK(gate.accepted(of("vip-2", 0, 9), at(10)) == 6);
+    CHECK_FALSE(gate.has(tenant_overflow));
+}
+
+TEST_CASE("tenants with an override take no place of those without") {
+    limit_rules settings = five_each();
+    settings.tenants.tenants_max = 2;
+    settings.tenants.overrides = {{"vip", {.hourly = 6, .daily = 0}}, {"vip-2", {.hourly = 6, .daily = 0}}};
+    labelled_offering gate{settings, at(10)};
+    for (const char* tenant : {"vip", "vip-2", "a", "b", "c"}) gate.offer(of(tenant, 0, 3), at(10));
+    CHECK(gate.has(tenant_id("a")));
+    CHECK(gate.has(tenant_id("b")));
+    CHECK_FALSE(gate.has(tenant_id("c")));
+    CHECK(gate.hourly(tenant_overflow).series_current == 3);
+}
+
+TEST_CASE("a tenant with an endless name shares the overflow budget, whatever the bound") {
+    labelled_offering gate{five_each(), at(10)};
+    const std::string endless(10'000, 'x');
+    CHECK(gate.accepted(of(endless, 0, 9), at(10)) == 5);
+    CHECK_FALSE(gate.has(tenant_id(endless)));
+    CHECK(gate.hourly(tenant_overflow).series_current == 5);
+}
+
+TEST_CASE("an explanation names the tenant's budgets without room, those of the hour first") {
+    limit_rules settings = five_each();
+    settings.tenants.fallback = {.hourly = 5, .daily = 5};
+    settings.global.hourly = 5;
+    labelled_offering gate{settings, at(10)};
+    const batch sent = of("a", 0, 9);
+    gate.offer(sent, at(10));
+    const offered_series refused{.fingerprint = fingerprint_in(sent, 8), .samples = 1, .admits = true};
+    const auto spent = explain(gate.limiter, refused, {}, "a");
+    REQUIRE(spent.size() == 3);
+    CHECK_FALSE(name_of(spent[0].figures).has_tenant);  // the global one
+    CHECK(spent[0].window == refusing_window::hourly);
+    CHECK(name_of(spent[1].figures).tenant == "a");
+    CHECK(spent[1].window == refusing_window::hourly);
+    CHECK(name_of(spent[2].figures).tenant == "a");
+    CHECK(spent[2].window == refusing_window::daily);
+    CHECK(spent[2].figures.daily == counts{.max = 5, .current = 5});
+    CHECK(explain(gate.limiter, refused, {}, "new").size() == 1);
+    CHECK(figures_of(gate.limiter).tenants.size() == 1);
+}
+
+TEST_CASE("a tenant that is called like the overflow budget counts in it") {
+    limit_rules settings = five_each();
+    labelled_offering gate{settings, at(10)};
+    CHECK(gate.accepted(of("__overflow__", 0, 9), at(10)) == 5);
+    CHECK(figures_of(gate.limiter).tenants.size() == 1);
+    CHECK(gate.hourly(tenant_overflow).series_current == 5);
+}
+
+TEST_CASE("what the global budget has refused is told apart from what others have") {
+    limit_rules settings = five_each();
+    settings.global.hourly = 7;
+    labelled_offering gate{settings, at(10)};
+    gate.offer(of("a", 0, 8), at(10));
+    gate.offer(of("b", 100, 4), at(10));
+    const limiter_figures figures = figures_of(gate.limiter);
+    CHECK(figures.hourly.series_refused == 5);
+    CHECK(figures.global.mode == limit_mode::enforce);
+    CHECK(figures.global.hourly == counts{.max = 7, .current = 7, .refused = 2});
+    CHECK(figures.global.daily == counts{.max = 0, .current = 7});
+}
+
+TEST_CASE("figures tell of the room that is kept for incumbents") {
+    limit_rules settings = five_each();
+    settings.incumbent_grace = std::chrono::minutes{10};
+    labelled_offering gate{settings, at(10)};
+    gate.offer(of("a", 0, 4), at(10, 30));
+    gate.offer(of("a", 0, 1), at(11));
+    CHECK(gate.hourly(tenant_id("a")) == counts{.current = 1, .reserved = 3});
+    CHECK(figures_of(gate.limiter).global.hourly.series_reserved == 3);
+    gate.offer(of("a", 0, 1), at(11, 10));
+    CHECK(gate.hourly(tenant_id("a")).series_reserved == 0);
+}
+
+TEST_CASE("in observe mode every limit only watches") {
+    limit_rules settings = settings_of({limit_named("watch", {}, {.hourly = 5, .daily = 0})});
+    settings.global.hourly = 6;
+    settings.global.daily = 7;
+    settings.tenants.fallback = {.hourly = 4, .daily = 3};
+    settings.mode = limit_mode::observe;
+    labelled_offering gate{settings, at(10)};
+    CHECK(gate.accepted({.count = 9}, at(10)) == 9);
+    CHECK(gate.hourly({.limit = "watch"}).series_current == 5);
+    CHECK(gate.hourly(tenant_id("")) == counts{.current = 4, .refused = 5});
+    CHECK(gate.daily(tenant_id("")) == counts{.current = 3, .refused = 6});
+    CHECK(gate.budget(tenant_id("")).mode == limit_mode::observe);
+    // Of refusals, what the global limit would have refused.
+    CHECK(gate.hourly() == counts{.max = 6, .current = 6, .refused = 3, .samples_refused = 0});
+    CHECK(gate.daily() == counts{.current = 7, .refused = 2});
+    // To enforce: those that are in stay in.
+    settings.mode = limit_mode::enforce;
+    gate.limiter.reconfigure(settings);
+    CHECK(gate.offer({.count = 12}, at(10)) == verdict_counts{.accepted = 9, .refused_hourly = 3});
+}
+
+TEST_CASE("no explanation names a budget that only watches, or any for an exempt series") {
+    label_limit watch = limit_named("watch", {}, {.hourly = 5, .daily = 0});
+    watch.mode = limit_mode::observe;
+    limit_rules settings = settings_of({watch});
+    settings.global.hourly = 5;
+    settings.exempt = {selecting("{__name__=~\"ALERTS.*\"}")};
+    labelled_offering gate{settings, at(10)};
+    gate.offer({.count = 9}, at(10));
+    const offered_series refused{.fingerprint = fingerprint_in({}, 8), .samples = 1, .admits = true};
+    const auto spent = explain(gate.limiter, refused, {}, "");
+    REQUIRE(spent.size() == 1);
+    CHECK(name_of(spent[0].figures).limit.empty());
+    CHECK(spent[0].figures.hourly.series_current == 5);
+    const std::vector<label_view> alert{{"__name__", "ALERTS"}};
+    CHECK(explain(gate.limiter, refused, alert, "").empty());
 }
 
 }  // namespace label_limits_test

@@ -1,4 +1,4 @@
-// Hours, days and clocks.
+// Hours, days and clocks, beside those of budgets_model_test.cpp.
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
@@ -6,52 +6,18 @@
 #include "support/near.hpp"
 
 using namespace std::chrono_literals;
-using std::chrono::days;
-using std::chrono::sys_days;
-using std::chrono::year;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
 namespace limiter_windows_test {
 namespace {
 
-constexpr auto first_day = sys_days{year{2026} / 3 / 10};
+constexpr time_point first_day = at(0);
 
 /// No grace: what these tests are about shows at once.
 const limit_rules ten_an_hour{.global = {.hourly = 10}, .incumbent_grace = 0s};
-const limit_rules ten_a_day{.global = {.daily = 10}, .incumbent_grace = 0s};
 
 }  // namespace
-
-TEST_CASE("an hour's budget starts anew with the hour") {
-    offering gate{ten_an_hour, at(10)};
-    CHECK(gate.offer(series(0, 30), at(10)) == verdict_counts{.accepted = 10, .refused_hourly = 20});
-    CHECK(gate.offer(series(0, 30), at(10, 59, 59)) == verdict_counts{.accepted = 10, .refused_hourly = 20});
-    // Those that were refused, and remembered for it, come first now.
-    CHECK(gate.accepted(series(10, 10), at(11)) == 10);
-    CHECK(gate.offer(series(0, 10), at(11)) == verdict_counts{.refused_hourly = 10});
-    CHECK(gate.hourly().span == window_span{first_day + 11h, first_day + 12h});
-    CHECK(gate.hourly() == counts{.current = 10, .refused = 10, .samples_refused = 10});
-    CHECK(gate.daily().series_current == 20);
-}
-
-TEST_CASE("a day's budget starts anew with the day") {
-    offering gate{ten_a_day, at(22)};
-    CHECK(gate.offer(series(0, 30), at(22)) == verdict_counts{.accepted = 10, .refused_daily = 20});
-    CHECK(gate.offer(series(0, 30), at(23)) == verdict_counts{.accepted = 10, .refused_daily = 20});
-    CHECK(gate.daily().span == window_span{first_day, first_day + days{1}});
-    CHECK(gate.accepted(series(20, 10), at(0, 0, 0, 1)) == 10);
-    CHECK(gate.offer(series(0, 10), at(0, 0, 0, 1)) == verdict_counts{.refused_daily = 10});
-    CHECK(gate.daily().span == window_span{first_day + days{1}, first_day + days{2}});
-    CHECK(gate.daily() == counts{.current = 10, .refused = 10, .samples_refused = 10});
-}
-
-TEST_CASE("the first nanosecond of an hour belongs to it, the last of the one before does not") {
-    offering gate{ten_an_hour, at(10)};
-    gate.offer(series(0, 10), at(10));
-    CHECK(gate.accepted(series(10, 1), at(11) - 1ns) == 0);
-    CHECK(gate.accepted(series(10, 1), at(11)) == 1);
-}
 
 TEST_CASE("a new window begins with an empty filter") {
     offering gate{ten_an_hour, at(10)};
@@ -74,29 +40,6 @@ TEST_CASE("maintenance rolls over when no request does") {
     CHECK(gate.daily().series_current == 10);
 }
 
-TEST_CASE("years and leap days change nothing") {
-    const auto start = GENERATE(sys_days{year{2026} / 12 / 31} + 23h, sys_days{year{2028} / 2 / 28} + 23h,
-                                sys_days{year{2028} / 2 / 29} + 23h, sys_days{year{2100} / 2 / 28} + 23h);
-    offering gate{{.global = {.hourly = 10, .daily = 10}, .incumbent_grace = 0s}, start};
-    CHECK(gate.accepted(series(0, 20), start + 59min) == 10);
-    CHECK(gate.accepted(series(10, 20), start + 1h) == 10);
-    CHECK(gate.daily().span == window_span{start + 1h, start + 25h});
-    CHECK(gate.accepted(series(20, 20), start + 2h) == 0);
-}
-
-TEST_CASE("hours in which nothing happened are skipped") {
-    offering gate{{.global = {.hourly = 10, .daily = 25}, .incumbent_grace = 0s}, at(10)};
-    gate.offer(series(0, 10), at(10));
-    leap(gate.limiter, at(14, 30));
-    CHECK(gate.offer(series(0, 20), at(14, 30)).accepted == 10);
-    CHECK(gate.hourly().span.start == first_day + 14h);
-    CHECK(gate.daily().series_current == 10);
-    leap(gate.limiter, at(3, 0, 0, 7));
-    CHECK(gate.accepted(series(100, 20), at(3, 0, 0, 7)) == 10);
-    CHECK(gate.daily().span.start == first_day + days{7});
-    CHECK(gate.daily().series_current == 10);
-}
-
 TEST_CASE("a clock set back does not open an hour's budget again") {
     offering gate{ten_an_hour, at(10, 5)};
     gate.offer(series(0, 20), at(10, 5));
@@ -108,40 +51,6 @@ TEST_CASE("a clock set back does not open an hour's budget again") {
     // And when it catches up the hour still ends at eleven.
     CHECK(gate.accepted(series(10, 10), at(10, 59)) == 0);
     CHECK(gate.accepted(series(10, 10), at(11)) == 10);
-}
-
-TEST_CASE("a clock set back over midnight does not open the day's budget again") {
-    offering gate{ten_a_day, at(0, 5, 0, 1)};
-    gate.offer(series(0, 20), at(0, 5, 0, 1));
-    CHECK(gate.offer(series(0, 20), at(23, 50)) == verdict_counts{.accepted = 10, .refused_daily = 10});
-    CHECK(gate.daily().span.start == first_day + days{1});
-    CHECK(gate.offer(series(0, 20), at(0, 5, 0, 1)) == verdict_counts{.accepted = 10, .refused_daily = 10});
-}
-
-TEST_CASE("a clock set back by more starts afresh in the hour it leads to") {
-    offering gate{{.global = {.hourly = 10, .daily = 30}, .incumbent_grace = 10min}, at(10, 5)};
-    gate.offer(series(0, 20), at(10, 5));
-    leap(gate.limiter, at(8, 54, 59));
-    CHECK(gate.accepted(series(10, 20), at(8, 59, 59)) == 10);
-    CHECK(gate.hourly().span == window_span{first_day + 8h, first_day + 9h});
-    CHECK(gate.hourly().series_current == 10);
-    CHECK(gate.daily().series_current == 20);  // the same day goes on
-    // Into another day: that starts afresh too.
-    leap(gate.limiter, at(12, 0, 0, -3));
-    CHECK(gate.accepted(series(500, 20), at(12, 0, 0, -3)) == 10);
-    CHECK(gate.daily().series_current == 10);
-    CHECK(gate.daily().span.start == first_day - days{3});
-}
-
-TEST_CASE("a clock set forward for good goes to the hour it leads to, and back again") {
-    offering gate{ten_an_hour, at(10)};
-    gate.offer(series(0, 20), at(10));
-    leap(gate.limiter, at(10, 0, 0, 400));
-    CHECK(gate.accepted(series(10, 10), at(10, 5, 0, 400)) == 10);
-    CHECK(gate.hourly().span.start == first_day + days{400} + 10h);
-    leap(gate.limiter, at(10, 0, 1));
-    CHECK(gate.accepted(series(0, 10), at(10, 5, 1)) == 10);
-    CHECK(gate.hourly().span.start == first_day + 10h);
 }
 
 TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
@@ -164,15 +73,6 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
     CHECK(gate.daily().series_current == 10);
     CHECK(gate.offer(series(0, 20), at(11)) == verdict_counts{.accepted = 10, .refused_hourly = 10});
     CHECK_FALSE(figures_of(gate.limiter).clock_in_doubt);
-}
-
-TEST_CASE("a request of the hour before that comes late is decided in the running hour") {
-    offering gate{ten_an_hour, at(10)};
-    gate.offer(series(0, 10), at(10));
-    gate.offer(series(10, 4), at(11));
-    CHECK(gate.accepted(series(0, 10), at(10, 59, 59)) == 6);
-    CHECK(gate.hourly().series_current == 10);
-    CHECK(gate.hourly().span.start == first_day + 11h);
 }
 
 TEST_CASE("the next window starts with room for what this one came to") {

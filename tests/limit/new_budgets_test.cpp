@@ -54,40 +54,6 @@ TEST_CASE("a limit added over healthy series keeps their room through the next g
     }
 }
 
-TEST_CASE("a limit added within the grace keeps room for those that have not come back") {
-    labelled_offering gate{{}, at(10)};
-    gate.offer(in("x", 0, 8), at(10));
-    gate.offer(in("x", 0, 2), at(11));
-    gate.limiter.reconfigure(with_limit(6));
-    CHECK(gate.accepted(in("x", 1'000, 100), at(11, 1)) == 0);
-    CHECK(gate.accepted(in("x", 2, 6), at(11, 2)) == 6);
-}
-
-TEST_CASE("a limit that matches other series than before has not counted them") {
-    limit_rules settings = with_limit(10);
-    settings.limits[0].match = selecting("{namespace=\"y\"}");
-    labelled_offering gate{settings, at(10)};
-    gate.offer(in("x", 0, 8), at(10));
-    gate.offer(in("y", 0, 3), at(10));
-    settings.limits[0].match = selecting("{namespace=~\"x|y\"}");
-    gate.limiter.reconfigure(settings);
-    CHECK(gate.accepted(in("x", 1'000, 100), at(11)) == 0);
-    CHECK(gate.accepted(in("x", 0, 8), at(11, 1)) == 8);
-    CHECK(gate.accepted(in("y", 0, 3), at(11, 1)) == 3);
-}
-
-TEST_CASE("series that are exempt no more keep their places in every budget") {
-    limit_rules settings{.global = {.hourly = 10}};
-    settings.exempt.push_back(selecting("{namespace=\"x\"}"));
-    labelled_offering gate{settings, at(10)};
-    gate.offer(in("x", 0, 8), at(10));
-    settings.exempt.clear();
-    gate.limiter.reconfigure(settings);
-    CHECK(gate.accepted(in("z", 1'000, 100), at(11)) == 0);
-    CHECK(gate.accepted(in("x", 0, 8), at(11, 1)) == 8);
-    CHECK(gate.accepted(in("z", 1'000, 100), at(11, 10)) == 2);
-}
-
 TEST_CASE("a group that leaves the overflow budget keeps its room") {
     labelled_offering gate{with_limit(10, 1), at(22)};
     gate.offer(in("first", 0, 1), at(22));
@@ -103,15 +69,6 @@ TEST_CASE("a group that leaves the overflow budget keeps its room") {
         CHECK(gate.accepted(in("x", 1'000, 100), at(0, 0, 0, 1)) == 0);
         CHECK(gate.accepted(in("x", 0, 8), at(0, 1, 0, 1)) == 8);
     }
-}
-
-TEST_CASE("a group that nobody has seen before is as free as ever where all have been counted") {
-    labelled_offering gate{with_limit(10), at(10)};
-    gate.offer(in("x", 0, 8), at(10));
-    CHECK(gate.accepted(in("new", 0, 100), at(11)) == 10);
-    gate.limiter.reconfigure(with_limit(20));  // another maximum: the same series
-    CHECK(gate.accepted(in("newer", 0, 100), at(11)) == 20);
-    CHECK(gate.accepted(in("x", 1'000, 100), at(11)) == 12);
 }
 
 }  // namespace new_budgets_test

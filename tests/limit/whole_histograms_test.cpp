@@ -1,8 +1,14 @@
-// Histograms that are admitted whole or not at all.
+// Histograms that are admitted whole or not at all: bounds, restarts, threads, and what is easier to read than the
+// model.
+#include <thread>
+
 #include "limit/figures.hpp"
 #include "limit/histogram_keys.hpp"
 #include "limit/histograms.hpp"
+#include "limit/snapshot.hpp"
+#include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -106,41 +112,6 @@ TEST_CASE("all of a refused histogram have the window and the answer of the firs
     CHECK(gate.daily().samples_refused == 13);
 }
 
-TEST_CASE("a histogram begun in one budget is completed in all, and each has its true count") {
-    limit_rules settings = whole(100);
-    settings.tenants.fallback = {.hourly = 5, .daily = 0};
-    settings.limits = {limit_named("buckets", {}, {.hourly = 4, .daily = 0}, "{le!=\"\"}"),
-                       limit_named("watch", {}, {.hourly = 3, .daily = 0}, "{le!=\"\"}")};
-    settings.limits[1].mode = limit_mode::observe;
-    histogram_offering gate{settings, at(10)};
-    CHECK(gate.accept(latency(1), at(10), "t") == 12);
-    CHECK(gate.hourly().series_current == 12);
-    CHECK(gate.hourly(tenant_id("t")) == counts{.current = 12, .refused = 0});
-    CHECK(gate.hourly({.limit = "buckets"}).series_current == 10);
-    CHECK(gate.hourly({.limit = "watch"}) == counts{.current = 3, .refused = 7});
-    CHECK(gate.hourly().series_over_limit == 8);  // two of them over both
-    CHECK(gate.accept(latency(2), at(10), "t") == 0);
-}
-
-TEST_CASE("what observes refuses nothing, and no histogram is over a limit") {
-    limit_rules settings = whole(5);
-    settings.mode = limit_mode::observe;
-    histogram_offering gate{settings, at(10)};
-    CHECK(gate.accept(joined(latency(1), latency(2)), at(10)) == 24);
-    CHECK(gate.hourly() == counts{.current = 5, .refused = 19, .over_limit = 0});
-}
-
-TEST_CASE("what is exempt neither begins a histogram nor is refused with one") {
-    limit_rules settings = whole(5);
-    settings.exempt = {selecting("{__name__=~\".+_sum\"}")};
-    histogram_offering gate{settings, at(10)};
-    gate.accept(gauges(0, 5), at(10));
-    CHECK(gate.accept(part(latency(1), 10, 1), at(10)) == 1);
-    CHECK(gate.accept(latency(1), at(10)) == 1);
-    CHECK(gate.accept(latency(2), at(10)) == 1);
-    CHECK(gate.hourly().series_current == 5);
-}
-
 TEST_CASE("a name alone makes no histogram") {
     histogram_offering gate{whole(2), at(10)};
     SECTION("buckets without a bound") {
@@ -161,29 +132,6 @@ TEST_CASE("a name alone makes no histogram") {
     CHECK(gate.hourly().series_over_limit == 0);
 }
 
-TEST_CASE("equal histograms of two tenants are two") {
-    limit_rules settings = whole(0);
-    settings.tenants.fallback = {.hourly = 1, .daily = 0};
-    settings.tenants.overrides = {{"full", {.hourly = 3, .daily = 0}}};
-    histogram_offering gate{settings, at(10)};
-    gate.accept(gauges(0, 3), at(10), "full");
-    CHECK(gate.accept(latency(1), at(10), "a") == 12);
-    CHECK(gate.accept(latency(1), at(10), "full") == 0);
-    CHECK(gate.accept(latency(1), at(10), "b") == 12);
-}
-
-TEST_CASE("stale markers neither begin nor complete a histogram") {
-    histogram_offering gate{whole(1), at(10)};
-    CHECK(gate.accept(part(latency(1), 0, 1), at(10)) == 1);
-    gate.accept(latency(1), at(9, 59));  // fills what is offered; the rest of it is known now
-    for (auto& each : gate.offered) each.admits = false;
-    CHECK(gate.decide({}, at(10)).accepted == 12);
-    gate.accept(latency(2), at(10));
-    for (auto& each : gate.offered) each.admits = false;
-    CHECK(gate.decide({}, at(10)).refused_unknown == 12);
-    CHECK(gate.hourly().series_current == 12);
-}
-
 TEST_CASE("known and refused series of histograms take no lock, and nobody looks at their labels") {
     histogram_offering gate{whole(15), at(10)};
     const series_list sent = joined(latency(1), joined(latency(2), latency(3)));
@@ -193,4 +141,127 @@ TEST_CASE("known and refused series of histograms take no lock, and nobody looks
     for (int minute = 1; minute < 5; ++minute) CHECK(gate.accept(sent, at(10, minute)) == 24);
     CHECK(figures_of(gate.limiter).commits == commits);
     CHECK(gate.labels.asked == asked);
+}
+
+TEST_CASE("an incumbent is not refused because a new bucket of its histogram was") {
+    limit_rules settings = whole(12);
+    settings.incumbent_grace = std::chrono::minutes{10};
+    histogram_offering gate{settings, at(10)};
+    gate.accept(latency(1), at(10));
+    CHECK(gate.accept({named("latency_bucket", {{"le", "99"}, {"pod", "1"}})}, at(11)) == 0);
+    CHECK(gate.accept(latency(1), at(11)) == 12);
+}
+
+TEST_CASE("a snapshot remembers which histograms have begun, and what was over the limits") {
+    histogram_offering before{whole(20, 20), at(10)};
+    before.accept(gauges(0, 19), at(10));
+    CHECK(before.accept(part(latency(1), 0, 4), at(10)) == 4);
+    const std::string bytes = saved(before.limiter);
+
+    SECTION("with the option on") {
+        histogram_offering gate{whole(20, 20), at(10)};
+        REQUIRE(restored(gate.limiter, bytes, at(10)));
+        CHECK(gate.hourly() == counts{.current = 23, .over_limit = 3});
+        CHECK(gate.daily().series_over_limit == 3);
+        CHECK(gate.accept(latency(1), at(10)) == 12);
+        CHECK(gate.accept(latency(2), at(10)) == 0);
+        CHECK(gate.hourly().series_over_limit == 11);
+        CHECK(gate.daily().series_current == 31);
+    }
+    SECTION("with the option off") {
+        limit_rules off = whole(20, 20);
+        off.whole_histograms = false;
+        histogram_offering gate{off, at(10)};
+        REQUIRE(restored(gate.limiter, bytes, at(10)));
+        CHECK(gate.accept(latency(1), at(10)) == 4);
+        CHECK(gate.hourly().series_current == 23);
+    }
+}
+
+TEST_CASE("a histogram that begins while a snapshot is written is in it") {
+    struct sink_that_offers final : state_sink {
+        histogram_offering& gate;
+        std::string bytes;
+        bool offered = false;
+        std::size_t sets_size;  // day, hour, previous hour
+        sink_that_offers(histogram_offering& of, std::size_t size) : gate(of), sets_size(size) {}
+        bool write(std::string_view more) override {
+            bytes.append(more);
+            if (!offered && bytes.size() > sets_size / 3 * 2 + 1'000) {
+                offered = true;
+                gate.accept(part(latency(1), 0, 3), at(11));
+            }
+            return true;
+        }
+    };
+    histogram_offering before{whole(2, 2), at(10)};
+    if (GENERATE(true, false)) before.accept(part(latency(1), 0, 3), at(10));  // then the day knows it
+    before.limiter.maintain(at(11));
+    sink_that_offers sink{before, saved(before.limiter).size()};
+    REQUIRE(save_snapshot(before.limiter, sink));
+    REQUIRE(sink.offered);
+    histogram_offering gate{whole(2, 2), at(10)};
+    REQUIRE(restored(gate.limiter, sink.bytes, at(11)));
+    CHECK(gate.hourly().series_current == 3);
+    CHECK(gate.accept(latency(1), at(11)) == 12);
+    CHECK(gate.hourly().series_current == 12);
+    CHECK(gate.daily().series_over_limit == 10);
+    CHECK(gate.accept(latency(2), at(11)) == 0);
+}
+
+TEST_CASE("more histograms than the filter was made for: nobody is refused, the rate stays, memory grows") {
+    histogram_offering gate{whole(150'000), at(10)};
+    const double promised = 1e-9;
+    for (int pod = 0; pod < 20'000; ++pod) {
+        gate.accept(part(latency(pod), 0, 1), at(10));
+        if (pod % 1'000 == 0) gate.limiter.maintain(at(10));
+    }
+    for (int pod = 0; pod < 20'000; ++pod) {
+        if (gate.accept(latency(pod), at(10)) != 12) FAIL("histogram " << pod << " is not whole");
+        if (pod % 1'000 == 0) gate.limiter.maintain(at(10));
+    }
+    CHECK(gate.hourly() == counts{.current = 240'000, .over_limit = 90'000});
+    CHECK(gate.hourly().false_positive_rate <= promised);
+}
+
+TEST_CASE("threads that bring parts of the same histograms admit them whole, and count exactly") {
+    constexpr int pods = sanitized ? 200 : 1'000;
+    constexpr std::uint64_t max = 1'500;
+    histogram_offering shared{whole(max), at(10)};
+    std::vector<std::vector<std::uint64_t>> accepted(2, std::vector<std::uint64_t>(pods));
+    const auto send = [&](std::size_t half) {
+        undecided scratch;
+        shown_labels labels;
+        for (int round = 0; round < 3; ++round)
+            for (int pod = 0; pod < pods; ++pod) {
+                series_list sent;
+                for (std::size_t i = half; i < 12; i += 2) sent.push_back(latency(pod)[i]);
+                std::vector<offered_series> offered;
+                labels.entries.clear();
+                for (const label_set& each : sent) {
+                    offered.push_back(
+                        {.fingerprint = fingerprint_in({.labels = each}, 0), .samples = 1, .admits = true});
+                    labels.entries.push_back(views_of(each));
+                }
+                std::vector<verdict> verdicts(offered.size(), verdict::unknown);
+                shared.limiter.decide(offered, at(10), verdicts, scratch, {.tenant = {}, .labels = &labels});
+                accepted[half][static_cast<std::size_t>(pod)] =
+                    static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
+            }
+    };
+    {
+        const std::jthread one{send, 0};
+        const std::jthread other{send, 1};
+    }
+    std::uint64_t sum = 0;
+    for (std::size_t pod = 0; pod < accepted[0].size(); ++pod) {
+        const std::uint64_t of = accepted[0][pod] + accepted[1][pod];
+        CAPTURE(pod);
+        CHECK((of == 0 || of == 12));
+        sum += of;
+    }
+    const window_figures hour = shared.hourly();
+    CHECK(hour.series_current == sum);
+    CHECK(hour.series_over_limit == sum - std::min(sum, max));
+    CHECK(hour.series_over_limit <= max);  // each has brought six with room, and six without
 }
