@@ -1,11 +1,10 @@
-/// Remote write 2 made by hand, right and wrong, beside wire_bytes.hpp; and what the reader makes of it.
+/// Remote write 2 made by hand, right and wrong, beside wire_bytes.hpp; and what the readers make of either version.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "series/reference_fingerprint.hpp"
@@ -56,12 +55,10 @@ inline std::string metadata_v2(std::uint64_t help_ref, std::uint64_t unit_ref) {
     return len_field(5, join({varint_field(1, 1), varint_field(3, help_ref), varint_field(4, unit_ref)}));
 }
 
-using read_labels = std::vector<std::pair<std::string, std::string>>;
-
 /// A series as read, owning its bytes.
 struct read_entry {
     std::string record;
-    read_labels labels;
+    label_texts labels;
     std::uint32_t samples = 0;
     std::uint32_t histograms = 0;
     std::uint32_t exemplars = 0;
@@ -70,17 +67,19 @@ struct read_entry {
 
 struct read_request {
     std::vector<read_entry> series;
+    std::uint32_t metadata = 0;
     wire_errc error = wire_errc::none;
     std::uint64_t offset = 0;
 };
 
 /// Reads all of `text`, in memory of exactly its size, so that a sanitizer sees one byte too many.
-inline read_request read_v2(const std::string& text) {
+template <class Reader>
+read_request read_by(const std::string& text) {
     const std::vector<char> bytes(text.begin(), text.end());
     const bytes_view body{bytes.data(), bytes.size()};
     read_request outcome;
     std::vector<label_view> buffer;
-    write_request_v2_reader reader{body};
+    Reader reader{body};
     while (reader.next()) {
         const series_view& seen = reader.series();
         read_entry& series = outcome.series.emplace_back();
@@ -93,9 +92,15 @@ inline read_request read_v2(const std::string& text) {
         series.exemplars = seen.exemplars;
         series.admits = seen.admits;
     }
-    CHECK(reader.metadata_count() == 0);
+    outcome.metadata = reader.metadata_count();
     outcome.error = reader.error().code;
     outcome.offset = reader.error().offset;
+    return outcome;
+}
+
+inline read_request read_v2(const std::string& text) {
+    const read_request outcome = read_by<write_request_v2_reader>(text);
+    CHECK(outcome.metadata == 0);
     return outcome;
 }
 
