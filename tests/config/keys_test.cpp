@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "config/effective.hpp"
 #include "config/loading.hpp"

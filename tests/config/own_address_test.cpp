@@ -1,7 +1,6 @@
 #include "config/own_address.hpp"
 
 #include <string>
-#include <string_view>
 
 #include "config/loading.hpp"
 #include "support/catch.hpp"

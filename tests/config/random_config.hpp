@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "config/config.hpp"
 #include "config/endpoint.hpp"

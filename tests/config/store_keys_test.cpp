@@ -1,7 +1,6 @@
 #include "config/store_keys.hpp"
 
 #include <string>
-#include <string_view>
 
 #include "config/effective.hpp"
 #include "config/loading.hpp"

@@ -3,13 +3,15 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <string>
 #include <string_view>
 
+#include "config/counts.hpp"
+#include "config/units_meant.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
+using namespace seriesgate;
 
 TEST_CASE("durations are read in their units") {
     CHECK(parse_duration("500ms") == 500ms);
@@ -99,4 +101,130 @@ TEST_CASE("what was written reads back the same") {
     CHECK(parse_size(format_size(number)) == number);
     const std::chrono::milliseconds duration{number};
     CHECK(parse_duration(format_duration(duration)) == duration);
+}
+
+TEST_CASE("the size that was probably meant is known") {
+    const auto [text, meant] = GENERATE(table<std::string_view, std::string>({{"32mib", "32MiB"},
+                                                                              {"32 MiB", "32MiB"},
+                                                                              {"32mi", "32MiB"},
+                                                                              {"32mb", "32MB"},
+                                                                              {"1.5GiB", "1536MiB"},
+                                                                              {"1.5MB", "1500KB"},
+                                                                              {"4096 bytes", "4KiB"},
+                                                                              {"32M", "32MiB or 32MB"},
+                                                                              {"64k", "64KiB or 64KB"},
+                                                                              {"1G", "1GiB or 1GB"},
+                                                                              {"1TiB", "1024GiB"},
+                                                                              {"", ""},
+                                                                              {"MiB", ""},
+                                                                              {"32 elephants", ""},
+                                                                              {"32Mbit", ""},
+                                                                              {"1MiB 2KiB", ""},
+                                                                              {"0.3KiB", ""}}));
+    CAPTURE(text);
+    CHECK(size_meant(text) == meant);
+}
+
+TEST_CASE("the duration that was probably meant is known") {
+    const auto [text, meant] = GENERATE(table<std::string_view, std::string>({{"25", "25s"},
+                                                                              {"90min", "1h30m"},
+                                                                              {"10 s", "10s"},
+                                                                              {"1.5h", "1h30m"},
+                                                                              {"1w", "7d"},
+                                                                              {"25S", "25s"},
+                                                                              {"30m1h", "1h30m"},
+                                                                              {"5 minutes 3 seconds", "5m3s"},
+                                                                              {"", ""},
+                                                                              {"soon", ""},
+                                                                              {"5us", ""},
+                                                                              {"1y", ""},
+                                                                              {"s", ""},
+                                                                              {"99999999999999999999d", ""}}));
+    CAPTURE(text);
+    CHECK(duration_meant(text) == meant);
+}
+
+TEST_CASE("the share that was probably meant is known") {
+    CHECK(rate_meant("1%") == "0.01");
+    CHECK(rate_meant("0.01%") == "0.0001");
+    CHECK(rate_meant("0,0001") == "0.0001");
+    for (const std::string_view text : {"", "%", "1/100", "some", "1e999", "1,000.5"}) {
+        CAPTURE(text);
+        CHECK(rate_meant(text).empty());
+    }
+}
+
+TEST_CASE("yes and no are known in other words") {
+    for (const std::string_view text : {"yes", "On", "TRUE", "True", "y", "1"}) CHECK(flag_meant(text) == "true");
+    for (const std::string_view text : {"no", "Off", "FALSE", "n", "0"}) CHECK(flag_meant(text) == "false");
+    for (const std::string_view text : {"", "2", "maybe"}) CHECK(flag_meant(text).empty());
+}
+
+TEST_CASE("counts are read in the units that people write") {
+    const auto [text, count] = GENERATE(
+        table<std::string_view, std::uint64_t>({{"0", 0},
+                                                {"1000000", 1'000'000},
+                                                {"1_000_000", 1'000'000},
+                                                {"12_000", 12'000},
+                                                {"1M", 1'000'000},
+                                                {"500k", 500'000},
+                                                {"500K", 500'000},
+                                                {"2G", 2'000'000'000},
+                                                {"2.5M", 2'500'000},
+                                                {"0.5k", 500},
+                                                {"1.50k", 1'500},
+                                                {"1e6", 1'000'000},
+                                                {"1E6", 1'000'000},
+                                                {"1e+6", 1'000'000},
+                                                {"2.5e3", 2'500},
+                                                {"1.234567e6", 1'234'567},
+                                                {"0k", 0},
+                                                {"18446744073709551615", std::numeric_limits<std::uint64_t>::max()}}));
+    CAPTURE(text);
+    CHECK(parse_count(text) == count);
+}
+
+TEST_CASE("a count beyond 64 bits is the largest there is, so that every bound finds it") {
+    for (const std::string_view text :
+         {"18446744073709551616", "99999999999999999999999", "18446744073710M", "1e20", "1e4294967295"}) {
+        CAPTURE(text);
+        CHECK(parse_count(text) == std::numeric_limits<std::uint64_t>::max());
+    }
+}
+
+TEST_CASE("what can be read in two ways, or in none, is no count") {
+    const auto text =
+        GENERATE(as<std::string_view>{}, "", " ", "k", "M", "e6", ".5M", "5.M", "1.5", "1.0", "1.2345k", "010", "00",
+                 "01M", "+5", "-5", "1,000", "1 000", "1.000", "10_00", "_100", "1_000_", "1__000", "1000_000", "1Mi",
+                 "1m", "1MB", "1 M", "1M ", "1e", "1e-3", "1e6.5", "1ee6", "1kk", "1kM", "1e3k", "0x10", "nan", "inf");
+    CAPTURE(text);
+    CHECK_FALSE(parse_count(text));
+}
+
+TEST_CASE("the count that was probably meant is known") {
+    const auto [text, meant] = GENERATE(table<std::string_view, std::string>({{"1,000,000", "1000000"},
+                                                                              {"1,000", "1000"},
+                                                                              {"1.000.000", "1000000"},
+                                                                              {"1 000 000", "1000000"},
+                                                                              {"1'000'000", "1000000"},
+                                                                              {"1Mi", "1000000"},
+                                                                              {"1m", "1000000"},
+                                                                              {"2 million", "2000000"},
+                                                                              {"1.5 Million", "1500000"},
+                                                                              {"1B", "1000000000"},
+                                                                              {"500 K", "500000"},
+                                                                              {"+5", "5"},
+                                                                              {"0100", "100"},
+                                                                              {"5.0", "5"},
+                                                                              {"100 series", "100"},
+                                                                              {"1 mio", "1000000"}}));
+    CAPTURE(text);
+    CHECK(count_meant(text) == meant);
+}
+
+TEST_CASE("the count that was meant is not guessed") {
+    const auto text = GENERATE(as<std::string_view>{}, "", "many", "1.5", "1.000", "1,5", "1,00", "1e-3", "-5", "0x10",
+                               "1M5", "1.2.3", "k", "1.5 series");
+    CAPTURE(text);
+    CHECK(count_meant(text).empty());
 }

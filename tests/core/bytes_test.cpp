@@ -1,5 +1,11 @@
 #include "core/bytes.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "core/ascii.hpp"
+#include "core/base64.hpp"
 #include "core/result.hpp"
 #include "support/catch.hpp"
 
@@ -29,3 +35,38 @@ TEST_CASE("a result is a value or an error") {
     REQUIRE_FALSE(error.has_value());
     CHECK(error.error() == fault::some);
 }
+
+TEST_CASE("letters are equal whatever their case, and nothing else is") {
+    CHECK(equal_ignoring_case("", ""));
+    CHECK(equal_ignoring_case("Application/X-Protobuf", "application/x-protobuf"));
+    CHECK_FALSE(equal_ignoring_case("a", ""));
+    CHECK_FALSE(equal_ignoring_case("a", "ab"));
+    CHECK_FALSE(equal_ignoring_case("@", "`"));
+    CHECK_FALSE(equal_ignoring_case("[", "{"));
+    CHECK_FALSE(equal_ignoring_case("\xc4", "\xe4"));
+}
+
+TEST_CASE("a comparison stays within both texts") {
+    // Exactly as large as their allocations: AddressSanitizer sees a byte too many.
+    const std::string upper(32, 'A');
+    const std::string lower(32, 'a');
+    const std::string_view one{upper.data(), 32};
+    const auto copy = std::make_unique<char[]>(32);
+    std::copy(lower.begin(), lower.end(), copy.get());
+    CHECK(equal_ignoring_case(one, {copy.get(), 32}));
+}
+
+TEST_CASE("base64 is what RFC 4648 gives as examples") {
+    CHECK(to_base64("").empty());
+    CHECK(to_base64("f") == "Zg==");
+    CHECK(to_base64("fo") == "Zm8=");
+    CHECK(to_base64("foo") == "Zm9v");
+    CHECK(to_base64("foob") == "Zm9vYg==");
+    CHECK(to_base64("fooba") == "Zm9vYmE=");
+    CHECK(to_base64("foobar") == "Zm9vYmFy");
+}
+
+TEST_CASE("base64 takes every byte") {
+    CHECK(to_base64(std::string{"\0\xff\xfe>?", 5}) == "AP/+Pj8=");
+}
+
