@@ -1,5 +1,7 @@
 #include "app/gate_metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <set>
 #include <sstream>
@@ -18,6 +20,23 @@ std::uint64_t count_of(const named_counts& counts, std::string_view name) {
         if (each == name) return count;
     FAIL("no " << name);
     return 0;
+}
+
+/// The lines of a family, for "one 1 two 2" one for each value of its label.
+std::string family(std::string_view name, std::string_view label, const std::string& values) {
+    std::istringstream words{values};
+    std::string text;
+    for (std::string value, count; words >> value >> count;)
+        text += fmt::format("seriesgate_{}{{{}=\"{}\"}} {}\n", name, label, value, count);
+    return text;
+}
+
+/// The lines of metrics without a label.
+std::string plain(const std::string& values) {
+    std::istringstream words{values};
+    std::string text;
+    for (std::string name, count; words >> name >> count;) text += fmt::format("seriesgate_{} {}\n", name, count);
+    return text;
 }
 
 }  // namespace
@@ -79,100 +98,40 @@ TEST_CASE("the metrics of all owners are written family by family") {
             samples += line + '\n';
     }
     CHECK(samples ==
-          "seriesgate_requests_total{code=\"204\"} 9\n"
-          "seriesgate_requests_total{code=\"503\"} 1\n"
-          "seriesgate_requests_total{code=\"other\"} 2\n"
-          "seriesgate_requests_rejected_total{reason=\"malformed\"} 3\n"
-          "seriesgate_requests_rejected_total{reason=\"invalid_http\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"too_large\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"unsupported_media\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"method_not_allowed\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"unknown_path\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"timeout\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"overloaded\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"queue_delay\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"refused\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"untranslated\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"loop\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"bad_argument\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"pages_held\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"unauthenticated\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"forbidden\"} 0\n"
-          "seriesgate_requests_rejected_total{reason=\"passwords_held\"} 0\n"
-          "seriesgate_requests_abandoned_total 0\n"
-          "seriesgate_inflight_requests 17\n"
-          "seriesgate_inflight_bytes 18\n"
-          "seriesgate_connections 19\n"
-          "seriesgate_connections_accepted_total 20\n"
-          "seriesgate_connections_given_up_total{reason=\"max_connections\"} 0\n"
-          "seriesgate_connections_given_up_total{reason=\"max_connections_per_peer\"} 27\n"
-          "seriesgate_connections_given_up_total{reason=\"descriptors\"} 0\n"
-          "seriesgate_connections_given_up_total{reason=\"max_handshakes\"} 0\n"
-          "seriesgate_connections_turned_away_total{reason=\"max_connections\"} 28\n"
-          "seriesgate_connections_turned_away_total{reason=\"max_connections_per_peer\"} 0\n"
-          "seriesgate_connections_turned_away_total{reason=\"descriptors\"} 0\n"
-          "seriesgate_connections_turned_away_total{reason=\"max_handshakes\"} 0\n"
-          "seriesgate_connections_timed_out_total{waiting_for=\"request\"} 0\n"
-          "seriesgate_connections_timed_out_total{waiting_for=\"reading\"} 0\n"
-          "seriesgate_connections_timed_out_total{waiting_for=\"ending\"} 0\n"
-          "seriesgate_tls_handshakes_running 0\n"
-          "seriesgate_tls_handshakes_total{outcome=\"completed\"} 0\n"
-          "seriesgate_tls_handshakes_total{outcome=\"timeout\"} 0\n"
-          "seriesgate_tls_handshakes_total{outcome=\"given_up\"} 0\n"
-          "seriesgate_tls_handshakes_total{outcome=\"closed\"} 0\n"
-          "seriesgate_tls_handshakes_total{outcome=\"plain_http\"} 0\n"
-          "seriesgate_tls_handshakes_total{outcome=\"certificate\"} 0\n"
-          "seriesgate_tls_handshakes_total{outcome=\"failed\"} 0\n"
-          "seriesgate_tls_certificate_not_after_timestamp_seconds 0\n"
-          "seriesgate_requests_forwarded_total{kind=\"unchanged\"} 0\n"
-          "seriesgate_requests_forwarded_total{kind=\"spliced\"} 5\n"
-          "seriesgate_requests_forwarded_total{kind=\"translated\"} 0\n"
-          "seriesgate_requests_forwarded_total{kind=\"none\"} 0\n"
-          "seriesgate_query_arguments_dropped_total 27\n"
-          "seriesgate_requests_discarded_total 6\n"
-          "seriesgate_unconfirmed_requests_total 25\n"
-          "seriesgate_partly_written_requests_total 24\n"
-          "seriesgate_untranslated_histograms_total 26\n"
-          "seriesgate_untranslated_series_total 27\n"
-          "seriesgate_samples_received_total 32000\n"
-          "seriesgate_samples_accepted_total 31000\n"
-          "seriesgate_samples_refused_total 1000\n"
-          "seriesgate_samples_refused_by_limits_total 990\n"
-          "seriesgate_limit_samples_refused_total{limit=\"global\",tenant=\"\"} 400\n"
-          "seriesgate_limit_samples_refused_total{limit=\"per-job\",tenant=\"shop\"} 600\n"
-          "seriesgate_limit_samples_would_refuse_total{limit=\"tenant\",tenant=\"shop\"} 30\n"
-          "seriesgate_samples_stored_total 30000\n"
-          "seriesgate_samples_failed_total 900\n"
-          "seriesgate_unknown_dropped_total 8\n"
-          "seriesgate_histograms_received_total 11\n"
-          "seriesgate_exemplars_received_total 12\n"
-          "seriesgate_metadata_received_total 13\n"
-          "seriesgate_received_bytes_total 14\n"
-          "seriesgate_decoded_bytes_total 15\n"
-          "seriesgate_markers_written_total 33\n"
-          "seriesgate_markers_failed_total 34\n"
-          "seriesgate_upstream_errors_total{reason=\"dns\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connection_refused\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connect_timeout\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"no_route\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connect_failed\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connection_lost\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"tls\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"invalid_answer\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
-          "seriesgate_upstream_errors_total{reason=\"busy\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"unauthorized\"} 0\n"
-          "seriesgate_upstream_sent_bytes_total 16\n"
-          "seriesgate_config_reload_requests_total 29\n"
-          "seriesgate_config_reloads_total 28\n"
-          "seriesgate_config_last_reload_successful 1\n"
-          "seriesgate_config_last_reload_success_timestamp_seconds 1700000000\n"
-          "seriesgate_web_config_last_reload_successful 1\n"
-          "seriesgate_state_saves_total 22\n"
-          "seriesgate_state_save_failures_total 23\n"
-          "seriesgate_state_bytes 24\n"
-          "seriesgate_state_save_timestamp_seconds 1700000010\n"
-          "seriesgate_log_lines_lost_total 0\n");
+          family("requests_total", "code", "204 9 503 1 other 2") +
+              family("requests_rejected_total", "reason",
+                     "malformed 3 invalid_http 0 too_large 0 unsupported_media 0 method_not_allowed 0 unknown_path 0 "
+                     "timeout 0 overloaded 0 queue_delay 0 refused 0 untranslated 0 loop 0 bad_argument 0 pages_held 0 "
+                     "unauthenticated 0 forbidden 0 passwords_held 0") +
+              plain("requests_abandoned_total 0 inflight_requests 17 inflight_bytes 18 connections 19 "
+                    "connections_accepted_total 20") +
+              family("connections_given_up_total", "reason",
+                     "max_connections 0 max_connections_per_peer 27 descriptors 0 max_handshakes 0") +
+              family("connections_turned_away_total", "reason",
+                     "max_connections 28 max_connections_per_peer 0 descriptors 0 max_handshakes 0") +
+              family("connections_timed_out_total", "waiting_for", "request 0 reading 0 ending 0") +
+              plain("tls_handshakes_running 0") +
+              family("tls_handshakes_total", "outcome",
+                     "completed 0 timeout 0 given_up 0 closed 0 plain_http 0 certificate 0 failed 0") +
+              plain("tls_certificate_not_after_timestamp_seconds 0") +
+              family("requests_forwarded_total", "kind", "unchanged 0 spliced 5 translated 0 none 0") +
+              plain("query_arguments_dropped_total 27 requests_discarded_total 6 unconfirmed_requests_total 25 "
+                    "partly_written_requests_total 24 untranslated_histograms_total 26 untranslated_series_total 27 "
+                    "samples_received_total 32000 samples_accepted_total 31000 samples_refused_total 1000 "
+                    "samples_refused_by_limits_total 990") +
+              "seriesgate_limit_samples_refused_total{limit=\"global\",tenant=\"\"} 400\n" +
+              "seriesgate_limit_samples_refused_total{limit=\"per-job\",tenant=\"shop\"} 600\n" +
+              "seriesgate_limit_samples_would_refuse_total{limit=\"tenant\",tenant=\"shop\"} 30\n" +
+              plain("samples_stored_total 30000 samples_failed_total 900 unknown_dropped_total 8 "
+                    "histograms_received_total 11 exemplars_received_total 12 metadata_received_total 13 "
+                    "received_bytes_total 14 decoded_bytes_total 15 markers_written_total 33 markers_failed_total 34") +
+              family("upstream_errors_total", "reason",
+                     "dns 0 connection_refused 0 connect_timeout 0 no_route 0 connect_failed 0 connection_lost 0 tls 0 "
+                     "invalid_answer 0 timeout 7 busy 0 unauthorized 0") +
+              plain("upstream_sent_bytes_total 16 config_reload_requests_total 29 config_reloads_total 28 "
+                    "config_last_reload_successful 1 config_last_reload_success_timestamp_seconds 1700000000 "
+                    "web_config_last_reload_successful 1 state_saves_total 22 state_save_failures_total 23 "
+                    "state_bytes 24 state_save_timestamp_seconds 1700000010 log_lines_lost_total 0"));
 }
 
 TEST_CASE("every family of the process has help and a type, once, and counters end in _total") {

@@ -1,6 +1,5 @@
 #include "ingest/outgoing.hpp"
 
-#include <memory>
 #include <string>
 
 #include "ingest/requests.hpp"

@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "http/http_request.hpp"
 #include "http/inflight.hpp"

@@ -5,7 +5,6 @@
 #include <boost/asio/socket_base.hpp>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
