@@ -165,22 +165,6 @@ TEST_CASE("equal labels of two tenants are two series") {
     CHECK(fingerprints.size() == 8);
 }
 
-TEST_CASE("names that share their first bytes are told apart by all of them") {
-    // The order of names is decided by eight bytes at once where that is enough.
-    check_by_the_book({{"node_cpu", "1"}, {"node_cpu_", "2"}, {"node_cpu_a", "3"}, {"node_cpu_b", "4"}});
-    check_by_the_book({{"12345678a", "1"}, {"12345678", "2"}, {"12345678b", "3"}});
-    check_by_the_book({{"1234567", "1"}, {"12345678", "2"}, {"123456789", "3"}, {"123456", "4"}});
-    check_by_the_book({{"a", "1"}, {"aa", "2"}, {"aaa", "3"}, {"aaaaaaaa", "4"}, {"aaaaaaaaa", "5"}});
-}
-
-TEST_CASE("names with NUL bytes and with bytes above 127 are compared as bytes") {
-    check_by_the_book({{"a", "1"}, {"a\0"s, "2"}, {"a\0\0"s, "3"}, {"a\0b"s, "4"}, {"ab", "5"}});
-    check_by_the_book({{"\0"s, "1"}, {"\0\0"s, "2"}, {"\0\0\0\0\0\0\0\0"s, "3"}, {"\0\0\0\0\0\0\0\0\0"s, "4"}});
-    check_by_the_book({{"1234567", "1"}, {"1234567\0"s, "2"}, {"1234567\0\0"s, "3"}, {"1234567\0a"s, "4"}});
-    check_by_the_book(
-        {{"\x7f", "1"}, {"\x80", "2"}, {"\xff", "3"}, {"\xff\xff\xff\xff\xff\xff\xff\xff", "4"}, {"z", "5"}});
-}
-
 TEST_CASE("a short last label at the very end of the body is compared without reading on") {
     for (const std::string last : {"b", "bb", "bbb", "bbbb", "bbbbb", "bbbbbb", "bbbbbbb", "bbbbbbbb"}) {
         CAPTURE(last);

@@ -1,7 +1,6 @@
 // What the series of one classic histogram have in common.
 #include "series/histogram_family.hpp"
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 

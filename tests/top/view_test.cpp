@@ -1,6 +1,5 @@
 #include "top/view.hpp"
 
-#include <string>
 #include <utility>
 
 #include "support/catch.hpp"
