@@ -1,6 +1,5 @@
 // What budgets had come to when their windows ended.
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 #include "support/catch.hpp"

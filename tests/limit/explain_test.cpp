@@ -24,11 +24,7 @@ limit_rules narrow_rules() {
     limit_rules made;
     made.global = {.hourly = 10, .daily = 20};
     made.tenants.fallback = {.hourly = 5, .daily = 8};
-    label_limit& namespaces = made.limits.emplace_back();
-    namespaces.name = "per-namespace";
-    namespaces.match = selecting("{namespace=~\".+\"}");
-    namespaces.each = {"namespace"};
-    namespaces.maxima = {.hourly = 3, .daily = 4};
+    made.limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 3, .daily = 4}, "{namespace=~\".+\"}")};
     return made;
 }
 

@@ -1,6 +1,5 @@
 // With filters that may err: the only errors are series that pass uncounted, and they are as rare as was promised.
 #include <cmath>
-#include <memory>
 
 #include "limit/budgets_model.hpp"
 #include "limit/figures.hpp"

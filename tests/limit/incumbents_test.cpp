@@ -1,7 +1,4 @@
-// Series of the previous hour have their slots reserved for a grace period: what budgets_model_test.cpp seldom meets.
-#include <algorithm>
-#include <random>
-
+// Slots that are reserved for series of the hour before: what budgets_model_test.cpp seldom meets.
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
@@ -34,30 +31,6 @@ TEST_CASE("with the limit spent and twice as many newcomers first, every incumbe
     CHECK(gate.offer(newcomers, returning) == verdict_counts{.refused_hourly = 2 * limit});
     CHECK(gate.offer(newcomers, at(11, 30)) == verdict_counts{.refused_hourly = 2 * limit});
     CHECK(gate.accepted(incumbents, at(11, 59)) == limit);
-    CHECK(gate.hourly().series_current == limit);
-}
-
-TEST_CASE("in any order incumbents all get in and newcomers fill what is left") {
-    offering gate{hourly_limit, at(10)};
-    const auto before = series(0, 700);
-    REQUIRE(gate.accepted(before, at(10)) == 700);
-    auto mixed = joined(before, newcomers);
-    std::mt19937_64 random{GENERATE(range(0u, 10u))};
-    std::ranges::shuffle(mixed, random);
-
-    std::uint64_t newcomers_admitted = 0;
-    for (std::size_t first = 0; first < mixed.size(); first += 100) {
-        const auto request = std::span{mixed}.subspan(first, 100);
-        gate.offer(request, at(11, static_cast<int>(first / 300)));
-        for (std::size_t i = 0; i < request.size(); ++i) {
-            const bool incumbent = std::ranges::any_of(
-                before, [&](const auto& entry) { return entry.fingerprint == request[i].fingerprint; });
-            const bool admitted = is_accepted(gate.verdicts[i]);
-            if (incumbent && !admitted) FAIL("an incumbent was refused");
-            newcomers_admitted += !incumbent && admitted ? 1 : 0;
-        }
-    }
-    CHECK(newcomers_admitted == 300);
     CHECK(gate.hourly().series_current == limit);
 }
 

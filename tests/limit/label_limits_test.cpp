@@ -1,5 +1,4 @@
-// What of tenants' budgets and label groups the model does not have, or not these numbers. The rest:
-// budgets_model_test.cpp.
+// What of the budgets of tenants and label groups budgets_model_test.cpp does not have.
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
@@ -21,12 +20,8 @@ label_limit five_per_namespace() {
     return limit_named("per-namespace", {"namespace"}, {.hourly = 5, .daily = 0});
 }
 
-batch in(std::string space, std::uint64_t first, std::uint64_t count, std::string tenant = {}) {
-    return {.tenant = std::move(tenant), .labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
-}
-
-budget_id group(std::string space, std::string tenant = {}) {
-    return {.limit = "per-namespace", .tenant = std::move(tenant), .group = {{"namespace", std::move(space)}}};
+batch in(std::string space, std::uint64_t first, std::uint64_t count) {
+    return {.labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
 }
 
 /// Five an hour and eight a day for everybody, unless said otherwise.
@@ -46,7 +41,7 @@ TEST_CASE("series without the label, or with an empty one, are one group") {
     labelled_offering gate{settings_of({five_per_namespace()}), at(10)};
     CHECK(gate.accepted({.labels = {{"job", "x"}}, .count = 3}, at(10)) == 3);
     CHECK(gate.accepted(in("", 0, 9), at(10)) == 2);
-    CHECK(gate.hourly(group("")).series_current == 5);
+    CHECK(gate.hourly({.limit = "per-namespace", .group = {{"namespace", ""}}}).series_current == 5);
 }
 
 TEST_CASE("values that would read the same when joined are different groups") {
@@ -78,42 +73,6 @@ TEST_CASE("a group with endless values shares the overflow budget, whatever the 
     const std::string endless(10'000, 'x');
     CHECK(gate.accepted(in(endless, 0, 9), at(10)) == 5);
     CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 5);
-}
-
-TEST_CASE("five budgets apply, and a series takes from all or from none") {
-    label_limit namespaces = five_per_namespace();
-    namespaces.maxima = {.hourly = 6, .daily = 7};
-    const label_limit jobs = limit_named("per-job", {"job"}, {.hourly = 4, .daily = 0});
-    const label_limit all = limit_named("all", {}, {.hourly = 5, .daily = 0});
-    limit_rules settings = settings_of({namespaces, jobs, all});
-    settings.global.hourly = 8;
-    settings.tenants.fallback = {.hourly = 7, .daily = 0};
-    labelled_offering gate{settings, at(10)};
-    const auto sent = [](std::string job, std::uint64_t count) {
-        return batch{.tenant = "a", .labels = {{"job", std::move(job)}, {"namespace", "shop"}}, .count = count};
-    };
-    const auto currents = [&] {
-        return std::vector{gate.hourly().series_current, gate.hourly(tenant_id("a")).series_current,
-                           gate.hourly(group("shop")).series_current,
-                           gate.hourly({.limit = "per-job", .group = {{"job", "x"}}}).series_current,
-                           gate.hourly({.limit = "all"}).series_current};
-    };
-    CHECK(gate.offer(sent("x", 9), at(10)) == verdict_counts{.accepted = 4, .refused_hourly = 5});
-    CHECK(currents() == std::vector<std::uint64_t>{4, 4, 4, 4, 4});
-    CHECK(gate.offer(sent("y", 9), at(10)) == verdict_counts{.accepted = 1, .refused_hourly = 8});
-    CHECK(currents() == std::vector<std::uint64_t>{5, 5, 5, 4, 5});
-    CHECK(gate.hourly({.limit = "all"}).series_refused == 8);
-    CHECK(gate.hourly({.limit = "per-job", .group = {{"job", "x"}}}).series_refused == 5);
-    CHECK(gate.hourly(group("shop")).series_refused == 0);
-    // In the next hour five come back; the day's budget of the namespace is what new ones find spent.
-    CHECK(gate.offer(sent("x", 4), at(11)) == verdict_counts{.accepted = 4});
-    CHECK(gate.offer(sent("z", 1), at(11)) == verdict_counts{.accepted = 1});
-    CHECK(gate.offer(sent("x", 4), at(12)) == verdict_counts{.accepted = 4});
-    CHECK(gate.daily(group("shop")).series_current == 6);
-    CHECK(gate.accepted(sent("v", 1), at(12)) == 1);
-    CHECK(gate.offer(sent("w", 1), at(13)) == verdict_counts{.refused_daily = 1});
-    CHECK(gate.hourly(tenant_id("a")).series_current == 0);
-    CHECK(gate.daily(group("shop")) == counts{.current = 7, .refused = 1});
 }
 
 TEST_CASE("tenants beyond the bound share one budget with the limits of the fallback") {
@@ -217,27 +176,6 @@ TEST_CASE("figures tell of the room that is kept for incumbents") {
     CHECK(figures_of(gate.limiter).global.hourly.series_reserved == 3);
     gate.offer(of("a", 0, 1), at(11, 10));
     CHECK(gate.hourly(tenant_id("a")).series_reserved == 0);
-}
-
-TEST_CASE("in observe mode every limit only watches") {
-    limit_rules settings = settings_of({limit_named("watch", {}, {.hourly = 5, .daily = 0})});
-    settings.global.hourly = 6;
-    settings.global.daily = 7;
-    settings.tenants.fallback = {.hourly = 4, .daily = 3};
-    settings.mode = limit_mode::observe;
-    labelled_offering gate{settings, at(10)};
-    CHECK(gate.accepted({.count = 9}, at(10)) == 9);
-    CHECK(gate.hourly({.limit = "watch"}).series_current == 5);
-    CHECK(gate.hourly(tenant_id("")) == counts{.current = 4, .refused = 5});
-    CHECK(gate.daily(tenant_id("")) == counts{.current = 3, .refused = 6});
-    CHECK(gate.budget(tenant_id("")).mode == limit_mode::observe);
-    // Of refusals, what the global limit would have refused.
-    CHECK(gate.hourly() == counts{.max = 6, .current = 6, .refused = 3, .samples_refused = 0});
-    CHECK(gate.daily() == counts{.current = 7, .refused = 2});
-    // To enforce: those that are in stay in.
-    settings.mode = limit_mode::enforce;
-    gate.limiter.reconfigure(settings);
-    CHECK(gate.offer({.count = 12}, at(10)) == verdict_counts{.accepted = 9, .refused_hourly = 3});
 }
 
 TEST_CASE("no explanation names a budget that only watches, or any for an exempt series") {

@@ -1,7 +1,6 @@
 // What other gates of a fleet have had counted.
 #include "limit/learning.hpp"
 
-#include <chrono>
 #include <vector>
 
 #include "limit/limiter_state.hpp"

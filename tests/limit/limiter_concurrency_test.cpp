@@ -148,19 +148,6 @@ TEST_CASE("eight threads with overlapping series fill a limit to the last slot a
     CHECK(figures.hourly.samples_refused + figures.daily.samples_refused == refused);
 }
 
-TEST_CASE("eight threads count no series twice when there is room for all") {
-    const std::uint64_t pool = sanitized ? 3'000 : 30'000;
-    series_limiter limiter{{.global = {.hourly = 2 * pool}}, at(10)};
-    auto senders = senders_of(limiter);
-    run_at_once(senders, [&](sender& one) {
-        for (std::uint64_t i = 0; i < pool / 100; ++i) one.offer(pool, 300, at(10));
-    });
-    const auto accepted = take_accepted(senders);
-    CHECK(accepted.size() > pool * 9 / 10);
-    CHECK(figures_of(limiter).hourly == counts{.current = accepted.size(), .samples_refused = 0});
-    CHECK(figures_of(limiter).daily.series_current == accepted.size());
-}
-
 TEST_CASE("eight threads that meet a new hour at once roll over once, and its budget is exact") {
     const std::uint64_t max = sanitized ? 300 : 1'000;
     // The day's budget is spent in the course of the hours; every other pool is new in the hour.

@@ -78,10 +78,7 @@ struct told_gate {
 inline limit_rules three_limits() {
     limit_rules made{.global = {.hourly = 10, .daily = 20}};
     made.tenants.fallback = {.hourly = 5, .daily = 8};
-    label_limit& jobs = made.limits.emplace_back();
-    jobs.name = "jobs";
-    jobs.each = {"job"};
-    jobs.maxima = {.hourly = 3, .daily = 4};
+    made.limits = {limit_named("jobs", {"job"}, {.hourly = 3, .daily = 4})};
     return made;
 }
 

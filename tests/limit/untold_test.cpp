@@ -1,8 +1,6 @@
 // Incumbents of a fleet that do not wait: who they are, and what is left to tell of them.
 #include "limit/untold.hpp"
 
-#include <string>
-
 #include "limit/labelled.hpp"
 #include "limit/limiter_state.hpp"
 #include "support/catch.hpp"

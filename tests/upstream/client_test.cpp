@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "support/catch.hpp"
 #include "upstream/message.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 using outcome = result<upstream_answer, upstream_error>;
 constexpr auto close_then = scripted_answer::then::close;
+constexpr auto keep_then = scripted_answer::then::keep;
 
 upstream_config settings_for(const stream_acceptor& store, std::chrono::milliseconds timeout) {
     upstream_config made;
@@ -157,59 +159,49 @@ TEST_CASE("a pooled connection that is reset over a request is not replaced, tho
 }
 
 TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again, and says how it broke") {
-    scene with;
-    auto reason = upstream_error_reason::connection_lost;
-    std::string text = "amid its answer, it closed the connection";
-    SECTION("before an answer") {
-        with.will_answer("", close_then);
-        text = "before its answer, it closed the connection";
+    using enum upstream_error_reason;
+    const std::string amid = "amid its answer, it closed the connection";
+    struct row {
+        std::string answer;
+        scripted_answer::then then;
+        upstream_error_reason reason;
+        std::string told;
+        bool is_pooled = false;
+    };
+    for (const row& each :
+         std::vector<row>{{"", close_then, connection_lost, "before its answer, it closed the connection"},
+                          {"HTTP/1.1 204 No Con", close_then, connection_lost, amid},
+                          {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", close_then, connection_lost, amid},
+                          {"220 ready for mail\r\n\r\n", keep_then, invalid_answer, "bad version"},
+                          {"HTTP/1.1 101 Switching Protocols\r\n\r\n", keep_then, invalid_answer, "status 101"},
+                          {"HTTP", close_then, connection_lost, amid, true}}) {
+        CAPTURE(each.answer);
+        scene with;
+        if (each.is_pooled) with.will_answer(no_content);
+        if (each.is_pooled) REQUIRE(with.post().has_value());
+        with.will_answer(each.answer, each.then);
+        const auto got = with.post();
+        REQUIRE(scene::failed(got, each.reason));
+        CHECK(got.error().text == each.told);
+        CHECK(with.store.accepted == 1);
+        CHECK(with.connections() == 0);
     }
-    SECTION("amid a header") {
-        with.will_answer("HTTP/1.1 204 No Con", close_then);
-    }
-    SECTION("amid a body") {
-        with.will_answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", close_then);
-    }
-    SECTION("by what is not HTTP") {
-        with.will_answer("220 ready for mail\r\n\r\n");
-        reason = upstream_error_reason::invalid_answer;
-        text = "bad version";
-    }
-    SECTION("by another protocol") {
-        with.will_answer("HTTP/1.1 101 Switching Protocols\r\n\r\n");
-        reason = upstream_error_reason::invalid_answer;
-        text = "status 101";
-    }
-    SECTION("amid an answer on a pooled connection") {
-        with.will_answer(no_content);
-        REQUIRE(with.post().has_value());
-        with.will_answer("HTTP", close_then);
-    }
-    const auto got = with.post();
-    REQUIRE(scene::failed(got, reason));
-    CHECK(got.error().text == text);
-    CHECK(with.store.accepted == 1);
-    CHECK(with.connections() == 0);
 }
 
 TEST_CASE("interim answers are waited out, a few of them") {
-    scene with;
-    const std::string early_hints = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
-    std::string several;
-    SECTION("sixteen") {
-        for (int i = 0; i < 16; ++i) several += early_hints;
+    const auto after = [](int interim_answers) {
+        scene with;
+        std::string several;
+        for (int i = 0; i < interim_answers; ++i) several += "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
         with.will_answer(several + no_content);
-        const auto got = with.post();
-        REQUIRE(got.has_value());
-        CHECK(got->status == 204);
-    }
-    SECTION("seventeen") {
-        for (int i = 0; i < 17; ++i) several += early_hints;
-        with.will_answer(several + no_content);
-        const auto got = with.post();
-        REQUIRE(scene::failed(got, upstream_error_reason::invalid_answer));
-        CHECK(got.error().text == "more than 16 interim answers");
-    }
+        return with.post();
+    };
+    const auto got = after(16);
+    REQUIRE(got.has_value());
+    CHECK(got->status == 204);
+    const auto too_many = after(17);
+    REQUIRE(scene::failed(too_many, upstream_error_reason::invalid_answer));
+    CHECK(too_many.error().text == "more than 16 interim answers");
 }
 
 TEST_CASE("a long body is cut, and its connection not used again") {
@@ -223,16 +215,13 @@ TEST_CASE("a long body is cut, and its connection not used again") {
 }
 
 TEST_CASE("a connection is not used again if it is not clear where the next answer begins") {
+    // It says that it closes; the body ends with the connection; there is more than the answer.
+    const auto [text, then] = GENERATE(
+        table<std::string, scripted_answer::then>({{"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", keep_then},
+                                                   {"HTTP/1.1 200 OK\r\n\r\nall of it", close_then},
+                                                   {no_content + "more", keep_then}}));
     scene with;
-    SECTION("the upstream says that it closes") {
-        with.will_answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
-    }
-    SECTION("the body ends with the connection") {
-        with.will_answer("HTTP/1.1 200 OK\r\n\r\nall of it", close_then);
-    }
-    SECTION("there is more than the answer") {
-        with.will_answer(no_content + "more");
-    }
+    with.will_answer(text, then);
     CHECK(with.post().has_value());
     CHECK(with.connections() == 0);
 }
@@ -265,18 +254,13 @@ TEST_CASE("what breaks off before the whole request has gone may be refused, but
 }
 
 TEST_CASE("an upstream that is too slow is not asked again") {
+    const std::string begun =
+        GENERATE("", "HTTP/1.1 204 No Content\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+    const bool is_pooled = GENERATE(false, true);
     scene with{50ms};
-    SECTION("it says nothing") {}
-    SECTION("it says nothing on a pooled connection") {
-        with.will_answer(no_content);
-        REQUIRE(with.post().has_value());
-    }
-    SECTION("half a header") {
-        with.will_answer("HTTP/1.1 204 No Content\r\n");
-    }
-    SECTION("half a body") {
-        with.will_answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
-    }
+    if (is_pooled) with.will_answer(no_content);
+    if (is_pooled) REQUIRE(with.post().has_value());
+    if (!begun.empty()) with.will_answer(begun);
     CHECK(with.failed(with.post(), upstream_error_reason::timeout));
     CHECK(with.store.accepted == 1);
     CHECK(with.connections() == 0);
@@ -305,10 +289,8 @@ TEST_CASE("a name that does not resolve is a reason of its own, and no address i
     scene with;
     with.settings.store.doors.front().host = "no-such-host.invalid";
     upstream_client client{with.io, with.shared, with.shared.doors.front()};
-    const http::fields headers;
-    const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
     client.maintain();
-    const auto got = with.send(client, request);
+    const auto got = with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"});
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
     CHECK(got.error().text ==
           with.shared.doors.front().at.host + " does not resolve: " + with.shared.doors.front().resolving.fault());
@@ -321,9 +303,7 @@ TEST_CASE("a name that nobody has looked up in time does not resolve") {
     scene with{50ms};
     with.settings.store.doors.front().host = "localhost";
     upstream_client client{with.io, with.shared, with.shared.doors.front()};
-    const http::fields headers;
-    const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
-    const auto got = with.send(client, request);
+    const auto got = with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"});
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
     CHECK(got.error().text == "localhost has not been looked up in time");
     CHECK(with.shared.name_fault().empty());
@@ -336,9 +316,7 @@ TEST_CASE("a name is looked up before the first request goes") {
     with.will_answer(no_content);
     CHECK_FALSE(client.started());
     client.maintain();
-    const http::fields headers;
-    const upstream_request request{.headers = headers, .tenant_header = "", .query = "", .body = "x"};
-    CHECK(with.send(client, request).has_value());
+    CHECK(with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"}).has_value());
     CHECK(client.started());
 }
 

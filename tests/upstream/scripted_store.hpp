@@ -11,7 +11,6 @@
 #include <boost/asio/write.hpp>
 #include <cstdlib>
 #include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 

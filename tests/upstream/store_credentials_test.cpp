@@ -1,6 +1,5 @@
 #include "upstream/store_credentials.hpp"
 
-#include <stdexcept>
 #include <string>
 
 #include "support/captured_log.hpp"

@@ -1,9 +1,14 @@
 #include "upstream/upstream_health.hpp"
 
-#include "support/catch.hpp"
+#include <boost/asio/error.hpp>
+#include <boost/beast/core/error.hpp>
 
-using namespace seriesgate;
+#include "support/catch.hpp"
+#include "upstream/name_health.hpp"
+#include "upstream/upstream_error.hpp"
+
 using namespace std::chrono_literals;
+using namespace seriesgate;
 
 namespace upstream_health_test {
 namespace {
@@ -71,3 +76,63 @@ TEST_CASE("of an outage that nobody was told of no end is told, and the next one
 }
 
 }  // namespace upstream_health_test
+
+namespace name_health_test {
+namespace {
+
+constexpr name_health::clock::time_point start{1h};
+
+}  // namespace
+
+TEST_CASE("a name that does not resolve is told at once, then every minute, and that it resolves again once") {
+    name_health health;
+    CHECK_FALSE(health.looked_up({}, start));
+    CHECK(health.fault().empty());
+    const auto begun = health.looked_up(net::error::host_not_found, start);
+    REQUIRE(begun);
+    CHECK_FALSE(begun->resolves);
+    CHECK(health.fault() == error_code{net::error::host_not_found}.message());
+    CHECK_FALSE(health.looked_up(net::error::host_not_found, start + 59s));
+    CHECK(health.looked_up(net::error::host_not_found, start + 60s));
+    const auto ended = health.looked_up({}, start + 90s);
+    REQUIRE(ended);
+    CHECK(ended->resolves);
+    CHECK(ended->lasted == 90s);
+    CHECK(health.fault().empty());
+    CHECK_FALSE(health.looked_up({}, start + 91s));  // the next worker's
+}
+
+TEST_CASE("a name that fails again within the minute is told of when it is over, and its end only then") {
+    name_health health;
+    CHECK(health.looked_up(net::error::host_not_found, start));
+    CHECK(health.looked_up({}, start + 1s));
+    CHECK_FALSE(health.looked_up(net::error::host_not_found, start + 2s));
+    CHECK_FALSE(health.looked_up({}, start + 3s));
+    CHECK_FALSE(health.looked_up(net::error::host_not_found, start + 30s));
+    CHECK(health.looked_up(net::error::host_not_found, start + 60s));
+    const auto ended = health.looked_up({}, start + 61s);
+    REQUIRE(ended);
+    CHECK(ended->lasted == 31s);
+}
+
+}  // namespace name_health_test
+
+TEST_CASE("a connect that fails is told by what the system says") {
+    struct row {
+        error_code error;
+        upstream_error_reason reason;
+    };
+    const auto [error, reason] = GENERATE(values<row>({
+        {net::error::connection_refused, upstream_error_reason::connection_refused},
+        {boost::beast::error::timeout, upstream_error_reason::connect_timeout},
+        {net::error::timed_out, upstream_error_reason::connect_timeout},
+        {net::error::host_unreachable, upstream_error_reason::no_route},
+        {net::error::network_unreachable, upstream_error_reason::no_route},
+        {net::error::network_down, upstream_error_reason::no_route},
+        {net::error::connection_reset, upstream_error_reason::connection_lost},
+        {net::error::no_descriptors, upstream_error_reason::connect_failed},
+        {net::error::access_denied, upstream_error_reason::connect_failed},
+    }));
+    CAPTURE(error.message());
+    CHECK(name_of(reason_of_connect(error)) == name_of(reason));
+}
