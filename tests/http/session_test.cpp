@@ -72,6 +72,15 @@ struct scene {
         for (std::size_t i = 0; i < queue_delay::requests_many; ++i) self.delay.note_request();
     }
 
+    /// Serves a connection that waits for a request. @return its sender's end
+    stream_socket begin_serving() {
+        auto pair = connect_loopback(self.io);
+        connection_lease lease = connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
+        spawn(self.io.get_executor(), serve({std::move(pair.far), std::move(lease)}, offered), "failed");
+        self.io.run_for(10ms);
+        return std::move(pair.near);
+    }
+
     /// Sends it on a new connection. @return what came back before the gate closed.
     /// @param ends whether the sender says that nothing more will come.
     std::string heard_after(std::string_view sent, bool ends = false) {
@@ -325,12 +334,9 @@ TEST_CASE("between two requests a connection is given away while the gate hands 
     at.offered.give_away = [&](sender_connection from) { idle.put(std::move(from), at.offered); };
     at.shared.life.become_ready();
     net::io_context& io = at.self.io;
-    auto pair = connect_loopback(io);
-    connection_lease lease = at.connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
-    spawn(io.get_executor(), serve({std::move(pair.far), std::move(lease)}, at.offered), "failed");
-    io.run_for(10ms);  // it waits for a request
+    stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
-    net::write(pair.near, net::buffer(std::string_view{"GET /tell"}));
+    net::write(near, net::buffer(std::string_view{"GET /tell"}));
     at.self.senders.wake_idle();
     io.restart();
     io.run_for(20ms);
@@ -367,10 +373,7 @@ TEST_CASE("a connection that is woken when nothing is handed over any more waits
     at.offered.give_away = [&](sender_connection from) { idle.put(std::move(from), at.offered); };
     at.shared.life.become_ready();
     net::io_context& io = at.self.io;
-    auto pair = connect_loopback(io);
-    connection_lease lease = at.connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
-    spawn(io.get_executor(), serve({std::move(pair.far), std::move(lease)}, at.offered), "failed");
-    io.run_for(10ms);
+    stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
     at.self.senders.wake_idle();
     REQUIRE(at.shared.life.go_on());
@@ -387,23 +390,19 @@ TEST_CASE("a connection goes on with whom it was given back to") {
     at.shared.life.become_ready();
     REQUIRE(at.shared.life.hand_over());
     net::io_context& io = at.self.io;
-    auto pair = connect_loopback(io);
-    connection_lease lease = at.connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
-    spawn(io.get_executor(), serve({std::move(pair.far), std::move(lease)}, at.offered), "failed");
-    io.run_for(10ms);
+    stream_socket near = at.begin_serving();
     REQUIRE(idle.size() == 1);
     REQUIRE(at.shared.life.go_on());
     for (auto& each : idle.take()) serve_again(std::move(each));
-    net::write(pair.near,
-               net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n"}));
-    pair.near.non_blocking(true);
+    net::write(near, net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n"}));
+    near.non_blocking(true);
     std::string heard;
     std::array<char, 4096> room{};
     error_code error;
     for (const auto limit = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < limit;) {
         io.restart();
         io.run_for(1ms);
-        heard.append(room.data(), pair.near.read_some(net::buffer(room), error));
+        heard.append(room.data(), near.read_some(net::buffer(room), error));
         if (error && error != net::error::would_block) break;
     }
     CHECK(heard.ends_with("told\n"));
