@@ -169,25 +169,17 @@ TEST_CASE("what is no upstream URL is told, each with its reason") {
     const std::string no_url = "is not a URL such as http://127.0.0.1:8428/api/v1/write";
     const std::string no_host = "has no valid host; expected a URL such as http://127.0.0.1:8428/api/v1/write";
     const std::string only = ", only http://, https:// and discard: are supported";
-    CHECK(upstream_error("") == no_url);
-    CHECK(upstream_error("discard") == no_url);
-    CHECK(upstream_error("127.0.0.1:8428/api/v1/write") == no_url);
-    CHECK(upstream_error("/api/v1/write") == no_url);
-    CHECK(upstream_error("http://a b/w") == no_url);
-    CHECK(upstream_error("http://a/w\r\nX: y") == no_url);
-    CHECK(upstream_error("http:/w") == no_url);
-    CHECK(upstream_error("http:///w") == no_host);
-    CHECK(upstream_error("http://:8428/w") == no_host);
-    CHECK(upstream_error("http://300.1.1.1/w") == no_host);
-    CHECK(upstream_error("http://a%41/w") == no_host);
-    CHECK(upstream_error("http://[v1.x]/w") == no_host);
-    CHECK(upstream_error("https://:443/w") == no_host);
+    for (const char* text : {"", "discard", "127.0.0.1:8428/api/v1/write", "/api/v1/write", "http://a b/w",
+                             "http://a/w\r\nX: y", "http:/w", "http://a:8428api/v1/write"})
+        CHECK(upstream_error(text) == no_url);
+    for (const char* text :
+         {"http:///w", "http://:8428/w", "http://300.1.1.1/w", "http://a%41/w", "http://[v1.x]/w", "https://:443/w"})
+        CHECK(upstream_error(text) == no_host);
     CHECK(upstream_error("https://user@a/w") ==
           "must not hold credentials; basicAuth has them, or else the sender's Authorization header is passed on");
     CHECK(upstream_error("ftp://a/w") == "'ftp' is not supported" + only);
     CHECK(upstream_error("localhost:8428/w") == "'localhost' is not supported" + only);
     CHECK(upstream_error("discard:x") == "discard: takes nothing after the colon");
-    CHECK(upstream_error("http://a:8428api/v1/write") == "is not a URL such as http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream_error("http://a:8428") == "has no path; expected a URL such as http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream_error("http://a/w#x") == "must not hold a fragment ('#...')");
 }

@@ -220,51 +220,6 @@ TEST_CASE("a retried request is planned as before") {
     CHECK(figures_of(gate.limiter).hourly.series_current == 3);
 }
 
-TEST_CASE("unknown fields, NaN bits, exemplars and histograms of the kept series survive") {
-    const std::uint64_t quiet_nan_with_payload = 0x7ff8dead0000beef;
-    const std::uint64_t signalling_nan = 0x7ff4000000000123;
-    prometheus::WriteRequest request;
-    add_series(request, "refused");
-    auto& kept = add_series(request, "kept", double_of(quiet_nan_with_payload));
-    kept.add_samples()->set_value(double_of(signalling_nan));
-    kept.add_samples()->set_value(double_of(stale_marker_bits));
-    auto& exemplar = *kept.add_exemplars();
-    exemplar.set_value(double_of(signalling_nan));
-    exemplar.add_labels()->set_name("trace_id");
-    auto& histogram = *kept.add_histograms();
-    histogram.set_sum(double_of(quiet_nan_with_payload));
-    histogram.add_positive_deltas(-3);
-    histogram.add_positive_spans()->set_offset(-1);
-    add_series(request, "refused too");
-    request.add_metadata()->set_help("about up");
-
-    auto body = request.SerializeAsString();
-    // Cortex's and Mimir's source, an unknown field with a number of two bytes, and one inside of a kept series.
-    body.insert(0, std::string{"\x10\x01", 2});
-    body += std::string{"\xc2\x3e\x03xyz", 6};
-    prometheus::WriteRequest extended;
-    auto& series = add_series(extended, "kept");
-    series.GetReflection()->MutableUnknownFields(&series)->AddVarint(6, 1'234);
-    body += extended.SerializeAsString();
-
-    gate gate{limited_to(1)};
-    prometheus::WriteRequest first;
-    add_series(first, "kept");
-    gate.of(first);
-    const auto made = gate.of(body);
-    CHECK(made.forward == forwarding::spliced);
-    CHECK(made.refused_series == 2);
-
-    const auto left = spliced(body, made);
-    const auto wanted = without_others(parsed(body), {labels_of(kept)});
-    CHECK(wanted.timeseries_size() == 2);
-    CHECK(parsed(left).SerializeAsString() == wanted.SerializeAsString());
-    CHECK(left.starts_with(std::string{"\x10\x01", 2}));
-    CHECK(left.find(std::string{"\xc2\x3e\x03xyz", 6}) != std::string::npos);
-    for (const auto bits : {quiet_nan_with_payload, signalling_nan, stale_marker_bits})
-        CHECK(left.find(std::string{reinterpret_cast<const char*>(&bits), sizeof bits}) != std::string::npos);
-}
-
 TEST_CASE("samples count histograms in, and exemplars are counted apart") {
     prometheus::WriteRequest request;
     auto& first = add_series(request, "a");

@@ -1,6 +1,4 @@
 // The requests that a real Prometheus sent: 16 of them, 32,000 samples of 31,817 series.
-#include <atomic>
-#include <map>
 #include <thread>
 
 #include "limit/figures.hpp"

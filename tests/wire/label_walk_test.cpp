@@ -74,11 +74,6 @@ void check_both(const std::vector<label_texts>& all) {
 
 const label_texts one{{"__name__", "up"}, {"instance", "a:9100"}, {"job", "node"}, {"namespace", "shop"}};
 
-label_texts with(label_texts labels, std::size_t index, std::string name, std::string value) {
-    labels[index] = {std::move(name), std::move(value)};
-    return labels;
-}
-
 /// One series after the other with some of the labels of the one before.
 class label_drift {
     std::mt19937_64 random_;
@@ -132,29 +127,6 @@ class label_drift {
 };
 
 }  // namespace
-
-TEST_CASE("a series that differs from its neighbour in one label counts all of its labels") {
-    for (std::size_t index = 0; index < one.size(); ++index) {
-        CAPTURE(index);
-        check_both({one, with(one, index, one[index].first, "other"), one});
-        check_both({one, with(one, index, one[index].first, ""), one});
-        check_both({one, with(one, index, one[index].first, std::string(300, 'x')), one});
-        check_both({one, with(one, index, "zone", "z"), one, one});
-        auto shorter = one;
-        shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(index));
-        check_both({one, shorter, one, shorter, shorter});
-    }
-    check_both({one, {}, one, {}, {}, one});
-    check_both({one, {one[0]}, {one[0], one[1]}, one});
-}
-
-TEST_CASE("a label that would be behind its neighbours' no longer is one of an ascending set") {
-    // The same name twice, which is told apart by the order, made by a change before or behind what is shared.
-    check_both({one, with(one, 0, "instance", "b"), one});
-    check_both({one, with(one, 1, "job", "b"), with(one, 1, "job", "node"), one});
-    check_both({one, with(one, 2, "instance", "b"), with(one, 1, "job", "x"), one});
-    check_both({one, with(one, 3, "job", "b"), one, with(one, 2, "namespace", "shop"), one});
-}
 
 TEST_CASE("more labels than are kept in mind count as well") {
     label_texts many;

@@ -1,11 +1,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "remote_write_v2.pb.h"
 #include "support/catch.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
+#include "wire/write_request_v2.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -19,56 +22,102 @@ struct totals {
     std::uint64_t entries = 0;
     std::uint64_t samples = 0;
     std::uint64_t histograms = 0;
+    std::uint64_t exemplars = 0;
     std::uint64_t metadata = 0;
+    friend bool operator==(const totals&, const totals&) = default;
 };
 
-void read_file(const std::string& path, totals& sums) {
+/// @return the decoded body.
+template <class Reader>
+std::string read_file(const std::string& path, totals& sums) {
     decode_buffer buffer;
-    const std::string compressed = read_test_file(path);
+    const std::string compressed = read_test_file("data/" + path);
     const auto body = snappy_decode(compressed, 32 << 20, buffer);
     REQUIRE(body.has_value());
     sums.compressed_bytes += compressed.size();
     sums.raw_bytes += body->size();
-    write_request_reader reader{*body};
+    Reader reader{*body};
     while (reader.next()) {
         ++sums.entries;
         sums.samples += reader.series().samples;
         sums.histograms += reader.series().histograms;
+        sums.exemplars += reader.series().exemplars;
     }
     REQUIRE_FALSE(reader.failed());
     sums.metadata += reader.metadata_count();
+    return std::string{*body};
+}
+
+/// Whether the generated classes see the same labels and counts in the entry.
+bool same(const write_request_v2_reader& reader, const io::prometheus::write::v2::Request& message, int entry) {
+    const auto& expected = message.timeseries(entry);
+    const series_view& series = reader.series();
+    std::vector<label_view> labels;
+    reader.labels(series.record, labels);
+    if (expected.labels_refs_size() != 2 * static_cast<int>(labels.size())) return false;
+    for (int i = 0; i < expected.labels_refs_size(); ++i) {
+        const label_view& label = labels[static_cast<std::size_t>(i / 2)];
+        const auto ref = static_cast<int>(expected.labels_refs(i));
+        if ((i % 2 == 0 ? label.name : label.value) != message.symbols(ref)) return false;
+    }
+    return static_cast<int>(series.samples) == expected.samples_size() &&
+           static_cast<int>(series.histograms) == expected.histograms_size() &&
+           static_cast<int>(series.exemplars) == expected.exemplars_size();
+}
+
+void read_file_v2(const std::string& path, totals& sums) {
+    const std::string body = read_file<write_request_v2_reader>(path, sums);
+    io::prometheus::write::v2::Request message;
+    REQUIRE(message.ParseFromString(body));
+    int entry = 0;
+    write_request_v2_reader reader{body};
+    for (; reader.next(); ++entry) {
+        REQUIRE(entry < message.timeseries_size());
+        REQUIRE(same(reader, message, entry));
+    }
+    REQUIRE(entry == message.timeseries_size());
+}
+
+template <class Read>
+totals read_folder(const std::string& folder, Read read) {
+    totals sums;
+    for (int number = 0; number < 16; ++number) {
+        char file[32];
+        std::snprintf(file, sizeof file, "/%05d.snappy", number);
+        read(folder + file, sums);
+    }
+    return sums;
 }
 
 }  // namespace
 
-TEST_CASE("the recorded requests hold what their README says") {
-    totals sums;
-    for (int number = 0; number < 16; ++number) {
-        char file[64];
-        std::snprintf(file, sizeof file, "data/prometheus-3.5-v1/%05d.snappy", number);
-        read_file(file, sums);
-    }
-    CHECK(sums.samples == 32000);
-    CHECK(sums.entries == 32000);
-    CHECK(sums.histograms == 0);
-    CHECK(sums.metadata == 0);
-    CHECK(sums.compressed_bytes == 969486);
-    CHECK(sums.raw_bytes == 9163193);
+TEST_CASE("the recorded requests hold what their README says, and version 2 what libprotobuf sees") {
+    CHECK((read_folder("prometheus-3.5-v1", read_file<write_request_reader>) ==
+           totals{.compressed_bytes = 969486, .raw_bytes = 9163193, .entries = 32000, .samples = 32000}));
+    CHECK((read_folder("prometheus-3.5-v2", read_file_v2) ==
+           totals{.compressed_bytes = 574869, .raw_bytes = 2063005, .entries = 32000, .samples = 32000}));
 }
 
-TEST_CASE("the recorded native histograms are counted apart from samples") {
-    totals sums;
-    read_file("data/native-histograms-v1/00000.snappy", sums);
-    read_file("data/native-histograms-v1/00005.snappy", sums);
-    CHECK(sums.samples == 2903);
-    CHECK(sums.histograms == 19);
-    CHECK(sums.compressed_bytes == 69554);
-    CHECK(sums.raw_bytes == 500252);
+TEST_CASE("the recorded native histograms are counted apart from samples, in both versions") {
+    totals first;
+    totals second;
+    for (const std::string file : {"/00000.snappy", "/00005.snappy"}) {
+        read_file<write_request_reader>("native-histograms-v1" + file, first);
+        read_file_v2("native-histograms-v2" + file, second);
+    }
+    CHECK(first.samples == 2903);
+    CHECK(first.histograms == 19);
+    CHECK(first.compressed_bytes == 69554);
+    CHECK(first.raw_bytes == 500252);
+    CHECK(second.samples == 2885);
+    CHECK(second.histograms == 18);
+    CHECK(second.compressed_bytes == 37127);
+    CHECK(second.raw_bytes == 125375);
 }
 
 TEST_CASE("the recorded metadata holds 528 entries and no series") {
     totals sums;
-    read_file("data/metadata-v1/00058.snappy", sums);
+    read_file<write_request_reader>("metadata-v1/00058.snappy", sums);
     CHECK(sums.metadata == 528);
     CHECK(sums.entries == 0);
 }

@@ -97,18 +97,6 @@ std::string random_block(std::mt19937_64& random, bool reaches_back) {
 
 }  // namespace
 
-TEST_CASE("what is left after a splice is everything but the ranges removed") {
-    const std::string body = "0123456789";
-    CHECK(spliced(body, {}) == body);
-    CHECK(spliced(body, {{0, 10}}).empty());
-    CHECK(spliced(body, {{0, 3}}) == "3456789");
-    CHECK(spliced(body, {{7, 3}}) == "0123456");
-    CHECK(spliced(body, {{4, 2}}) == "01236789");
-    CHECK(spliced(body, {{1, 2}, {3, 2}, {8, 1}}) == "05679");
-    CHECK(spliced(body, {{5, 0}}) == body);
-    CHECK(spliced("", {}).empty());
-}
-
 TEST_CASE("a splice equals the bytes picked one by one") {
     std::mt19937_64 random{2};
     for (int round = 0; round < 2000; ++round) {
@@ -192,22 +180,6 @@ TEST_CASE("all of a snappy block can be removed, and nothing") {
     const std::string body = decoded(compressed);
     CHECK(spliced_snappy(compressed, body, {{0, static_cast<std::uint32_t>(body.size())}}) == std::string(1, '\0'));
     CHECK((spliced_snappy(compressed, body, {}) == compressed));
-}
-
-TEST_CASE("series cut out of a request leave the others, metadata and unknown fields untouched") {
-    const std::string kept_1 = series({label("job", "a"), sample_bits(stale_marker_bits)});
-    const std::string cut_1 = series({label("job", "b"), sample(1)});
-    const std::string vendor = varint_field(2, 1) + len_field(1000, "x");
-    const std::string cut_2 = series({label("job", "c"), sample(1)});
-    const std::string kept_2 = series({label("job", "d"), varint_field(6, 5), sample_bits(0x7ff8dead0000beef)});
-    const std::string body = kept_1 + cut_1 + vendor + cut_2 + metadata("up") + kept_2;
-
-    std::vector<byte_range> removed;
-    write_request_reader reader{body};
-    for (int index = 0; reader.next(); ++index)
-        if (index == 1 || index == 2) removed.push_back(reader.series().record);
-    REQUIRE_FALSE(reader.failed());
-    CHECK(spliced(body, removed) == kept_1 + vendor + metadata("up") + kept_2);
 }
 
 TEST_CASE("a recorded request without every third series parses to just the others") {

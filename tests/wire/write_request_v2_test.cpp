@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "support/catch.hpp"
-#include "wire/splice.hpp"
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request.hpp"
 
@@ -231,24 +230,6 @@ TEST_CASE("a request of the other version has no series, and is refused where a 
     write_request_reader reader{documented_entry};
     CHECK_FALSE(reader.next());
     CHECK_FALSE(reader.failed());
-}
-
-TEST_CASE("v2: series cut out of a request leave symbols, the others and unknown fields untouched") {
-    const std::string kept_1 = entry({refs({3, 4}), sample_bits(stale_marker_bits)});
-    const std::string cut = entry({up_refs, sample(1)});
-    const std::string kept_2 = entry({refs({1, 2}), sample_bits(0x7ff8dead0000beef)});
-    const std::string vendor = join({varint_field(6, 1), len_field(1000, "x")});
-    const std::string body = join({kept_1, cut, five_symbols, vendor, cut, kept_2, symbols({"last"})});
-    std::vector<byte_range> removed;
-    std::vector<label_view> buffer;
-    write_request_v2_reader reader{body};
-    while (reader.next())
-        if (reader.labels(reader.series().record, buffer); buffer.size() == 2)
-            removed.push_back(reader.series().record);
-    REQUIRE_FALSE(reader.failed());
-    std::string left;
-    splice(body, removed, left);
-    CHECK(left == join({kept_1, five_symbols, vendor, kept_2, symbols({"last"})}));
 }
 
 }  // namespace write_request_v2_test
