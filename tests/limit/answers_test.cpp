@@ -73,7 +73,7 @@ TEST_CASE("what was told once is told again without the lock, until a reload say
     told.front() = verdict::known;
     CHECK(gate.verdicts == told);
     CHECK(figures_of(gate.limiter).commits == commits);
-    CHECK(gate.hourly() == counts{.refused = 2, .samples_refused = 4});
+    CHECK(gate.hourly() == tally{.refused = 2, .samples_refused = 4});
 
     settings.tenants.answers.clear();
     gate.limiter.reconfigure(settings);

@@ -63,7 +63,7 @@ TEST_CASE("groups beyond the bound share one budget") {
     CHECK(gate.offer(in("d", 0, 9), at(10)) == verdict_counts{.accepted = 2, .refused_hourly = 7});
     CHECK(gate.accepted(in("b", 2, 9), at(10)) == 3);
     CHECK(gate.accepted(in("vip", 0, 9), at(10)) == 7);  // an override always has its own
-    CHECK(gate.hourly(overflow_of("per-namespace")) == counts{.current = 5, .refused = 7});
+    CHECK(gate.hourly(overflow_of("per-namespace")) == tally{.current = 5, .refused = 7});
     const auto overflow = gate.budget(overflow_of("per-namespace"));
     CHECK(name_of(overflow).group == group_labels{{"namespace", "__overflow__"}});
 }
@@ -87,7 +87,7 @@ TEST_CASE("tenants beyond the bound share one budget with the limits of the fall
     CHECK(gate.accepted(of("c", 3, 9), at(10)) == 0);
     CHECK(gate.accepted(of("b", 2, 9), at(10)) == 3);
     CHECK_FALSE(gate.has(tenant_id("c")));
-    CHECK(gate.hourly(tenant_overflow) == counts{.max = 5, .current = 5, .refused = 16});
+    CHECK(gate.hourly(tenant_overflow) == tally{.max = 5, .current = 5, .refused = 16});
     const auto overflow = gate.budget(tenant_overflow);
     CHECK(name_of(overflow).tenant == "__overflow__");
     CHECK(name_of(overflow).has_tenant);
@@ -140,7 +140,7 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     CHECK(spent[1].window == refusing_window::hourly);
     CHECK(name_of(spent[2].figures).tenant == "a");
     CHECK(spent[2].window == refusing_window::daily);
-    CHECK(spent[2].figures.daily == counts{.max = 5, .current = 5});
+    CHECK(spent[2].figures.daily == tally{.max = 5, .current = 5});
     CHECK(explain(gate.limiter, refused, {}, "new").size() == 1);
     CHECK(figures_of(gate.limiter).tenants.size() == 1);
 }
@@ -162,8 +162,8 @@ TEST_CASE("what the global budget has refused is told apart from what others hav
     const limiter_figures figures = figures_of(gate.limiter);
     CHECK(figures.hourly.series_refused == 5);
     CHECK(figures.global.mode == limit_mode::enforce);
-    CHECK(figures.global.hourly == counts{.max = 7, .current = 7, .refused = 2});
-    CHECK(figures.global.daily == counts{.max = 0, .current = 7});
+    CHECK(figures.global.hourly == tally{.max = 7, .current = 7, .refused = 2});
+    CHECK(figures.global.daily == tally{.max = 0, .current = 7});
 }
 
 TEST_CASE("figures tell of the room that is kept for incumbents") {
@@ -172,7 +172,7 @@ TEST_CASE("figures tell of the room that is kept for incumbents") {
     labelled_offering gate{settings, at(10)};
     gate.offer(of("a", 0, 4), at(10, 30));
     gate.offer(of("a", 0, 1), at(11));
-    CHECK(gate.hourly(tenant_id("a")) == counts{.current = 1, .reserved = 3});
+    CHECK(gate.hourly(tenant_id("a")) == tally{.current = 1, .reserved = 3});
     CHECK(figures_of(gate.limiter).global.hourly.series_reserved == 3);
     gate.offer(of("a", 0, 1), at(11, 10));
     CHECK(gate.hourly(tenant_id("a")).series_reserved == 0);

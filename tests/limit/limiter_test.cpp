@@ -65,7 +65,7 @@ TEST_CASE("more refused series than the cache remembers are refused all the same
     for (int round = 0; round < 2; ++round)
         CHECK(gate.offer(series(10, count), at(10)) == verdict_counts{.refused_hourly = count});
     CHECK(gate.accepted(series(0, 10), at(10)) == 10);
-    CHECK(gate.hourly() == counts{.current = 10, .samples_refused = 2 * count});
+    CHECK(gate.hourly() == tally{.current = 10, .samples_refused = 2 * count});
 }
 
 TEST_CASE("figures tell the windows") {
@@ -74,7 +74,7 @@ TEST_CASE("figures tell the windows") {
     offering gate{{.global = {.hourly = 100, .daily = 1'000}}, at(10, 59, 59)};
     CHECK(gate.hourly().span == window_span{sys_days{2026y / 3 / 10} + 10h, sys_days{2026y / 3 / 10} + 11h});
     CHECK(gate.daily().span == window_span{sys_days{2026y / 3 / 10}, sys_days{2026y / 3 / 11}});
-    CHECK(gate.hourly() == counts{.max = 100, .current = 0});
+    CHECK(gate.hourly() == tally{.max = 100, .current = 0});
     CHECK(gate.daily().series_max == 1'000);
     CHECK(gate.hourly().false_positive_rate == 0);
     CHECK(gate.hourly().filter_bytes > 0);

@@ -61,16 +61,16 @@ struct verdict_counts {
 };
 
 /// What a window's figures came to: those that a test names.
-struct counts {
+struct tally {
     using number = std::optional<std::uint64_t>;
     number max{}, current{}, reserved{}, refused{}, samples_refused{}, over_limit{};
 
-    friend bool operator==(const window_figures& shown, const counts& of) {
+    friend bool operator==(const window_figures& shown, const tally& of) {
         return of.agree(shown) && !of.reserved &&
                of.samples_refused.value_or(shown.samples_refused) == shown.samples_refused &&
                of.over_limit.value_or(shown.series_over_limit) == shown.series_over_limit;
     }
-    friend bool operator==(const budget_window_figures& shown, const counts& of) {
+    friend bool operator==(const budget_window_figures& shown, const tally& of) {
         return of.agree(shown) && !of.samples_refused && !of.over_limit &&
                of.reserved.value_or(shown.series_reserved) == shown.series_reserved;
     }
@@ -116,10 +116,10 @@ struct offering {
 namespace Catch {
 
 template <>
-struct StringMaker<seriesgate::testing::counts> {
-    static std::string convert(const seriesgate::testing::counts& of) {
+struct StringMaker<seriesgate::testing::tally> {
+    static std::string convert(const seriesgate::testing::tally& of) {
         std::ostringstream out;
-        const auto tell = [&out](const char* name, const seriesgate::testing::counts::number& number) {
+        const auto tell = [&out](const char* name, const seriesgate::testing::tally::number& number) {
             if (number) out << name << ' ' << *number << ' ';
         };
         tell("max", of.max);
@@ -135,16 +135,16 @@ struct StringMaker<seriesgate::testing::counts> {
 template <>
 struct StringMaker<seriesgate::window_figures> {
     static std::string convert(const seriesgate::window_figures& of) {
-        return StringMaker<seriesgate::testing::counts>::convert({of.series_max, of.series_current, std::nullopt,
-                                                                  of.series_refused, of.samples_refused,
-                                                                  of.series_over_limit});
+        return StringMaker<seriesgate::testing::tally>::convert({of.series_max, of.series_current, std::nullopt,
+                                                                 of.series_refused, of.samples_refused,
+                                                                 of.series_over_limit});
     }
 };
 
 template <>
 struct StringMaker<seriesgate::budget_window_figures> {
     static std::string convert(const seriesgate::budget_window_figures& of) {
-        return StringMaker<seriesgate::testing::counts>::convert(
+        return StringMaker<seriesgate::testing::tally>::convert(
             {of.series_max, of.series_current, of.series_reserved, of.series_refused, std::nullopt, std::nullopt});
     }
 };

@@ -86,7 +86,7 @@ TEST_CASE("a group in the overflow budget gets its own with an override, and cou
     SECTION("and keeps it when the override goes, with the limit of the others") {
         limit.overrides.clear();
         gate.limiter.reconfigure(limited(limit));
-        CHECK(gate.hourly(shop) == counts{.max = 5, .current = 7});
+        CHECK(gate.hourly(shop) == tally{.max = 5, .current = 7});
     }
 }
 

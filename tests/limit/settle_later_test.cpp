@@ -85,7 +85,7 @@ TEST_CASE("what was refused in an hour that has ended is asked again, what was k
     waiting late{gate, joined(joined(stale_markers(9, 1), series(0, 3)), series(5, 1)), at(10, 59, 59)};
     CHECK(late.settled(gate, at(11)) ==
           std::vector{verdict::unknown, verdict::known, verdict::known, verdict::admitted, verdict::admitted});
-    CHECK(gate.hourly() == counts{.current = 2, .samples_refused = 0});
+    CHECK(gate.hourly() == tally{.current = 2, .samples_refused = 0});
 }
 
 TEST_CASE("a series that is refused for two requests at once is told of to the one that wants to hear it") {

@@ -80,7 +80,7 @@ TEST_CASE("a limit that is new counts from now, wherever it stands") {
     labelled_offering gate{settings, at(10)};
     REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
     CHECK_FALSE(gate.has({.limit = "all"}));
-    CHECK(gate.hourly(group("z")) == counts{.current = 6, .refused = 3});
+    CHECK(gate.hourly(group("z")) == tally{.current = 6, .refused = 3});
     CHECK(gate.offer(in("a", "x", 0, 10), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 5});
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("other maxima hold at once") {
     settings.limits[0].maxima.hourly = 4;
     labelled_offering gate{settings, at(10)};
     REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
-    CHECK(gate.hourly(group("z")) == counts{.max = 4, .current = 6});
+    CHECK(gate.hourly(group("z")) == tally{.max = 4, .current = 6});
     CHECK(gate.offer(in("c", "z", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
     CHECK(gate.offer(in("b", "w", 0, 9), at(10)) == verdict_counts{.accepted = 1, .refused_hourly = 8});
 }

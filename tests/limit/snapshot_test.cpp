@@ -124,9 +124,9 @@ TEST_CASE("an admission that has seen nothing can be saved and restored") {
 TEST_CASE("restored in its hour, a limit stays spent") {
     offering gate{ten_an_hour, at(10, 50)};
     REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(10, 50)));
-    CHECK(gate.hourly() == counts{.refused = 2, .samples_refused = 2});
+    CHECK(gate.hourly() == tally{.refused = 2, .samples_refused = 2});
     CHECK(gate.offer(series(0, 12), at(10, 50)) == verdict_counts{.accepted = 10, .refused_hourly = 2});
-    CHECK(gate.hourly() == counts{.refused = 2, .samples_refused = 4});
+    CHECK(gate.hourly() == tally{.refused = 2, .samples_refused = 4});
 }
 
 TEST_CASE("restored in the next hour, its series are incumbents") {
@@ -140,7 +140,7 @@ TEST_CASE("restored in the next hour, its series are incumbents") {
     REQUIRE(restored(gate.limiter, saved_with_ten(then), now));
     CHECK(gate.hourly().span == hour_of(now));
     CHECK(gate.daily().span == day_of(now));
-    CHECK(gate.hourly() == counts{.current = 0, .refused = 0});
+    CHECK(gate.hourly() == tally{.current = 0, .refused = 0});
     CHECK(gate.accepted(stale_markers(0, 10), now) == 10);
     CHECK(gate.offer(series(100, 20), now) == verdict_counts{.refused_hourly = 20});
     CHECK(gate.accepted(series(0, 10), now) == 10);

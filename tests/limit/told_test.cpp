@@ -140,7 +140,7 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
         CHECK(gate.offer(0, 3, at(10, 30), {.outcome = told_outcome::taken, .heard = global}) ==
               verdict_list(3, verdict::admitted));
         CHECK(gate.figures().hourly.series_current == 5);
-        CHECK(gate.figures().limits.at(0).hourly == counts{.current = 1, .refused = 2});
+        CHECK(gate.figures().limits.at(0).hourly == tally{.current = 1, .refused = 2});
     }
 }
 
@@ -219,11 +219,11 @@ TEST_CASE("what nobody has answered is refused or passes, and is asked again the
     CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::withheld}) ==
           verdict_list(2, verdict::refused_hourly));
     CHECK(gate.refused_by(0) == "__unavailable__");
-    CHECK(gate.figures().hourly == counts{.refused = 0, .samples_refused = 4});
+    CHECK(gate.figures().hourly == tally{.refused = 0, .samples_refused = 4});
     CHECK(gate.look_up(0, 2, at(10, 30)) == 2);
     CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::let_pass}) == verdict_list(2, verdict::admitted));
     CHECK(gate.look_up(0, 2, at(10, 30)) == 2);
-    CHECK(gate.figures().hourly == counts{.current = 0, .samples_refused = 4});
+    CHECK(gate.figures().hourly == tally{.current = 0, .samples_refused = 4});
 }
 
 TEST_CASE("a series that a limit applies to and that nobody was asked about is withheld") {

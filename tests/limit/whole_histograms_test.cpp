@@ -29,13 +29,13 @@ TEST_CASE("a histogram that begins with the last room is admitted whole, and cou
         CHECK(gate.accept(joined(part(latency(1), 0, 3), gauges(500, 5)), at(10)) == 3);
         CHECK(gate.accept(joined(latency(1), joined(gauges(500, 5), latency(1))), at(10)) == 24);
     }
-    CHECK(gate.hourly() == counts{.current = 109, .over_limit = 9});
-    CHECK(gate.daily() == counts{.current = 109, .over_limit = 0});
+    CHECK(gate.hourly() == tally{.current = 109, .over_limit = 9});
+    CHECK(gate.daily() == tally{.current = 109, .over_limit = 0});
     CHECK(gate.hourly(tenant_id("")).series_current == 109);
 
     CHECK(gate.accept(joined(latency(2), gauges(900, 1)), at(10)) == 0);
     CHECK(gate.accept(latency(1), at(10)) == 12);
-    CHECK(gate.hourly() == counts{.current = 109, .over_limit = 9});
+    CHECK(gate.hourly() == tally{.current = 109, .over_limit = 9});
 }
 
 TEST_CASE("without the option the limit is exact to the series") {
@@ -44,7 +44,7 @@ TEST_CASE("without the option the limit is exact to the series") {
     histogram_offering gate{settings, at(10)};
     gate.accept(gauges(0, 97), at(10));
     CHECK(gate.accept(latency(1), at(10)) == 3);
-    CHECK(gate.hourly() == counts{.current = 100, .over_limit = 0});
+    CHECK(gate.hourly() == tally{.current = 100, .over_limit = 0});
     CHECK(gate.labels.asked == 0);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("a snapshot remembers which histograms have begun, and what was over t
     SECTION("with the option on") {
         histogram_offering gate{whole(20, 20), at(10)};
         REQUIRE(restored(gate.limiter, bytes, at(10)));
-        CHECK(gate.hourly() == counts{.current = 23, .over_limit = 3});
+        CHECK(gate.hourly() == tally{.current = 23, .over_limit = 3});
         CHECK(gate.daily().series_over_limit == 3);
         CHECK(gate.accept(latency(1), at(10)) == 12);
         CHECK(gate.accept(latency(2), at(10)) == 0);
@@ -177,7 +177,7 @@ TEST_CASE("more histograms than the filter was made for: nobody is refused, the 
         if (gate.accept(latency(pod), at(10)) != 12) FAIL("histogram " << pod << " is not whole");
         if (pod % 1'000 == 0) gate.limiter.maintain(at(10));
     }
-    CHECK(gate.hourly() == counts{.current = 240'000, .over_limit = 90'000});
+    CHECK(gate.hourly() == tally{.current = 240'000, .over_limit = 90'000});
     CHECK(gate.hourly().false_positive_rate <= promised);
 }
 
