@@ -22,7 +22,8 @@ struct admin_shared {
     reload_metrics& reload;
     std::function<std::string()> waits_for{};  ///< what keeps it from being ready; empty: nothing in particular
     std::vector<std::string> labels{};         ///< whose values are counted, see talkers
-    page_desk pages{};                         ///< see make_pages()
+    page_desk pages{};                         ///< /metrics and /stats, see make_pages()
+    page_desk questions{};                     ///< / and the API: no figure waits behind these
     reload_desk reloads{};                     ///< of the configuration
     config_page in_force{};
 };

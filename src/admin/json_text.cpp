@@ -19,9 +19,10 @@ std::string utc(std::chrono::sys_seconds moment) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
 }
 
-std::string success_json(json::value data) {
+std::string success_json(json::value data, std::string_view warning) {
     json::object made{{"status", "success"}};
     made["data"] = std::move(data);
+    if (!warning.empty()) made["warnings"] = json::array{warning};
     return json::serialize(made) + "\n";
 }
 

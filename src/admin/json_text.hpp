@@ -19,7 +19,8 @@ boost::json::object group_json(const group_labels& group);
 std::string utc(std::chrono::sys_seconds moment);
 
 /// The envelope of Prometheus' HTTP API. Source: prometheus.io/docs/prometheus/latest/querying/api, "Format overview".
-std::string success_json(boost::json::value data);
+/// @param warning what a reader has to know of the answer; empty: nothing.
+std::string success_json(boost::json::value data, std::string_view warning = {});
 /// @param type as there: bad_data, unavailable, ...
 std::string error_json(std::string_view type, std::string_view error);
 

@@ -38,7 +38,7 @@ struct page_sources {
 
 /// Makes the pages that are asked for, and rests after each for three times as long as it has worked: whoever asks for
 /// pages without end gets a quarter of a core at most, and on a busy machine no less. Waits for nothing that a request
-/// can hold. Spawn it once, on an event loop of its own: a page may take a while.
+/// can hold. Spawn it once for each desk, on an event loop of their own: a page may take a while.
 net::awaitable<void> make_pages(page_desk& asked, const page_sources& from);
 
 }  // namespace seriesgate

@@ -15,6 +15,7 @@
 #include "admin/json_text.hpp"
 #include "limit/budget_text.hpp"
 #include "series/label.hpp"
+#include "series/matching_work.hpp"
 #include "series/selector.hpp"
 #include "series/text.hpp"
 #include "talkers/findings.hpp"
@@ -159,11 +160,11 @@ json::object to_json(const refused_series& one) {
             {"time", utc(one.when)}};
 }
 
-bool matches(const refused_series& one, const selector& asked) {
+std::vector<label_view> labels_of(const refused_series& one) {
     std::vector<label_view> labels;
     labels.reserve(one.labels.size());
     for (const auto& [name, value] : one.labels) labels.push_back({name, value});
-    return asked.matches(labels);
+    return labels;
 }
 
 }  // namespace
@@ -193,10 +194,20 @@ std::string refused_json(refused_ring& refused, const api_question& asked) {
     const auto parsed = parse_selector(asked.match);
     const selector wanted = parsed ? *parsed : selector{};
     json::array made;
-    std::size_t bytes = 0;
-    for (const auto& each : refused.all()) {
+    std::size_t bytes = 0, looked_at = 0;
+    std::uint64_t work_left = question_work_max;
+    const auto all = refused.all();
+    for (const auto& each : all) {
         if (made.size() >= asked.shown_max || bytes > refused_bytes_max) break;
-        if ((asked.tenant && each->tenant != *asked.tenant) || !matches(*each, wanted)) continue;
+        const auto labels = labels_of(*each);
+        const std::uint64_t work = question_work(wanted, labels);
+        if (work > work_left)
+            return success_json(std::move(made),
+                                fmt::format("match asks for too much work: the last {} of {} series were looked at",
+                                            looked_at, all.size()));
+        work_left -= work;
+        ++looked_at;
+        if ((asked.tenant && each->tenant != *asked.tenant) || !wanted.matches(labels)) continue;
         for (const auto& [name, value] : each->labels) bytes += name.size() + value.size();
         made.push_back(to_json(*each));
     }

@@ -180,6 +180,8 @@ void process::start_loops() {
     on(
         pages_, [this] { return make_pages(shared_.admin.pages, figures_); }, "making pages failed");
     on(
+        pages_, [this] { return make_pages(shared_.admin.questions, figures_); }, "answering questions failed");
+    on(
         passwords_, [this] { return check_passwords(access_); }, "checking passwords failed");
 
     background_.start(starter_, "background");

@@ -6,16 +6,12 @@
 #include "core/kept_memory.hpp"
 #include "core/utf8.hpp"
 #include "limit/group_key.hpp"
+#include "series/matching_work.hpp"
 
 namespace seriesgate {
 namespace {
 
-// Prices, in units of rule_work_max. As measured, they come to 0.5 to 0.9 ns a unit, budgets' being looked up included.
-constexpr std::uint64_t label_work = 8;
-constexpr std::uint64_t literal_work = 15;
-constexpr std::uint64_t regex_work = 80;
-constexpr std::uint64_t regex_byte_work = 2;
-constexpr std::uint64_t repaired_byte_work = 30;  // of a value that is no UTF-8
+// Prices besides those of matching_work.hpp, in units of rule_work_max.
 constexpr std::uint64_t repeated_work = 10;
 constexpr std::uint64_t selected_work = 90;  // with the budget's being looked up
 
@@ -145,8 +141,7 @@ bool rule_selections::accepts(const label_matcher& matcher, bytes_view value, st
     }
     last_match& last = matches_[position];
     if (last.known && is_same(last.value, value)) return spend(repeated_work) && last.accepted;
-    const std::uint64_t byte_work = is_utf8(value) ? regex_byte_work : repaired_byte_work;
-    if (!spend(regex_work + byte_work * value.size())) return false;
+    if (!spend(regex_work_on(value))) return false;
     last = {.value = value, .known = true, .accepted = matcher.accepts(value)};
     return last.accepted;
 }

@@ -81,6 +81,10 @@ result<value_pattern, std::string> value_pattern::compile(const std::string& pat
     return made;
 }
 
+std::size_t value_pattern::instructions() const noexcept {
+    return regex_ ? static_cast<std::size_t>(regex_->ProgramSize()) : 0;
+}
+
 bool value_pattern::read_simple(bytes_view pattern) {
     assert(literals_.empty() && prefixes_.empty());
     if (!is_utf8(pattern)) return false;

@@ -1,6 +1,7 @@
 /// A regular expression over one label value.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,9 @@ class value_pattern {
 
     /// Whether RE2 is used.
     [[nodiscard]] bool uses_regex() const noexcept { return regex_ != nullptr; }
+
+    /// How long RE2's program is; 0 without it.
+    [[nodiscard]] std::size_t instructions() const noexcept;
 
   private:
     bool read_simple(bytes_view pattern);

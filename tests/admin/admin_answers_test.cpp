@@ -81,6 +81,7 @@ TEST_CASE("what keeps it from being ready is said") {
 TEST_CASE("pages are asked for at the desk, by kind and by what is to be on them") {
     scene at;
     const running_loop paging{[&] { return give_keys(at.shared.pages); }};
+    const running_loop answering{[&] { return give_keys(at.shared.questions); }};
     const reply metrics = at.ask(&admin_answers::metrics, {});
     CHECK(metrics.text() == "metrics");
     CHECK(metrics.headers[http::field::content_type] == "text/plain; version=0.0.4; charset=utf-8");
@@ -96,7 +97,7 @@ TEST_CASE("pages are asked for at the desk, by kind and by what is to be on them
 
 TEST_CASE("the status page may run, load and be framed by nothing, for HEAD and for an error, too") {
     scene at;
-    const running_loop paging{[&] { return give_nothing(at.shared.pages); }};
+    const running_loop answering{[&] { return give_nothing(at.shared.questions); }};
     for (const bool is_head : {true, false}) {
         const reply made = at.ask(&admin_answers::status, {.is_head = is_head});
         CHECK(made.status == (is_head ? 200 : 503));

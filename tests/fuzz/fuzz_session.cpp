@@ -67,6 +67,7 @@ struct gate {
                                .ignored_labels = settings.ignore_labels,
                                .now = wall_clock::now};
     testing::running_loop paging{[this] { return make_pages(shared.admin.pages, figures); }};
+    testing::running_loop answering{[this] { return make_pages(shared.admin.questions, figures); }};
     testing::running_loop reloading{[this] {
         return testing::serve_desk(shared.admin.reloads, [](const reload_desk::order&) {
             return reload_outcome{.ok = true, .text = "reloaded"};
