@@ -1,6 +1,7 @@
 /// What the gate has counted since its start, as far as /stats says.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -91,9 +92,23 @@ struct shared_counts {
     double latency_seconds = 0.0;       ///< of an answered claim, on average; 0 without any
 };
 
+/// What became of the samples that no limit was in the way of, in the last five minutes.
+struct delivery_facts {
+    bool is_discarded = false;  ///< there is no store
+    std::uint64_t stored = 0, failed = 0;
+    std::optional<std::chrono::sys_seconds> nothing_since{};  ///< they all fail, and when the last one was stored
+    std::string why{};                                        ///< what is most often wrong then
+
+    /// 1 if there were none.
+    [[nodiscard]] double stored_share() const {
+        return stored + failed == 0 ? 1 : static_cast<double>(stored) / static_cast<double>(stored + failed);
+    }
+};
+
 struct gate_counts {
     request_counts requests{};
     sample_counts samples{};
+    delivery_facts delivery{};
     dropped_counts dropped{};
     connection_counts connections{};
     std::vector<store_counts> stores{};     ///< the first one, then the replicas; none with `discard:`

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admin/by_demand.hpp"
+#include "admin/delivery.hpp"
 #include "admin/json_text.hpp"
 #include "limit/budget_text.hpp"
 #include "limit/figures.hpp"
@@ -96,6 +97,15 @@ json::object to_json(const sample_counts& samples) {
             {"failed", samples.failed}};
 }
 
+json::object to_json(const delivery_facts& delivery) {
+    json::object made{{"text", to_text(delivery)},
+                      {"stored", delivery.stored},
+                      {"failed", delivery.failed},
+                      {"nothingStoredSince", nullptr}};
+    if (delivery.nothing_since) made["nothingStoredSince"] = utc(*delivery.nothing_since);
+    return made;
+}
+
 json::object to_json(const dropped_counts& dropped) {
     return {{"unknownEntries", dropped.unknown_entries},
             {"untranslatedSeries", dropped.untranslated_series},
@@ -163,6 +173,7 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
                       {"clockInDoubt", figures.clock_in_doubt},
                       {"requests", to_json(counts.requests)},
                       {"samples", to_json(counts.samples)},
+                      {"delivery", to_json(counts.delivery)},
                       {"dropped", to_json(counts.dropped)},
                       {"connections", to_json(counts.connections)},
                       {"upstreams", to_json(counts.stores)}};

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "admin/delivery.hpp"
 #include "admin/html_text.hpp"
 #include "admin/status_sections.hpp"
+#include "limit/budget_text.hpp"
 #include "talkers/remedy.hpp"
 
 namespace seriesgate {
@@ -20,18 +22,46 @@ std::string new_series(std::uint64_t count) {
     return grouped(count) + " new series";
 }
 
+/// What limits that only observe would have refused this hour: that one which would have the most. Those of several
+/// may be the same series.
+struct observed_refusals {
+    std::uint64_t series = 0;
+    std::string by{};  ///< whose limit it is
+};
+
+observed_refusals observed_now(const status_facts& of) {
+    observed_refusals most;
+    const auto look = [&](const budget_figures& each) {
+        const bool observes = of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe;
+        if (!observes || each.hourly.series_refused <= most.series) return;
+        const std::string owner = owner_text(each.name);
+        most = {.series = each.hourly.series_refused, .by = owner.empty() ? "the global limit" : owner};
+    };
+    look(of.figures.global);
+    for (const auto* const all : {&of.figures.tenants, &of.figures.limits})
+        for (const budget_figures& each : *all) look(each);
+    return most;
+}
+
+std::string observed_text(const observed_refusals& most) {
+    return fmt::format("{} would be refused by {}", new_series(most.series), most.by);
+}
+
 /// What follows from the verdict, as HTML.
 std::string consequence_html(const status_facts& of) {
     const bool observes = of.figures.mode == limit_mode::observe;
     const window_figures& hour = of.figures.hourly;
     const window_figures& day = of.figures.daily;
     if (observes)
-        return refused_now(of) > 0 ? "With <code>mode: enforce</code> they would not reach the store."
-                                   : "Every series reaches the store, whatever the limits are.";
+        return observed_now(of).series > 0 ? "With <code>mode: enforce</code> they would not reach the store."
+                                           : "Every series reaches the store, whatever the limits are.";
     if (!is_withholding(of)) {
         const std::uint64_t before = refused_before(of);
         if (before > 0) return fmt::format("{} were refused earlier today.", new_series(before));
-        return fmt::format("All {} of this hour reach the store.", counted(hour.series_current, "series", "series"));
+        const observed_refusals most = observed_now(of);
+        if (most.series > 0) return escaped(fmt::format("{}, which only observes.", observed_text(most)));
+        return fmt::format("No limit is in the way of the {} of this hour.",
+                           counted(hour.series_current, "series", "series"));
     }
     std::string out = "They do not reach the store; what was known before flows on.";
     if (hour.series_refused > 0)
@@ -147,15 +177,18 @@ std::string verdict_text(const status_facts& of) {
     const std::uint64_t refused = refused_now(of);
     if (is_withholding(of)) return fmt::format("Data is withheld: {} refused this hour", new_series(refused));
     if (of.figures.mode == limit_mode::enforce) return "Nothing is refused this hour";
-    if (refused == 0) return "The gate observes, and nothing would be refused this hour";
-    return fmt::format("The gate observes: {} would be refused this hour", new_series(refused));
+    const observed_refusals most = observed_now(of);
+    if (most.series == 0) return "The gate observes, and nothing would be refused this hour";
+    return fmt::format("The gate observes: {} this hour", observed_text(most));
 }
 
 std::string now_section(const status_facts& of) {
     return fmt::format(
                "<section id=\"now\" data-part class=\"{}\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">{}</h2>\n"
-               "<p>{}</p>\n",
-               is_withholding(of) ? "withheld" : "well", escaped(verdict_text(of)), consequence_html(of)) +
+               "<p class=\"{}\">{}.</p>\n<p>{}</p>\n",
+               is_withholding(of) || of.counts.delivery.nothing_since ? "withheld" : "well", escaped(verdict_text(of)),
+               of.counts.delivery.nothing_since ? "bad" : "delivery", escaped(to_text(of.counts.delivery)),
+               consequence_html(of)) +
            reasons_html(of) + warnings_html(of) + no_culprit_html(of) +
            findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") +
            findings_html(of.of_day, of.samples, "Earlier today", "day") + "</section>\n";

@@ -66,4 +66,14 @@ net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limit
     }
 }
 
+net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::function<gate_counts()> counts,
+                                    std::function<time_point()> now) {
+    async_timer timer{co_await net::this_coro::executor};
+    for (;;) {
+        into.lock()->note(std::chrono::floor<std::chrono::seconds>(now()), counts());
+        timer.expires_after(delivery_record::interval);
+        co_await timer.async_wait(no_throw);
+    }
+}
+
 }  // namespace seriesgate

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "admin/delivery.hpp"
+#include "core/guarded.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
 #include "net/async_event.hpp"
@@ -24,5 +26,9 @@ net::awaitable<void> maintain(series_limiter& limiter, noted_series& noted, std:
 /// Takes down the demand of the limiter's windows. Spawn it once; what is passed outlives the event loop.
 /// @param now the time by which requests are decided.
 net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limiter, std::function<time_point()> now);
+
+/// Takes down what stores have answered. Spawn it once; what is passed outlives the event loop.
+net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::function<gate_counts()> counts,
+                                    std::function<time_point()> now);
 
 }  // namespace seriesgate

@@ -127,6 +127,8 @@ page_sources process::page_figures() {
                     gate_counts counts = metrics_.counts();
                     counts.stores = counts_of(shared_.stores);
                     if (fleet_) counts.shared = counts_of(fleet_->shared);
+                    counts.delivery = delivery_.lock()->facts(std::chrono::floor<std::chrono::seconds>(now_()), counts,
+                                                              !settings_.upstream.discard);
                     return counts;
                 },
             .catch_up = [this] { noted_.noted.catch_up(); },
@@ -168,6 +170,13 @@ void process::start_loops() {
         "counting series failed");
     on(
         background_, [this] { return watch_demand(noted_.demand, limiter_, now_); }, "watching demand failed");
+    on(
+        background_,
+        [this] {
+            return watch_delivery(
+                delivery_, [this] { return metrics_.counts(); }, now_);
+        },
+        "watching delivery failed");
     on(
         files_, [this] { return small_files_.run(file_checks()); }, "looking at files failed");
     on(

@@ -54,6 +54,7 @@ class process {
     const std::function<time_point()> now_;  // by which requests are decided
     series_limiter limiter_;
     culprits noted_;
+    guarded<delivery_record> delivery_{};
     const descriptor_use other_descriptors_;
     connection_registry connections_;
     connection_registry admin_connections_;

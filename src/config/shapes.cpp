@@ -12,7 +12,7 @@ struct shape {
     std::string_view example;
 };
 
-constexpr std::array<shape, 42> shapes{{
+constexpr std::array<shape, 43> shapes{{
     {"listen", "listen: 0.0.0.0:9201"},
     {"admin", "admin: {listen: 127.0.0.1:9202}"},
     {"admin.listen", "listen: 127.0.0.1:9202"},

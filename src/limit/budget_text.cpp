@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::size_t group_bytes_max = 256;
 
-std::string owner(const budget_name& name) {
-    std::string text;
-    if (!name.limit.empty()) text = "limit " + name.limit + cut_group_text(name);
-    if (name.has_tenant)
-        text.append(text.empty() ? "" : " of ").append("tenant ").append(seriesgate::quoted(name.tenant));
-    return text;
-}
-
 /// @param readable its backslashes are escapes already, see readable().
 void append_escaped(std::string& out, std::string_view readable) {
     for (const char c : readable) {
@@ -30,10 +22,18 @@ void append_escaped(std::string& out, std::string_view readable) {
 std::string to_text(const spent_budget& spent) {
     const bool hourly = spent.window == refusing_window::hourly;
     const budget_window_figures& window = hourly ? spent.figures.hourly : spent.figures.daily;
-    const std::string whose = owner(spent.figures.name);
+    const std::string whose = owner_text(spent.figures.name);
     std::string text = whose + (whose.empty() ? "" : ": ") + (hourly ? "maxHourlySeries " : "maxDailySeries ");
     text.append(std::to_string(window.series_max)).append(" is spent (");
     return text.append(std::to_string(window.series_current)).append(" series admitted)");
+}
+
+std::string owner_text(const budget_name& name) {
+    std::string text;
+    if (!name.limit.empty()) text = "limit " + name.limit + cut_group_text(name);
+    if (name.has_tenant)
+        text.append(text.empty() ? "" : " of ").append("tenant ").append(seriesgate::quoted(name.tenant));
+    return text;
 }
 
 std::string cut_group_text(const budget_name& name) {

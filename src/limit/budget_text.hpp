@@ -12,6 +12,9 @@ namespace seriesgate {
 /// one: `tenant "team-a": ...`, `limit per-namespace{namespace="x"}: ...`.
 std::string to_text(const spent_budget& spent);
 
+/// Whose it is: `tenant "team-a"`, `limit per-namespace{namespace="x"} of tenant "team-a"`; empty for the global one.
+std::string owner_text(const budget_name& name);
+
 /// `{namespace="x"}`, cut to about 256 bytes; empty if the limit has no groups.
 std::string cut_group_text(const budget_name& name);
 

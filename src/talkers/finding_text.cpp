@@ -31,7 +31,7 @@ std::string to_text(const finding& found) {
     };
     const auto labels = [&found] {
         std::string text = readable(found.label);
-        for (std::size_t i = 1; i < found.labels.size(); ++i) text += " and " + readable(found.labels[i]);
+        for (std::size_t i = 1; i < found.labels.size(); ++i) text.append(" and ").append(readable(found.labels[i]));
         return text;
     };
     std::string text;

@@ -86,7 +86,7 @@ class rule {
         for (const condition& each : all_) {
             if (out.size() > 1) out += ',';
             out += is_legacy_name(each.label) ? each.label : in_double_quotes(each.label);
-            out += "=~" + in_double_quotes(each.regex);
+            out.append("=~").append(in_double_quotes(each.regex));
         }
         return out + "}";
     }
@@ -96,7 +96,7 @@ class rule {
             labels += (labels.empty() ? "" : ", ") + in_quotes(each.label);
             regex += regex.empty() ? "" : ";";
             const bool is_choice = all_.size() > 1 && each.regex.find('|') != std::string::npos;
-            regex += is_choice ? "(?:" + each.regex + ")" : each.regex;
+            regex += is_choice ? fmt::format("(?:{})", each.regex) : each.regex;
         }
         return fmt::format("- source_labels: [{}]\n  regex: {}\n  action: drop\n", labels, in_quotes(regex));
     }
@@ -125,7 +125,8 @@ std::string regex_of_pattern(std::string_view pattern, const std::vector<const s
     std::vector<std::string> literals{""};
     for (const char c : pattern) c == '#' || c == '*' ? void(literals.emplace_back()) : void(literals.back() += c);
     std::string capturing = escaped_for_regex(literals.front());
-    for (std::size_t i = 1; i < literals.size(); ++i) capturing += "(.+)" + escaped_for_regex(literals[i]);
+    for (std::size_t i = 1; i < literals.size(); ++i)
+        capturing += std::string{"(.+)"}.append(escaped_for_regex(literals[i]));
     const RE2 parts{capturing};
     std::vector<std::vector<std::string>> seen(literals.size() - 1);
     std::vector<std::string> captured(seen.size());

@@ -52,6 +52,15 @@ void append(line& to, const line& more) {
     for (const line::piece& each : more.pieces()) to.add(each.text, each.in);
 }
 
+/// Where the gate observes, the window itself knows what its own limit would refuse: others would refuse more.
+window_figures with_observing(const figures& known, bool daily) {
+    window_figures made = daily ? known.daily : known.hourly;
+    if (known.mode != "observe") return made;
+    for (const budget_figures& each : known.budgets)
+        if (each.daily == daily) made.refused = std::max(made.refused, each.refused);
+    return made;
+}
+
 /// The bar takes what the numbers leave.
 line window_line(std::string_view name, const window_figures& window, bool observes, std::chrono::sys_seconds now,
                  std::size_t columns) {
@@ -168,8 +177,8 @@ line title_line(const moment& at, std::size_t columns) {
 
 std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns) {
     const bool observes = known.mode == "observe";
-    return {window_line("hour", known.hourly, observes, now, columns),
-            window_line("day", known.daily, observes, now, columns)};
+    return {window_line("hour", with_observing(known, false), observes, now, columns),
+            window_line("day", with_observing(known, true), observes, now, columns)};
 }
 
 content findings_part(const figures& known, bool with_remedies, std::size_t columns) {

@@ -112,12 +112,12 @@ std::string painted(const frame& shown, bool has_colours) {
     std::string all;
     std::size_t row = 0;
     for (const line& each : shown.lines) {
-        all += fmt::format("\x1b[{};1H", ++row);
+        // Wiped first: behind a line that is full the cursor still stands on its last column.
+        all += fmt::format("\x1b[{};1H\x1b[K", ++row);
         for (const line::piece& piece : each.pieces()) {
             const std::string_view code = code_of(piece.in, has_colours);
             all.append(code).append(piece.text).append(code.empty() ? "" : "\x1b[0m");
         }
-        all += "\x1b[K";
     }
     return all;
 }

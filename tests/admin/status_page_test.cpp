@@ -71,13 +71,13 @@ constexpr std::string_view harmless =
 TEST_CASE("the first thing said is whether data is withheld") {
     status_facts facts = some_facts();
     CHECK(verdict_text(facts) == "Nothing is refused this hour");
-    CHECK(has(now_section(facts), "<p>All 2,500 series of this hour reach the store.</p>"));
+    CHECK(has(now_section(facts), "<p>No limit is in the way of the 2,500 series of this hour.</p>"));
     CHECK(has(now_section(facts), "class=\"well\""));
 
     facts.hours.front().refused = 40;
     CHECK(has(now_section(facts), "<p>40 new series were refused earlier today.</p>"));
     facts.hours.front().start -= 10h;  // yesterday
-    CHECK(has(now_section(facts), "reach the store"));
+    CHECK(has(now_section(facts), "No limit is in the way"));
 
     facts.hours.back().refused = 3'501;
     facts.figures.hourly.series_refused = 3'493;
@@ -90,10 +90,27 @@ TEST_CASE("the first thing said is whether data is withheld") {
     CHECK(has(now_section(facts), "No single label explains it"));
 
     facts.figures.mode = limit_mode::observe;
-    CHECK(verdict_text(facts) == "The gate observes: 3,493 new series would be refused this hour");
+    facts.figures.global.hourly.series_refused = 3'493;
+    CHECK(verdict_text(facts) == "The gate observes: 3,493 new series would be refused by the global limit this hour");
     CHECK(has(now_section(facts), "class=\"well\""));
-    facts.figures.hourly.series_refused = 0;
+    facts.figures.global.hourly.series_refused = 0;
     CHECK(verdict_text(facts) == "The gate observes, and nothing would be refused this hour");
+}
+
+TEST_CASE("what a limit would refuse that only observes is said, whoever's it is") {
+    status_facts facts = some_facts();
+    budget_figures one{.name = {.limit = "per-namespace", .group = {{"namespace", "x"}}}, .mode = limit_mode::observe};
+    one.hourly.series_refused = 17'723;
+    facts.figures.limits = {one};
+    CHECK(verdict_text(facts) == "Nothing is refused this hour");
+    CHECK(has(
+        now_section(facts),
+        "17,723 new series would be refused by limit per-namespace{namespace=&quot;x&quot;}, which only observes."));
+    facts.figures.mode = limit_mode::observe;
+    facts.figures.limits.front().mode = limit_mode::enforce;
+    CHECK(verdict_text(facts) ==
+          "The gate observes: 17,723 new series would be refused by limit "
+          "per-namespace{namespace=\"x\"} this hour");
 }
 
 TEST_CASE("the limits that refuse are named, those of this hour") {

@@ -1,0 +1,91 @@
+#include "admin/delivery.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace seriesgate {
+namespace {
+
+/// `connection_refused` as people say it.
+std::string in_words(std::string reason) {
+    std::ranges::replace(reason, '_', ' ');
+    return reason;
+}
+
+/// What has happened most often since.
+std::string most_since(const named_counts& now, const named_counts& before) {
+    std::string most;
+    std::uint64_t most_often = 0;
+    for (const auto& [what, count] : now) {
+        const auto then = std::ranges::find(before, what, &named_counts::value_type::first);
+        const std::uint64_t often = count - (then == before.end() ? 0 : std::min(count, then->second));
+        if (often <= most_often) continue;
+        most_often = often;
+        most = what;
+    }
+    return most;
+}
+
+/// Rounded down: 100 % only where nothing is missing.
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+    const auto hundredths = std::floor(10'000.0 * static_cast<double>(part) / static_cast<double>(whole));
+    return fmt::format("{:.{}f} %", hundredths / 100, part == whole ? 0 : 2);
+}
+
+}  // namespace
+
+delivery_record::moment delivery_record::moment_of(std::chrono::sys_seconds now, const gate_counts& counts) {
+    moment made{.when = now, .stored = counts.samples.stored, .failed = counts.samples.failed};
+    for (const auto& [reason, count] : counts.requests.upstream_errors_by_reason)
+        made.faults.emplace_back(in_words(reason), count);
+    for (const auto& [status, count] : counts.requests.upstream_by_status)
+        if (!status.starts_with('2')) made.faults.emplace_back("it answers " + status, count);
+    made.faults.emplace_back("it does not say what it has written, see upstream.protocol", counts.requests.unconfirmed);
+    made.faults.emplace_back("it says that it has written less", counts.requests.partly_written);
+    return made;
+}
+
+void delivery_record::note(std::chrono::sys_seconds now, const gate_counts& counts) {
+    moment made = moment_of(now, counts);
+    if (moments_.empty() || made.stored > moments_.back().stored || made.when < moments_.back().when)
+        last_stored_ = now;
+    if (!moments_.empty() && made.when < moments_.back().when) moments_.clear();  // the clock was set back
+    moments_.push_back(std::move(made));
+    while (moments_.front().when + window < now) moments_.pop_front();
+}
+
+/// The last moment that was no later.
+const delivery_record::moment& delivery_record::before(std::chrono::sys_seconds when) const {
+    const auto later = std::ranges::upper_bound(moments_, when, {}, &moment::when);
+    return later == moments_.begin() ? moments_.front() : *(later - 1);
+}
+
+delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_counts& counts, bool has_store) const {
+    if (!has_store) return {.is_discarded = true};
+    if (moments_.empty()) return {};
+    const moment last = moment_of(now, counts);
+    const moment& first = before(now - window);
+    delivery_facts made{.stored = last.stored - first.stored, .failed = last.failed - first.failed};
+    const moment& recent = before(now - patience);
+    if (last.failed > recent.failed && last.stored == recent.stored) {
+        made.nothing_since = last_stored_;
+        made.why = most_since(last.faults, recent.faults);
+    }
+    return made;
+}
+
+std::string to_text(const delivery_facts& facts) {
+    if (facts.is_discarded) return "Samples are discarded on purpose: upstream.url is discard:";
+    if (facts.nothing_since) {
+        std::string text = fmt::format("Nothing reaches the store since {:%H:%M} UTC", *facts.nothing_since);
+        return facts.why.empty() ? text : text.append(": ").append(facts.why);
+    }
+    const std::uint64_t all = facts.stored + facts.failed;
+    if (all == 0) return "No sample went to the store in the last five minutes";
+    return fmt::format("{} of samples stored in the last five minutes", percent(facts.stored, all));
+}
+
+}  // namespace seriesgate

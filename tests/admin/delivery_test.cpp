@@ -1,0 +1,82 @@
+#include "admin/delivery.hpp"
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace delivery_test {
+namespace {
+
+using std::chrono::seconds;
+const std::chrono::sys_seconds start{std::chrono::hours{24 * 365 * 50} + std::chrono::hours{7}};
+
+/// A gate that has counted so much.
+struct scene {
+    delivery_record record{};
+    gate_counts counts{};
+    std::chrono::sys_seconds now = start;
+
+    scene() { record.note(now, counts); }
+    void pass(seconds time, std::uint64_t stored, std::uint64_t failed) {
+        for (const auto end = now + time; now < end;) {
+            now += delivery_record::interval;
+            counts.samples.stored += stored;
+            counts.samples.failed += failed;
+            record.note(now, counts);
+        }
+    }
+    [[nodiscard]] std::string text(bool has_store = true) const {
+        return to_text(record.facts(now, counts, has_store));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what is stored is a part of what was answered in five minutes") {
+    scene at;
+    CHECK(at.text() == "No sample went to the store in the last five minutes");
+    at.pass(seconds{600}, 100, 0);
+    CHECK(at.text() == "100 % of samples stored in the last five minutes");
+    at.counts.samples.failed += 1;
+    CHECK(at.text() == "99.98 % of samples stored in the last five minutes");
+    at.pass(seconds{310}, 100, 0);
+    CHECK(at.text() == "100 % of samples stored in the last five minutes");
+    at.pass(seconds{310}, 0, 0);
+    CHECK(at.text() == "No sample went to the store in the last five minutes");
+}
+
+TEST_CASE("that nothing reaches the store is said, since when and why") {
+    scene at;
+    at.pass(seconds{180}, 100, 0);
+    at.counts.requests.upstream_errors_by_reason = {{"connection_refused", 7}, {"reset", 1}};
+    at.pass(seconds{60}, 0, 50);
+    CHECK(at.text() == "Nothing reaches the store since 07:03 UTC: connection refused");
+    const auto facts = at.record.facts(at.now, at.counts, true);
+    CHECK(facts.nothing_since == start + seconds{180});
+    CHECK(facts.stored_share() > 0.7);
+    at.pass(seconds{5}, 1, 0);
+    CHECK_FALSE(at.record.facts(at.now, at.counts, true).nothing_since);
+}
+
+TEST_CASE("success that says nothing of what was written is no success") {
+    scene at;
+    at.counts.requests.unconfirmed = 12;
+    at.counts.requests.upstream_by_status = {{"204", 12}};
+    at.pass(seconds{30}, 0, 100);
+    CHECK(at.text() ==
+          "Nothing reaches the store since 07:00 UTC: it does not say what it has written, see upstream.protocol");
+}
+
+TEST_CASE("a clock that is set back begins anew") {
+    scene at;
+    at.pass(seconds{60}, 10, 0);
+    at.now -= std::chrono::hours{2};
+    at.pass(seconds{60}, 10, 0);
+    CHECK(at.text() == "100 % of samples stored in the last five minutes");
+}
+
+TEST_CASE("discarded on purpose is said") {
+    CHECK(scene{}.text(false) == "Samples are discarded on purpose: upstream.url is discard:");
+}
+
+}  // namespace delivery_test
