@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "admin/delivery.hpp"
 #include "admin/pages.hpp"
 #include "app/culprits.hpp"
 #include "app/fleet_seat.hpp"
@@ -23,6 +24,7 @@
 #include "app/supervision.hpp"
 #include "app/web_access.hpp"
 #include "config/load.hpp"
+#include "core/guarded.hpp"
 #include "http/connections.hpp"
 #include "http/descriptor_relief.hpp"
 #include "http/handshakes.hpp"

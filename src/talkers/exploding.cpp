@@ -94,7 +94,11 @@ exploding_series sort_out(const finding& found, const sampled& all) {
         for (const auto& each : *from)
             if (each->first_seen != time_point::min() && is_about(found, *each)) times.push_back(each->first_seen);
     exploding_series made{.since = time_point::max()};
-    if (!times.empty()) made.since = beginning(bursts_of(std::move(times)));
+    if (!times.empty()) {
+        const auto bursts = bursts_of(std::move(times));
+        made.since = beginning(bursts);
+        made.is_certain = bursts.size() != 2;
+    }
     for (const auto& each : all.known) {
         const bool is_exploding = each->first_seen >= made.since && is_about(found, *each);
         (is_exploding ? made.exploding : made.healthy).push_back(each.get());

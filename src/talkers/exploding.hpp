@@ -14,6 +14,7 @@ struct exploding_series {
     std::vector<const sampled_series*> exploding{};
     std::vector<const sampled_series*> healthy{};  ///< known, and no part of it
     time_point since{};                            ///< when it began; if anything explodes
+    bool is_certain = false;                       ///< that this is when
 };
 exploding_series sort_out(const finding& found, const sampled& all);
 

@@ -184,7 +184,7 @@ class search {
     void look_closer(finding& of) const {
         const exploding_series sorted = sort_out(of, all_);
         if (sorted.exploding.empty()) return;
-        of.since = sorted.since;
+        if (sorted.is_certain) of.since = sorted.since;
         std::map<std::string_view, std::size_t> jobs;
         for (const sampled_series* const each : sorted.exploding) ++jobs[value_of(*each, "job")];
         const auto most = std::ranges::max_element(jobs, {}, [](const auto& each) { return each.second; });

@@ -329,7 +329,7 @@ def run_cases(work, room, cases, mutant, seconds, record=False):
         else:
             words.append('-a')
         if cases is not None:
-            pathlib.Path(names).write_text(''.join('"%s"\n' % re.sub(r'([\\"])', r'\\\1', c) for c in cases))
+            pathlib.Path(names).write_text(''.join('"%s"\n' % re.sub(r'([\\",])', r'\\\1', c) for c in cases))
             words += ['-f', names]
         status = call(words, environment, seconds, work.build)
         begun = []
