@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace seriesgate {
@@ -13,6 +14,8 @@ constexpr std::size_t names_min = 50;
 /// Of names with a pattern of words, so many have a word that is in no other name. In names that people have chosen
 /// words come again.
 constexpr double unique_part = 0.95;
+/// Of the names that the most common pattern has, as many as one has that says more of them.
+constexpr double common_part = 0.8;
 /// A word of so many letters may be one that nobody has chosen.
 constexpr std::size_t word_min = 4;
 constexpr std::size_t words_max = 12;
@@ -74,10 +77,14 @@ std::vector<std::string> patterns_of_words(const std::vector<std::string_view>& 
     for (const auto& [pattern, count] : counts)
         if (count >= names_min && static_cast<double>(own[pattern]) >= unique_part * static_cast<double>(count))
             made.push_back(pattern);
-    // What most names have, and says the most of them.
-    std::ranges::stable_sort(made, [&](const std::string& one, const std::string& other) {
-        return counts[one] != counts[other] ? counts[one] > counts[other] : one.size() > other.size();
-    });
+    // What says the most of nearly as many names as any pattern has: `*` alone is all of them.
+    std::size_t most = 0;
+    for (const std::string& each : made) most = std::max(most, counts[each]);
+    const auto rank = [&](const std::string& each) {
+        const bool is_common = static_cast<double>(counts[each]) >= common_part * static_cast<double>(most);
+        return std::tuple{is_common, is_common ? each.size() : 0, counts[each]};
+    };
+    std::ranges::stable_sort(made, std::ranges::greater{}, rank);
     return made;
 }
 

@@ -206,6 +206,7 @@ TEST_CASE("names of letters that nobody has chosen are one finding") {
     const std::string_view characters = GENERATE(std::string_view{"abcdefghijklmnopqrstuvwxyz"},
                                                  std::string_view{"0123456789abcdefghijklmnopqrstuvwxyz"});
     hour now;
+    now.start_target(1, 20);
     for (int i = 0; i < 20'000; ++i) now.note({{"__name__", "shop_" + word(characters) + "_total"}, {"job", "web"}});
     const auto found = now.find();
     REQUIRE(found.size() == 1);
