@@ -35,6 +35,7 @@ struct scene {
     hash_key installation = hash_key::known_to_all();
     std::vector<std::string> ignored_labels{"replica"};
     std::atomic<bool> broken = false;
+    std::atomic<std::chrono::nanoseconds> work = 0ns;  // of a processor, for each page with figures
     page_desk pages;
     page_sources from{.limiter = limiter,
                       .started = std::chrono::steady_clock::now() - 7s,
@@ -54,6 +55,8 @@ struct scene {
 
     void write_own(exposition& out) const {
         if (broken) throw std::runtime_error("no memory");
+        for (const auto end = thread_cpu_clock::now() + work.load(); thread_cpu_clock::now() < end;) {
+        }
         out.family("own_total", "Counted elsewhere.", metric_type::counter);
         out.sample({}, 11);
     }
@@ -99,6 +102,16 @@ TEST_CASE("the status page says the same to people") {
     CHECK(text->find("<dt>requests</dt><dd>5</dd>") != std::string::npos);
     CHECK(text->find("<dt>state saved</dt><dd>not saved yet</dd>") != std::string::npos);
     CHECK(text->ends_with("</html>\n"));
+}
+
+TEST_CASE("pages take a quarter of a processor at most, however many are asked for") {
+    scene at;
+    at.work = 20ms;
+    const auto began = std::chrono::steady_clock::now();
+    REQUIRE(at.page({.kind = page_kind::metrics}));
+    at.work = 0ms;
+    REQUIRE(at.page({.kind = page_kind::stats}));
+    CHECK(std::chrono::steady_clock::now() - began >= 80ms);  // it has rested three times as long as it worked
 }
 
 TEST_CASE("a page that cannot be made ends nothing") {

@@ -128,6 +128,8 @@ TEST_CASE("the limits that refuse are named, those of this hour") {
     CHECK(has(now_section(facts),
               "<p>Why: <bdi>limit &lt;b&gt; has no room this hour</bdi>; <bdi>the global limit has no room this "
               "hour</bdi>.</p>"));
+    for (const auto* limit : {"second", "third", "fourth"}) refuse(limit, hour_start);
+    CHECK(count_of(now_section(facts), "has no room this hour") == 3);  // who has more to do looks below
 }
 
 TEST_CASE("a finding has its sentence and what to paste") {
@@ -135,11 +137,13 @@ TEST_CASE("a finding has its sentence and what to paste") {
     facts.hours.back().refused = 3'501;
     facts.of_hour = {trace_ids(), trace_ids()};
     facts.of_day = {trace_ids()};
+    facts.of_day.front().refused = 0;
     const std::string html = now_section(facts);
     CHECK(count_of(html,
                    "label trace_id of http_requests_total has 5,990 values among 6,000 new series of job shop, "
                    "since 10:04 UTC</bdi></p>") == 3);
     CHECK(has(html, "<strong class=\"bad\">3,500</strong> of these series were refused."));
+    CHECK(count_of(html, "of these series were refused") == 2);  // of none nothing is said
     CHECK(has(html, "data-copies=\"hour-1-relabel\""));
     CHECK(has(html,
               ">- source_labels: [__name__]\n  regex: &#39;http_requests_total&#39;\n  target_label: trace_id\n"
@@ -246,34 +250,40 @@ TEST_CASE("those with the most series are in tables, with what may be wrong") {
     facts.top = {{.of = sort::metrics, .rows = {{.value = "up", .arrived = 1'000, .refused = 5, .error = 12}}},
                  {.of = sort::labels, .rows = {{.value = "pod", .detail = "up", .arrived = 9, .distinct_values = 11}}},
                  {.of = sort::values, .label = "job", .rows = {{.value = "node", .arrived = 9}}},
-                 {.of = sort::tenants, .rows = {{.value = "", .arrived = 9}}}};
+                 {.of = sort::tenants, .rows = {{.value = "", .arrived = 9}}},
+                 {.of = sort::values, .label = std::string(41, 'j'), .rows = {{.value = "node", .arrived = 9}}}};
     const std::string html = top_section(facts);
     CHECK(has(html, "<bdi>up</bdi></th><td>1,000</td><td class=\"bad\">5</td><td class=\"quiet\">±12</td>"));
     CHECK(
         has(html, "<bdi>pod</bdi> <span class=\"quiet\">of <bdi>up</bdi></span></th><td>11</td><td>9</td><td>0</td>"));
     CHECK(has(html, "<caption>Values of <bdi>job</bdi></caption>"));
     CHECK(has(html, "<th scope=\"row\">(no tenant)</th>"));
+    CHECK(has(html, "<caption>Values of <bdi>" + std::string(27, 'j') + "…" + std::string(13, 'j') + "</bdi>"));
 }
 
 TEST_CASE("refused series are shown with why, and long ones lead to all of their labels") {
     status_facts facts = some_facts();
     CHECK(has(refused_section(facts), "<p>None since the gate was started.</p>"));
-    facts.refused.push_back(std::make_shared<const refused_series>(
-        refused_series{.labels = {{"__name__", "m"}, {"job", "a b"}, {"big", std::string(65'536, 'x')}, {"odd", "\""}},
-                       .tenant = "team",
-                       .limit = "per-app",
-                       .sender = "10.0.0.3",
-                       .agent = "vmagent",
-                       .when = hour_start + 5min}));
+    facts.refused.push_back(std::make_shared<const refused_series>(refused_series{
+        .labels =
+            {{"__name__", "m"}, {"job", "a b"}, {"A", "zAZ09_"}, {"big", std::string(65'536, 'x')}, {"odd", "\""}},
+        .tenant = "team",
+        .limit = "per-app",
+        .sender = "10.0.0.3",
+        .agent = "vmagent",
+        .when = hour_start + 5min}));
     for (int n = 0; n < 30; ++n)
-        facts.refused.push_back(std::make_shared<const refused_series>(
-            refused_series{.labels = {{"__name__", "up"}}, .limit = "global", .when = hour_start}));
+        facts.refused.push_back(std::make_shared<const refused_series>(refused_series{
+            .labels = {{"__name__", "up"}}, .tenant = std::string(41, 't'), .limit = "global", .when = hour_start}));
     const std::string html = refused_section(facts);
     CHECK(has(html, "20 of the last 31, the newest first"));
-    CHECK(has(html, "<tr><td>10:05:00</td><td><code><bdi>m{job=&quot;a b&quot;,big=&quot;xxx"));
-    CHECK(has(html, "<a href=\"api/v1/refused?limit=10&amp;match=%7B__name__%3D%22m%22%2Cjob%3D%22a%20b%22%7D\">"));
+    CHECK(has(html, "<tr><td>10:05:00</td><td><code><bdi>m{job=&quot;a b&quot;,A=&quot;zAZ09_&quot;,big=&quot;xxx"));
+    CHECK(has(html,
+              "<a href=\"api/v1/refused?limit=10&amp;match=%7B__name__%3D%22m%22%2Cjob%3D%22a%20b%22"
+              "%2CA%3D%22zAZ09_%22%7D\">"));
     CHECK(has(html, "<td><bdi>team</bdi></td><td><bdi>10.0.0.3</bdi> <span class=\"quiet\"><bdi>vmagent</bdi></span>"));
     CHECK(has(html, "<td>limit per-app has no room this hour</td>"));
+    CHECK(count_of(html, "<td><bdi>" + std::string(27, 't') + "…" + std::string(13, 't') + "</bdi></td>") == 19);
     CHECK(html.size() < 12'000);
 }
 

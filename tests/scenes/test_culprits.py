@@ -136,5 +136,9 @@ def test_what_is_asked_wrongly_is_told(gate):
     check_rows({f"{path}?{query[:40]}": (path, query, said) for path, query, said in ASKED_WRONGLY}, is_told, gate)
 
 
+def test_a_selector_may_have_4096_bytes(gate):
+    assert gate.get("/api/v1/refused?match=" + "x" * 4096).status == 200
+
+
 def test_other_methods_are_not_taken(gate):
     assert gate.post("/api/v1/top").status == 405

@@ -42,6 +42,12 @@ def test_bodies_leave_room_for_decoding(limited, upstream):
     eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 0, "all of it is given back", 10)
 
 
+def test_who_asks_how_much_is_in_flight_is_no_part_of_it(limited, upstream):
+    with limited(BOUNDS).client() as client:
+        metrics = client.request("GET", "/metrics", b"x" * 1000).body
+    assert b"\nseriesgate_inflight_bytes 0\n" in metrics
+
+
 def test_a_request_that_is_alone_is_never_turned_away(limited, upstream):
     """It is within its own bounds, and yet takes more than all may together: half of it is refused, and written anew."""
     gate = limited("maxHourlySeries: 40\nserver: {maxRequestBytes: 4MiB, maxDecodedBytes: 4MiB, maxInflightBytes: 8MiB}\n")

@@ -49,3 +49,4 @@ def test_a_gate_that_never_had_a_request_ends_at_once(gate):
     started = time.monotonic()
     gate.stop()
     assert time.monotonic() - started < 0.1
+    assert gate.errors == []

@@ -128,3 +128,12 @@ def test_it_is_as_new_as_its_question(limited, upstream):
     for n in range(1, 4):
         offer(gate, upstream, numbered(1, start=n), "t")
         assert f"<strong>{n}</strong> of 1,000 series" in page(gate)
+
+
+def test_tenants_have_a_table_where_senders_name_any(limited, upstream):
+    gate = limited(LIMITS)
+    offer(gate, upstream, numbered(1))
+    assert ">Tenants<" not in page(gate)
+    offer(gate, upstream, numbered(2, start=1), "team-a")
+    shown = Page(page(gate)).texts
+    assert "Tenants" in shown and "team-a" in shown

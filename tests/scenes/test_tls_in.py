@@ -76,6 +76,23 @@ def test_a_request_without_tls_is_answered_in_plain_words(start, secured):
     eventually(lambda: said(gate, "plain_http"), "the log tells it")
 
 
+def test_who_goes_on_without_tls_is_not_heard_for_long(start, secured):
+    """A close with unread input would be a reset, so a little is read: 64 pieces, or what comes in a second."""
+    gate = start()
+    pieces = 0
+    with client.RawConnection(gate.address) as plain:
+        plain.send(client.post(GOOD))
+        plain.read_to_end()
+        try:
+            while pieces < 200:
+                plain.send(b"x")
+                pieces += 1
+                time.sleep(0.001)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+    assert 64 <= pieces <= 66
+
+
 def test_the_gate_says_that_it_closes(start, secured):
     """Else a client cannot tell the end of the data from an attack."""
     gate = start()
