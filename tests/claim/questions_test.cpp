@@ -27,6 +27,7 @@ TEST_CASE("series with the same budgets come together, in the order in which the
     CHECK(claims[0].budgets[0].maxima == series_maxima{.hourly = 100});
     CHECK(claims[0].budgets[1].maxima == series_maxima{.hourly = 10});
     CHECK(claims[0].budgets[2].maxima == series_maxima{.hourly = 20});
+    CHECK(claims[0].families.empty());  // where no series is of a histogram
 }
 
 TEST_CASE("a claim says by which rules and in which hour it is to be decided") {
