@@ -116,15 +116,19 @@ TEST_CASE("the budget that further tenants share is told under those that have n
     limiter_figures figures = quiet();
     figures.tenants = {of_tenant("a", 2), of_tenant("__overflow__", 7)};
     figures.tenants[1].name.overflow = true;
-    const all_refused refused{refused_by("tenant", "a"), refused_by("tenant", "late"), refused_by("tenant", "later")};
+    const all_refused refused{refused_by("tenant", "a"), refused_by("tenant", "late"), refused_by("tenant", "later"),
+                              refused_by("tenant", "__overflow__")};  // a tenant of that name shares it, too
     const marker_name shared{
         .tenant = "late", .limit = "tenant", .group = "", .of_tenant = "__overflow__", .window = hourly};
     marker_name other = shared;
     other.tenant = "later";
+    marker_name namesake = shared;
+    namesake.tenant = "__overflow__";
     CHECK(found_in(figures, refused) ==
           marker_values{{{.tenant = "a", .limit = "tenant", .group = "", .of_tenant = "a", .window = hourly}, 2},
                         {shared, 7},
-                        {other, 7}});
+                        {other, 7},
+                        {namesake, 7}});
 }
 
 TEST_CASE("a budget of no tenant is told under those that its limit has refused something in the window") {
