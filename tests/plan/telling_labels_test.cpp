@@ -94,6 +94,24 @@ TEST_CASE("series of another metric are compared with if there is none of this o
     CHECK(at.shown(0) == names{"__name__", "trace", "job", "pod", "zone"});
 }
 
+TEST_CASE("series of another metric do not count where there are some of this one") {
+    pairs stranger = pod("2", "x");
+    stranger[0].second = "errors";
+    scene at{{}, {pod("1", "x"), stranger, pod("1", "y")}};
+    CHECK(at.shown(0) == names{"trace", "__name__", "job", "pod", "zone"});
+}
+
+TEST_CASE("the nearest 32 are compared, and none beyond") {
+    const auto with = [](const std::string& a, const std::string& b) {
+        return pairs{{"__name__", "m"}, {"a", a}, {"b", b}};
+    };
+    std::vector<pairs> sent{with("0", "far")};
+    for (int i = 0; i < 16; ++i) sent.push_back(with("near", "0"));
+    for (int i = 0; i < 2; ++i) sent.push_back(with("0", "0"));  // itself, twice
+    for (int i = 0; i < 16; ++i) sent.push_back(with("0", "near"));
+    CHECK(scene{{}, sent}.shown(17) == names{"a", "b", "__name__"});
+}
+
 TEST_CASE("a series that is alone, or sent twice, keeps its order") {
     CHECK(scene{{}, {pod("1", "x")}}.shown(0) == names{"__name__", "job", "pod", "trace", "zone"});
     CHECK(scene{{}, {pod("1", "x"), pod("1", "x")}}.shown(0) == names{"__name__", "job", "pod", "trace", "zone"});
