@@ -10,9 +10,12 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/state_text.hpp"
 #include "talkers/talkers.hpp"
 
 using namespace seriesgate;
+using seriesgate::testing::state_text;
+using seriesgate::testing::state_text_source;
 
 namespace talker_tables_test {
 namespace {
@@ -98,6 +101,35 @@ TEST_CASE("a board says whose series there are, each counted once") {
     const auto traces = static_cast<double>(values_of(all.board, "http_requests_total", "trace_id"));
     CHECK(std::abs(traces - 1'000) < 4 * small_sketch::standard_error * 1'000);
     CHECK(all.distinct.weight() == 1);
+}
+
+TEST_CASE("a series without a job, from nobody who has a name, adds none to its metric's") {
+    watched_metrics watched{2};
+    const std::vector<label_view> labels{{"__name__", "up"}, {"path", "/a"}};
+    watched.note({.metric = {.value = "up"}, .labels = labels}, hash_key::known_to_all(), noon);
+    REQUIRE(watched.metrics().size() == 1);
+    CHECK(watched.watched(0).labels.size() == 1);
+    CHECK(watched.watched(0).jobs.all().empty());
+    CHECK(watched.watched(0).senders.all().empty());
+}
+
+TEST_CASE("a watched label with more error than series, or too long a name, is damage") {
+    const auto is_taken = [](watched_label label) {
+        watched_metric saved;
+        saved.labels.push_back(std::move(label));
+        state_text written;
+        state_encoder out{written};
+        saved.save(out);
+        state_text_source source{written.text};
+        state_decoder in{source};
+        watched_metric read;
+        read.load(in);
+        return in.good();
+    };
+    CHECK(is_taken({.name = "a", .series = 2, .error = 2}));
+    CHECK_FALSE(is_taken({.name = "a", .series = 1, .error = 2}));
+    CHECK(is_taken({.name = std::string(space_saving::text_max, 'x')}));
+    CHECK_FALSE(is_taken({.name = std::string(space_saving::text_max + 1, 'x')}));
 }
 
 TEST_CASE("the same metric of two tenants are two") {
