@@ -127,6 +127,15 @@ TEST_CASE("a series of the hour before is an incumbent while room is kept for it
     CHECK(explained(gate.limiter, in_a, 9).budgets[2].hourly_room == 3u);
 }
 
+TEST_CASE("a value too long for a budget of its own is the overflow budget's, also where that is not there yet") {
+    labelled_offering gate{narrow_rules(), at(10)};
+    const explanation of = explained(gate.limiter, {.labels = {{"namespace", std::string(10'000, 'x')}}});
+    REQUIRE(of.budgets.size() == 3);
+    CHECK_FALSE(of.budgets[2].exists);
+    CHECK(of.budgets[2].figures.name.overflow);
+    CHECK(of.budgets[2].hourly_room == 3u);
+}
+
 TEST_CASE("an exempt series has no budgets") {
     limit_rules rules = narrow_rules();
     rules.exempt = {selecting("{namespace=\"a\"}")};

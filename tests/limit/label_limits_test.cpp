@@ -68,6 +68,20 @@ TEST_CASE("groups beyond the bound share one budget") {
     CHECK(name_of(overflow).group == group_labels{{"namespace", "__overflow__"}});
 }
 
+TEST_CASE("an overflow budget that nobody needs goes, and another one comes when it is needed") {
+    label_limit limit = five_per_namespace();
+    limit.groups_max = 1;
+    labelled_offering gate{settings_of({limit}), at(23)};
+    gate.offer(in("a", 0, 3), at(23));
+    gate.offer(in("b", 0, 3), at(23));
+    gate.offer(in("a", 0, 3), at(0, 0, 0, 1));
+    gate.offer(in("a", 0, 3), at(1, 0, 0, 1));
+    CHECK_FALSE(gate.has(overflow_of("per-namespace")));
+    CHECK(gate.accepted(in("b", 0, 9), at(1, 0, 0, 1)) == 5);
+    REQUIRE(gate.has(overflow_of("per-namespace")));
+    CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 5);
+}
+
 TEST_CASE("a group with endless values shares the overflow budget, whatever the bound") {
     labelled_offering gate{settings_of({five_per_namespace()}), at(10)};
     const std::string endless(10'000, 'x');

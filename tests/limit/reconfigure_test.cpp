@@ -154,6 +154,24 @@ TEST_CASE("a limit added over healthy series keeps their room through the next g
     }
 }
 
+TEST_CASE("series that are exempt no more keep their places in every budget") {
+    limit_rules settings{.global = {.hourly = 10}};
+    settings.exempt.push_back(selecting("{namespace=\"x\"}"));
+    labelled_offering gate{settings, at(10)};
+    gate.offer(in("x", 0, 8), at(10));
+    settings.exempt.clear();
+    gate.limiter.reconfigure(settings);
+    CHECK(gate.accepted(in("z", 1'000, 100), at(11)) == 0);
+    CHECK(gate.accepted(in("x", 0, 8), at(11, 1)) == 8);
+    SECTION("when the grace is over what is left is free") {
+        CHECK(gate.accepted(in("z", 1'000, 100), at(11, 10)) == 2);
+    }
+    SECTION("in the next hour it knows them all") {
+        CHECK(gate.accepted(in("z", 1'000, 100), at(12)) == 2);
+        CHECK(gate.accepted(in("x", 0, 8), at(12, 1)) == 8);
+    }
+}
+
 TEST_CASE("a group that leaves the overflow budget keeps its room") {
     labelled_offering gate{with_limit(10, 1), at(22)};
     gate.offer(in("first", 0, 1), at(22));

@@ -87,6 +87,23 @@ TEST_CASE("a snapshot with a wrong byte is refused, or restored to something tha
     CHECK(taken > 10);
 }
 
+TEST_CASE("a budget of the first limit whose values are more than the limit has labels is damage") {
+    limit_rules settings = small_filters();
+    settings.limits[0].each = {"namespace"};
+    settings.limits[0].per_tenant = false;
+    labelled_offering gate{settings, now};
+    gate.offer({.labels = {{"namespace", "namespace-abc"}}}, now);
+    std::string bytes = saved(gate.limiter);
+    const std::string one = "\x0dnamespace-abc";
+    const std::string two = "\x01n\x0b" + std::string("amespace-ab");
+    REQUIRE(one.size() == two.size());
+    const std::size_t place = bytes.find(one);
+    REQUIRE(place != std::string::npos);
+    labelled_offering other{settings, now};
+    CHECK_FALSE(restored(other.limiter, std::string{bytes}.replace(place, two.size(), two), now));
+    CHECK(restored(other.limiter, bytes, now));
+}
+
 TEST_CASE("noise is no snapshot") {
     labelled_offering gate{small_filters(), now};
     random_numbers random{1};

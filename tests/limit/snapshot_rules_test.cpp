@@ -191,4 +191,15 @@ TEST_CASE("an observed limit's series beyond its maximum are counted when it is 
     CHECK(other.daily({.limit = "watch"}).series_current == 9);
 }
 
+TEST_CASE("what the windows show right after a restart is by the rules that are in force now") {
+    limit_rules settings{.global = {.hourly = 5}, .mode = limit_mode::observe};
+    labelled_offering gate{settings, at(10)};
+    gate.offer({.count = 9}, at(10));
+    settings.global.hourly = 7;
+    labelled_offering other{settings, at(10)};
+    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
+    CHECK(figures_of_windows(other.limiter).hourly.series_max == 7);
+    CHECK(figures_of_windows(other.limiter).hourly.series_current == 7);
+}
+
 }  // namespace snapshot_rules_test

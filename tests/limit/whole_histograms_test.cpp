@@ -55,6 +55,12 @@ TEST_CASE("a histogram has an end: a label le that explodes does not pass the li
     CHECK(gate.accept(buckets, at(10)) == 1 + completing_series_max);
     CHECK(gate.accept(buckets, at(10)) == 1 + completing_series_max);
     CHECK(gate.hourly().series_over_limit == completing_series_max);
+    SECTION("those of the day neither") {
+        histogram_offering daily{whole(0, 1), at(10)};
+        CHECK(daily.accept(buckets, at(10)) == 1 + completing_series_max);
+        CHECK(daily.accept(buckets, at(11)) == 1 + completing_series_max);
+        CHECK(daily.daily().series_over_limit == completing_series_max);
+    }
 }
 
 TEST_CASE("all of a refused histogram have the window and the answer of the first") {
