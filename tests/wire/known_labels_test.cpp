@@ -256,4 +256,23 @@ TEST_CASE("what can never be learned does not go on being looked up") {
     CHECK(reader.series().labels_hash != 42);
 }
 
+TEST_CASE("while most is found, lookups go on, however much cannot be learned") {
+    known_labels known;
+    write_request_reader reader{label_hasher{hash_key::known_to_all()}, &known};
+    const std::string found = len_field(1, label("__name__", "up") + sample(1));
+    std::string body;
+    for (int i = 0; i < 1'100; ++i) {
+        for (int times = 0; times < 4; ++times) body += found;
+        body += len_field(1, label("__name__", std::to_string(i)) + sample(1) + sample(2));
+    }
+    reader.reset(body);
+    while (reader.next()) {
+    }
+    known.learn(key_of_bytes(label("__name__", "down")), 42);
+    const std::string one = len_field(1, label("__name__", "down") + sample(1));
+    reader.reset(one);
+    REQUIRE(reader.next());
+    CHECK(reader.series().labels_hash == 42);
+}
+
 }  // namespace known_labels_test

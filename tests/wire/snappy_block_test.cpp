@@ -101,6 +101,15 @@ TEST_CASE("a declared size that is no number is refused") {
     CHECK(decode_error(varint(5, 6) + "\x10hello") == wire_errc::snappy_corrupt);  // padded beyond five bytes
 }
 
+TEST_CASE("what is wrong with a block is wrong with the whole of it: there is no byte to point at") {
+    for (const std::string& wrong : {""s, framed_stream_start, "\x80"s, varint(5, 6) + "\x10hello", "\xff\x7f"s}) {
+        const auto size = snappy_decoded_size(wrong, mebibyte);
+        CAPTURE(wrong);
+        REQUIRE_FALSE(size.has_value());
+        CHECK(size.error().offset == 0);
+    }
+}
+
 TEST_CASE("a declared size over the limit is refused before memory is allocated") {
     const std::string raw(1000, 'x');
     const std::string compressed = encoded(raw);
