@@ -160,6 +160,24 @@ TEST_CASE("when nobody has time to count, fewer are looked at and stand for the 
     CHECK(one.series <= rounds * each + tables.error_of(one));
 }
 
+TEST_CASE("what waits takes 16 MiB at most: for what comes then there is no room") {
+    scene at{1};
+    const std::string lasting(3'900, 'x');
+    constexpr int seconds = 6, each = 1'000;
+    for (int second = 0; second < seconds; ++second) {
+        std::string body;
+        for (int i = 0; i < each; ++i) {
+            const std::string number = std::to_string(second * each + i);
+            append_series(body, {{"__name__", "m"}, {"long", lasting}, {"n", number}});
+        }
+        at.send(body, noon + std::chrono::seconds{second});
+    }
+    at.noted.catch_up();
+    const int newest = std::stoi(at.refused.all().at(0)->labels.at(2).second);
+    CHECK(newest > 3 * each);
+    CHECK(newest < 5 * each);
+}
+
 TEST_CASE("long labels make nothing else less sure") {
     scene at{1};
     const std::string lasting(60'000, 'x');
