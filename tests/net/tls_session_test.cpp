@@ -2,9 +2,11 @@
 
 #include <openssl/ssl.h>
 
+#include <string>
 #include <vector>
 
 #include "net/tls_pair.hpp"
+#include "net/tls_tickets.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -322,6 +324,25 @@ TEST_CASE("with another certificate a server does not know the tickets of before
         REQUIRE(pair.is_established());
         CHECK_FALSE(pair.client.is_resumed());
     }
+}
+
+TEST_CASE("tickets of so many names are kept, and of no more") {
+    tls_tickets kept;
+    for (std::size_t i = 0; i <= tls_tickets::names_max; ++i)
+        kept.give(std::to_string(i), ssl_session_ptr{SSL_SESSION_new()});
+    CHECK(kept.take("0") != nullptr);
+    CHECK(kept.take(std::to_string(tls_tickets::names_max)) == nullptr);
+}
+
+TEST_CASE("a session whose peer has said that nothing more comes is not as good as one with nothing to read") {
+    tls_pair pair{made(known().asking()), made(known().serving())};
+    pair.shake_hands();
+    CHECK(pair.client.is_drained());
+    pair.server.close();
+    const std::string sent = take_output(pair.server);
+    std::string_view rest = sent;
+    give_input(pair.client, rest);
+    CHECK_FALSE(pair.client.is_drained());
 }
 
 TEST_CASE("a session outlives everybody else who had its context") {

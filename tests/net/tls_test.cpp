@@ -248,6 +248,7 @@ TEST_CASE("what has not been confirmed when the peer ends is what was written, n
         peer.close();
         CHECK(with.read_some(with.client) == tls_error::failed);
         CHECK_FALSE(with.client.has_unconfirmed());
+        CHECK(with.write(with.client, "request") == tls_error::failed);
     }
     SECTION("what was written") {
         peer.close();
