@@ -160,6 +160,9 @@ TEST_CASE("what is wrong in a web configuration is told with its line and key") 
         {"tenants: {bob: team-b}\n",
          {"/etc/sg/web.yml: tenants.bob: is no user: neither of basic_auth_users nor of bearer_tokens, and no client's "
           "certificate is verified"}},
+        {"ingestion_users: [eve]\n",
+         {"/etc/sg/web.yml: ingestion_users.eve: is no user: neither of basic_auth_users nor of bearer_tokens, and no "
+          "client's certificate is verified"}},
         {"admin_users: [eve]\n",
          {"/etc/sg/web.yml: admin_users.eve: is no user: neither of basic_auth_users nor of bearer_tokens, and no "
           "client's certificate is verified"}},

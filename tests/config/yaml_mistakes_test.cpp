@@ -62,6 +62,7 @@ TEST_CASE("quotes and brackets that are in order are not found") {
                                         "a: it's # 'x\n",
                                         "# 'x\na: b\n",
                                         "a: b'c\"d\n",
+                                        "a: say \"b\":'c\n",
                                         "a: |\n  'x\n  \"y\n\nb: 'z'\n",
                                         "- |\n 'x\n- >\n \"y\n",
                                         "a: {b: ['c', \"d\"], 'e': f}\n",
@@ -96,6 +97,7 @@ TEST_CASE("a quote is found where it opens") {
     CHECK(only_quote("a: b\nc: 'd\ne: f\n").end_line == 0);
     CHECK(only_quote("a: |\n  'x\nb: \"y\n").line == 3);
     CHECK(only_quote("- \"a\n\n  b\"\n").end_line == 3);
+    CHECK(only_quote("- a: [b]\n  'c: d\n").line == 2);
     CHECK(only_quote("a: \"\\\"\n").end_line == 0);
     CHECK(only_quote("a: 'b'c\n").line == 1);
     CHECK_FALSE(only_quote("a: 'b'c\n").ends_value);

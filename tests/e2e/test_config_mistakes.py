@@ -96,6 +96,8 @@ MISTAKES = [
     ('a group of another label', 'limits:\n  - name: a\n    each: [job]\n    overrides: [{group: {jobs: x}, maxHourlySeries: 1}]\n',
      [":4: limits[0].overrides[0].group.jobs: is not one of the limit's labels, did you mean 'job'?",
       ":4: limits[0].overrides[0].group.job: is required: a group has a value for every label of 'each'"]),
+    ('a label twice, and a group of another', 'limits:\n  - name: a\n    each: [job, job]\n    overrides: [{group: {jobs: x}}]\n',
+     [":3: limits[0].each[1]: 'job' is there already, as limits[0].each[0]"]),
     ('a variable without a name', 'maxHourlySeries: ${}\n',
      [":1: maxHourlySeries: '${}' names no variable, as ${NAME} does; for a ${ as it is write $${"]),
     ('a variable with a default', 'maxHourlySeries: ${LIMIT:-5}\n',
