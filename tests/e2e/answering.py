@@ -8,7 +8,7 @@ from world import threading
 class Answering(ThreadingHTTPServer):
     """`answer(path)`: the bytes of an answer, the query left out. `asked`: so many have been answered."""
 
-    def __init__(self, answer, status=200):
+    def __init__(self, answer, status=200, headers=()):
         self.asked = 0
 
         class Handler(BaseHTTPRequestHandler):
@@ -17,6 +17,8 @@ class Answering(ThreadingHTTPServer):
                 self.send_response(status)
                 self.send_header("Content-Type", "text/plain; version=0.0.4")
                 self.send_header("Content-Length", str(len(text)))
+                for name, value in headers:
+                    self.send_header(name, value)
                 self.end_headers()
                 try:
                     self.wfile.write(text)

@@ -24,6 +24,7 @@ class Screen:
         self.resize(rows, columns)
         self.modes = {1049: False, 25: True, 7: True}
         self.colours = set()
+        self.wiped = 0  # so many times
 
     def resize(self, rows, columns):
         self.rows, self.columns = rows, columns
@@ -65,6 +66,7 @@ class Screen:
         elif what == "J":
             assert numbers == [2]
             self.lines = [""] * self.rows
+            self.wiped += 1
         else:
             assert what == "m", what
             self.colours.update(number for number in numbers if 30 <= number <= 37)

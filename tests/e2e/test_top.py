@@ -197,11 +197,11 @@ def test_tls_is_spoken_with_whom_the_authority_knows(start_gate, tmp_path):
 
 @pytest.fixture
 def impostor():
-    """impostor(answer, status=200): the URL of a server that answers so, whatever it is asked."""
+    """impostor(answer, status=200, headers=()): the URL of a server that answers so, whatever it is asked."""
     servers = []
 
-    def start(answer, status=200):
-        servers.append(Answering(lambda _: answer, status))
+    def start(answer, status=200, headers=()):
+        servers.append(Answering(lambda _: answer, status, headers))
         return servers[-1].url
 
     yield start
@@ -214,6 +214,7 @@ NO_ANSWERS = {
     "too large": (b"[" * (8 * 2**20 + 1), 200, "the answer is larger than 8 MiB"),
     "deep": (b"[" * 8 * 2**20, 200, "/stats: the answer is not that of a seriesgate"),
     "an error": (b"\x1b[2Jbusy\nsecond line", 503, "/stats answers 503: \\x1b[2Jbusy"),
+    "a long error": (b"x" * 300, 503, "/stats answers 503: " + "x" * 200),
     "an error of the API": (json.dumps({"status": "error", "errorType": "unavailable", "error": "too many"}).encode(), 503,
                             "/stats answers 503: too many"),
 }
@@ -226,6 +227,8 @@ def test_what_is_no_answer_of_a_gate_is_said_in_a_line(impostor):
         assert failure(f"--url={url}") == f"seriesgate top: {url}: {said}"
 
     check_rows(NO_ANSWERS, is_said)
+    endless = impostor(b"", headers=[("X-Long", "x" * 20_000)])
+    assert "header" in failure(f"--url={endless}")
 
 
 @pytest.fixture
@@ -263,7 +266,7 @@ def test_keys_change_what_is_shown(gate, terminal):
     shown.press("mh")
     shown.shows("New series of the hour by metric", "Findings of the hour")
     shown.press("x")
-    shown.shows("=> Findings of the hour", "target_label: trace_id")
+    shown.shows("=> Findings of the hour", "action: drop")
     shown.press("x\t\t\t")
     shown.shows("=> Refused last (1-", 'trace_id="t4999"')
     shown.press("\x1b[B\x1bOB")
@@ -297,9 +300,11 @@ def test_it_fills_the_terminal_whatever_size_that_gets(gate, terminal):
     lines = shown.shows("nothing has exploded", "Upstream", KEYS)
     assert KEYS in lines[23] and max(map(len, lines)) == 80
     for rows, columns in ((40, 120), (10, 40), (24, 80)):
+        wiped = shown.screen.wiped
         shown.resize(rows, columns)
         lines = shown.shows("nothing has exploded", KEYS)
         assert KEYS in lines[rows - 1] and max(map(len, lines)) == columns
+        assert shown.screen.wiped > wiped
     shown.resize(2, 20)
     shown.shows(KEYS)
 
@@ -333,6 +338,18 @@ def test_a_gate_that_goes_away_is_said_and_asked_again(start_gate, terminal):
     assert shown.wait() == 0 and shown.is_as_before
 
 
+def test_a_connection_that_lasts_is_as_good_as_a_new_one(gate, terminal):
+    """Each answer has five seconds of its own."""
+    shown = terminal(gate)
+
+    def is_up_for_six_seconds():
+        text = "".join(shown.read(0.05))
+        assert "no answer in time" not in text
+        return "up 6 s" in text
+
+    eventually(is_up_for_six_seconds, "the sixth second")
+
+
 def test_colours_can_be_refused(gate, terminal):
     colourful, plain = terminal(gate), terminal(gate, NO_COLOR="1")
     for shown in (colourful, plain):
@@ -347,3 +364,6 @@ def test_a_terminal_that_knows_no_codes_gets_a_report(gate, terminal):
     assert shown.wait() == 0
     assert shown.plain.replace("\r\n", "\n").split("\n")[-2:] == made.stdout.split("\n")[-2:]
     assert max(map(len, shown.plain.split("\r\n"))) == 80
+    unknown = terminal(gate, "--once", rows=0, columns=0, is_plain=True)
+    assert unknown.wait() == 0
+    assert max(map(len, unknown.plain.split("\r\n"))) == 120

@@ -10,10 +10,11 @@ using namespace seriesgate::top;
 
 TEST_CASE("characters that do something are shown as codes") {
     CHECK(fit_to_be_seen("a\x1b[2Jb\n\t\x7f") == "a\\x1b[2Jb\\x0a\\x09\\x7f");
-    CHECK(fit_to_be_seen("\xc2\x9b") == "\\u009b");              // CSI in one character
-    CHECK(fit_to_be_seen("\xe2\x80\xae") == "\\u202e");          // turns what follows around
-    CHECK(fit_to_be_seen("a\xe2\x80\x8b") == "a\\u200b");        // a blank without width
-    CHECK(fit_to_be_seen("\xf3\xa0\x81\x81") == "\\U000e0041");  // a tag, nothing to be seen
+    CHECK(fit_to_be_seen("\xc2\x9b") == "\\u009b");                // CSI in one character
+    CHECK(fit_to_be_seen("\xe2\x80\xae") == "\\u202e");            // turns what follows around
+    CHECK(fit_to_be_seen("a\xe2\x80\x8b") == "a\\u200b");          // a blank without width
+    CHECK(fit_to_be_seen("\xf3\xa0\x81\x81") == "\\U000e0041");    // a tag, nothing to be seen
+    CHECK(fit_to_be_seen("a\xf0\x9b\xb2\xa0") == "a\\U0001bca0");  // of a shorthand, nothing to be seen
     CHECK(fit_to_be_seen("\xff\xc3") == "\\xff\\xc3");
     CHECK(fit_to_be_seen(std::string{"\0", 1}) == "\\x00");
 }
