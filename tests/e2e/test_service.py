@@ -52,7 +52,8 @@ def test_the_status_has_the_figures(manager, start_gate, upstream):
     gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=3", environment=manager.environment())
     offer(gate, upstream, numbered(3))
     gate.send(body(numbered(5)))
-    eventually(lambda: "STATUS=hour: 3 of 3 series, 2 refused; upstream up" in manager.texts, "the figures")
+    eventually(lambda: "STATUS=hour: 3 of 3 series, 2 refused; upstream up" in manager.texts,
+               "the figures, which are sent each five seconds", 8)
 
 
 def test_a_reload_has_a_beginning_and_an_end(manager, start_gate, upstream):

@@ -1,9 +1,19 @@
 """Reloads side by side, and files that are all mistakes. Storms of them: tests/attacks/test_reload_storm.py."""
 
+import pytest
+
 from waiting import eventually
 from world import threading, time
 
 ASKED = "seriesgate_config_reload_requests_total"
+
+
+def test_the_file_is_read_once_a_second_at_most(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    gate.post("/-/reload")
+    began = time.monotonic()
+    gate.post("/-/reload")
+    assert time.monotonic() - began == pytest.approx(1, abs=0.01)
 
 
 def test_a_file_of_mistakes_is_ten_lines_in_the_log_and_whole_in_the_answer(limited):

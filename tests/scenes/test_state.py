@@ -1,5 +1,6 @@
 """What a restart does not forget: state.dir."""
 
+import json
 import os
 
 import recorded
@@ -7,6 +8,7 @@ import servers
 from kept_state import FAILURES, SAVES, directory, forgets_nothing, kept, remembered, settled  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 from waiting import eventually
+from world import time
 
 
 def test_a_restart_forgets_nothing(limited, upstream, directory):  # noqa: F811
@@ -36,6 +38,16 @@ def test_without_a_directory_nothing_is_kept_or_written(limited, upstream, tmp_p
     gate.stop()
     assert set(os.listdir(tmp_path)) == files
     assert limited("maxHourlySeries: 5\n").current() == 0
+
+
+def test_what_was_seen_is_saved_each_minute(limited, upstream, directory):  # noqa: F811
+    text = kept(directory, "", "1m")
+    gate = limited(text)
+    offer(gate, upstream, numbered(3, name="seen"))
+    time.sleep(61)
+    gate.crash()
+    top = json.loads(limited(text).get("/api/v1/top?by=metric&kind=new").body)["data"]
+    assert [entry["value"] for entry in top] == ["seen"]
 
 
 def test_saves_are_counted_and_measured(limited, upstream, directory):  # noqa: F811
