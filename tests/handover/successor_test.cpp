@@ -4,6 +4,8 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "handover/takeover.hpp"
@@ -41,6 +43,16 @@ std::string fault_of(What what) {
 
 TEST_CASE("where no gate runs there is no place to take") {
     CHECK_FALSE(successor::of_gate_at("/nowhere/at/all"));
+}
+
+TEST_CASE("a place is taken of the same user only, or of root") {
+    if (::geteuid() != 0) return;  // nobody else can be two users
+    const std::string path = (std::filesystem::temp_directory_path() / "of-another-user").string();
+    REQUIRE(::seteuid(65'534) == 0);
+    std::optional<message_listener> listens{std::in_place, path, message_listener::place::free};
+    REQUIRE(::seteuid(0) == 0);
+    CHECK(fault_of([&] { static_cast<void>(successor::of_gate_at(path)); }) ==
+          "takeover: " + path + ": the process there is of another user");
 }
 
 TEST_CASE("a place is taken step by step") {
