@@ -9,6 +9,7 @@ from refusals import KNOWN, NEW, STORES, gate_that_knows, send
 from tables import check_rows, crossed
 from upstream import Answer
 from waiting import eventually
+from wire_v2 import counts
 from world import ThreadPoolExecutor, threading
 
 
@@ -35,6 +36,21 @@ def test_what_the_store_does_not_confirm_has_failed(limited, upstream):
         assert since(before, samples(gate)) == (5, 2, 3, 2 * confirmed, 2 - 2 * confirmed)
 
     check_rows(crossed(["v1", "v2"], list(STORES)), has_failed, gate)
+
+
+def test_of_remote_write_2_as_much_is_stored_as_the_store_says(limited, upstream):
+    gate = gate_that_knows(limited, upstream, "")
+    assert samples(gate) == (2, 2, 0, 2, 0)
+
+    def is_stored(said, status):
+        written, stored = said
+        before = samples(gate, "stored", "failed")
+        upstream.default = Answer(status=status, headers=counts(*written))
+        reply = send(gate, "v2", [*KNOWN, *NEW])
+        assert reply.status == status
+        assert since(before, samples(gate, "stored", "failed")) == (stored, 2 - stored)
+
+    check_rows(crossed([((1,), 1), ((2,), 2), ((9,), 2), ((0, 9), 0), ((0,), 0)], [200, 204, 400, 500, 599]), is_stored, gate)
 
 
 def test_no_answer_is_a_failure_and_nothing_is_decided_while_it_is_awaited(limited, upstream):

@@ -5,7 +5,7 @@ import pytest
 import wire
 from upstream import Answer, distinct_series
 from waiting import eventually
-from world import threading
+from world import threading, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 
@@ -20,6 +20,14 @@ def test_a_name_that_does_not_resolve_is_502_and_does_not_stop_the_gate(start_ga
     gate = start_gate("--upstream.url=http://no-such-host.invalid/w")
     assert gate.send(BODY).status == 502
     assert gate.get("/health").status == 200
+
+
+def test_a_name_that_nobody_tells_of_is_waited_for_as_long_as_a_request_may_take(start_gate, stage):
+    stage.ask("silent_name", "store.test")
+    gate = start_gate(config="server: {threads: 1}\nupstream: {url: http://store.test/w, timeout: 3s}\n")
+    began = time.monotonic()
+    assert gate.send(BODY).status == 502
+    assert time.monotonic() - began == pytest.approx(3, abs=0.1)
 
 
 def test_an_upstream_that_is_too_slow_is_504(gate, upstream):
