@@ -41,9 +41,9 @@ remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_dead
         assert " of job checkout, from 127.0.0.1 (Prometheus/" in said
         assert shown.run("return document.title") == "! seriesgate withholds"
         assert yaml.safe_load(shown.text("#hour-1-relabel")) == [
-            {"source_labels": ["__name__"], "regex": "checkouts_total", "target_label": "session", "replacement": ""}]
+            {"source_labels": ["__name__", "job", "session"], "regex": "checkouts_total;checkout;.+", "action": "drop"}]
         taken = tmp_path / "limit.yaml"
-        taken.write_text("upstream: {url: 'discard:'}\n" + shown.text("#hour-1-limit"))
+        taken.write_text("upstream: {url: 'discard:'}\nlimits:\n" + shown.text("#hour-1-limit"))
         assert run(f"--config.file={taken}", "--check-config").returncode == 0
     finally:
         sender.stop()
@@ -66,13 +66,13 @@ def test_the_remedy_is_copied(start_gate, open_page):
         return shown.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0], arguments[0])")
 
     assert clipboard() == shown.run("return document.getElementById('hour-1-relabel').textContent")
-    assert clipboard().startswith("- source_labels: [__name__]\n  regex: 'http_requests_total'\n")
+    assert clipboard().startswith("- source_labels: ['__name__', 'job', 'trace_id']\n")
     # Where the page comes by plain HTTP from another machine there is no such clipboard.
     shown.run("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
     shown.find("#hour-1-limit-copy").click()
     shown.until(lambda: shown.text("#hour-1-limit-copy") == "Copied", "it says so")
     shown.run("delete navigator.clipboard")
-    assert clipboard().startswith("limits:\n  - name: http_requests_total\n")
+    assert clipboard().startswith("- name: 'http_requests_total'\n")
     shown.until(lambda: shown.text("#hour-1-limit-copy") == "Copy", "it can be copied again")
 
 

@@ -84,8 +84,8 @@ def test_a_report_names_the_culprit_with_its_numbers_and_what_stops_it(gate):
     sentence = " ".join(part.strip() for part in finding[:2])
     assert sentence.startswith(f"1. label trace_id of {NAME} has ")
     assert "5,000 new series of job shop" in sentence and "Prometheus/3.5.0" in sentence
-    assert f"       regex: '{NAME}'" in finding and "       target_label: trace_id" in finding
-    assert f"       - name: {NAME}" in finding
+    assert f"       regex: '{NAME};shop;.+'" in finding and "       action: drop" in finding
+    assert f"     - name: '{NAME}'" in finding
     first, second = (line.split() for line in section(lines, "New series of the hour by metric"))
     assert (first[:2], second[:2]) == (["1,997", NAME], ["3", "up"])
     refused = section(lines, "Refused last")
