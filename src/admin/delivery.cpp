@@ -78,7 +78,7 @@ delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_c
 }
 
 std::string to_text(const delivery_facts& facts) {
-    if (facts.is_discarded) return "Samples are discarded on purpose: upstream.url is discard:";
+    if (facts.is_discarded) return "Samples are discarded on purpose, by upstream.url";
     if (facts.nothing_since) {
         std::string text = fmt::format("Nothing reaches the store since {:%H:%M} UTC", *facts.nothing_since);
         return facts.why.empty() ? text : text.append(": ").append(facts.why);

@@ -129,11 +129,18 @@ std::string paste_html(std::string_view id, std::string_view title, std::string_
 constexpr std::string_view at_the_sender =
     "below <code>metric_relabel_configs:</code> of the scrape job, or <code>write_relabel_configs:</code> of the "
     "<code>remote_write</code>";
-constexpr std::string_view at_the_gate = "to the gate&#39;s configuration: then it spends nobody else&#39;s room";
+constexpr std::string_view at_the_gate =
+    "below <code>limits:</code> of the gate&#39;s configuration: then it spends nobody else&#39;s room";
+
+std::string sentence(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text + '.';
+}
 
 std::string remedies_html(const finding& found, const sampled& samples, std::string_view id) {
     const remedy stop = remedy_of(found, samples);
-    const std::string note = fmt::format("<p class=\"quiet\">{}</p>\n", escaped(stop.note));
+    const std::string note = fmt::format("<p class=\"quiet\">{}</p>\n", escaped(sentence(stop.note)));
     if (stop.relabel.empty() && stop.limit.empty()) return note;
     return note + "<div class=\"remedies\">\n" +
            paste_html(fmt::format("{}-relabel", id), "Stop it at the sender", at_the_sender, stop.relabel) +

@@ -76,7 +76,7 @@ TEST_CASE("a clock that is set back begins anew") {
 }
 
 TEST_CASE("discarded on purpose is said") {
-    CHECK(scene{}.text(false) == "Samples are discarded on purpose: upstream.url is discard:");
+    CHECK(scene{}.text(false) == "Samples are discarded on purpose, by upstream.url");
 }
 
 }  // namespace delivery_test

@@ -69,4 +69,3 @@ TEST_CASE("base64 is what RFC 4648 gives as examples") {
 TEST_CASE("base64 takes every byte") {
     CHECK(to_base64(std::string{"\0\xff\xfe>?", 5}) == "AP/+Pj8=");
 }
-

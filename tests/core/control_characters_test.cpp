@@ -30,7 +30,8 @@ TEST_CASE("what nobody can see does not make two names of one") {
         CHECK(is_invisible(character_of(code)));
         CHECK_FALSE(is_seen(character_of(code)));
     }
-    for (const char32_t code : {U' ', U'a', U'\xa0', U'\xe4', U'\x4e2d', U'\x1f600'}) CHECK(is_seen(character_of(code)));
+    for (const char32_t code : {U' ', U'a', U'\xa0', U'\xe4', U'\x4e2d', U'\x1f600'})
+        CHECK(is_seen(character_of(code)));
     CHECK_FALSE(is_seen("\n"));
 }
 

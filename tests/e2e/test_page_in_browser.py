@@ -18,8 +18,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 @pytest.mark.timeout(180)
 def test_an_explosion_in_a_real_chain_is_shown_with_its_culprit_and_a_remedy(start_gate, open_page, tmp_path):
     """That what is pasted stops it: test_remedies.py."""
-    series = 10
-    target = Answering(lambda _: "".join(f'checkouts_total{{session="{i:08x}"}} 1\n' for i in range(series)).encode())
+    series = 0
+    pages = "".join(f'checkouts_total{{page="/{i}"}} 1\n' for i in range(10))
+    target = Answering(lambda _: (pages + "".join(f'checkouts_total{{session="{i:08x}"}} 1\n' for i in range(series))).encode())
     gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=1500")
     sender = Prometheus(tmp_path, f"""
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
@@ -113,7 +114,7 @@ def test_what_somebody_has_selected_is_left_alone_for_a_while(start_gate, open_p
     shown = open_page(gate)
     shown.find("#hour-1-relabel").click()
     selected = shown.run("return getSelection().toString()")
-    assert selected.startswith("- source_labels: [__name__]")
+    assert selected.startswith("- source_labels: ['__name__'")
     explode(gate, 500, path="more")
     shown.refresh()
     assert shown.run("return getSelection().toString()") == selected
@@ -138,4 +139,4 @@ def test_with_a_password_and_an_address_of_its_own(start_gate, open_page, tmp_pa
 
 def test_the_pictures_of_the_documents_can_be_made_anew(tmp_path):
     for picture in make_pictures(tmp_path):
-        assert 50_000 < len(picture.read_bytes()) < 150 * 1024, picture
+        assert 50_000 < len(picture.read_bytes()) < 160 * 1024, picture

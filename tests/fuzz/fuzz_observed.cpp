@@ -51,7 +51,8 @@ void ask(talkers& who) {
         const talker_tables refused = who.tables(talker_kind::refused, window);
         require(arrived.metrics().in_all().all().size() <= talker_tables::metrics_max, "too many metrics");
         require(refused.watched().metrics().size() <= watched_metrics::metrics_max, "too many are watched");
-        for (const finding& each : find_explosions(arrived, refused, {.series_min = 1, .values_min = 1}, who.samples())) {
+        for (const finding& each :
+             find_explosions(arrived, refused, {.series_min = 1, .values_min = 1}, who.samples())) {
             require(to_text(each).find('\n') == std::string::npos, "a finding of several lines");
             const remedy stop = remedy_of(each, who.samples());
             require(stop.relabel.empty() || stop.relabel.ends_with('\n'), "a remedy without a line's end");
