@@ -15,7 +15,7 @@ constexpr std::size_t names_min = 50;
 /// words come again.
 constexpr double unique_part = 0.95;
 /// Of the names that the most common pattern has, as many as one has that says more of them.
-constexpr double common_part = 0.8;
+constexpr double pattern_part = 0.8;
 /// A word of so many letters may be one that nobody has chosen.
 constexpr std::size_t word_min = 4;
 constexpr std::size_t words_max = 12;
@@ -81,7 +81,7 @@ std::vector<std::string> patterns_of_words(const std::vector<std::string_view>& 
     std::size_t most = 0;
     for (const std::string& each : made) most = std::max(most, counts[each]);
     const auto rank = [&](const std::string& each) {
-        const bool is_common = static_cast<double>(counts[each]) >= common_part * static_cast<double>(most);
+        const bool is_common = static_cast<double>(counts[each]) >= pattern_part * static_cast<double>(most);
         return std::tuple{is_common, is_common ? each.size() : 0, counts[each]};
     };
     std::ranges::stable_sort(made, std::ranges::greater{}, rank);
