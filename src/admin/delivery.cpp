@@ -38,7 +38,10 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 }  // namespace
 
 delivery_record::moment delivery_record::moment_of(std::chrono::sys_seconds now, const gate_counts& counts) {
-    moment made{.when = now, .stored = counts.samples.stored, .failed = counts.samples.failed};
+    moment made{.when = now,
+                .stored = counts.samples.stored,
+                .failed = counts.samples.failed,
+                .refused = counts.samples.refused};
     for (const auto& [reason, count] : counts.requests.upstream_errors_by_reason)
         made.faults.emplace_back(in_words(reason), count);
     for (const auto& [status, count] : counts.requests.upstream_by_status)
@@ -53,6 +56,7 @@ void delivery_record::note(std::chrono::sys_seconds now, const gate_counts& coun
     if (moments_.empty() || made.stored > moments_.back().stored || made.when < moments_.back().when)
         last_stored_ = now;
     if (!moments_.empty() && made.when < moments_.back().when) moments_.clear();  // the clock was set back
+    if (made.refused > (moments_.empty() ? 0 : moments_.back().refused)) last_refused_ = now;
     moments_.push_back(std::move(made));
     while (moments_.front().when + window < now) moments_.pop_front();
 }
@@ -64,11 +68,13 @@ const delivery_record::moment& delivery_record::before(std::chrono::sys_seconds 
 }
 
 delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_counts& counts, bool has_store) const {
-    if (!has_store) return {.is_discarded = true};
-    if (moments_.empty()) return {};
     const moment last = moment_of(now, counts);
+    const bool goes_on = !moments_.empty() && last.refused > moments_.back().refused;
+    const auto last_refused = goes_on ? std::optional{now} : last_refused_;
+    if (!has_store || moments_.empty()) return {.is_discarded = !has_store, .last_refused = last_refused};
     const moment& first = before(now - window);
-    delivery_facts made{.stored = last.stored - first.stored, .failed = last.failed - first.failed};
+    delivery_facts made{
+        .stored = last.stored - first.stored, .failed = last.failed - first.failed, .last_refused = last_refused};
     const moment& recent = before(now - patience);
     if (last.failed > recent.failed && last.stored == recent.stored) {
         made.nothing_since = last_stored_;

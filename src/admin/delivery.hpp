@@ -27,12 +27,13 @@ class delivery_record {
   private:
     struct moment {
         std::chrono::sys_seconds when{};
-        std::uint64_t stored = 0, failed = 0;
+        std::uint64_t stored = 0, failed = 0, refused = 0;
         named_counts faults{};  ///< what stores have done wrong, by what to call it
     };
     static moment moment_of(std::chrono::sys_seconds now, const gate_counts& counts);
     [[nodiscard]] const moment& before(std::chrono::sys_seconds when) const;
 
+    std::optional<std::chrono::sys_seconds> last_refused_{};
     std::deque<moment> moments_{};            // the oldest first
     std::chrono::sys_seconds last_stored_{};  // or the first moment of all
 };

@@ -99,6 +99,8 @@ struct delivery_facts {
     std::optional<std::chrono::sys_seconds> nothing_since{};  ///< they all fail, and when the last one was stored
     std::string why{};                                        ///< what is most often wrong then
 
+    std::optional<std::chrono::sys_seconds> last_refused{};  ///< to some seconds, samples that a limit refused
+
     /// 1 if there were none.
     [[nodiscard]] double stored_share() const {
         return stored + failed == 0 ? 1 : static_cast<double>(stored) / static_cast<double>(stored + failed);

@@ -64,6 +64,9 @@ std::string consequence_html(const status_facts& of) {
                            counted(hour.series_current, "series", "series"));
     }
     std::string out = "They do not reach the store; what was known before flows on.";
+    if (const auto last = of.counts.delivery.last_refused)
+        out += fmt::format(" Samples were last refused {} ago.",
+                           duration_text(std::max(of.now - *last, std::chrono::seconds{0})));
     if (hour.series_refused > 0)
         out += fmt::format(" The hour&#39;s limits start anew at {}.", moment_html(hour.span.end));
     if (day.series_refused > 0) out += fmt::format(" The day&#39;s do at {}.", moment_html(day.span.end));

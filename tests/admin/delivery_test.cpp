@@ -1,5 +1,7 @@
 #include "admin/delivery.hpp"
 
+#include <functional>
+
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -20,11 +22,13 @@ struct scene {
     void pass(seconds time, std::uint64_t stored, std::uint64_t failed) {
         for (const auto end = now + time; now < end;) {
             now += delivery_record::interval;
+            if (failed > 0) fail();
             counts.samples.stored += stored;
             counts.samples.failed += failed;
             record.note(now, counts);
         }
     }
+    std::function<void()> fail = [] {};  ///< counts what a store does wrong
     [[nodiscard]] std::string text(bool has_store = true) const {
         return to_text(record.facts(now, counts, has_store));
     }
@@ -48,7 +52,8 @@ TEST_CASE("what is stored is a part of what was answered in five minutes") {
 TEST_CASE("that nothing reaches the store is said, since when and why") {
     scene at;
     at.pass(seconds{180}, 100, 0);
-    at.counts.requests.upstream_errors_by_reason = {{"connection_refused", 7}, {"reset", 1}};
+    at.counts.requests.upstream_errors_by_reason = {{"reset", 100}, {"connection_refused", 0}};
+    at.fail = [&] { ++at.counts.requests.upstream_errors_by_reason[1].second; };
     at.pass(seconds{60}, 0, 50);
     CHECK(at.text() == "Nothing reaches the store since 07:03 UTC: connection refused");
     const auto facts = at.record.facts(at.now, at.counts, true);
@@ -60,8 +65,11 @@ TEST_CASE("that nothing reaches the store is said, since when and why") {
 
 TEST_CASE("success that says nothing of what was written is no success") {
     scene at;
-    at.counts.requests.unconfirmed = 12;
-    at.counts.requests.upstream_by_status = {{"204", 12}};
+    at.counts.requests.upstream_by_status = {{"204", 0}};
+    at.fail = [&] {
+        ++at.counts.requests.unconfirmed;
+        ++at.counts.requests.upstream_by_status[0].second;
+    };
     at.pass(seconds{30}, 0, 100);
     CHECK(at.text() ==
           "Nothing reaches the store since 07:00 UTC: it does not say what it has written, see upstream.protocol");
@@ -73,6 +81,17 @@ TEST_CASE("a clock that is set back begins anew") {
     at.now -= std::chrono::hours{2};
     at.pass(seconds{60}, 10, 0);
     CHECK(at.text() == "100 % of samples stored in the last five minutes");
+}
+
+TEST_CASE("when samples were last refused is known to some seconds") {
+    scene at;
+    CHECK_FALSE(at.record.facts(at.now, at.counts, true).last_refused);
+    at.counts.samples.refused = 5;
+    at.pass(seconds{5}, 1, 0);
+    at.pass(seconds{45}, 1, 0);
+    CHECK(at.record.facts(at.now, at.counts, true).last_refused == start + seconds{5});
+    at.counts.samples.refused = 6;
+    CHECK(at.record.facts(at.now, at.counts, false).last_refused == at.now);
 }
 
 TEST_CASE("discarded on purpose is said") {

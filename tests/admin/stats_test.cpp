@@ -79,6 +79,8 @@ constexpr std::string_view head_text =
     R"("upstreamByStatus":{"204":6},)"
     R"("rejectedByReason":{"malformed":2,"loop":0},"upstreamErrorsByReason":{"timeout":3}},)"
     R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"
+    R"("delivery":{"text":"No sample went to the store in the last five minutes","stored":0,"failed":0,)"
+    R"("nothingStoredSince":null},)"
     R"("dropped":{"unknownEntries":4,"untranslatedSeries":5,"untranslatedHistograms":6},)"
     R"("connections":{"open":2,"accepted":3,"givenUpByReason":{"max_connections":1},)"
     R"("turnedAwayByReason":{"max_connections":0}},)"

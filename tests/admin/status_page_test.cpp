@@ -52,6 +52,15 @@ finding trace_ids() {
             .since = hour_start + 4min};
 }
 
+sampled some_trace_ids() {
+    sampled made;
+    for (int i = 0; i < 10; ++i)
+        made.refused.push_back(std::make_shared<const sampled_series>(sampled_series{
+            .labels = {{"__name__", "http_requests_total"}, {"job", "shop"}, {"trace_id", std::to_string(i)}},
+            .first_seen = hour_start + 4min}));
+    return made;
+}
+
 bool has(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
@@ -138,6 +147,7 @@ TEST_CASE("a finding has its sentence and what to paste") {
     facts.of_hour = {trace_ids(), trace_ids()};
     facts.of_day = {trace_ids()};
     facts.of_day.front().refused = 0;
+    facts.samples = some_trace_ids();
     const std::string html = now_section(facts);
     CHECK(count_of(html,
                    "label trace_id of http_requests_total has 5,990 values among 6,000 new series of job shop, "
@@ -146,9 +156,10 @@ TEST_CASE("a finding has its sentence and what to paste") {
     CHECK(count_of(html, "of these series were refused") == 2);  // of none nothing is said
     CHECK(has(html, "data-copies=\"hour-1-relabel\""));
     CHECK(has(html,
-              ">- source_labels: [__name__]\n  regex: &#39;http_requests_total&#39;\n  target_label: trace_id\n"
-              "  replacement: &#39;&#39;\n</pre>"));
-    CHECK(has(html, "match: &#39;{__name__=~&quot;http_requests_total&quot;}&#39;\n"));
+              ">- source_labels: [&#39;__name__&#39;, &#39;job&#39;, &#39;trace_id&#39;]\n"
+              "  regex: &#39;http_requests_total;shop;.+&#39;\n  action: drop\n</pre>"));
+    CHECK(has(html, "match: &#39;{__name__=~&quot;http_requests_total&quot;,job=~&quot;shop&quot;,"));
+    CHECK(count_of(html, "<p class=\"quiet\">Tried on 0 of 0 series that are no part of it: takes none.</p>") == 3);
     CHECK(count_of(html, "<details ") == 1);  // of two, the worst is open; of the day there is one
     CHECK_FALSE(has(html, "No single label"));
     CHECK(count_of(html, " hidden id=") == 6);  // there may be no script: then buttons do nothing

@@ -77,7 +77,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"server.writeTimeout", "1s"},
     {"server.idleTimeout", "1s"},
     {"server.drainTimeout", "1s"},
-    {"server.hosts", "[gate.example.org, 'other:8080']"},
+    {"server.hosts", "[gate.example.org]"},
     {"server.takeoverSocket", "/run/takeover"},
 };
 
