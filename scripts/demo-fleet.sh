@@ -71,7 +71,7 @@ start "$store" "$store" --port "${shared#*:}" --bind 127.0.0.1 --dir "$data" --s
 head -c 32 /dev/urandom >"$data/secret"
 # Nothing is held back for gates that do not hear the store, so that the counts come to the limit, to the series.
 cat >"$data/seriesgate.yaml" <<EOF
-upstream: {url: "http://$database/api/v1/write"}
+upstream: {url: "http://$database/api/v1/write", protocol: v1}
 maxHourlySeries: $limit
 falsePositiveRate: 0.000000001
 fingerprint: {secretFile: $data/secret}

@@ -44,7 +44,7 @@ start victoria-metrics "$servers/victoria-metrics" -storageDataPath="$data/store
     -retentionPeriod=1 -memory.allowedPercent=10
 started victoria-metrics "http://$store/health"
 
-start seriesgate "$(gate_binary release)" --listen="$gate" --upstream.url="http://$store/api/v1/write" \
+start seriesgate "$(gate_binary release)" --listen="$gate" --upstream.url="http://$store/api/v1/write" --upstream.protocol=v1 \
     --maxHourlySeries="$limit"
 started seriesgate "http://$gate/-/ready"
 

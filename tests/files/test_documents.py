@@ -8,7 +8,10 @@ import subprocess
 
 import pytest
 
+import yaml
+
 import documents
+import manifests
 import servers
 from certificates import Authority
 from gate import BINARY, REPOSITORY
@@ -83,6 +86,35 @@ def test_a_faulty_yaml_example_gets_the_errors_shown(tmp_path):
         assert checked.returncode == 1
 
     check_rows({block.where: block for block in YAML if errors_shown(block)}, gets_them)
+
+
+#: Hosts and ports by which an example says that its store is a VictoriaMetrics.
+VICTORIA_METRICS = re.compile(r"victoria|:8428/")
+
+
+def configurations():
+    """Every configuration of a gate that readers copy: {where: its text}. config/seriesgate.yaml has the defaults instead."""
+    files = [REPOSITORY / name for name in ("debian/seriesgate.yaml", "docker/seriesgate.yaml")]
+    return {**{block.where: block.text for block in YAML if "upstream:" in block.text and not errors_shown(block)},
+            **{str(file.relative_to(REPOSITORY)): file.read_text() for file in files},
+            **{f"deploy/kubernetes/{layout}": manifests.configuration(layout) for layout in manifests.LAYOUTS}}
+
+
+@pytest.mark.text
+def test_an_example_before_a_victoriametrics_speaks_its_version():
+    """It answers remote write 2 with success and stores nothing."""
+    before_one = {where: (text,) for where, text in configurations().items() if VICTORIA_METRICS.search(text)}
+    assert {"debian/seriesgate.yaml", "docker/seriesgate.yaml", "deploy/kubernetes/single"} < before_one.keys()
+    assert any(where.startswith("README.md") for where in before_one)
+    check_rows(before_one, lambda text: _is(yaml.safe_load(text)["upstream"].get("protocol"), "v1"))
+    demos = {name: ((REPOSITORY / "scripts" / name).read_text(),) for name in ("demo.sh", "demo-fleet.sh")}
+    check_rows(demos, lambda text: _is("upstream.protocol=v1" in text or "protocol: v1" in text, True))
+    defaults = (REPOSITORY / "config/seriesgate.yaml").read_text()
+    assert re.search(r"v1: [^\n]*\n +# [^\n]*VictoriaMetrics[^\n]*\n  protocol: passthrough\n", defaults)
+
+
+def _is(found, wanted):
+    assert found == wanted
 
 
 @pytest.mark.text
