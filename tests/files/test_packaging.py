@@ -1,5 +1,6 @@
 """What a package says about the source is so. The package itself is tried by scripts/test-package.sh."""
 
+import fnmatch
 import re
 import subprocess
 
@@ -41,6 +42,31 @@ def test_what_the_package_takes_from_the_tree_is_there(file):
     sources = [line.split()[0] for line in (REPOSITORY / "debian" / file).read_text().splitlines()]
     assert sources
     assert [source for source in sources if not source.startswith("build/") and not list(REPOSITORY.glob(source))] == []
+
+
+def packages_made(version, release):
+    """Names of the .deb files that scripts/package.sh leaves, by its own words for them."""
+    script = (REPOSITORY / "scripts/package.sh").read_text()
+    full, = re.findall(r"^full_version=.*$", script, re.MULTILINE)
+    name, = set(re.findall(r"seriesgate_\$\{full_version\}_\$architecture\.deb", script))
+    made = subprocess.run(["bash", "-uc", f'version=$1 revision=1 release=$2 architecture=amd64\n{full}\necho "{name}"', "-", version,
+                           release], check=True, capture_output=True, text=True).stdout.strip()
+    return [made, made.replace("_", "-dbgsym_", 1)]
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.1.0~833.g4a1a2b0c7853", "0.1.0+1.g0123456789ab.dirty"])
+@pytest.mark.parametrize("release", ["12", "13"])
+def test_the_package_that_the_pages_install_is_the_one_that_is_made(version, release):
+    """From a clone at any commit, and with nothing else beside it."""
+    made = packages_made(version, release)
+    named = {(page, name) for page in ("docs/install.md", "docs/deployment.md")
+             for name in re.findall(r"(?:\S*/)?(seriesgate_\S*?\.deb)", (REPOSITORY / page).read_text())}
+    assert {page for page, _ in named} == {"docs/install.md", "docs/deployment.md"}
+    assert {(page, name): fnmatch.filter(made, name) for page, name in named} == {each: made[:1] for each in named}
+    installed, = re.findall(r"apt install \./(\S+)/seriesgate_", (REPOSITORY / "docs/install.md").read_text())
+    script = (REPOSITORY / "scripts/package.sh").read_text()
+    assert f"packages=$root/{installed}\n" in script
+    assert 'rm -f "$packages"/seriesgate*_*\n' in script  # so that the pattern finds one
 
 
 def test_the_notices_name_what_is_compiled_in():
