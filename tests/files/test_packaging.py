@@ -44,6 +44,15 @@ def test_what_the_package_takes_from_the_tree_is_there(file):
     assert [source for source in sources if not source.startswith("build/") and not list(REPOSITORY.glob(source))] == []
 
 
+def test_what_the_page_on_security_says_of_the_unit_is_in_it():
+    page = (REPOSITORY / "docs/security.md").read_text()
+    unit = (REPOSITORY / "deploy/systemd/seriesgate.service").read_text()
+    said = set(re.findall(r"(?:^    |`)([A-Z][A-Za-z]+=[^\s`]+)", page, re.MULTILINE))
+    assert {"LimitCORE=0", "NoNewPrivileges=yes", "StateDirectoryMode=0700"} < said
+    assert said - set(unit.splitlines()) == set()
+    assert "deploy/systemd/seriesgate.service" in page
+
+
 def packages_made(version, release):
     """Names of the .deb files that scripts/package.sh leaves, by its own words for them."""
     script = (REPOSITORY / "scripts/package.sh").read_text()
