@@ -21,16 +21,19 @@ RUNBOOK = REPOSITORY / "docs/runbook.md"
 GATE = 'job="gate",instance="a"'
 
 
-def rejected(reason, quiet="malformed"):
+def rejected(reason):
     """An alert for one reason, and not for another."""
     name = "seriesgate_requests_rejected_total"
-    return {f'{name}{{{GATE},reason="{reason}"}}': "0x4 1x20"}, {f'{name}{{{GATE},reason="{quiet}"}}': "0x4 1x20"}
+    return {f'{name}{{{GATE},reason="{reason}"}}': "0x4 1x20"}, {f'{name}{{{GATE},reason="malformed"}}': "0x4 1x20"}
 
 
 def lasting(reason):
-    """One that waits whether it lasts."""
-    series = f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}'
-    return {series: "0+1x20"}, {series: "0x4 1x20"}
+    """One that waits whether it lasts: five minutes of it, and one request."""
+    return going_on(f'seriesgate_requests_rejected_total{{reason="{reason}"}}')
+
+
+def going_on(series):
+    return one(series, "0+1x20", "0x4 1x20")
 
 
 def one(series, firing, quiet):
@@ -79,24 +82,24 @@ def shares(*gates):
 
 # Series that make an alert fire, and series that do not; each a value a minute, looked at in minute 8, or in that of MINUTES.
 CASES = {
-    "SeriesgateRequestsMalformed": rejected("malformed", quiet="invalid_http"),
+    "SeriesgateRequestsMalformed": lasting("malformed"),
     "SeriesgateHttpInvalid": rejected("invalid_http"),
-    "SeriesgateRequestsTooLarge": rejected("too_large"),
-    "SeriesgateMediaUnsupported": rejected("unsupported_media"),
+    "SeriesgateRequestsTooLarge": lasting("too_large"),
+    "SeriesgateMediaUnsupported": lasting("unsupported_media"),
     "SeriesgateRequestsMisdirected": one('seriesgate_requests_rejected_total{reason="unknown_path"}', "0+3x20", "0+2x20"),
-    "SeriesgateUntranslated": rejected("untranslated"),
+    "SeriesgateUntranslated": lasting("untranslated"),
     "SeriesgateOverloaded": lasting("overloaded"),
     "SeriesgateTooBusy": lasting("queue_delay"),
     "SeriesgateSendersSlow": lasting("timeout"),
-    "SeriesgateSendersNotLetIn": rejected("unauthenticated"),
+    "SeriesgateSendersNotLetIn": lasting("unauthenticated"),
     "SeriesgatePasswordsHeld": lasting("passwords_held"),
-    "SeriesgateLoop": rejected("loop"),
+    "SeriesgateLoop": lasting("loop"),
     "SeriesgateConnectionsTurnedAway": one('seriesgate_connections_turned_away_total{reason="max_connections"}',
                                            "0x4 1x20", "7x20"),
     "SeriesgateHandshakesFail": one('seriesgate_tls_handshakes_total{outcome="certificate"}', "0x4 10x20", "0x4 2x20"),
     "SeriesgateCertificateExpires": one("seriesgate_tls_certificate_not_after_timestamp_seconds{", "600000x20",
                                         "700000x20"),
-    "SeriesgateStoreRejects": ({f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0x4 1x20"},
+    "SeriesgateStoreRejects": ({f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0+1x20"},
                                {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"
                                 for code in ("200", "204", "429", "500")}),
     "SeriesgateStoreFails": ({f'seriesgate_upstream_responses_total{{{GATE},code="429"}}': "0+1x20"},
@@ -106,8 +109,8 @@ CASES = {
     "SeriesgateStoreDoorDown": one('seriesgate_upstream_door_up{store="s",door="d"}', "1 0x20", "1x20"),
     "SeriesgateStoreBusy": one('seriesgate_upstream_errors_total{reason="busy"}', "0x4 1x20", "1x20"),
     "SeriesgateReplicaFails": one('seriesgate_replica_samples_failed_total{replica="r"}', "0+1x20", "0x4 1x20"),
-    "SeriesgateWriteUnconfirmed": one("seriesgate_unconfirmed_requests_total{", "0x4 1x20", "67x20"),
-    "SeriesgatePartlyWritten": one("seriesgate_partly_written_requests_total{", "0x4 1x20", "67x20"),
+    "SeriesgateWriteUnconfirmed": going_on("seriesgate_unconfirmed_requests_total{"),
+    "SeriesgatePartlyWritten": going_on("seriesgate_partly_written_requests_total{"),
     "SeriesgateSeriesRefused": one("seriesgate_samples_refused_by_limits_total{", "0x4 100x20", "100x20"),
     "SeriesgateLimitNear": beside("seriesgate_series_max", "seriesgate_series_current", 'window="hourly"',
                                   (100, 91), (0, 91)),
@@ -123,9 +126,9 @@ CASES = {
     "SeriesgateWouldRefuse": (one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
                                   "0x4 1x20", "")[0],
                               one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
-    "SeriesgateSharedAway": one("seriesgate_shared_up{", "1x4 0x20", "1x20"),
+    "SeriesgateSharedAway": one("seriesgate_shared_up{", "1x4 0x20", "1x4 0x1 1x20"),
     "SeriesgateSharedUnanswered": one("seriesgate_shared_unanswered_series_total{", "0+1x20", "7x20"),
-    "SeriesgateSharedFull": one('seriesgate_shared_claim_failures_total{reason="out_of_memory"}', "0x4 1x20", "3x20"),
+    "SeriesgateSharedFull": going_on('seriesgate_shared_claim_failures_total{reason="out_of_memory"}'),
     "SeriesgateSharedSlow": (answered_within("0.25"), answered_within("0.1")),
     "SeriesgateSharedClock": one("seriesgate_shared_clock_offset_seconds{", "-6x20", "-5x20"),
     "SeriesgateNotShared": (build_info("a", "b") | shares("a"), build_info("a", "b") | shares("a", "b")),
@@ -138,7 +141,7 @@ CASES = {
     "SeriesgateClockInDoubt": one("seriesgate_clock_in_doubt{", "0x4 1x20", "0x20"),
     "SeriesgateLogLost": one("seriesgate_log_lines_lost_total{", "0x4 5x20", "5x20"),
 }
-MINUTES = {"SeriesgateBudgetFullSoon": 31}
+MINUTES = {"SeriesgateBudgetFullSoon": 31, "SeriesgateRequestsMisdirected": 12}
 
 OBSERVED = TENANT.replace("enforce", "observe")
 REFUSED = f'seriesgate_series_refused{{{GATE},window="daily"}}'
@@ -171,11 +174,11 @@ MORE_CASES = [
                                refused_by("global").replace("refused", "would_refuse"): "1x20"}, False),
     ("SeriesgateLimitNear", {REFUSED.replace("refused", "max"): "100x20", REFUSED.replace("refused", "current"): "90x20"},
      False),
-    *(("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0x4 1x20"}, True)
+    *(("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"}, True)
       for code in DROPPED_WITH),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
-    ("SeriesgateSendersNotLetIn", rejected("forbidden")[0], True),
+    ("SeriesgateSendersNotLetIn", lasting("forbidden")[0], True),
     # Stale markers of series that nobody admitted.
     ("SeriesgateSeriesRefused", {f"seriesgate_samples_refused_total{{{GATE}}}": "1000x4 1005x20",
                                  f"seriesgate_samples_refused_by_limits_total{{{GATE}}}": "1000x20",
@@ -238,6 +241,46 @@ def test_vmalert_takes_them():
     checked = subprocess.run([binary("vmalert"), "-dryRun", *(f"-rule={file}" for file in rule_tests.FILES)],
                              capture_output=True, text=True, timeout=30)
     assert checked.returncode == 0, checked.stderr
+
+
+# --- what wakes people at night
+
+CRITICAL = {name for name, alert in ALERTS.items() if alert["labels"]["severity"] == "critical"}
+FIRING_CRITICAL = 'count(ALERTS{severity="critical",alertstate="firing"})'
+
+
+def minutes(text):
+    return int(re.fullmatch(r"(\d+)m", text)[1])
+
+
+def test_a_critical_alert_waits_whether_it_lasts():
+    def waits(alert):
+        rule = ALERTS[alert]
+        assert "for" in rule and minutes(rule["for"]) >= 2
+        # What one request moves stays moved for the whole of a range.
+        assert all(minutes(rule["for"]) >= minutes(each) for each in re.findall(r"\[(\w+)\]", rule["expr"]))
+
+    check_rows(named(CRITICAL), waits)
+
+
+def test_one_bad_request_pages_nobody(tmp_path):
+    """One of each kind, and all kinds in one minute; nor does a store of counts that is restarted."""
+    counters = {alert: {series: "0x4 1x30" for series in CASES[alert][0]} for alert in CRITICAL if "increase(" in ALERTS[alert]["expr"]}
+    assert {"SeriesgateRequestsMalformed", "SeriesgateStoreRejects"} < counters.keys()
+    once = {**counters, "all at once": {series: values for each in counters.values() for series, values in each.items()},
+            "a restart": {f"seriesgate_shared_up{{{GATE}}}": "1x4 0 1x30"}}
+    status, text = rule_tests.run(tmp_path, [
+        rule_tests.scenario(name, {**series, **build_info("a")}, *(rule_tests.asks(FIRING_CRITICAL, minute) for minute in range(20)))
+        for name, series in once.items()])
+    assert status == 0, text
+
+
+def test_what_goes_on_pages(tmp_path):
+    """So that the test above would notice: the same counters, moved each minute."""
+    status, text = rule_tests.run(tmp_path, [
+        rule_tests.scenario(alert, {**CASES[alert][0], **build_info("a")}, rule_tests.asks(FIRING_CRITICAL, 12, ("{}", 1)))
+        for alert in CRITICAL - {"SeriesgateAbsent"}])
+    assert status == 0, text
 
 
 def unit_test(alert, series, fires):
