@@ -10,6 +10,8 @@ from gate import REPOSITORY
 from servers import binary
 
 FOLDER = REPOSITORY / "monitoring"
+#: Where the links of monitoring/ lead as shipped: the documents of the Debian package.
+DOCUMENTS = "file:///usr/share/doc/seriesgate"
 ALERTS_FILE, RECORDS_FILE = FOLDER / "alerts.yaml", FOLDER / "rules.yaml"
 FILES = (RECORDS_FILE, ALERTS_FILE)
 

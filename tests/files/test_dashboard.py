@@ -119,14 +119,23 @@ def test_the_readmes_configuration_is_one_of_prometheus(tmp_path):
     assert f"{len(RECORDS)} rules found" in text and f"{len(ALERTS)} rules found" in text
 
 
-def test_links_can_be_made_those_of_a_copy_as_the_readme_says(tmp_path):
+def test_links_lead_to_the_documents_of_the_package_until_they_are_set():
+    assert VARIABLES["docs"]["query"] == VARIABLES["docs"]["current"]["value"] == VARIABLES["docs"]["current"]["text"] == rule_tests.DOCUMENTS
+    installed = (REPOSITORY / "debian/docs").read_text().split()
+    assert {"README.md", "docs"} <= set(installed)  # into /usr/share/doc/seriesgate
+    source = re.search(r"^Package: (\S+)$", (REPOSITORY / "debian/control").read_text(), re.MULTILINE)[1]
+    assert rule_tests.DOCUMENTS == f"file:///usr/share/doc/{source}"
+
+
+def test_one_command_of_the_readme_sets_all_links(tmp_path):
     shutil.copytree(REPOSITORY / "monitoring", tmp_path / "monitoring")
-    commands = re.findall(r"^sed .*$", README.read_text(), re.MULTILINE)
-    assert len(commands) == 2
-    for command in commands:
-        subprocess.run(["bash", "-ec", command], cwd=tmp_path, check=True, timeout=10)
+    command, = re.findall(r"^sed .*$", README.read_text(), re.MULTILINE)
+    subprocess.run(["bash", "-ec", command], cwd=tmp_path, check=True, timeout=10)
     place = "https://git.example/seriesgate/blob/main"
     urls = [rule["annotations"]["runbook_url"] for rule in rule_tests.rules(tmp_path / "monitoring/alerts.yaml")]
-    assert urls == [f"{place}/{rule['annotations']['runbook_url']}" for rule in ALERTS.values()]
+    assert urls == [rule["annotations"]["runbook_url"].replace(rule_tests.DOCUMENTS, place) for rule in ALERTS.values()]
+    assert all(url.startswith(f"{place}/docs/runbook.md#") for url in urls)
     changed = json.loads((tmp_path / "monitoring/dashboard.json").read_text())["templating"]["list"][-1]
     assert changed["query"] == changed["current"]["value"] == place
+    for file in (tmp_path / "monitoring").glob("*.[yj]*"):
+        assert rule_tests.DOCUMENTS not in file.read_text(), file
