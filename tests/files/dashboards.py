@@ -9,7 +9,8 @@ from gate import REPOSITORY
 FILE = REPOSITORY / "monitoring/dashboard.json"
 DASHBOARD = json.loads(FILE.read_text())
 ROWS = [panel for panel in DASHBOARD["panels"] if panel["type"] == "row"]
-PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+#: Also those that a row has folded away.
+PANELS = [panel for each in DASHBOARD["panels"] for panel in (each["panels"] if each["type"] == "row" else [each])]
 VARIABLES = {variable["name"]: variable for variable in DASHBOARD["templating"]["list"]}
 BUILT_IN = {"__rate_interval": "5s", "__range": "30s"}
 ALL = "All"

@@ -25,21 +25,32 @@ def test_panels_are_told_apart_and_each_has_its_place():
     everything = [*ROWS, *PANELS]
     assert len({panel["id"] for panel in everything}) == len(everything)
     assert len({panel["title"] for panel in everything}) == len(everything)
-    taken = {}
-    for panel in everything:
-        at = panel["gridPos"]
-        assert 0 <= at["x"] and at["x"] + at["w"] <= 24 and at["w"] > 0 and at["h"] > 0, panel["title"]
-        for cell in [(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])]:
-            assert cell not in taken, (panel["title"], taken[cell])
-            taken[cell] = panel["title"]
+    for panels in (DASHBOARD["panels"], *([row, *row["panels"]] for row in ROWS)):  # what is seen, and each row once it is unfolded
+        taken = {}
+        for panel in panels:
+            at = panel["gridPos"]
+            assert 0 <= at["x"] and at["x"] + at["w"] <= 24 and at["w"] > 0 and at["h"] > 0, panel["title"]
+            for cell in [(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])]:
+                assert cell not in taken, (panel["title"], taken[cell])
+                taken[cell] = panel["title"]
+
+
+def test_the_first_three_rows_are_open_and_the_others_ask_nothing_until_they_are():
+    """Grafana keeps the panels of a folded row in the row, and those of an open one behind it."""
+    assert [row["collapsed"] for row in ROWS] == [False] * 3 + [True] * 5
+    assert all(bool(row["panels"]) == row["collapsed"] for row in ROWS)
+    assert len(PANELS) == 86 and sum(len(row["panels"]) for row in ROWS) > len(PANELS) / 2
+    for row in ROWS[3:]:
+        assert row["panels"][0]["gridPos"]["y"] == row["gridPos"]["y"] + row["gridPos"]["h"]
 
 
 def test_rows_come_in_the_order_of_an_operators_questions():
     assert [row["title"] for row in ROWS] == [
         "Is anything refused?", "Who?", "The hour and the day", "Time to exhaustion", "Data path: senders",
         "Data path: the store", "The gate itself", "Fleet: gates that share their limits"]
-    places = [(panel["gridPos"]["y"], panel["gridPos"]["x"]) for panel in DASHBOARD["panels"]]
-    assert places == sorted(places)
+    for panels in (DASHBOARD["panels"], *(row["panels"] for row in ROWS)):
+        places = [(panel["gridPos"]["y"], panel["gridPos"]["x"]) for panel in panels]
+        assert places == sorted(places)
 
 
 def test_a_panel_says_what_it_shows_and_in_what():
