@@ -10,15 +10,20 @@ from gate import REPOSITORY
 
 FOLDER = REPOSITORY / "deploy" / "kubernetes"
 LAYOUTS = ["fleet", "single", "sidecar"]
+#: Folders that a layout takes in where somebody says so, without ../components.
+COMPONENTS = ["prometheus-operator", "dashboard"]
 VERSIONS = {
     "ConfigMap": "v1", "Service": "v1", "ServiceAccount": "v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1",
-    "NetworkPolicy": "networking.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "ServiceMonitor": "monitoring.coreos.com/v1"}
+    "NetworkPolicy": "networking.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "ServiceMonitor": "monitoring.coreos.com/v1",
+    "PrometheusRule": "monitoring.coreos.com/v1"}
 #: What Kubernetes has had since 1.22, which is that of Debian 12: (class, field): type.
 LATER = {("V1Handler", "sleep"): {"seconds": "int"},         # 1.30
          ("V1Container", "restartPolicy"): "str"}            # 1.29, of init containers
 #: Of the operator's own kinds what we use. Source: prometheus-operator, Documentation/api-reference/api.md
-SERVICE_MONITOR = {"selector": "V1LabelSelector",
-                   "endpoints": [{"port": "str", "path": "str", "interval": "str"}]}
+OPERATORS = {
+    "ServiceMonitor": {"selector": "V1LabelSelector", "endpoints": [{"port": "str", "path": "str", "interval": "str"}]},
+    "PrometheusRule": {"groups": [{"name": "str", "rules": [{
+        "record": "str", "alert": "str", "expr": "str", "for": "str", "labels": "dict(str, str)", "annotations": "dict(str, str)"}]}]}}
 PLAIN = {"str": str, "int": int, "bool": bool, "float": (int, float)}
 
 
@@ -35,27 +40,43 @@ def read(file):
     return list(yaml.load_all(file.read_text(), Loader))
 
 
-def files_of(folder):
-    """The files that a kustomization applies. Each file beside it has to be one of them."""
-    kustomization, = read(folder / "kustomization.yaml")
-    assert kustomization.keys() <= {"apiVersion", "kind", "resources", "images"}
-    assert (kustomization["apiVersion"], kustomization["kind"]) == ("kustomize.config.k8s.io/v1beta1", "Kustomization")
-    here = [folder / name for name in kustomization["resources"]]
-    assert {file for file in folder.iterdir() if file.name != "kustomization.yaml"} == {each for each in here if each.parent == folder
-                                                                                        and each.suffix}
-    return [file for each in here for file in (files_of(each.resolve()) if each.is_dir() else [each])]
+def kustomization_of(folder):
+    found, = read(folder / "kustomization.yaml")
+    assert found.keys() <= {"apiVersion", "kind", "resources", "configMapGenerator", "images"}
+    assert (found["apiVersion"].removeprefix("kustomize.config.k8s.io/"), found["kind"]) in (("v1beta1", "Kustomization"),
+                                                                                             ("v1alpha1", "Component"))
+    return found
 
 
-def documents(layout):
+def generated(folder, generator):
+    """The ConfigMap of a generator, without the hash behind its name."""
+    assert generator.keys() == {"name", "files", "options"}
+    assert generator["options"].keys() <= {"labels", "disableNameSuffixHash"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": generator["name"], "labels": generator["options"]["labels"]},
+            "data": {name: (folder / name).read_text() for name in generator["files"]}}
+
+
+def applied(folder):
+    """The documents that a folder applies. Each file in it has to be one of them, or in one."""
+    kustomization = kustomization_of(folder)
+    here = [folder / name for name in kustomization.get("resources", [])]
+    maps = kustomization.get("configMapGenerator", [])
+    assert {file for file in folder.iterdir() if file.name != "kustomization.yaml"} == {
+        each for each in here if each.parent == folder and each.suffix} | {folder / name for each in maps for name in each["files"]}
+    return [document for each in here for document in (applied(each.resolve()) if each.is_dir() else read(each))] + [
+        generated(folder, each) for each in maps]
+
+
+def documents(layout, components=()):
     """[document] of a layout, each name of a kind once."""
-    found = [document for file in files_of(FOLDER / layout) for document in read(file)]
+    found = [document for folder in (layout, *(f"components/{each}" for each in components)) for document in applied(FOLDER / folder)]
     names = [(each["kind"], each["metadata"]["name"]) for each in found]
     assert len(names) == len(set(names)), names
     return found
 
 
-def of_kind(layout, *kinds):
-    return [each for each in documents(layout) if each["kind"] in kinds]
+def of_kind(layout, *kinds, components=()):
+    return [each for each in documents(layout, components) if each["kind"] in kinds]
 
 
 def workload(layout):
@@ -97,10 +118,10 @@ def mistakes(document):
     kind = document.get("kind")
     if document.get("apiVersion") != VERSIONS.get(kind) or kind is None:
         return [f"{document.get('apiVersion')} {kind}: unknown"]
-    if kind == "ServiceMonitor":
+    if kind in OPERATORS:
         head = {key: value for key, value in document.items() if key != "spec"}
         return _check(head, {"apiVersion": "str", "kind": "str", "metadata": "V1ObjectMeta"}, kind) + _check(
-            document["spec"], SERVICE_MONITOR, f"{kind}.spec")
+            document["spec"], OPERATORS[kind], f"{kind}.spec")
     return _check(document, f"V1{kind}", kind)
 
 

@@ -1,16 +1,21 @@
 """What deploy/kubernetes/ has is what Kubernetes and the gate understand, as far as one can tell without Kubernetes."""
 
 import copy
+import json
 import re
+import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
 
+import rule_tests
 import servers
+from dashboards import DASHBOARD
 from gate import REPOSITORY, run
-from manifests import (FOLDER, LAYOUTS, configuration, containers, documents, drain_seconds, gate, mistakes, of_kind, pod,
-                       read, workload)
+from manifests import (COMPONENTS, FOLDER, LAYOUTS, configuration, containers, documents, drain_seconds, gate, kustomization_of,
+                       mistakes, of_kind, pod, workload)
 from tables import check_rows, named
 
 pytestmark = pytest.mark.text
@@ -38,7 +43,7 @@ def of_all(layouts):
 
 @of_all(LAYOUTS)
 def test_every_document_is_of_its_published_schema(layout):
-    found = documents(layout)
+    found = documents(layout, COMPONENTS)
     assert {"ConfigMap"} < {each["kind"] for each in found}
     assert [mistake for each in found for mistake in mistakes(each)] == []
 
@@ -83,9 +88,11 @@ def test_selectors_find_the_pods(layout):
         assert each["spec"]["selector"] == labels
     for each in of_kind(layout, "NetworkPolicy"):
         assert each["spec"]["podSelector"]["matchLabels"] == labels
-    for monitor in of_kind(layout, "ServiceMonitor"):
-        service, = of_kind(layout, "Service")
-        assert monitor["spec"]["selector"]["matchLabels"] == service["metadata"]["labels"]
+    if layout in CENTRAL:  # one of its Services is scraped: by two each gate would be there twice
+        monitor, = of_kind(layout, "ServiceMonitor", components=COMPONENTS)
+        wanted = monitor["spec"]["selector"]["matchLabels"].items()
+        assert [each["metadata"]["name"] for each in of_kind(layout, "Service") if wanted <= each["metadata"]["labels"].items()] == [
+            "seriesgate"]
 
 
 @of_all(LAYOUTS)
@@ -101,14 +108,14 @@ def test_volumes_and_accounts_are_there(layout):
     accounts = [each["metadata"]["name"] for each in of_kind(layout, "ServiceAccount")]
     assert accounts == [pod(layout)["serviceAccountName"]] if accounts else "serviceAccountName" not in pod(layout)
     if workload(layout)["kind"] == "StatefulSet":
-        assert spec["serviceName"] == workload(layout)["metadata"]["name"]
+        named_services = [each for each in of_kind(layout, "Service") if each["metadata"]["name"] == spec["serviceName"]]
+        assert [each["spec"]["clusterIP"] for each in named_services] == ["None"]  # it gives pods names, and balances nothing
 
 
 @of_all(LAYOUTS)
 def test_the_image_is_of_this_version(layout):
     assert gate(layout)["image"] == f"seriesgate:{VERSION}"
-    kustomization, = read(FOLDER / layout / "kustomization.yaml")
-    assert kustomization["images"] == [{"name": "seriesgate", "newTag": VERSION}]
+    assert kustomization_of(FOLDER / layout)["images"] == [{"name": "seriesgate", "newTag": VERSION}]
     for each in containers(layout):
         assert re.fullmatch(r"[\w./-]+:v?\d[\w.]+", each["image"]), "pinned"
     user = re.search(r"^USER (\d+):(\d+)$", (REPOSITORY / "docker/Dockerfile").read_text(), re.M)
@@ -136,10 +143,10 @@ def test_the_gate_listens_where_others_look_for_it(layout):
 
 @of_all(CENTRAL)
 def test_services_and_policies_name_its_ports(layout):
-    service, = of_kind(layout, "Service")
-    assert {each["name"]: each["port"] for each in service["spec"]["ports"]} == ports(gate(layout))
-    assert all(each["targetPort"] == each["name"] for each in service["spec"]["ports"])
-    monitor, = of_kind(layout, "ServiceMonitor")
+    for service in of_kind(layout, "Service"):
+        assert {each["name"]: each["port"] for each in service["spec"]["ports"]} == ports(gate(layout))
+        assert all(each["targetPort"] == each["name"] for each in service["spec"]["ports"])
+    monitor, = of_kind(layout, "ServiceMonitor", components=COMPONENTS)
     assert [each["port"] for each in monitor["spec"]["endpoints"]] == ["admin"]
     policies = {each["metadata"]["name"]: each["spec"] for each in of_kind(layout, "NetworkPolicy")}
     ingress = [port["port"] for rule in policies["seriesgate"]["ingress"] for port in rule["ports"]]
@@ -212,7 +219,11 @@ def test_pods_are_restricted(layout):
 def test_its_probes_are_the_gates_and_it_has_time_to_drain(layout):
     container = gate(layout)
     probes = [container[each] for each in ("readinessProbe", "livenessProbe", "startupProbe") if each in container]
-    assert len(probes) == 2
+    assert len(probes) == (2 if layout == "sidecar" else 3)
+    startup = container["startupProbe"]  # until it is ready, liveness is not asked for
+    granted = re.search(r"TimeoutStartSec=(\d)min", (REPOSITORY / "deploy/systemd/seriesgate.service").read_text())[1]
+    assert startup["httpGet"]["path"] == "/-/ready"
+    assert startup["periodSeconds"] * startup["failureThreshold"] >= (60 * int(granted) if layout == "single" else 60)
     assert {probe["httpGet"]["path"] for probe in probes} <= HEALTH_PATHS
     drains = drain_seconds(configuration(layout))
     pause = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
@@ -232,6 +243,66 @@ def test_a_fleet_is_spread_and_one_gate_is_alone(layout):
         budget, = of_kind(layout, "PodDisruptionBudget")
         assert budget["spec"]["maxUnavailable"] == 1
         assert "topologySpreadConstraints" in pod(layout)
+
+
+# --- another configuration, and what is watched
+
+@of_all(LAYOUTS)
+def test_another_configuration_is_a_roll_out(layout):
+    """Kustomize puts a hash of the files behind the name of a generated ConfigMap, in the pods, too."""
+    generator, = kustomization_of(FOLDER / layout)["configMapGenerator"]
+    assert "disableNameSuffixHash" not in generator["options"]
+    assert (FOLDER / layout / "seriesgate.yaml").read_text() == configuration(layout)
+    assert [each["metadata"]["name"] for each in of_kind(layout, "ConfigMap")] == [generator["name"]]
+
+
+def test_components_are_named_where_they_can_be_taken_in():
+    assert {each.name for each in (FOLDER / "components").iterdir()} == set(COMPONENTS)
+    named_there = f"# components: [{', '.join(f'../components/{each}' for each in COMPONENTS)}]\n"
+    for layout in CENTRAL:
+        assert named_there in (FOLDER / layout / "kustomization.yaml").read_text()
+        # A cluster without the operator knows none of its kinds.
+        assert of_kind(layout, "ServiceMonitor", "PrometheusRule") == []
+
+
+def test_the_rules_and_the_dashboard_are_those_of_monitoring(tmp_path):
+    rule, = of_kind("single", "PrometheusRule", components=COMPONENTS)
+    assert rule["spec"]["groups"] == [group for file in rule_tests.FILES for group in rule_tests.groups(file)]
+    *_, dashboard = of_kind("single", "ConfigMap", components=COMPONENTS)
+    text, = dashboard["data"].values()
+    assert json.loads(text) == DASHBOARD
+    assert len(text) < 200_000  # kubectl apply writes it into an annotation once more, of 256 KiB at most
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+    subprocess.run([sys.executable, "-B", REPOSITORY / "scripts/kubernetes-monitoring.py", tmp_path], check=True, timeout=30)
+    made = {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*.*") if file.is_file()}
+    assert len(made) == 2
+    for name, content in made.items():
+        assert (FOLDER / "components" / name).read_bytes() == content, "call scripts/kubernetes-monitoring.py"
+
+
+def test_kubectl_makes_the_same_of_it(tmp_path):
+    """Where there is one; it needs no cluster for this."""
+    if not shutil.which("kubectl"):
+        pytest.skip("no kubectl")
+    tree = tmp_path / "kubernetes"
+    shutil.copytree(FOLDER, tree)
+
+    def is_the_same(layout):
+        file = tree / layout / "kustomization.yaml"
+        file.write_text(file.read_text().replace("# components:", "components:"))
+        components = COMPONENTS if layout in CENTRAL else []
+        made = subprocess.run(["kubectl", "kustomize", file.parent], capture_output=True, text=True, timeout=60)
+        assert made.returncode == 0, made.stderr
+        found = list(yaml.safe_load_all(made.stdout))
+        hashed = {each["metadata"]["name"]: re.sub(r"-[a-z0-9]{10}$", "", each["metadata"]["name"]) for each in found
+                  if each["kind"] == "ConfigMap"}
+        used, = [each["configMap"]["name"] for document in found if document["kind"] in ("Deployment", "StatefulSet")
+                 for each in document["spec"]["template"]["spec"]["volumes"] if "configMap" in each]
+        assert used in hashed and used != hashed[used]
+        names = sorted((each["kind"], hashed.get(each["metadata"]["name"], each["metadata"]["name"])) for each in found)
+        assert names == sorted((each["kind"], each["metadata"]["name"]) for each in documents(layout, components))
+
+    check_rows(named(LAYOUTS), is_the_same)
 
 
 # --- the Prometheus beside it
