@@ -1,35 +1,48 @@
 #!/usr/bin/env bash
-# The whole chain on loopback: Prometheus, scraping itself and the gate, writes through the gate into VictoriaMetrics.
+# The whole chain on loopback, and an explosion: Prometheus, scraping itself and the gate, writes through the gate into VictoriaMetrics,
+# and so does an invented platform of 10,740 series (scripts/example-traffic.py).
 #
-#   scripts/demo.sh [--limit N] [--seconds N]
+#   scripts/demo.sh [--limit N] [--explode-after N] [--explode N] [--seconds N]
 #
-# Builds what is missing, starts the three, prints their addresses and a line of figures every few seconds. The gate
-# admits N series an hour (--limit, 400), fewer than Prometheus offers, so that refusals are seen. Ctrl-C, or the end
-# of --seconds, stops everything it started. With --seconds the exit status says whether samples reached the store.
+#   --limit N           series that the gate admits in an hour (15000: all that is healthy, and little else)
+#   --explode-after N   seconds until a label explodes: each request of one service gets a trace_id (20)
+#   --explode N         values that the label comes to have, a fifth of them with every scrape (10000)
+#   --seconds N         ends after so many; else Ctrl-C ends it (0: never)
+#
+# Builds what is missing, starts the three, prints their addresses and a line of figures every few seconds. Once the label explodes it
+# prints who was refused, what the gate says of it, and the address of the page that has the rule to paste. Ctrl-C, or the end of
+# --seconds, stops everything it started. With --seconds the exit status says whether samples reached the store. It needs Python 3.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/lib.sh
 . "$root/scripts/lib.sh"
 
-usage() { echo "usage: scripts/demo.sh [--limit N] [--seconds N]" >&2; }
-limit=400 seconds=0 # 0: until Ctrl-C
+usage() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+}
+limit=15000 explode_after=20 explode=10000 seconds=0 # 0: until Ctrl-C
 while [ $# -gt 0 ]; do
     case $1 in
-        --limit=* | --seconds=*) flag=${1%%=*} value=${1#*=} ;;
-        --limit | --seconds) flag=$1 value=${2:-}; shift ;;
+        --limit=* | --explode-after=* | --explode=* | --seconds=*) flag=${1%%=*} value=${1#*=} ;;
+        --limit | --explode-after | --explode | --seconds) flag=$1 value=${2:-}; shift ;;
         -h | --help) usage; exit 0 ;;
-        *) usage; exit 1 ;;
+        *) usage >&2; exit 1 ;;
     esac
     if ! [[ $value =~ ^[1-9][0-9]{0,8}$ ]]; then
         echo "demo: $flag needs a number above 0" >&2
         exit 1
     fi
-    declare "${flag#--}=$value"
+    flag=${flag#--}
+    declare "${flag//-/_}=$value"
     shift || true
 done
 
 "$root/scripts/install-deps.sh"
 "$root/scripts/fetch-servers.sh" prometheus victoria-metrics
+if ! command -v python3 >/dev/null; then
+    echo "demo: there is no python3 here; scripts/install-deps.sh --test installs it" >&2
+    exit 1
+fi
 build_release
 servers=$root/build/servers/usr/bin
 
@@ -44,8 +57,12 @@ start victoria-metrics "$servers/victoria-metrics" -storageDataPath="$data/store
     -retentionPeriod=1 -memory.allowedPercent=10
 started victoria-metrics "http://$store/health"
 
-start seriesgate "$(gate_binary release)" --listen="$gate" --upstream.url="http://$store/api/v1/write" --upstream.protocol=v1 \
-    --maxHourlySeries="$limit"
+cat >"$data/seriesgate.yaml" <<EOF
+listen: $gate
+upstream: {url: "http://$store/api/v1/write", protocol: v1}
+maxHourlySeries: $limit
+EOF
+start seriesgate "$(gate_binary release)" --config.file="$data/seriesgate.yaml"
 started seriesgate "http://$gate/-/ready"
 
 cat >"$data/prometheus.yml" <<EOF
@@ -85,11 +102,42 @@ summary() {
         "$(json_number hourly refusedSeries <<<"$stats")" "$stored"
 }
 
-SECONDS=0 next=3
+# One scrape of the invented platform, with so many values of the label that explodes.
+platform() { # VALUES
+    "$root/scripts/example-traffic.py" "http://$gate" --explode "$1" >"$data/platform" 2>&1 || give_up "$(tail -n 1 "$data/platform")" \
+        "$data/seriesgate.log"
+}
+
+# What the gate has found, once it has a rule for the label.
+said=''
+say_finding() {
+    said=$(ask "http://$gate/api/v1/findings?limit=1" |
+        sed -n 's/.*"label":"trace_id".*"text":"\(\([^"\\]\|\\.\)*\)".*"relabel":"[^"].*/\1/p' | sed 's/\\"/"/g')
+    if [ -n "$said" ]; then
+        printf '\nthe gate says: %s\n  who it is, and the rule to paste that stops it: http://%s/\n\n' "$said" "$gate"
+    fi
+}
+
+SECONDS=0 next=3 scrape=0 values=0
 while [ "$seconds" = 0 ] || [ $SECONDS -lt "$seconds" ]; do
     for child in "${children[@]}"; do
         kill -0 "$child" 2>/dev/null || give_up "one of the three ended by itself" "$data/seriesgate.log"
     done
+    if [ $SECONDS -ge $scrape ]; then
+        scrape=$((SECONDS + 3))
+        if [ $SECONDS -ge "$explode_after" ] && [ "$values" -lt "$explode" ]; then
+            if [ "$values" = 0 ]; then
+                printf '\na label explodes: each request of the namespace checkout gets a trace_id. Refused are new series only:\n'
+            fi
+            values=$((values + (explode + 4) / 5))
+            if [ "$values" -gt "$explode" ]; then values=$explode; fi
+            platform "$values"
+            sed 's/^/  /' "$data/platform"
+        else
+            platform "$values"
+        fi
+        if [ "$values" -gt 0 ] && [ -z "$said" ]; then say_finding; fi
+    fi
     if [ $SECONDS -ge $next ]; then
         summary
         next=$((SECONDS + 3))

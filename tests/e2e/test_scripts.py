@@ -52,13 +52,20 @@ def addresses(output):
     return sorted(set(re.findall(r"http://127\.0\.0\.1:\d+", output)))
 
 
+FIGURES = re.compile(r"samples (\d+) received, (\d+) accepted, (\d+) refused .* store (\d+) series")
+
+
 def test_the_demo_brings_samples_into_the_store_and_ends_what_it_started(script):
-    process, output = script("demo.sh", "--seconds", "10")
+    process, output = script("demo.sh", "--seconds", "25", "--explode-after", "5")
     assert process.wait(200) == 0, output()
-    figures = re.findall(r"samples (\d+) received, (\d+) accepted, (\d+) refused .* store (\d+) series", output())
-    received, accepted, refused, stored = map(int, figures[-1])
+    before, _, after = output().partition("a label explodes")
+    assert {refused for _, _, refused, _ in FIGURES.findall(before)} == {"0"}  # the limit has room for what is healthy
+    received, accepted, refused, stored = map(int, FIGURES.findall(after)[-1])
     assert received == accepted + refused
-    assert min(accepted, refused, stored) > 100
+    assert min(accepted, refused, stored) > 1000
+    healthy = dict(re.findall(r"^ *(cart|search|kube-system) +\d+ +(\d+)$", after, re.MULTILINE))
+    assert healthy == {"cart": "0", "search": "0", "kube-system": "0"}
+    assert re.search(r"the gate says: .*trace_id.*\n.*http://127\.0\.0\.1:\d+/", after), after
     assert len(addresses(output())) == 3
     assert not any(serves(address + "/metrics") for address in addresses(output()))
 

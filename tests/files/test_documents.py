@@ -108,7 +108,7 @@ def test_an_example_before_a_victoriametrics_speaks_its_version():
     assert any(where.startswith("README.md") for where in before_one)
     check_rows(before_one, lambda text: _is(yaml.safe_load(text)["upstream"].get("protocol"), "v1"))
     demos = {name: ((REPOSITORY / "scripts" / name).read_text(),) for name in ("demo.sh", "demo-fleet.sh")}
-    check_rows(demos, lambda text: _is("upstream.protocol=v1" in text or "protocol: v1" in text, True))
+    check_rows(demos, lambda text: _is("/api/v1/write\", protocol: v1}" in text, True))
     defaults = (REPOSITORY / "config/seriesgate.yaml").read_text()
     assert re.search(r"v1: [^\n]*\n +# [^\n]*VictoriaMetrics[^\n]*\n  protocol: passthrough\n", defaults)
 
@@ -146,6 +146,19 @@ def test_a_command_names_what_there_is():
                 assert f'TEST_CASE("{following}"' in sources, following
 
     check_rows({f"{name}: {command}": command for name, command in documents.commands()}, names_what_there_is)
+
+
+@pytest.mark.text
+def test_the_help_of_a_demo_has_its_flags():
+    def has_them(name):
+        text = (REPOSITORY / "scripts" / name).read_text()
+        flags = set(re.findall(r"(--[a-z-]+)=\*", text))
+        asked = subprocess.run([REPOSITORY / "scripts" / name, "--help"], capture_output=True, text=True, timeout=30)
+        assert flags and asked.returncode == 0
+        assert flags <= set(re.findall(r"--[a-z-]+", asked.stdout)), asked.stdout
+        assert all(re.search(rf"{flag}\b[^\n]*\n? *[^\n]*\d", asked.stdout) for flag in flags)  # with its default
+
+    check_rows({"demo.sh": ("demo.sh",)}, has_them)
 
 
 QUOTING = {**documents.everything(), "monitoring/alerts.yaml": (REPOSITORY / "monitoring/alerts.yaml").read_text()}
