@@ -52,8 +52,8 @@ std::string to_text(const finding& found) {
             text = fmt::format("{} tenants have {} new series", grouped(found.values.values), grouped(found.series));
             break;
         case explosion::targets:
-            text = fmt::format("{} new targets (label {}) have {} new series, of which {} are refused",
-                               grouped(found.values.values), labels(), grouped(found.series), grouped(found.refused));
+            text = fmt::format("{} new targets (label {}) have {} new series", grouped(found.values.values), labels(),
+                               grouped(found.series));
             break;
         case explosion::growth:
             text = fmt::format("{} of {} new series are refused, and no label has exploded", grouped(found.refused),

@@ -206,7 +206,8 @@ std::string take_findings(figures& into, std::string_view text) {
             const json::object& remedy = each.as_object().at("remedy").as_object();
             all.push_back({.text = text_at(each.as_object(), "text"),
                            .relabel = text_at(remedy, "relabel"),
-                           .limit = text_at(remedy, "limit")});
+                           .limit = text_at(remedy, "limit"),
+                           .note = remedy.contains("note") ? text_at(remedy, "note") : std::string{}});
         }
         into.findings = std::move(all);
     });

@@ -39,6 +39,7 @@ struct finding {
     std::string text{};
     std::string relabel{};  ///< YAML of several lines, as the other
     std::string limit{};
+    std::string note{};  ///< empty of a gate that says none
 };
 
 struct talker {

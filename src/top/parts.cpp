@@ -84,6 +84,7 @@ line window_line(std::string_view name, const window_figures& window, bool obser
 }
 
 void add_remedy(std::vector<line>& to, std::string_view title, std::string_view text, std::size_t columns) {
+    if (text.empty()) return;
     to.push_back(std::move(line{}.add("   ").add_shortened(title, left_of(columns, 3), tone::faint)));
     while (!text.empty()) {
         const std::string_view one = text.substr(0, text.find('\n'));
@@ -194,7 +195,8 @@ content findings_part(const figures& known, bool with_remedies, std::size_t colu
                 std::move(line{}.add(std::exchange(before, "   "), tone::strong).add(part, tone::strong)));
         if (!with_remedies) continue;
         add_remedy(made.lines, "a rule for metric_relabel_configs or write_relabel_configs:", each.relabel, columns);
-        add_remedy(made.lines, "or for the gate's own file:", each.limit, columns);
+        add_remedy(made.lines, "for limits of the gate's own file:", each.limit, columns);
+        add_remedy(made.lines, "what it was tried on, or why there is none:", each.note, columns);
     }
     if (made.lines.empty()) made.lines.emplace_back("nothing has exploded", tone::good);
     return made;

@@ -16,7 +16,7 @@ def test_without_scripts_everything_essential_is_there_and_no_button_is(limited,
     assert shown.text("#verdict") == "Data is withheld: 2,500 new series refused this hour"
     assert "\nWhy: the global limit has no room this hour.\n" in shown.text("#now")
     assert shown.text(".culprit").startswith("label trace_id of http_requests_total has ")
-    assert shown.text("#hour-1-relabel").startswith("- source_labels: [__name__]")
+    assert shown.text("#hour-1-relabel").startswith("- source_labels: ['__name__'")
     assert ["per-job", "job=shop", "", "enforce", "500", "1,000", "50 %", "0", "500", "–", "", "0"] in rows(shown)
     assert shown.text("#windows").count("500 of 500 series") == 1
     assert len(shown.all(".chart svg g")) == 24 and len(shown.all("#refused tbody tr")) == 20

@@ -153,7 +153,7 @@ day   123,456 new, not limited  refused 0  13 h 50 min left
        regex: 'http_requests_total'
        target_label: trace_id
        replacement: ''
-   or for the gate's own file:
+   for limits of the gate's own file:
      limits:
        - name: http_requests_total
 -- New series of the hour by metric (1-1 of 12) --------------------------------
@@ -223,7 +223,7 @@ Findings of the hour
    were refused
    a rule for metric_relabel_configs or write_relabel_configs:
      - regex: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
-   or for the gate's own file:
+   for limits of the gate's own file:
      limits:
        - name: http_requests_total
 
