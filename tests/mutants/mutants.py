@@ -557,14 +557,14 @@ def report(work):
                 result = 'equivalent'
             else:
                 survivors.append((f, result))
-        for row in (f['room'], 'core' if f['room'] in CORE else 'edges', 'all'):
+        for row in (f['room'], 'core rooms' if f['room'] in CORE else 'edges', 'all'):
             rows[row][result] += 1
     out = ['| room | faults | killed | survived | unreached | equivalent | killed of those that differ |', '|---|---|---|---|---|---|---|']
-    for row in CORE + ['core'] + EDGES + ['edges', 'all']:
+    for row in CORE + ['core rooms'] + EDGES + ['edges', 'all']:
         c = rows[row]
         total = sum(c.values()) - c['not run']
         percent = f"{100 * c['killed'] / (total - c['equivalent']):.0f} %" if total > c['equivalent'] else ''
-        name = f'**{row}**' if row in ('core', 'edges', 'all') else row
+        name = f'**{row}**' if row in ('core rooms', 'edges', 'all') else row
         out.append(f"| {name} | {total} | {c['killed']} | {c['survived']} | {c['unreached']} | {c['equivalent']} | {percent} |")
     kinds = collections.defaultdict(collections.Counter)
     for f in faults:
