@@ -99,6 +99,7 @@ CASES = {
     "SeriesgateHandshakesFail": one('seriesgate_tls_handshakes_total{outcome="certificate"}', "0x4 10x20", "0x4 2x20"),
     "SeriesgateCertificateExpires": one("seriesgate_tls_certificate_not_after_timestamp_seconds{", "600000x20",
                                         "700000x20"),
+    "SeriesgateNotStored": one("seriesgate_samples_stored_ratio{", "1 0.98x20", "0.99x20"),
     "SeriesgateStoreRejects": ({f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0+1x20"},
                                {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"
                                 for code in ("200", "204", "429", "500")}),
