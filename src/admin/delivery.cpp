@@ -55,8 +55,8 @@ void delivery_record::note(std::chrono::sys_seconds now, const gate_counts& coun
     moment made = moment_of(now, counts);
     if (moments_.empty() || made.stored > moments_.back().stored || made.when < moments_.back().when)
         last_stored_ = now;
-    if (!moments_.empty() && made.when < moments_.back().when) moments_.clear();  // the clock was set back
     if (made.refused > (moments_.empty() ? 0 : moments_.back().refused)) last_refused_ = now;
+    if (!moments_.empty() && made.when < moments_.back().when) moments_.clear();  // the clock was set back
     moments_.push_back(std::move(made));
     while (moments_.front().when + window < now) moments_.pop_front();
 }
@@ -75,10 +75,10 @@ delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_c
     const moment& first = before(now - window);
     delivery_facts made{
         .stored = last.stored - first.stored, .failed = last.failed - first.failed, .last_refused = last_refused};
-    const moment& recent = before(now - patience);
-    if (last.failed > recent.failed && last.stored == recent.stored) {
+    const moment& then = before(last_stored_);  // senders may come again once a minute only
+    if (now - last_stored_ >= patience && last.failed > then.failed && last.stored == moments_.back().stored) {
         made.nothing_since = last_stored_;
-        made.why = most_since(last.faults, recent.faults);
+        made.why = most_since(last.faults, then.faults);
     }
     return made;
 }

@@ -41,7 +41,7 @@ class search {
     std::vector<finding> take() {
         for (const subject& each : subjects_) {
             if (each.series < terms_.series_min) continue;
-            if (const auto labels = culprits(each); !labels.empty())
+            if (const auto labels = exploding_labels(each); !labels.empty())
                 add(each, labels, explosion::label);
             else if (const watched_label* const buckets = many_buckets(each))
                 add(each, {buckets}, explosion::buckets);
@@ -204,7 +204,7 @@ class search {
     }
 
     /// The label with too many values, and those that have as many, more or less: they change together.
-    [[nodiscard]] std::vector<const watched_label*> culprits(const subject& of) const {
+    [[nodiscard]] std::vector<const watched_label*> exploding_labels(const subject& of) const {
         std::vector<const watched_label*> made;
         for (const watched_label& each : of.watched.labels) {
             const std::uint64_t values = of.values(each).values;

@@ -132,7 +132,10 @@ std::vector<std::string> patterns_of(const std::vector<std::string_view>& names)
 }
 
 const std::string* pattern_of(std::string_view metric, const std::vector<std::string>& patterns) {
-    const auto has = [metric](const std::string& pattern) { return matches_pattern(metric, pattern); };
+    const std::string own = name_pattern(metric);
+    const auto has = [&](const std::string& pattern) {
+        return pattern == own || (pattern.find('*') != std::string::npos && matches_pattern(metric, pattern));
+    };
     const auto found = std::ranges::find_if(patterns, has);
     return found == patterns.end() ? nullptr : &*found;
 }

@@ -222,6 +222,7 @@ class trial {
                             readable(found_.label));
             return made_;
         }
+        made_.note = "no rule takes nearly all of it: see which program sends it";
         for (const rule& each : rules)
             if (offer(each)) break;
         return made_;
@@ -289,7 +290,7 @@ class trial {
     /// Twice what there was before, of the tenant that had most of it.
     void offer_limit(const rule& one) {
         const auto parsed = parse_selector(one.to_selector());
-        if (!parsed) return;
+        if (!parsed || one.to_selector().size() > selector_bytes_max) return;  // the gate would not take it
         std::map<std::string_view, std::uint64_t> demand;
         for (const sampled_series* const each : taken_by(*parsed, sorted_.healthy)) {
             const bool is_alone = found_.tenant.empty();

@@ -1,6 +1,7 @@
 /// Series as they came, whole: a part of all, so that a rule can be tried on them before anybody pastes it.
 #pragma once
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +47,7 @@ class series_sample {
     /// One that is in it already stays as it came first.
     void put(std::uint64_t fingerprint, std::span<const label_view> labels, std::string_view tenant,
              time_point first_seen);
-    /// For who has no time to look at so many: see thinning.
+    /// Under load fewer are looked at: see thinning.
     void raise_to(unsigned level);
 
     /// @return null if it is not here.
@@ -90,6 +91,8 @@ class series_samples {
     [[nodiscard]] series_sample& known() noexcept { return now_; }
     [[nodiscard]] series_sample& refused() noexcept { return refused_; }
 
+    /// Which of those that come back are wanted at all: as wants_back(), by their level.
+    [[nodiscard]] unsigned level_back() const noexcept { return std::max(before_.level(), now_.level()); }
     void end_hour();
     [[nodiscard]] sampled all() const;
 

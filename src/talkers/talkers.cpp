@@ -53,12 +53,13 @@ void talkers::sample_returned(std::span<const offered_series> offered, std::span
                               label_source& labels, std::string_view tenant) {
     const auto samples = samples_.lock();
     level& shown = level_of(talker_kind::returned);
-    samples->known().raise_to(shown.load(std::memory_order_relaxed));
+    if (const unsigned asked = shown.load(std::memory_order_relaxed); asked > samples->level_back())
+        samples->known().raise_to(asked);
     for (const std::uint32_t entry : entries) {
         const std::uint64_t series = offered[entry].fingerprint;
         if (samples->wants_back(series)) samples->come_back(series, labels.labels(entry), tenant);
     }
-    if (shown.load(std::memory_order_relaxed) < samples->known().level()) shown = samples->known().level();
+    if (shown.load(std::memory_order_relaxed) < samples->level_back()) shown = samples->level_back();
 }
 
 void talkers::miss(talker_kind kind, std::size_t series) noexcept {
@@ -77,8 +78,11 @@ void talkers::maintain(time_point now) {
     const bool ends_day = day_of(hour.start) != day_of(before.start);
     const std::uint64_t arrived = end_hour(talker_kind::arrived, ends_day);
     const std::uint64_t refused = end_hour(talker_kind::refused, ends_day);
-    samples_.lock()->end_hour();
-    level_of(talker_kind::returned) = 0;
+    {
+        const auto samples = samples_.lock();
+        samples->end_hour();
+        level_of(talker_kind::returned) = samples->level_back();  // all come back now: few of them are copied
+    }
     past_.lock()->add({.start = before.start, .arrived = arrived, .refused = refused});
     *hour_.lock() = hour;  // last: what throws for want of memory is done again
 }

@@ -51,8 +51,8 @@ TEST_CASE("what is stored is a part of what was answered in five minutes") {
 
 TEST_CASE("that nothing reaches the store is said, since when and why") {
     scene at;
-    at.pass(seconds{180}, 100, 0);
     at.counts.requests.upstream_errors_by_reason = {{"reset", 100}, {"connection_refused", 0}};
+    at.pass(seconds{180}, 100, 0);
     at.fail = [&] { ++at.counts.requests.upstream_errors_by_reason[1].second; };
     at.pass(seconds{60}, 0, 50);
     CHECK(at.text() == "Nothing reaches the store since 07:03 UTC: connection refused");
@@ -81,6 +81,15 @@ TEST_CASE("a clock that is set back begins anew") {
     at.now -= std::chrono::hours{2};
     at.pass(seconds{60}, 10, 0);
     CHECK(at.text() == "100 % of samples stored in the last five minutes");
+    CHECK_FALSE(at.record.facts(at.now, at.counts, true).last_refused);
+}
+
+TEST_CASE("senders that come again once a minute do not make the store well in between") {
+    scene at;
+    at.pass(seconds{60}, 10, 0);
+    at.pass(seconds{5}, 0, 10);
+    at.pass(seconds{50}, 0, 0);
+    CHECK(at.record.facts(at.now, at.counts, true).nothing_since == start + seconds{60});
 }
 
 TEST_CASE("when samples were last refused is known to some seconds") {

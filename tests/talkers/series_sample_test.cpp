@@ -76,6 +76,17 @@ TEST_CASE("a series keeps its age over hours, and one of unknown age is left out
     CHECK(old > 500);
 }
 
+TEST_CASE("when fewer series come, more of them are sampled again, and few are copied meanwhile") {
+    series_samples samples;
+    for (std::uint64_t i = 0; i < 100'000; ++i) arrive(samples, i);
+    const unsigned thin = samples.level_back();
+    CHECK(thin > 3);
+    samples.end_hour();
+    CHECK(samples.level_back() == thin);
+    for (unsigned hour = 0; hour <= thin + 1; ++hour) samples.end_hour();
+    CHECK(samples.level_back() == 0);
+}
+
 TEST_CASE("samples are what they were after they were saved") {
     series_samples samples, loaded;
     for (std::uint64_t i = 0; i < 10'000; ++i) arrive(samples, i);
