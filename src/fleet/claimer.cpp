@@ -133,7 +133,7 @@ net::awaitable<claimer::end> claimer::ask_one(const claim& one, claim_terms term
 net::awaitable<std::optional<claim_answer>> claimer::send(const claim& one, const claim_terms& terms,
                                                           std::string_view tenant, clock::time_point limit) {
     shared_.metrics.waiting.add();
-    const turns::turn mine = co_await turns_.take(tenant, limit);
+    const fair_queue::turn mine = co_await turns_.take(tenant, limit);
     shared_.metrics.waiting.sub();
     if (!mine) {
         shared_.metrics.no_turn.add();

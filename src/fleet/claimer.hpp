@@ -8,7 +8,7 @@
 
 #include "claim/questions.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "fleet/turns.hpp"
+#include "net/fair_queue.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
 #include "system/clock.hpp"
@@ -21,7 +21,7 @@ namespace seriesgate {
 class claimer {
     fleet_shared& shared_;
     redis_client client_;
-    turns turns_;
+    fair_queue turns_;
     std::vector<share_charge> charges_;  // of the series that is looked at
 
   public:

@@ -16,9 +16,9 @@
 
 namespace seriesgate {
 
-/// A bounded number of claims under way, and a bounded number that wait; those wait by tenant, and tenants take turns:
+/// A bounded number of claims under way, and a bounded number that wait; those wait by key, and keys take turns:
 /// one with an explosion does not keep the others from asking. Threads: the worker's.
-class turns {
+class fair_queue {
     struct waiter {
         async_timer wakes;
         bool has_turn = false;
@@ -29,20 +29,20 @@ class turns {
     std::size_t free_;
     const std::size_t waiting_max_;
     std::size_t waiting_ = 0;
-    std::map<std::string, queue, std::less<>> by_tenant_;  // none is empty
-    std::string last_;                                     // tenant that was served
-    const std::shared_ptr<turns*> here_;                   // null when it has gone
+    std::map<std::string, queue, std::less<>> by_key_;  // none is empty
+    std::string last_;                                  // key that was served
+    const std::shared_ptr<fair_queue*> here_;           // null when it has gone
 
   public:
     using clock = monotonic_clock;
 
-    /// The right to ask; goes on to the next when it is destroyed. It may outlive the turns: a claim that was under way
+    /// The right to ask; goes on to the next when it is destroyed. It may outlive the queue: what was under way
     /// when its worker ended does.
     class turn {
-        std::shared_ptr<turns*> of_;  // null: none
+        std::shared_ptr<fair_queue*> of_;  // null: none
 
       public:
-        explicit turn(std::shared_ptr<turns*> of) noexcept : of_(std::move(of)) {}
+        explicit turn(std::shared_ptr<fair_queue*> of) noexcept : of_(std::move(of)) {}
         turn(turn&& other) noexcept = default;
         turn& operator=(turn&& other) noexcept {
             std::swap(of_, other.of_);
@@ -55,17 +55,17 @@ class turns {
         explicit operator bool() const noexcept { return of_ != nullptr; }
     };
 
-    turns(net::io_context& io, std::size_t at_once, std::size_t waiting_max)
-        : io_(io), free_(at_once), waiting_max_(waiting_max), here_(std::make_shared<turns*>(this)) {}
-    ~turns() { *here_ = nullptr; }
+    fair_queue(net::io_context& io, std::size_t at_once, std::size_t waiting_max)
+        : io_(io), free_(at_once), waiting_max_(waiting_max), here_(std::make_shared<fair_queue*>(this)) {}
+    ~fair_queue() { *here_ = nullptr; }
 
-    net::awaitable<turn> take(std::string_view tenant, clock::time_point limit);
+    net::awaitable<turn> take(std::string_view key, clock::time_point limit);
 
     [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
 
   private:
     void pass_on() noexcept;
-    void leave(std::string_view tenant, const std::shared_ptr<waiter>& gone);
+    void leave(std::string_view key, const std::shared_ptr<waiter>& gone);
 };
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-#include "fleet/turns.hpp"
+#include "net/fair_queue.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -17,10 +17,10 @@ using namespace std::chrono_literals;
 /// Who asks for turns, and in which order they get them.
 struct queue_of_askers {
     net::io_context io;
-    turns under_test;
+    fair_queue under_test;
     std::vector<std::string> served;
     std::vector<std::string> turned_away;
-    std::list<turns::turn> held;
+    std::list<fair_queue::turn> held;
 
     queue_of_askers(std::size_t at_once, std::size_t waiting_max) : under_test{io, at_once, waiting_max} {}
     ~queue_of_askers() {
@@ -28,7 +28,7 @@ struct queue_of_askers {
     }
 
     void ask(const std::string& tenant, std::chrono::milliseconds limit = 10s) {
-        net::co_spawn(io, wait(tenant, turns::clock::now() + limit), net::detached);
+        net::co_spawn(io, wait(tenant, fair_queue::clock::now() + limit), net::detached);
         run();
     }
     void release() {
@@ -40,7 +40,7 @@ struct queue_of_askers {
         io.poll();
     }
 
-    net::awaitable<void> wait(std::string tenant, turns::clock::time_point limit) {
+    net::awaitable<void> wait(std::string tenant, fair_queue::clock::time_point limit) {
         auto mine = co_await under_test.take(tenant, limit);
         if (!mine) {
             turned_away.push_back(tenant);
@@ -53,7 +53,7 @@ struct queue_of_askers {
 
 using names = std::vector<std::string>;
 
-TEST_CASE("as many ask at once as may, the next one when one is done", "[fleet]") {
+TEST_CASE("as many ask at once as may, the next one when one is done") {
     queue_of_askers queue{2, 10};
     for (const char* tenant : {"a", "a", "a"}) queue.ask(tenant);
     CHECK(queue.served == names{"a", "a"});
@@ -63,14 +63,14 @@ TEST_CASE("as many ask at once as may, the next one when one is done", "[fleet]"
     CHECK(queue.under_test.waiting() == 0);
 }
 
-TEST_CASE("tenants take turns, however many requests one of them has", "[fleet]") {
+TEST_CASE("tenants take turns, however many requests one of them has") {
     queue_of_askers queue{1, 10};
     for (const char* tenant : {"b", "b", "b", "b", "a", "c"}) queue.ask(tenant);
     for (int i = 0; i < 5; ++i) queue.release();
     CHECK(queue.served == names{"b", "a", "b", "c", "b", "b"});
 }
 
-TEST_CASE("who comes when too many wait is turned away at once", "[fleet]") {
+TEST_CASE("who comes when too many wait is turned away at once") {
     queue_of_askers queue{1, 2};
     for (const char* tenant : {"a", "b", "c", "d"}) queue.ask(tenant);
     CHECK(queue.turned_away == names{"d"});
@@ -79,7 +79,7 @@ TEST_CASE("who comes when too many wait is turned away at once", "[fleet]") {
     CHECK(queue.turned_away == names{"d"});
 }
 
-TEST_CASE("who has waited for too long leaves, and the turn goes to the next", "[fleet]") {
+TEST_CASE("who has waited for too long leaves, and the turn goes to the next") {
     queue_of_askers queue{1, 10};
     queue.ask("a");
     queue.ask("b", -1ms);
@@ -93,12 +93,12 @@ TEST_CASE("who has waited for too long leaves, and the turn goes to the next", "
     CHECK(queue.served == names{"a", "c", "d"});
 }
 
-TEST_CASE("a turn that is given back when there are no turns any more goes to nobody", "[fleet]") {
+TEST_CASE("a turn that is given back when there are no turns any more goes to nobody") {
     net::io_context io;
-    std::optional<turns> gone{std::in_place, io, 1u, 10u};
-    std::vector<turns::turn> held;
-    const auto ask = [](turns& of, std::vector<turns::turn>& into) -> net::awaitable<void> {
-        auto mine = co_await of.take("a", turns::clock::now() + 10s);
+    std::optional<fair_queue> gone{std::in_place, io, 1u, 10u};
+    std::vector<fair_queue::turn> held;
+    const auto ask = [](fair_queue& of, std::vector<fair_queue::turn>& into) -> net::awaitable<void> {
+        auto mine = co_await of.take("a", fair_queue::clock::now() + 10s);
         into.push_back(std::move(mine));
     };
     net::co_spawn(io, ask(*gone, held), net::detached);
