@@ -30,6 +30,7 @@ struct sample_counts {
     std::uint64_t received = 0;
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;
+    std::uint64_t left_out = 0;  ///< of series that break a rule; received = accepted + refused + left_out
     std::uint64_t stored = 0;
     std::uint64_t failed = 0;
 };
@@ -37,6 +38,7 @@ struct sample_counts {
 /// What was left out of requests, though no limit refused it.
 struct dropped_counts {
     std::uint64_t unknown_entries = 0;  ///< stale markers and exemplars of series that are not known
+    named_counts left_out_series{};     ///< entries that break a rule, by what is wrong with them
     std::uint64_t untranslated_series = 0;
     std::uint64_t untranslated_histograms = 0;
 };

@@ -90,11 +90,8 @@ json::object to_json(const request_counts& requests) {
 }
 
 json::object to_json(const sample_counts& samples) {
-    return {{"received", samples.received},
-            {"accepted", samples.accepted},
-            {"refused", samples.refused},
-            {"stored", samples.stored},
-            {"failed", samples.failed}};
+    return {{"received", samples.received}, {"accepted", samples.accepted}, {"refused", samples.refused},
+            {"leftOut", samples.left_out},  {"stored", samples.stored},     {"failed", samples.failed}};
 }
 
 json::object to_json(const delivery_facts& delivery) {
@@ -108,6 +105,7 @@ json::object to_json(const delivery_facts& delivery) {
 
 json::object to_json(const dropped_counts& dropped) {
     return {{"unknownEntries", dropped.unknown_entries},
+            {"leftOutSeries", to_json(dropped.left_out_series)},
             {"untranslatedSeries", dropped.untranslated_series},
             {"untranslatedHistograms", dropped.untranslated_histograms}};
 }

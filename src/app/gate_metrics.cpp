@@ -50,12 +50,14 @@ sample_counts count_samples(const ingest_metrics& of) {
     return {.received = of.samples_received.value(),
             .accepted = of.samples_accepted.value(),
             .refused = of.samples_refused.value(),
+            .left_out = of.samples_left_out.value(),
             .stored = of.samples_stored.value(),
             .failed = of.samples_failed.value()};
 }
 
 dropped_counts count_dropped(const ingest_metrics& of) {
     return {.unknown_entries = of.unknown_dropped.value(),
+            .left_out_series = by_name(of.series_left_out),
             .untranslated_series = of.untranslated_series.value(),
             .untranslated_histograms = of.untranslated_histograms.value()};
 }

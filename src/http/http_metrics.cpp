@@ -11,9 +11,9 @@ namespace {
 
 /// In the order of the enumerators.
 constexpr std::array<std::string_view, counter_by<reject_reason>::size> reject_reason_names{
-    "malformed",    "invalid_http", "too_large",       "unsupported_media", "method_not_allowed", "unknown_path",
-    "timeout",      "overloaded",   "queue_delay",     "refused",           "untranslated",       "loop",
-    "bad_argument", "pages_held",   "unauthenticated", "forbidden",         "passwords_held"};
+    "malformed", "invalid_http", "too_large",   "unsupported_media", "method_not_allowed", "unknown_path",
+    "timeout",   "overloaded",   "queue_delay", "refused",           "untranslated",       "left_out",
+    "loop",      "bad_argument", "pages_held",  "unauthenticated",   "forbidden",          "passwords_held"};
 
 constexpr std::array<std::string_view, counter_by<connection_bound>::size> connection_bound_names{
     "max_connections", "max_connections_per_peer", "descriptors", "max_handshakes"};

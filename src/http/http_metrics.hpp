@@ -23,6 +23,7 @@ enum class reject_reason : std::uint8_t {
     queue_delay,         ///< 503: requests wait for longer than maxQueueDelay before they are worked on
     refused,             ///< rejectStatus: a limit is spent, and its senders are to be told
     untranslated,        ///< 400: the rest is stored, but not what remote write 1 has no words for
+    left_out,            ///< 400: the rest is stored, but not series that break a rule
     loop,                ///< 508: has been here before
     bad_argument,        ///< 400: of a question to the gate itself
     pages_held,          ///< 503: a page while too many others are being made or read

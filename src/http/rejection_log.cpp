@@ -16,7 +16,8 @@ constexpr std::size_t user_bytes_max = 100;
 std::optional<std::uint64_t> rejection_log::count(reject_reason reason,
                                                   std::chrono::steady_clock::time_point now) noexcept {
     assert(reason < reject_reason::count_);
-    if (reason == reject_reason::refused || reason == reject_reason::untranslated) return std::nullopt;
+    if (reason == reject_reason::refused || reason == reject_reason::untranslated || reason == reject_reason::left_out)
+        return std::nullopt;
     return logs_[static_cast<std::size_t>(reason)].count(1, now);
 }
 

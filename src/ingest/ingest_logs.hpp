@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "ingest/left_out.hpp"
 #include "ingest/lost_log.hpp"
 #include "ingest/refusal_log.hpp"
 #include "ingest/store_error_log.hpp"
@@ -14,6 +15,7 @@ namespace seriesgate {
 struct ingest_logs {
     refusal_log refused{};
     refusal_log observed{};  ///< what would be refused
+    left_out_log left_out{};
     store_error_log store_errors{};
     lost_log unconfirmed{std::chrono::minutes{1}};  ///< the store does not say what it has written
     lost_log partly_written{};                      ///< less than it was sent

@@ -29,6 +29,11 @@ void write(exposition& out, const ingest_metrics& metrics) {
                   "Series entries that were left out because upstream.protocol is v1 and a store would drop them: no "
                   "metric name, a label's name twice, no UTF-8.",
                   metrics.untranslated_series);
+    write_counters(out, "seriesgate_series_left_out_total",
+                   "Series entries that were left out of their requests because they break a rule of remote write.",
+                   "reason", metrics.series_left_out);
+    write_counter(out, "seriesgate_samples_left_out_total",
+                  "Samples and native histograms of seriesgate_series_left_out_total.", metrics.samples_left_out);
     write_counter(out, "seriesgate_samples_received_total",
                   "Samples and native histograms received in requests that decode.", metrics.samples_received);
     write_counter(out, "seriesgate_samples_accepted_total", "Samples and native histograms that passed the limits.",

@@ -4,6 +4,7 @@
 #include "ingest/limit_counters.hpp"
 #include "metrics/counters.hpp"
 #include "plan/forwarding.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 
@@ -17,10 +18,12 @@ struct ingest_metrics {
     counter partly_written_requests;            ///< of remote write 2: the upstream's 2xx said less than was sent
     counter untranslated_histograms;            ///< with custom buckets, which remote write 1 has not
     counter untranslated_series;                ///< entries that a store of remote write 1 would drop in silence
+    counter_by<series_fault> series_left_out;   ///< entries that break a rule
     counter query_arguments_dropped;            ///< of senders' queries, see upstream.forwardQuery
     counter requests_discarded;                 ///< accepted and dropped because upstream.url is `discard:`
 
     alignas(64) counter samples_received;
+    counter samples_left_out;  ///< of entries that break a rule
     counter samples_accepted;  ///< stored + failed + those that the upstream has yet to answer
     counter samples_refused;
     counter samples_refused_by_limits;  ///< of these, all but stale markers of unknown series; a counter of its own,

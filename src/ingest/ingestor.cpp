@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ingest/culprits.hpp"
+#include "ingest/left_out.hpp"
 #include "ingest/refusals.hpp"
 #include "ingest/rejections.hpp"
 #include "ingest/tell_rest.hpp"
@@ -27,13 +28,21 @@ constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 
 constexpr auto maintenance_interval = std::chrono::seconds{1};
 
+/// A body that decodes to more waits until no other such body of its worker is being read.
+constexpr std::size_t giant_bytes = 1u << 20;
+constexpr std::size_t giants_waiting_max = 1'024;
+
 /// A request waits for its fleet's next hour to begin, and for no other.
 constexpr int hours_asked_max = 3;
 
 }  // namespace
 
 ingestor::ingestor(net::io_context& io, ingest_shared& shared)
-    : io_(io), shared_(shared), pool_(shared.settings, shared.key, shared.labels), relay_(io, shared) {
+    : io_(io),
+      shared_(shared),
+      pool_(shared.settings, shared.key, shared.labels),
+      relay_(io, shared),
+      giants_(io, 1, giants_waiting_max) {
     if (shared.fleet == nullptr) return;
     claimer_.emplace(io, *shared.fleet);
     teller_.emplace(io, *shared.fleet, *claimer_, shared.limiter, shared.key);
@@ -94,9 +103,9 @@ net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request,
                                 fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
         if (!relay_.take_room(request)) co_return overloaded(request.memory.use());
         const work_pool::lease work = pool_.take(request.memory);
-        const auto decoded = decode(request, kind, *work);
+        const auto decoded = co_await read(request, kind, *work);
         if (!decoded) co_return decoded.error();
-        const auto decided = co_await decide(*decoded, kind.version, tenant, request.memory, *work);
+        const auto decided = co_await decide(tenant, request.memory, *work);
         if (!decided) co_return decided.error();
         const decided_request whole{
             .from = request, .kind = kind, .tenant = tenant, .decoded = *decoded, .decided = *decided};
@@ -113,25 +122,52 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
         .decided = request.decided, .tenant = request.tenant, .planning = work.planning, .limiter = shared_.limiter};
     log_refusals(told, shared_.logs);
     count_refusals(told, shared_.metrics);
+    count_left_out(request.decided, shared_.metrics);
+    log_left_out({.decided = request.decided,
+                  .planning = work.planning,
+                  .sender = request.from.sender,
+                  .tenant = request.tenant},
+                 shared_.logs.left_out);
     note_culprits(request, work.planning, shared_);
     return std::move(*made);
 }
 
-result<bytes_view, reply> ingestor::decode(const http_request& request, const media& kind, request_work& work) {
+/// Decodes a body and reads its series. What takes long does so in steps, between which others of the worker are
+/// served; of bodies that decode to much only one is worked on.
+/// @return the decoded body, or the answer that rejects the request.
+net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& request, const media& kind,
+                                                         request_work& work) {
     const std::uint64_t decoded_max = shared_.settings.server.decoded_bytes_max;
     const auto size = body_codec::decoded_size(kind.coding, request.body, decoded_max);
-    if (!size) return undecodable(size.error(), decoded_max);
-    if (!work.memory->grow(*size)) return overloaded(request.memory.use());
+    if (!size) co_return undecodable(size.error(), decoded_max);
+    std::optional<fair_queue::turn> turn;
+    if (*size > giant_bytes) {
+        const auto patience = shared_.settings.upstream.timeout;
+        turn.emplace(co_await giants_.take(request.sender, fair_queue::clock::now() + patience));
+        if (!*turn) co_return too_busy(patience, shared_.settings.server.queue_delay_max);
+    }
+    const auto decoded = decode(request, kind, *size, work);
+    if (!decoded) co_return decoded.error();
+    work.planning.begin(*decoded, request.tenant, kind.version);
+    while (work.planning.read_on()) co_await net::post(io_, net::use_awaitable);
+    const wire_error wrong = work.planning.read_error();
+    if (wrong.code != wire_errc::none) co_return malformed(wrong);
+    co_return *decoded;
+}
+
+/// @param size of the decoded body, or more.
+result<bytes_view, reply> ingestor::decode(const http_request& request, const media& kind, std::size_t size,
+                                           request_work& work) {
+    const std::uint64_t decoded_max = shared_.settings.server.decoded_bytes_max;
+    if (!work.memory->grow(size)) return overloaded(request.memory.use());
     const auto decoded = work.codec.decode(kind.coding, request.body, decoded_max, work.decoding);
     if (!decoded) return undecodable(decoded.error(), decoded_max);
     shared_.metrics.decoded_bytes.add(decoded->size());
     return *decoded;
 }
 
-net::awaitable<result<plan, reply>> ingestor::decide(bytes_view decoded, protocol version, std::string_view tenant,
-                                                     const inflight_lease& body, request_work& work) {
-    const wire_error wrong = work.planning.read(decoded, tenant, version);
-    if (wrong.code != wire_errc::none) co_return malformed(wrong);
+net::awaitable<result<plan, reply>> ingestor::decide(std::string_view tenant, const inflight_lease& body,
+                                                     request_work& work) {
     const std::uint64_t asking = claimer_ ? work.planning.entry_count() * questions::series_bytes_max : 0;
     if (!work.memory->grow(work.planning.bytes() + asking)) co_return overloaded(body.use());
     if (!claimer_) {

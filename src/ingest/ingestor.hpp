@@ -14,6 +14,7 @@
 #include "ingest/relay.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/work_pool.hpp"
+#include "net/fair_queue.hpp"
 
 namespace seriesgate {
 
@@ -23,6 +24,7 @@ class ingestor {
     ingest_shared& shared_;
     work_pool pool_;
     relay relay_;
+    fair_queue giants_;               // by address, one after the other: the worker has others to serve
     std::optional<claimer> claimer_;  // in a fleet, as
     std::optional<teller> teller_;
 
@@ -47,9 +49,10 @@ class ingestor {
   private:
     net::awaitable<result<outgoing, reply>> prepare(http_request& request, const media& kind);
     result<outgoing, reply> make(const decided_request& request, request_work& work);
-    result<bytes_view, reply> decode(const http_request& request, const media& kind, request_work& work);
-    net::awaitable<result<plan, reply>> decide(bytes_view decoded, protocol version, std::string_view tenant,
-                                               const inflight_lease& body, request_work& work);
+    net::awaitable<result<bytes_view, reply>> read(const http_request& request, const media& kind, request_work& work);
+    result<bytes_view, reply> decode(const http_request& request, const media& kind, std::size_t size,
+                                     request_work& work);
+    net::awaitable<result<plan, reply>> decide(std::string_view tenant, const inflight_lease& body, request_work& work);
     net::awaitable<result<plan, wire_error>> decide_in_fleet(std::string_view tenant, request_work& work);
     net::awaitable<reply> send(const http_request& request, const outgoing& sent);
     void count(const outgoing& made);

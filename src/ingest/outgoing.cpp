@@ -5,7 +5,10 @@
 #include <span>
 #include <utility>
 
+#include "ingest/left_out.hpp"
 #include "ingest/texts.hpp"
+#include "limit/compiled_rules.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
 namespace {
@@ -83,6 +86,13 @@ bool make_body(const decided_request& request, request_work& work, outgoing& mad
     return true;
 }
 
+/// Remote write 2 asks for an error with the counts of what was written. A version 1 sender would send smaller or other
+/// requests for an error, or the same one for ever: it hears of it only if it wants to hear of refusals.
+bool is_left_out_told(const decided_request& request, series_limiter& limiter) {
+    if (request.decided.left_out_series == 0) return false;
+    return request.kind.version == protocol::v2 || answer_of(*limiter.rules(), request.tenant) == limit_answer::reject;
+}
+
 }  // namespace
 
 std::optional<outgoing> make_outgoing(const decided_request& request, request_work& work, series_limiter& limiter,
@@ -93,10 +103,11 @@ std::optional<outgoing> make_outgoing(const decided_request& request, request_wo
     if (goes_on && is_for_translation(request, upstream)) made.forward = forwarding::translated;
     if (!make_body(request, work, made)) return std::nullopt;
     made.refused_told = refused_text(decided, request.tenant, work.planning, limiter);
+    if (is_left_out_told(request, limiter)) made.left_out_told = left_out_text(decided, work.planning);
 
     assert((made.body == nullptr) == (made.forward == forwarding::nothing));
     assert(made.body == nullptr || !made.body->empty());
-    assert(made.forward != forwarding::unchanged || made.decided.refused_series == 0);
+    assert(made.forward != forwarding::unchanged || made.decided.refused_series + made.decided.left_out_series == 0);
     assert(made.untranslated.samples <= made.decided.accepted().samples);
     return made;
 }

@@ -32,6 +32,7 @@ struct outgoing {
     entry_counts untranslated{};      ///< its counts
     std::string untranslated_told{};  ///< what the sender is to be told of that; empty: nothing
     std::string refused_told{};       ///< and of refused series
+    std::string left_out_told{};      ///< and of series that break a rule
 };
 
 /// A request that has been decoded and decided about.

@@ -13,11 +13,10 @@ namespace {
 bool is_over_bound(wire_errc code) {
     switch (code) {
         case wire_errc::declared_size_over_limit:
+        case wire_errc::expands_too_much:
         case wire_errc::series_over_limit:
-        case wire_errc::labels_over_limit:
-        case wire_errc::label_bytes_over_limit:
+        case wire_errc::unordered_labels_over_limit:
         case wire_errc::symbols_over_limit:
-        case wire_errc::series_label_bytes_over_limit:
         case wire_errc::request_symbol_bytes_over_limit:
         case wire_errc::rule_work_over_limit:
             return true;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "ingest/left_out.hpp"
 #include "ingest/texts.hpp"
 #include "ingest/written_counts.hpp"
 
@@ -53,11 +54,11 @@ void tell_refused(const plan_counts& decided, reply& answer) {
 }
 
 /// A line after the store's own error, if that may have a body and it can be read.
-void append_refused(const plan_counts& decided, reply& answer) {
+void append_line(std::string_view summary, reply& answer) {
     const bool is_compressed = answer.headers.find(http::field::content_encoding) != answer.headers.end();
     if (is_compressed || answer.status == 304) return;
     if (!answer.body.empty() && answer.body.back() != '\n') answer.body += '\n';
-    answer.body += "seriesgate: also " + refused_summary(decided) + "\n";
+    answer.body.append("seriesgate: also ").append(summary).append("\n");
 }
 
 /// What is wrong though the store has taken what it was sent.
@@ -70,31 +71,38 @@ void turn_into_error(unsigned status, std::string_view text, reply& answer) {
     for (const auto& field : error.headers) answer.headers.set(field.name_string(), field.value());
 }
 
-/// Turns a success into the error that its sender is to have, if it is to have one. What could not be translated comes
-/// behind refused series.
-void tell_left_out(const outgoing& sent, const answer_rules& rules, reply& answer) {
-    const bool is_refused = !sent.refused_told.empty();
-    const bool is_untranslated = !sent.untranslated_told.empty();
-    if (!is_refused && !is_untranslated) return;
-    const std::string separator = is_refused && is_untranslated ? "\n" : "";
-    turn_into_error(is_refused ? rules.reject_status : 400, sent.refused_told + separator + sent.untranslated_told,
-                    answer);
-    answer.rejected = is_refused ? reject_reason::refused : reject_reason::untranslated;
+/// Turns a success into the error that its sender is to have, if it is to have one. Refused series come first.
+void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer) {
+    std::string text;
+    const auto add = [&](const std::string& told, reject_reason reason) {
+        if (told.empty()) return;
+        if (text.empty()) answer.rejected = reason;
+        text.append(text.empty() ? "" : "\n").append(told);
+    };
+    add(sent.refused_told, reject_reason::refused);
+    add(sent.left_out_told, reject_reason::left_out);
+    add(sent.untranslated_told, reject_reason::untranslated);
+    if (!text.empty()) turn_into_error(sent.refused_told.empty() ? 400 : rules.reject_status, text, answer);
 }
 
 }  // namespace
 
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer) {
     assert(sent.refused_told.empty() || sent.decided.refused_series != 0);
+    assert(sent.left_out_told.empty() || sent.decided.left_out_series != 0);
     assert((sent.body == nullptr) == (sent.forward == forwarding::nothing));
     if (sent.decided.refused_series != 0) {
         tell_refused(sent.decided, answer);
-        if (!is_success(answer.status)) append_refused(sent.decided, answer);
+        if (!is_success(answer.status)) append_line(refused_summary(sent.decided), answer);
+    }
+    if (sent.decided.left_out_series != 0) {
+        answer.headers.set("X-Seriesgate-Left-Out-Series", std::to_string(sent.decided.left_out_series));
+        if (!is_success(answer.status)) append_line(left_out_summary(sent.decided), answer);
     }
     if (!is_success(answer.status)) return confirmation::none_due;
     const bool has_counts = sent.version == protocol::v2;
     const confirmation written = has_counts ? tell_written(sent, rules, answer) : confirmation::none_due;
-    tell_left_out(sent, rules, answer);
+    tell_errors(sent, rules, answer);
     return written;
 }
 

@@ -48,6 +48,7 @@ void tell_rest(ingest_shared& of) {
                   {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});
     });
     log_further_refusals(of.logs);
+    of.logs.left_out.log_rest();
     if (const auto news = of.logs.partly_written.rest())
         log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
     if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);

@@ -11,6 +11,7 @@
 #include "limit/verdict.hpp"
 #include "plan/forwarding.hpp"
 #include "plan/plan_counts.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 
@@ -21,6 +22,12 @@ struct refused_entry {
     offered_series series;
     verdict reason = verdict::refused_hourly;
     limit_number limit = global_limit;
+};
+
+/// An entry that breaks a rule.
+struct left_out_entry {
+    byte_range record;
+    series_fault fault = series_fault::label_without_name;
 };
 
 /// What one limit has refused of a request, or would have.
@@ -35,14 +42,15 @@ inline constexpr std::size_t told_max = 32;
 
 /// Borrows from its planner, until that goes on to another request or shrinks: keep the counts.
 struct plan : plan_counts {
-    forwarding forward = forwarding::unchanged;  ///< never translated: that is not the planner's business
-    std::span<const byte_range> removed;         ///< ascending, disjoint, within the body
-    std::span<const limit_share> refused_by;     ///< in the order of their first entries
-    std::span<const limit_share> observed_by;    ///< by limits that only observe: admitted for all that
-    std::span<const refused_entry> told;         ///< those to tell the sender of, up to told_max
-    std::span<const std::uint32_t> arrived;      ///< see undecided
-    std::span<const std::uint32_t> returned;     ///< see undecided
-    std::span<const std::uint32_t> turned_away;  ///< see undecided
+    forwarding forward = forwarding::unchanged;        ///< never translated: that is not the planner's business
+    std::span<const byte_range> removed;               ///< ascending, disjoint, within the body
+    std::span<const left_out_entry> left_out_entries;  ///< ascending; in removed, too
+    std::span<const limit_share> refused_by;           ///< in the order of their first entries
+    std::span<const limit_share> observed_by;          ///< by limits that only observe: admitted for all that
+    std::span<const refused_entry> told;               ///< those to tell the sender of, up to told_max
+    std::span<const std::uint32_t> arrived;            ///< see undecided
+    std::span<const std::uint32_t> returned;           ///< see undecided
+    std::span<const std::uint32_t> turned_away;        ///< see undecided
 };
 
 }  // namespace seriesgate

@@ -31,7 +31,9 @@ struct entry_counts {
 struct plan_counts {
     entry_counts received;
     entry_counts refused;
-    std::uint64_t refused_series = 0;           ///< distinct within the request
+    entry_counts left_out;              ///< of entries that break a rule: not for a store, and no matter of limits
+    std::uint64_t left_out_series = 0;  ///< these entries
+    std::uint64_t refused_series = 0;   ///< distinct within the request
     std::uint64_t refused_unknown_entries = 0;  ///< entries dropped as verdict::unknown
     std::uint64_t refused_unknown_samples = 0;  ///< their stale markers, which count as samples
     std::uint32_t metadata = 0;
@@ -39,7 +41,8 @@ struct plan_counts {
 
     [[nodiscard]] entry_counts accepted() const noexcept {
         entry_counts left = received;
-        return left -= refused;
+        left -= refused;
+        return left -= left_out;
     }
 };
 

@@ -1,6 +1,8 @@
 #include "plan/planner.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <cstddef>
 
 #include "claim/questions.hpp"
 #include "core/kept_memory.hpp"
@@ -16,42 +18,77 @@ result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& li
 }
 
 wire_error planner::read(bytes_view body, std::string_view tenant, protocol version) {
-    version_ = version;
-    tenant_ = tenant_key_of(tenant, key_);
-    if (version == protocol::v2) {
-        reader_v2_.reset(body, symbol_bytes_max_);
-        return read_all(reader_v2_, body.size());
-    }
-    reader_.reset(body);
-    return read_all(reader_, body.size());
+    begin(body, tenant, version);
+    while (read_on()) continue;
+    return read_error();
 }
 
 /// The whole request is read before anything is decided: a malformed one must change nothing.
-template <class Reader>
-wire_error planner::read_all(Reader& reader, [[maybe_unused]] std::size_t body_bytes) {
-    const tenant_key tenant = tenant_;
+void planner::begin(bytes_view body, std::string_view tenant, protocol version) {
+    version_ = version;
+    tenant_ = tenant_key_of(tenant, key_);
     offered_.clear();
     entries_.clear();
     is_read_ = false;
     empty_entries_ = 0;
-    while (reader.next()) {
-        const series_view& series = reader.series();
-        assert(series.record.size != 0 && series.record.end() <= body_bytes);
-        assert(entries_.empty() || entries_.back().record.end() <= series.record.offset);
-        if (!series.holds_data()) [[unlikely]] {  // no store makes a series of it: it passes as metadata does
-            ++empty_entries_;
-            continue;
-        }
-        offered_.push_back({.fingerprint = fingerprint_of(series.labels_hash, tenant),
-                            .samples = series.samples + series.histograms,
-                            .admits = series.admits});
-        entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
+    left_out_.clear();
+    left_out_counts_ = {};
+    read_steps_ = 0;
+    if (version == protocol::v2) {
+        reader_v2_.reset(body, symbol_bytes_max_);
+    } else {
+        reader_.reset(body);
     }
-    metadata_ = reader.metadata_count();
-    is_read_ = !reader.failed();
-    assert(offered_.size() == entries_.size());
-    assert(offered_.size() + empty_entries_ <= series_per_request_max);
-    return reader.error();
+}
+
+bool planner::read_on() {
+    return version_ == protocol::v2 ? read_some(reader_v2_) : read_some(reader_);
+}
+
+template <class Reader>
+bool planner::read_some(Reader& reader) {
+    const std::size_t end_of_step = ++read_steps_ * step_bytes;
+    std::size_t done = 0;
+    while (done < end_of_step) {
+        for (int i = 0; i < entries_at_once; ++i) {
+            if (!reader.next()) {
+                metadata_ = reader.metadata_count();
+                is_read_ = !reader.failed();
+                assert(offered_.size() == entries_.size());
+                assert(offered_.size() + empty_entries_ + left_out_.size() <= series_per_request_max);
+                return false;
+            }
+            take(reader);
+        }
+        done = reader.series().record.end() + unordered_label_bytes * reader.unordered_labels();
+    }
+    return true;
+}
+
+template <class Reader>
+void planner::take(const Reader& reader) {
+    const series_view& series = reader.series();
+    assert(entries_.empty() || entries_.back().record.end() <= series.record.offset);
+    if (!series.holds_data())
+        [[unlikely]] {  // if it is sound: no store makes a series of it, it passes as metadata does
+        if (const left_out_series* wrong = reader.left_out()) {
+            leave_out(series.record, *wrong);
+        } else {
+            ++empty_entries_;
+        }
+        return;
+    }
+    offered_.push_back({.fingerprint = fingerprint_of(series.labels_hash, tenant_),
+                        .samples = series.samples + series.histograms,
+                        .admits = series.admits});
+    entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
+}
+
+void planner::leave_out(byte_range record, const left_out_series& series) {
+    left_out_.push_back({.record = record, .fault = series.fault});
+    left_out_counts_ += {.samples = series.samples + std::uint64_t{series.histograms},
+                         .histograms = series.histograms,
+                         .exemplars = series.exemplars};
 }
 
 result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant) {
@@ -99,7 +136,8 @@ result<plan, wire_error> planner::collect_if(bool settled) {
 }
 
 std::size_t planner::bytes() const noexcept {
-    return held_bytes(offered_) + held_bytes(entries_) + offered_.size() * decided_entry_bytes + reader_v2_.bytes();
+    return held_bytes(offered_) + held_bytes(entries_) + offered_.size() * decided_entry_bytes + reader_v2_.bytes() +
+           held_bytes(left_out_) + left_out_.size() * sizeof(byte_range);
 }
 
 void planner::shrink() {
@@ -108,6 +146,7 @@ void planner::shrink() {
     hasher_.shrink();
     give_back(offered_);
     give_back(entries_);
+    give_back(left_out_);
     give_back(verdicts_);
     give_back(removed_);
     refused_series_.shrink();
@@ -117,10 +156,14 @@ void planner::shrink() {
 
 std::span<const label_view> planner::labels(std::size_t index) {
     assert(index < entries_.size());
+    return labels_of(entries_[index].record);
+}
+
+std::span<const label_view> planner::labels_of(byte_range record) {
     if (version_ == protocol::v2) {
-        reader_v2_.labels(entries_[index].record, labels_);
+        reader_v2_.labels(record, labels_);
     } else {
-        reader_.labels(entries_[index].record, labels_);
+        reader_.labels(record, labels_);
     }
     return labels_;
 }
@@ -165,8 +208,16 @@ plan planner::collect() {
 
     counts.received = accepted;
     counts.received += refused;
+    counts.received += left_out_counts_;
+    counts.left_out = left_out_counts_;
+    counts.left_out_series = left_out_.size();
     counts.refused = refused;
     counts.refused_series = refused_series_.count();
+    assert(counts.refused_series <= removed_.size());
+    assert((counts.refused_series == 0) == removed_.empty());
+    assert(counts.refused_unknown_entries <= removed_.size());
+    made.left_out_entries = left_out_;
+    remove_left_out();
     made.removed = removed_;
     made.refused_by = refused_by_.all();
     made.observed_by = observed_by_.all();
@@ -175,10 +226,15 @@ plan planner::collect() {
     made.returned = scratch_.returned;
     made.turned_away = scratch_.turned_away;
     made.forward = what_is_left();
-    assert(counts.refused_series <= removed_.size());
-    assert((counts.refused_series == 0) == removed_.empty());
-    assert(counts.refused_unknown_entries <= removed_.size());
     return made;
+}
+
+/// Both are in the order of the body.
+void planner::remove_left_out() {
+    if (left_out_.empty()) return;
+    const auto refused_count = static_cast<std::ptrdiff_t>(removed_.size());
+    for (const left_out_entry& each : left_out_) removed_.push_back(each.record);
+    std::ranges::inplace_merge(removed_, removed_.begin() + refused_count, {}, &byte_range::offset);
 }
 
 /// Of series that are admitted now: afterwards they are known, and nobody looks at limits for them.
@@ -207,8 +263,8 @@ refused_entry planner::entry_at(std::size_t index, refusal by) const {
 
 forwarding planner::what_is_left() const noexcept {
     if (removed_.empty()) return forwarding::unchanged;
-    const bool all_refused = removed_.size() == offered_.size();
-    return all_refused && metadata_ == 0 && empty_entries_ == 0 ? forwarding::nothing : forwarding::spliced;
+    const bool is_all = removed_.size() == offered_.size() + left_out_.size();
+    return is_all && metadata_ == 0 && empty_entries_ == 0 ? forwarding::nothing : forwarding::spliced;
 }
 
 }  // namespace seriesgate

@@ -39,6 +39,12 @@ class planner : public label_source {
     /// Of the buffers for an entry that is refused: its index (twice), verdict, limit and range, its place among the
     /// distinct ones.
     static constexpr std::size_t decided_entry_bytes = 88;
+    /// What read_on() does at once: so many bytes are read, or as many times less labels sorted, in about a
+    /// millisecond.
+    static constexpr std::size_t step_bytes = 1u << 20;
+    static constexpr std::size_t unordered_label_bytes = 64;
+    /// Entries after which it looks how far it is. One has 1024 labels at most.
+    static constexpr int entries_at_once = 8;
 
     /// What the decision does not need to know about an entry.
     struct entry {
@@ -51,7 +57,9 @@ class planner : public label_source {
     write_request_v2_reader reader_v2_;
     label_hasher hasher_;
     std::vector<offered_series> offered_;
-    std::vector<entry> entries_;     // as long as offered_
+    std::vector<entry> entries_;  // as long as offered_
+    std::vector<left_out_entry> left_out_;
+    entry_counts left_out_counts_;
     std::vector<verdict> verdicts_;  // when it has been decided: as long as offered_
     std::vector<byte_range> removed_;
     std::vector<refused_entry> told_;
@@ -66,7 +74,8 @@ class planner : public label_source {
     std::uint32_t metadata_ = 0;
     std::uint32_t empty_entries_ = 0;  // see plan_counts
     protocol version_ = protocol::v1;
-    bool is_read_ = false;  // a sound request that has not been decided about yet
+    std::size_t read_steps_ = 0;  // of the body, see read_some()
+    bool is_read_ = false;        // a sound request that has not been decided about yet
     std::size_t symbol_bytes_max_;
 
   public:
@@ -90,6 +99,14 @@ class planner : public label_source {
     /// The first half, for who wants to know what the second one takes: reads all of the body.
     /// @return what is wrong with it; its code is wire_errc::none if nothing is.
     wire_error read(bytes_view body, std::string_view tenant, protocol version);
+    /// The same step by step, for who has others to serve: begin(), then read_on() until it says false, then
+    /// read_error().
+    void begin(bytes_view body, std::string_view tenant, protocol version);
+    /// Reads for about a millisecond. @return whether there is more to read.
+    bool read_on();
+    [[nodiscard]] wire_error read_error() const noexcept {
+        return version_ == protocol::v2 ? reader_v2_.error() : reader_.error();
+    }
     /// In a fleet, between the two: what the shared store is to be asked.
     /// @param at_once says which incumbents are accepted without asking; null: none.
     /// @param aside gets those that it is to be told of afterwards; its tenant is the request's.
@@ -125,13 +142,20 @@ class planner : public label_source {
 
     /// The labels of an entry of the last body. @return valid until the next call.
     std::span<const label_view> labels(std::size_t index) override;
+    /// Of an entry that was left out: the first labels_per_series_max. @return valid until the next call.
+    std::span<const label_view> labels(const left_out_entry& of) { return labels_of(of.record); }
 
   private:
     histogram_family family(std::span<const label_view> labels) override;
+    std::span<const label_view> labels_of(byte_range record);
+    void leave_out(byte_range record, const left_out_series& series);
     template <class Reader>
-    wire_error read_all(Reader& reader, std::size_t body_bytes);
+    bool read_some(Reader& reader);
+    template <class Reader>
+    void take(const Reader& reader);
     result<plan, wire_error> collect_if(bool settled);
     plan collect();
+    void remove_left_out();
     void begin_refused(std::size_t index);
     void note_observed();
     [[nodiscard]] refusal refusal_at(std::size_t index) const;

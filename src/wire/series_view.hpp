@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "core/bytes.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 
@@ -20,6 +22,24 @@ struct series_view {
     bool operator==(const series_view&) const = default;
     /// Nothing but labels and metadata otherwise.
     [[nodiscard]] bool holds_data() const noexcept { return (samples | histograms | exemplars) != 0; }
+};
+
+/// An entry that is well-formed Protocol Buffers and breaks a rule or a bound: no store is to get it.
+struct left_out_series {
+    series_fault fault = series_fault::label_without_name;  ///< the first
+    std::uint32_t samples = 0;
+    std::uint32_t histograms = 0;
+    std::uint32_t exemplars = 0;
+
+    bool operator==(const left_out_series&) const = default;
+    /// Takes an entry's counts away: it is no series.
+    void take_counts(series_view& of) noexcept {
+        samples = std::exchange(of.samples, 0);
+        histograms = std::exchange(of.histograms, 0);
+        exemplars = std::exchange(of.exemplars, 0);
+        of.labels_hash = 0;
+        of.admits = false;
+    }
 };
 
 /// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.

@@ -44,16 +44,16 @@ struct short_ref {
     }
 };
 
-/// Calls `take(ref, where it stands)` for each reference of a packed run, until it returns a fault.
+/// Calls `take(ref)` for each reference of a packed run.
 template <class Take>
-fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0, nullptr))) {
+fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0))) {
     const char* const end = packed.data() + packed.size();
     for (const char* at = packed.data(); at != end;) {
         const char* const start = at;
         std::uint64_t ref = 0;
         at = read_ref(at, end, ref);
         if (at == nullptr) return {wire_errc::packed_truncated, start};
-        if (auto wrong = take(ref, start)) return wrong;
+        take(ref);
     }
     return {};
 }

@@ -183,12 +183,11 @@ void translator::write_exemplar(bytes_view exemplar) {
     inner_.clear();
     bytes_view name;
     bool half = false;
-    const auto take = [&](std::uint64_t ref, const char*) {
+    const auto take = [&](std::uint64_t ref) {
         const bytes_view symbol = reader_.symbol(ref);
         if (half) append_label(inner_, name, symbol);
         name = symbol;
         half = !half;
-        return fault{};
     };
     field_cursor fields{exemplar};
     while (fields.next()) switch (fields.tag()) {
@@ -196,7 +195,7 @@ void translator::write_exemplar(bytes_view exemplar) {
                 for_each_ref(fields.read_bytes(), take);
                 break;
             case tag_of(1, varint):
-                take(fields.read_varint_value(), nullptr);
+                take(fields.read_varint_value());
                 break;
             default:
                 fields.skip_unknown(0);

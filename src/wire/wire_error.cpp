@@ -1,5 +1,6 @@
 #include "wire/wire_error.hpp"
 
+#include <iterator>
 #include <string_view>
 
 #include "wire/bounds.hpp"
@@ -26,6 +27,9 @@ std::string reason(wire_errc code) {
             return "not a valid zstd frame";
         case wire_errc::declared_size_over_limit:
             return "decompresses to more than server.maxDecodedBytes";
+        case wire_errc::expands_too_much:
+            return "decompresses to more than " + std::to_string(zstd_expansion_max) +
+                   " times its size, and to more than " + std::to_string(zstd_expanded_bytes_free) + " bytes";
         case wire_errc::declared_size_implausible:
             return "declares more bytes than compressed data of this size can hold";
         case wire_errc::truncated:
@@ -44,24 +48,17 @@ std::string reason(wire_errc code) {
             return "malformed protobuf: wrong wire type for a known field";
         case wire_errc::packed_truncated:
             return "malformed protobuf: packed field ends inside an element";
-        case wire_errc::label_without_name:
-            return "label without a name";
         case wire_errc::series_over_limit:
             return more_than("request", series_per_request_max, "series");
-        case wire_errc::labels_over_limit:
-            return more_than("series", labels_per_series_max, "labels");
-        case wire_errc::label_bytes_over_limit:
-            return more_than("label name or value", label_bytes_max, "bytes");
+        case wire_errc::unordered_labels_over_limit:
+            return more_than("request", unordered_labels_per_request_max,
+                             "labels of series whose labels are in no order");
+        case wire_errc::field_of_version_2:
+            return "field of remote write 2 in a request of version 1";
         case wire_errc::field_of_version_1:
             return "field of remote write 1 in a request of version 2";
         case wire_errc::symbols_over_limit:
             return more_than("request", symbols_per_request_max, "symbols");
-        case wire_errc::symbol_ref_out_of_range:
-            return "reference to a symbol that is not in the request";
-        case wire_errc::symbol_refs_odd:
-            return "odd number of label references: a name without a value";
-        case wire_errc::series_label_bytes_over_limit:
-            return more_than("series", label_bytes_per_series_max, "bytes of labels");
         case wire_errc::request_symbol_bytes_over_limit:
             return "request too large with its symbols filled in";
         case wire_errc::rule_work_over_limit:
@@ -80,6 +77,33 @@ bool has_offset(wire_errc code) {
 std::string to_string(const wire_error& error) {
     if (!has_offset(error.code)) return reason(error.code);
     return reason(error.code).append(" at byte ").append(std::to_string(error.offset));
+}
+
+std::string_view name_of(series_fault fault) noexcept {
+    constexpr std::string_view names[] = {"label_without_name", "too_many_labels", "label_too_long",
+                                          "labels_too_long",    "unknown_symbol",  "odd_symbol_refs"};
+    static_assert(std::size(names) == static_cast<std::size_t>(series_fault::count_));
+    return fault < series_fault::count_ ? names[static_cast<std::size_t>(fault)] : std::string_view{};
+}
+
+std::string to_string(series_fault fault) {
+    switch (fault) {
+        case series_fault::label_without_name:
+            return "a label without a name";
+        case series_fault::too_many_labels:
+            return "more than " + std::to_string(labels_per_series_max) + " labels";
+        case series_fault::label_too_long:
+            return "a label name or value of more than " + std::to_string(label_bytes_max) + " bytes";
+        case series_fault::labels_too_long:
+            return "labels of more than " + std::to_string(label_bytes_per_series_max) + " bytes together";
+        case series_fault::unknown_symbol:
+            return "a reference to a symbol that is not in the request";
+        case series_fault::odd_symbol_refs:
+            return "an odd number of label references: a name without a value";
+        case series_fault::count_:
+            break;
+    }
+    return "an unknown fault";
 }
 
 }  // namespace seriesgate

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace seriesgate {
 
+/// Of a whole request: nothing of it is for use.
 enum class wire_errc : std::uint8_t {
     none,
     // compression
@@ -14,6 +16,7 @@ enum class wire_errc : std::uint8_t {
     snappy_corrupt,
     zstd_corrupt,
     declared_size_over_limit,
+    expands_too_much,
     declared_size_implausible,
     // Protocol Buffers
     truncated,
@@ -25,16 +28,12 @@ enum class wire_errc : std::uint8_t {
     wrong_wire_type,
     packed_truncated,
     // remote write
-    label_without_name,
     series_over_limit,
-    labels_over_limit,
-    label_bytes_over_limit,
+    unordered_labels_over_limit,
+    field_of_version_2,
     // remote write 2
     field_of_version_1,
     symbols_over_limit,
-    symbol_ref_out_of_range,
-    symbol_refs_odd,
-    series_label_bytes_over_limit,
     request_symbol_bytes_over_limit,
     // limits
     rule_work_over_limit,
@@ -49,5 +48,23 @@ struct wire_error {
 
 /// One readable line without a line end, for the sender and the log: "truncated field at byte 17".
 std::string to_string(const wire_error& error);
+
+/// What can be wrong with one series entry of a request whose Protocol Buffers are sound. That entry is left out alone.
+enum class series_fault : std::uint8_t {
+    label_without_name,
+    too_many_labels,
+    label_too_long,
+    // remote write 2
+    labels_too_long,
+    unknown_symbol,
+    odd_symbol_refs,
+    count_
+};
+
+/// As metrics and the log show it: "label_too_long".
+std::string_view name_of(series_fault fault) noexcept;
+
+/// For the sender: "a label name or value of more than 262144 bytes".
+std::string to_string(series_fault fault);
 
 }  // namespace seriesgate

@@ -31,10 +31,13 @@ fault parse_label(bytes_view payload, label_view& label) noexcept {
             default:
                 fields.skip_unknown(known_fields(1, 2));
         }
-    if (fields.failed()) return fault_of(fields);
-    if (label.name.empty()) return {wire_errc::label_without_name, payload.data()};
+    return fault_of(fields);
+}
+
+std::optional<series_fault> fault_of(const label_view& label) noexcept {
+    if (label.name.empty()) return series_fault::label_without_name;
     if (label.name.size() > label_bytes_max || label.value.size() > label_bytes_max)
-        return {wire_errc::label_bytes_over_limit, payload.data()};
+        return series_fault::label_too_long;
     return {};
 }
 
@@ -64,7 +67,7 @@ inline const char* read_short_label(const char* at, const char* end, label_view&
     field_cursor fields{{at, static_cast<std::size_t>(end - at)}};
     fields.next();
     const bytes_view payload = fields.read_bytes();
-    return fields.failed() || parse_label(payload, label) ? nullptr : fields.position();
+    return fields.failed() || parse_label(payload, label) || fault_of(label) ? nullptr : fields.position();
 }
 
 /// How far ahead of an entry the body is loaded: the walk goes from entry to entry first and reads them afterwards,
@@ -88,6 +91,7 @@ void write_request_reader::reset(bytes_view body) noexcept {
     fields_ = field_cursor{body};
     credit_.pass(series_count_);
     series_count_ = 0;
+    unordered_labels_ = 0;
     metadata_ = 0;
     error_ = {};
     ahead_at_ = ahead_count_ = 0;
@@ -107,6 +111,9 @@ bool write_request_reader::next() {
                 if (auto wrong = check_metadata(fields_.read_bytes())) return fail(wrong.code, wrong.at);
                 ++metadata_;
                 break;
+            case tag_of(4, len):  // unknown to version 1's parsers, but a store that guesses finds version 2's here
+            case tag_of(5, len):
+                return fail(wire_errc::field_of_version_2, fields_.field_start());
             default:
                 fields_.skip_unknown(known_fields(1, 3));
         }
@@ -180,9 +187,7 @@ bool write_request_reader::read_series(bytes_view payload) {
     if (is_plain_sample(labels_end, end, value)) [[likely]] {
         series_.samples = 1;
         series_.admits = value != stale_marker_bits;
-        if (!labels_.is_ascending()) [[unlikely]]
-            hash_odd_labels();
-        return true;
+        return labels_.is_ascending() || hash_odd_labels();
     }
     return read_records({labels_end, static_cast<std::size_t>(end - labels_end)});
 }
@@ -216,17 +221,19 @@ const char* write_request_reader::read_labels(const char* at, const char* end) {
 /// Everything behind the labels at the beginning, more labels too.
 bool write_request_reader::read_records(bytes_view records) {
     series_.admits = false;
+    left_out_.reset();
     std::size_t label_count = labels_.count();
     bool is_odd = !labels_.is_ascending();
     field_cursor fields{records};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len): {
-                const char* const start = fields.field_start();
                 const bytes_view payload = fields.read_bytes();
                 if (fields.failed()) break;
                 label_view label;
                 if (auto wrong = parse_label(payload, label)) return fail(wrong.code, wrong.at);
-                if (++label_count > labels_per_series_max) return fail(wire_errc::labels_over_limit, start);
+                if (const auto fault = fault_of(label)) leave_out(*fault);
+                if (label_count == labels_per_series_max) leave_out(series_fault::too_many_labels);
+                ++label_count;
                 is_odd = true;
                 break;
             }
@@ -254,15 +261,27 @@ bool write_request_reader::read_records(bytes_view records) {
                 fields.skip_unknown(known_fields(1, 2, 3, 4));
         }
     if (fields.failed()) return fail(fields.error(), fields.field_start());
-    assert(label_count <= labels_per_series_max);
-    if (is_odd) hash_odd_labels();
+    if (left_out_) {
+        left_out_->take_counts(series_);
+    } else if (is_odd) {
+        assert(label_count <= labels_per_series_max);
+        return hash_odd_labels();
+    }
     return true;
 }
 
-void write_request_reader::hash_odd_labels() {
+void write_request_reader::leave_out(series_fault fault) noexcept {
+    if (!left_out_) left_out_ = left_out_series{.fault = fault};
+}
+
+[[gnu::noinline]] bool write_request_reader::hash_odd_labels() {
     labels(series_.record, odd_labels_);
+    unordered_labels_ += odd_labels_.size();
+    if (unordered_labels_ > unordered_labels_per_request_max)
+        return fail(wire_errc::unordered_labels_over_limit, body_.data() + series_.record.offset);
     assert(odd_labels_.size() >= labels_.count() && odd_labels_.size() <= labels_per_series_max);
     series_.labels_hash = hasher_(odd_labels_);
+    return true;
 }
 
 void write_request_reader::labels(byte_range record, std::vector<label_view>& labels) const {
@@ -272,7 +291,7 @@ void write_request_reader::labels(byte_range record, std::vector<label_view>& la
     [[maybe_unused]] const bool is_there = entry.next();
     assert(is_there && entry.tag() == tag_of(1, len));
     field_cursor fields{entry.read_bytes()};
-    while (fields.next()) {
+    while (labels.size() < labels_per_series_max && fields.next()) {
         if (fields.tag() == tag_of(1, len)) {
             parse_label(fields.read_bytes(), labels.emplace_back());
         } else {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/bytes.hpp"
@@ -57,7 +58,9 @@ class write_request_reader {
     std::size_t ahead_count_ = 0;
     const char* labels_end_ = nullptr;    // of the entry that was read last: where the labels end that it begins with
     std::vector<label_view> odd_labels_;  // of an entry that has not just one run of ascending labels
+    std::optional<left_out_series> left_out_;  // of the last entry that was read by its records
     std::uint32_t series_count_ = 0;
+    std::size_t unordered_labels_ = 0;
     std::uint32_t metadata_ = 0;
     wire_error error_;
 
@@ -76,12 +79,19 @@ class write_request_reader {
     bool next();
     /// Valid until the next call of next().
     [[nodiscard]] const series_view& series() const noexcept { return series_; }
-    /// All labels of an entry that has been read, in the order in which they stand.
+    /// What is wrong with the entry, and its counts, which series() does not have then. Null: nothing is wrong.
+    [[nodiscard]] const left_out_series* left_out() const noexcept {
+        return left_out_ && !series_.holds_data() ? &*left_out_ : nullptr;
+    }
+    /// The labels of an entry that has been read, in the order in which they stand: all, or of one that is left out the
+    /// first labels_per_series_max.
     /// @param record of its series_view.
     /// @param labels overwritten; they point into the body.
     void labels(byte_range record, std::vector<label_view>& labels) const;
     /// Metadata entries passed so far.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return metadata_; }
+    /// Labels of series whose labels are in no order, so far: they take longest.
+    [[nodiscard]] std::size_t unordered_labels() const noexcept { return unordered_labels_; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
     [[nodiscard]] wire_error error() const noexcept { return error_; }
     /// Between two bodies: gives the memory of a giant back.
@@ -94,7 +104,8 @@ class write_request_reader {
     bool read_series(bytes_view payload);
     const char* read_labels(const char* at, const char* end);
     bool read_records(bytes_view records);
-    void hash_odd_labels();
+    void leave_out(series_fault fault) noexcept;
+    bool hash_odd_labels();
     bool fail(wire_errc code, const char* at) noexcept;
 };
 

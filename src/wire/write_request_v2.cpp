@@ -24,6 +24,7 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
     has_long_symbol_ = false;
     last_metadata_ = {};
     last_metadata_symbol_bytes_ = 0;
+    unordered_labels_ = 0;
     symbol_bytes_ = 0;
     symbol_bytes_max_ = symbol_bytes_max;
     error_ = {};
@@ -111,27 +112,30 @@ const char* write_request_v2_reader::read_labels(bytes_view refs) {
     });
 }
 
-fault write_request_v2_reader::check_label_ref(std::uint64_t ref, const char* at, label_refs& seen) const noexcept {
-    if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
+void write_request_v2_reader::check_label_ref(std::uint64_t ref, label_refs& seen) noexcept {
+    if (left_out_) return;  // nothing more is to be known of it
+    if (ref >= symbols_.size()) return leave_out(series_fault::unknown_symbol);
     const std::size_t size = symbols_[ref].text.size;
-    if (size > label_bytes_max) return {wire_errc::label_bytes_over_limit, at};
+    if (size > label_bytes_max) return leave_out(series_fault::label_too_long);
     seen.bytes += size;
     seen.is_odd = true;
-    if (seen.name_at != nullptr) {
-        seen.name_at = nullptr;
-        return {};
-    }
-    if (size == 0) return {wire_errc::label_without_name, at};
-    if (seen.count == labels_per_series_max) return {wire_errc::labels_over_limit, at};
+    seen.is_value_next = !seen.is_value_next;
+    if (!seen.is_value_next) return;
+    if (size == 0) return leave_out(series_fault::label_without_name);
+    if (seen.count == labels_per_series_max) return leave_out(series_fault::too_many_labels);
     ++seen.count;
-    seen.name_at = at;
-    return {};
+}
+
+void write_request_v2_reader::leave_out(series_fault fault) noexcept {
+    if (!left_out_) left_out_ = left_out_series{.fault = fault};
 }
 
 fault write_request_v2_reader::read_series(bytes_view payload) {
     series_.labels_hash = 0;
     series_.samples = series_.histograms = series_.exemplars = 0;
     series_.admits = false;
+    left_out_.reset();
+    const std::size_t symbol_bytes_before = symbol_bytes_;
 
     label_refs seen;
     const char* const end = payload.data() + payload.size();
@@ -142,12 +146,21 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     } else if (auto wrong = read_records(rest, seen)) {
         return wrong;
     }
-    if (seen.name_at != nullptr) return {wire_errc::symbol_refs_odd, seen.name_at};
-    if (seen.bytes > label_bytes_per_series_max) return {wire_errc::series_label_bytes_over_limit, payload.data()};
+    if (seen.is_value_next) leave_out(series_fault::odd_symbol_refs);
+    if (seen.bytes > label_bytes_per_series_max) leave_out(series_fault::labels_too_long);
     assert(seen.count <= labels_per_series_max);
+    if (left_out_) [[unlikely]] {
+        left_out_->take_counts(series_);
+        symbol_bytes_ = symbol_bytes_before;  // it is not written out
+        return {};
+    }
     symbol_bytes_ += seen.bytes;
-    if (seen.is_odd) [[unlikely]]
+    if (seen.is_odd) [[unlikely]] {
+        unordered_labels_ += seen.count;
+        if (unordered_labels_ > unordered_labels_per_request_max)
+            return {wire_errc::unordered_labels_over_limit, payload.data()};
         hash_odd_labels();
+    }
     return {};
 }
 
@@ -174,9 +187,7 @@ const char* write_request_v2_reader::read_plain_beginning(bytes_view payload, la
 /// All of an entry, or what is left of it.
 fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen) {
     const char* const end = records.data() + records.size();
-    const auto check = [this, &seen](std::uint64_t ref, const char* at) noexcept {
-        return check_label_ref(ref, at, seen);
-    };
+    const auto check = [this, &seen](std::uint64_t ref) noexcept { check_label_ref(ref, seen); };
     field_cursor fields{records};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len): {
@@ -192,10 +203,8 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
                 break;
             }
             case tag_of(1, varint): {
-                const char* const start = fields.position();
                 const std::uint64_t ref = fields.read_varint_value();
-                if (fields.failed()) break;
-                if (auto wrong = check(ref, start)) return wrong;
+                if (!fields.failed()) check(ref);
                 break;
             }
             case tag_of(2, len): {
@@ -223,6 +232,7 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
                 const char* const start = fields.field_start();
                 const std::size_t symbol_bytes_before = symbol_bytes_;
                 if (auto wrong = check_metadata(fields.read_bytes())) return wrong;
+                if (left_out_) break;
                 last_metadata_ = {start, static_cast<std::size_t>(fields.position() - start)};
                 last_metadata_symbol_bytes_ = symbol_bytes_ - symbol_bytes_before;
                 break;
@@ -246,15 +256,16 @@ void write_request_v2_reader::labels(byte_range record, std::vector<label_view>&
     assert(record.end() <= body_.size());
     labels.clear();
     bool half = false;
-    const auto take = [&](std::uint64_t ref, const char*) {
-        const bytes_view text = symbol(ref);
+    const auto take = [&](std::uint64_t ref) {
+        const bytes_view text = ref < symbols_.size() ? symbol(ref) : bytes_view{};  // of one that is left out
         if (half) {
             labels.back().value = text;
-        } else {
+        } else if (labels.size() < labels_per_series_max) {
             labels.push_back({text, {}});
+        } else {
+            return;
         }
         half = !half;
-        return fault{};
     };
     field_cursor entry{slice(body_, record)};
     entry.next();
@@ -264,12 +275,12 @@ void write_request_v2_reader::labels(byte_range record, std::vector<label_view>&
                 for_each_ref(fields.read_bytes(), take);
                 break;
             case tag_of(1, varint):
-                take(fields.read_varint_value(), nullptr);
+                take(fields.read_varint_value());
                 break;
             default:
                 fields.skip_unknown(0);
         }
-    assert(!half && !fields.failed());  // it has been read before
+    assert(!fields.failed());  // it has been read before
 }
 
 std::size_t write_request_v2_reader::bytes() const noexcept {

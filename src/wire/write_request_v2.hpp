@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/bytes.hpp"
@@ -23,7 +24,7 @@ namespace seriesgate {
 /// Pulls the series entries out of a v2 Request, in order, as the same series_view that remote write 1 has. Each symbol
 /// is hashed once. Strict (see field_cursor): whatever it accepts, libprotobuf and gogo decode to the same series.
 /// Beyond the format it asks that every reference names a symbol (one store's handler panics otherwise), that label
-/// references come in pairs and that no label is without a name.
+/// references come in pairs and that no label is without a name: an entry that breaks that is left out alone.
 ///
 /// The symbols may stand behind the entries, so the top level is read first and whole: an error there comes before
 /// the first series.
@@ -48,12 +49,14 @@ class write_request_v2_reader {
     std::vector<byte_range> records_;  // of the series entries: tag, length and payload
     std::size_t next_ = 0;             // index into records_
     series_view series_;
+    std::optional<left_out_series> left_out_;  // of the last entry
     label_walk labels_;
     label_hasher hasher_;
     std::vector<label_view> odd_labels_;  // of an entry that has not just one run of ascending labels
     // Neighbours are often of one metric, so their metadata is the same: the record, and what its references stand for.
     bytes_view last_metadata_;
     std::size_t last_metadata_symbol_bytes_ = 0;
+    std::size_t unordered_labels_ = 0;
     std::size_t symbol_bytes_ = 0;  // of all references so far
     std::size_t symbol_bytes_max_ = symbol_bytes_per_request_max;
     wire_error error_;
@@ -72,6 +75,8 @@ class write_request_v2_reader {
     bool next();
     /// Valid until the next call of next().
     [[nodiscard]] const series_view& series() const noexcept { return series_; }
+    /// As write_request_reader::left_out.
+    [[nodiscard]] const left_out_series* left_out() const noexcept { return left_out_ ? &*left_out_ : nullptr; }
     /// As write_request_reader::labels.
     void labels(byte_range record, std::vector<label_view>& labels) const;
     /// @param ref one that has been read without an error.
@@ -81,6 +86,8 @@ class write_request_v2_reader {
     }
     /// None: what v2 knows about a metric stands in its series entries.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return 0; }
+    /// As write_request_reader::unordered_labels.
+    [[nodiscard]] std::size_t unordered_labels() const noexcept { return unordered_labels_; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
     [[nodiscard]] wire_error error() const noexcept { return error_; }
     /// The memory that is held for the body.
@@ -93,7 +100,7 @@ class write_request_v2_reader {
     struct label_refs {
         std::size_t count = 0;
         std::size_t bytes = 0;
-        const char* name_at = nullptr;  ///< of a label whose value has yet to come; null while there is none
+        bool is_value_next = false;  ///< there was a name
         bool is_odd = false;
     };
 
@@ -101,11 +108,12 @@ class write_request_v2_reader {
     const char* read_plain_beginning(bytes_view payload, label_refs& seen);
     fault read_records(bytes_view records, label_refs& seen);
     const char* read_labels(bytes_view refs);
-    [[nodiscard]] fault check_label_ref(std::uint64_t ref, const char* at, label_refs& seen) const noexcept;
+    void check_label_ref(std::uint64_t ref, label_refs& seen) noexcept;
     void hash_odd_labels();
     [[nodiscard]] fault check_exemplar(bytes_view exemplar) noexcept;
     [[nodiscard]] fault check_metadata(bytes_view metadata) noexcept;
-    [[nodiscard]] fault check_ref(std::uint64_t ref, const char* at) noexcept;
+    void check_ref(std::uint64_t ref) noexcept;
+    void leave_out(series_fault fault) noexcept;
     void fail(wire_errc code, const char* at) noexcept;
 };
 

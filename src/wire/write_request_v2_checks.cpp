@@ -9,19 +9,16 @@ using enum wire_type;
 
 }  // namespace
 
-fault write_request_v2_reader::check_ref(std::uint64_t ref, const char* at) noexcept {
-    if (ref >= symbols_.size()) return {wire_errc::symbol_ref_out_of_range, at};
+void write_request_v2_reader::check_ref(std::uint64_t ref) noexcept {
+    if (ref >= symbols_.size()) return leave_out(series_fault::unknown_symbol);
     symbol_bytes_ += symbols_[ref].text.size;
-    return {};
 }
 
 fault write_request_v2_reader::check_exemplar(bytes_view exemplar) noexcept {
-    const char* last = nullptr;
     std::size_t count = 0;
-    const auto take = [&, this](std::uint64_t ref, const char* at) noexcept {
-        last = at;
+    const auto take = [&, this](std::uint64_t ref) noexcept {
         ++count;
-        return check_ref(ref, at);
+        check_ref(ref);
     };
     field_cursor fields{exemplar};
     while (fields.next()) switch (fields.tag()) {
@@ -29,10 +26,8 @@ fault write_request_v2_reader::check_exemplar(bytes_view exemplar) noexcept {
                 if (auto wrong = for_each_ref(fields.read_bytes(), take)) return wrong;
                 break;
             case tag_of(1, varint): {
-                const char* const start = fields.position();
                 const std::uint64_t ref = fields.read_varint_value();
-                if (fields.failed()) break;
-                if (auto wrong = take(ref, start)) return wrong;
+                if (!fields.failed()) take(ref);
                 break;
             }
             case tag_of(2, fixed64):  // value
@@ -45,7 +40,7 @@ fault write_request_v2_reader::check_exemplar(bytes_view exemplar) noexcept {
                 fields.skip_unknown(known_fields(1, 2, 3));
         }
     if (fields.failed()) return fault_of(fields);
-    if (count % 2 != 0) return {wire_errc::symbol_refs_odd, last};
+    if (count % 2 != 0) leave_out(series_fault::odd_symbol_refs);
     return {};
 }
 
@@ -57,10 +52,8 @@ fault write_request_v2_reader::check_metadata(bytes_view metadata) noexcept {
                 break;
             case tag_of(3, varint):    // help_ref
             case tag_of(4, varint): {  // unit_ref
-                const char* const start = fields.position();
                 const std::uint64_t ref = fields.read_varint_value();
-                if (fields.failed()) break;
-                if (auto wrong = check_ref(ref, start)) return wrong;
+                if (!fields.failed()) check_ref(ref);
                 break;
             }
             default:

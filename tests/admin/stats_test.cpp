@@ -56,8 +56,11 @@ gate_counts some_counts() {
                      .upstream_by_status = {{"204", 6}},
                      .rejected_by_reason = {{"malformed", 2}, {"loop", 0}},
                      .upstream_errors_by_reason = {{"timeout", 3}}},
-        .samples = {.received = 9, .accepted = 8, .refused = 1, .stored = 7, .failed = 1},
-        .dropped = {.unknown_entries = 4, .untranslated_series = 5, .untranslated_histograms = 6},
+        .samples = {.received = 9, .accepted = 8, .refused = 1, .left_out = 2, .stored = 7, .failed = 1},
+        .dropped = {.unknown_entries = 4,
+                    .left_out_series = {{"label_too_long", 2}},
+                    .untranslated_series = 5,
+                    .untranslated_histograms = 6},
         .connections = {.open = 2,
                         .accepted = 3,
                         .given_up_by_reason = {{"max_connections", 1}},
@@ -78,10 +81,10 @@ constexpr std::string_view head_text =
     R"("requests":{"total":9,"rejected":2,"upstreamErrors":3,"unconfirmed":1,"partlyWritten":2,"byStatus":{"204":6,"other":3},)"
     R"("upstreamByStatus":{"204":6},)"
     R"("rejectedByReason":{"malformed":2,"loop":0},"upstreamErrorsByReason":{"timeout":3}},)"
-    R"("samples":{"received":9,"accepted":8,"refused":1,"stored":7,"failed":1},)"
+    R"("samples":{"received":9,"accepted":8,"refused":1,"leftOut":2,"stored":7,"failed":1},)"
     R"("delivery":{"text":"No sample went to the store in the last five minutes","stored":0,"failed":0,)"
     R"("nothingStoredSince":null},)"
-    R"("dropped":{"unknownEntries":4,"untranslatedSeries":5,"untranslatedHistograms":6},)"
+    R"("dropped":{"unknownEntries":4,"leftOutSeries":{"label_too_long":2},"untranslatedSeries":5,"untranslatedHistograms":6},)"
     R"("connections":{"open":2,"accepted":3,"givenUpByReason":{"max_connections":1},)"
     R"("turnedAwayByReason":{"max_connections":0}},)"
     R"("upstreams":[{"store":"a","waiting":7,"doors":[)"

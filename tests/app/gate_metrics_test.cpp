@@ -56,6 +56,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->ingest.partly_written_requests.add(24);
     metrics->ingest.untranslated_histograms.add(26);
     metrics->ingest.untranslated_series.add(27);
+    metrics->ingest.series_left_out[series_fault::label_too_long].add(28);
+    metrics->ingest.samples_left_out.add(29);
     metrics->markers.written.add(33);
     metrics->markers.failed.add(34);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(7);
@@ -101,8 +103,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
           family("requests_total", "code", "204 9 503 1 other 2") +
               family("requests_rejected_total", "reason",
                      "malformed 3 invalid_http 0 too_large 0 unsupported_media 0 method_not_allowed 0 unknown_path 0 "
-                     "timeout 0 overloaded 0 queue_delay 0 refused 0 untranslated 0 loop 0 bad_argument 0 pages_held 0 "
-                     "unauthenticated 0 forbidden 0 passwords_held 0") +
+                     "timeout 0 overloaded 0 queue_delay 0 refused 0 untranslated 0 left_out 0 loop 0 bad_argument 0 "
+                     "pages_held 0 unauthenticated 0 forbidden 0 passwords_held 0") +
               plain("requests_abandoned_total 0 inflight_requests 17 inflight_bytes 18 connections 19 "
                     "connections_accepted_total 20") +
               family("connections_given_up_total", "reason",
@@ -116,7 +118,11 @@ TEST_CASE("the metrics of all owners are written family by family") {
               plain("tls_certificate_not_after_timestamp_seconds 0") +
               family("requests_forwarded_total", "kind", "unchanged 0 spliced 5 translated 0 none 0") +
               plain("query_arguments_dropped_total 27 requests_discarded_total 6 unconfirmed_requests_total 25 "
-                    "partly_written_requests_total 24 untranslated_histograms_total 26 untranslated_series_total 27 "
+                    "partly_written_requests_total 24 untranslated_histograms_total 26 untranslated_series_total 27") +
+              family("series_left_out_total", "reason",
+                     "label_without_name 0 too_many_labels 0 label_too_long 28 labels_too_long 0 unknown_symbol 0 "
+                     "odd_symbol_refs 0") +
+              plain("samples_left_out_total 29 "
                     "samples_received_total 32000 samples_accepted_total 31000 samples_refused_total 1000 "
                     "samples_refused_by_limits_total 990") +
               "seriesgate_limit_samples_refused_total{limit=\"global\",tenant=\"\"} 400\n" +
@@ -180,6 +186,8 @@ TEST_CASE("the counts of /stats are those of all owners") {
     metrics->ingest.partly_written_requests.add(14);
     metrics->ingest.unknown_dropped.add(11);
     metrics->ingest.untranslated_series.add(12);
+    metrics->ingest.series_left_out[series_fault::label_too_long].add(15);
+    metrics->ingest.samples_left_out.add(16);
     metrics->ingest.untranslated_histograms.add(13);
     const gate_counts counts = metrics->counts();
     CHECK(counts.requests.total == 10);
@@ -200,6 +208,8 @@ TEST_CASE("the counts of /stats are those of all owners") {
     CHECK(counts.samples.failed == 1);
     CHECK(counts.dropped.unknown_entries == 11);
     CHECK(counts.dropped.untranslated_series == 12);
+    CHECK(counts.samples.left_out == 16);
+    CHECK(count_of(counts.dropped.left_out_series, "label_too_long") == 15);
     CHECK(counts.dropped.untranslated_histograms == 13);
     CHECK(counts.connections.open == 3);
     CHECK(counts.connections.accepted == 4);

@@ -7,7 +7,7 @@ import wire_v2
 from gate import sanitized
 from wire import field, varint
 
-LONG = 64 * 1024  # as long as a name or value may be
+LONG = 64 * 1024
 
 POINT = field(wire.SAMPLES, wire.sample(1.0, 1_700_000_000_000))
 
@@ -27,6 +27,13 @@ def tiny_series(count):
 def empty_entries(count):
     """Entries of remote write 1 with nothing in them: two bytes each."""
     return b"\x0a\x00" * count
+
+
+def unordered(mib):
+    """Series of 1000 labels in no order, of so many MiB: a few KB of zstd."""
+    labels = b"".join(field(1, wire.label(name, "")) for name in "ba") * 500
+    one = field(wire.TIMESERIES, labels + POINT)
+    return one * ((mib << 20) // len(one))
 
 
 def symbols(count):

@@ -1,14 +1,17 @@
 """One request, as hostile as it can be made, takes memory within its bounds and gives it back."""
 
 import giants
+import recorded
 import wire
 import wire_v2
 from bounds import MIB, memory, within
+from busy import Busy
+from client import WRITE
 from gate import sanitized
 from giants import scaled
 from upstream import Answer
 from waiting import eventually
-from world import ThreadPoolExecutor, threading
+from world import ThreadPoolExecutor, threading, time
 from zstd_frame import HEADERS, sized
 
 LIMITS = 64
@@ -98,16 +101,47 @@ def test_four_million_symbols(limited):
     assert_given_back(gate, before)
 
 
+def test_a_bomb_of_zstd_that_decodes_to_more_is_refused_before_it_is_decoded(limited):
+    gate = limited("")
+    body = sized(bytes(96 * MIB))
+    with within(gate, memory_mib=16, cpu=0.5, seconds=10):
+        reply = gate.send(body, HEADERS)
+    assert reply.status == 400
+    assert reply.first_line.startswith("decompresses to more than 512 times its size")
+
+
+def test_nobody_waits_for_giants(limited):
+    """Two KB that take long to read, from eight connections: others are served between the steps of one giant."""
+    gate = limited("server: {threads: 2}\n")
+    giant, small = sized(giants.unordered(15)), wire.pack(wire.sampled("up"))
+    assert len(giant) < 3000
+
+    def seconds(client, body, headers=recorded.HEADERS):
+        began = time.monotonic()
+        assert client.request("POST", WRITE, body, headers).status == 204
+        return time.monotonic() - began
+
+    with gate.client() as client:
+        alone = min(seconds(client, giant, HEADERS) for _ in range(3))
+    others = []
+    with Busy(gate.address, 8, lambda client, _: seconds(client, giant, HEADERS)):
+        time.sleep(1)
+        with Busy(gate.address, 4, lambda client, _: others.append(seconds(client, small))):
+            time.sleep(3)
+    assert len(others) > 40
+    assert sorted(others)[len(others) * 9 // 10] < alone / 3
+
+
 def test_a_bomb_of_zstd_is_given_back_while_the_store_takes_its_time(limited, upstream):
-    """19 KB of this are 96 MB, of which half is refused: what goes on is small again, and no room for more is kept."""
+    """3 KB of this are 15 MB, of which half is refused: what goes on is small again, and no room for more is kept."""
     gate = limited("limits: [{name: a, match: '{a=~\".*[13579]\"}', maxHourlySeries: 1}]\n")
-    entries = (wire.series({"a": str(i), "b": "x" * 60_000}, giants.POINT) for i in range(scaled(1600)))
+    entries = (wire.series({"a": str(i), "b": "x" * 60_000}, giants.POINT) for i in range(scaled(256)))
     body = sized(b"".join(entries))
-    assert len(body) < 40_000
+    assert len(body) < 10_000
     upstream.default = Answer(hold=threading.Event())
     before = memory(gate)
     requests = 8
-    with within(gate, memory_mib=450, cpu=4, seconds=30), ThreadPoolExecutor(requests) as senders:
+    with within(gate, memory_mib=96, cpu=4, seconds=30), ThreadPoolExecutor(requests) as senders:
         replies = []
         for i in range(requests):
             replies.append(senders.submit(gate.send, body, HEADERS))

@@ -42,7 +42,7 @@ def messages():
         *_tags(),
         *_varints(),
         *_lengths(),
-        *_labels(),
+        *_requests(),
         ("packed doubles of 12 bytes", in_series(field(HISTOGRAMS, field(10, b"\x00" * 12)))),
         ("packed varints that end inside one", in_series(field(HISTOGRAMS, field(12, b"\x02\x80")))),
     ]
@@ -141,18 +141,27 @@ def _lengths():
     ]
 
 
-def _labels():
-    value = field(SAMPLES, sample(1.0, 1))
+def _requests():
     return [
-        ("label without a name", field(TIMESERIES, NAMED + field(LABELS, field(2, b"value")) + value)),
-        ("label with an empty name", series([("__name__", "up"), ("", "value")], value)),
-        ("1025 labels", many_labels(1025)),
-        ("10,000 labels", many_labels(10_000)),
-        ("label value of 64 KiB and 1", series([("__name__", "up"), ("a", "v" * 65_537)], value)),
-        ("label name of 64 KiB and 1", series([("__name__", "up"), ("n" * 65_537, "v")], value)),
-        ("label value of 1 MiB", series([("__name__", "up"), ("a", "v" * (1 << 20))], value)),
         ("2^20 and 1 series", field(TIMESERIES, b"") * ((1 << 20) + 1)),
-        ("label name of 1 MiB", series([("__name__", "up"), ("n" * (1 << 20), "v")], value)),
+        ("symbols of version 2", GOOD + field(4, b"up")),
+        ("a series of version 2", GOOD + field(5, field(1, b"\x01\x02"))),
+    ]
+
+
+def broken_series():
+    """Well-formed series that break a rule or a bound: (what, reason, bytes)."""
+    value = field(SAMPLES, sample(1.0, 1))
+    kib_256 = 256 << 10
+    return [
+        ("label without a name", "label_without_name", field(TIMESERIES, NAMED + field(LABELS, field(2, b"value")) + value)),
+        ("label with an empty name", "label_without_name", series([("__name__", "up"), ("", "value")], value)),
+        ("label with neither", "label_without_name", series([("__name__", "up"), ("", "")], value)),
+        ("1025 labels", "too_many_labels", many_labels(1025)),
+        ("10,000 labels", "too_many_labels", many_labels(10_000)),
+        ("label value of 256 KiB and 1", "label_too_long", series([("__name__", "up"), ("a", "v" * (kib_256 + 1))], value)),
+        ("label name of 256 KiB and 1", "label_too_long", series([("__name__", "up"), ("n" * (kib_256 + 1), "v")], value)),
+        ("nothing but a nameless label", "label_without_name", series([("", "value")])),
     ]
 
 

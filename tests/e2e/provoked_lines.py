@@ -286,6 +286,25 @@ def eleven_observed_explosions(scene):
     return gate, {"samples": "3", "limits": "1"}
 
 
+NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))
+
+
+@line("more series left out")
+def a_burst_of_nameless_labels(scene):
+    gate = scene.gate()
+    for _ in range(50):
+        assert gate.send(NAMELESS).status == 204
+    return gate, {"series": "49", "reason": "label_without_name"}
+
+
+@line("series left out")
+def a_nameless_label(scene):
+    gate = scene.gate()
+    gate.send(NAMELESS, [("X-Scope-OrgID", "shop")])
+    return gate, {"series": "1", "reason": "label_without_name", "metric": "up", "label": "", "sender": "127.0.0.1",
+                  "tenant": "shop", "example": 'up{="x"}'}
+
+
 @line("requests rejected")
 def garbage(scene):
     gate = scene.gate()

@@ -6,6 +6,7 @@ import pytest
 
 import tee
 import wire
+from answering import Answering
 from recorded import leaks_allowed
 from servers import Prometheus, VmAgent
 from waiting import eventually
@@ -146,3 +147,32 @@ def test_a_refusal_of_the_store_reaches_the_sender(start_gate, tmp_path):
         assert b"out of order" in reply.body
     finally:
         store.stop()
+
+
+def test_one_label_that_is_too_long_costs_no_other_series(start_gate, victoria_metrics, tmp_path):
+    """500 healthy series in a scrape with one whose label has 300 KiB, as an annotation may come to."""
+    lines = [f'shop_requests_total{{path="/p{i}"}} 1' for i in range(500)]
+    text = "\n".join([*lines, f'kube_pod_annotations{{annotation="{"v" * 300_000}"}} 1', ""]).encode()
+    target = Answering(lambda path: text)
+    gate = start_gate(f"--upstream.url={victoria_metrics.write_url}")
+    prometheus = Prometheus(tmp_path, f"""
+global: {{scrape_interval: 1s}}
+scrape_configs: [{{job_name: shop, static_configs: [{{targets: ['127.0.0.1:{target.server_port}']}}]}}]
+remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]
+""")
+    try:
+        eventually(lambda: gate.stats["dropped"]["leftOutSeries"]["label_too_long"] >= 3, "three scrapes have come", 30)
+        failed = prometheus.get("/metrics").decode()
+    finally:
+        prometheus.stop()
+        target.stop()
+    assert "prometheus_remote_storage_samples_failed_total{" in failed
+    assert not [line for line in failed.splitlines()
+                if line.startswith("prometheus_remote_storage_samples_failed_total{") and not line.endswith(" 0")]
+    stored = victoria_metrics.samples()
+    healthy = [values for labels, values in stored.items() if (b"__name__", b"shop_requests_total") in labels]
+    assert len(healthy) == 500 and min(map(len, healthy)) >= 3
+    samples = gate.stats["samples"]
+    assert sum(map(len, storable(stored).values())) <= samples["stored"] == samples["accepted"]
+    (line, *_) = gate.said("series left out")
+    assert (line["metric"], line["label"]) == ("kube_pod_annotations", "annotation")

@@ -62,14 +62,25 @@ void require_equal_but_for(bytes_view original, bytes_view left, const std::unor
 }
 
 /// Indexes of the series entries that the plan removes; what it removes must be such entries, and its counts theirs.
-std::unordered_set<std::size_t> refused_entries(bytes_view body, const plan& made) {
+std::unordered_set<std::size_t> refused_entries(bytes_view body, const plan& made,
+                                                std::unordered_set<std::size_t>& left_out) {
     std::unordered_set<std::size_t> refused;
     entry_counts received_counts;
     entry_counts refused_counts;
+    entry_counts left_out_counts;
     auto next = made.removed.begin();
     write_request_reader reader{body};
     for (std::size_t index = 0; reader.next(); ++index) {
         const series_view& series = reader.series();
+        if (const left_out_series* wrong = reader.left_out()) {
+            require(next != made.removed.end() && *next == series.record, "what is left out goes on");
+            ++next;
+            left_out.insert(index);
+            left_out_counts += {.samples = wrong->samples + std::uint64_t{wrong->histograms},
+                                .histograms = wrong->histograms,
+                                .exemplars = wrong->exemplars};
+            continue;
+        }
         const entry_counts counts{.samples = series.samples + series.histograms,
                                   .histograms = series.histograms,
                                   .exemplars = series.exemplars};
@@ -83,7 +94,10 @@ std::unordered_set<std::size_t> refused_entries(bytes_view body, const plan& mad
     const auto equal = [](const entry_counts& a, const entry_counts& b) {
         return a.samples == b.samples && a.histograms == b.histograms && a.exemplars == b.exemplars;
     };
+    received_counts += left_out_counts;
     require(equal(made.received, received_counts), "what was received does not add up");
+    require(equal(made.left_out, left_out_counts) && made.left_out_series == left_out.size(),
+            "what was left out does not add up");
     require(equal(made.refused, refused_counts), "what was refused does not add up");
     std::uint64_t by_limits = made.refused_unknown_samples;
     for (const limit_share& each : made.refused_by) by_limits += each.samples;
@@ -123,17 +137,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (look_at_figures) require_sound_figures(figures_of(limiter), commits_before, check.accepted);
     if (!plan) return 0;
 
-    const auto refused = refused_entries(body, *plan);
+    std::unordered_set<std::size_t> removed_entries;  // what is left out, at first
+    const auto refused = refused_entries(body, *plan, removed_entries);
+    removed_entries.insert(refused.begin(), refused.end());
     require(plan->metadata == check.seen.metadata, "metadata do not add up");
     if (choice.unlimited()) require(refused.empty(), "refused without a limit");
 
-    require((plan->forward == forwarding::unchanged) == refused.empty(), "unchanged is not what it says");
+    require((plan->forward == forwarding::unchanged) == removed_entries.empty(), "unchanged is not what it says");
     if (plan->forward == forwarding::nothing)
-        require(refused.size() == check.seen.series.size() && plan->metadata == 0, "something is left to forward");
+        require(removed_entries.size() == check.seen.series.size() + check.left_out.size() && plan->metadata == 0,
+                "something is left to forward");
     if (plan->forward == forwarding::spliced) {
         std::string left;
         splice(body, plan->removed, left);
-        require_equal_but_for(body, left, refused);
+        require_equal_but_for(body, left, removed_entries);
     }
 
     // A sender that repeats the request meets the same decision.

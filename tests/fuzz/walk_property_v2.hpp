@@ -76,8 +76,9 @@ struct walk_check_v2 {
     bool accepted = false;
     bool accepted_by_libprotobuf = false;
     wire_error error;
-    seen_request seen;
-    std::vector<byte_range> records;
+    seen_request seen;                ///< without what is left out
+    std::vector<byte_range> records;  ///< of all entries
+    std::vector<left_out_record> left_out;
     std::string fault;
 };
 
@@ -87,6 +88,12 @@ inline void walk_v2(bytes_view body, walk_check_v2& check) {
     write_request_v2_reader reader{body};
     while (reader.next()) {
         const series_view& series = reader.series();
+        check.records.push_back(series.record);
+        if (const left_out_series* wrong = reader.left_out()) {
+            check.left_out.push_back({series.record, wrong->fault, check.records.size() - 1});
+            if (series.holds_data()) check.fault = "what is left out has counts";
+            continue;
+        }
         seen_series& seen = check.seen.series.emplace_back();
         reader.labels(series.record, buffer);
         for (const label_view& label : buffer) seen.labels.emplace_back(label.name, label.value);
@@ -94,7 +101,6 @@ inline void walk_v2(bytes_view body, walk_check_v2& check) {
         seen.histograms = series.histograms;
         seen.exemplars = series.exemplars;
         seen.admits = series.admits;
-        check.records.push_back(series.record);
         if (series.record.offset < record_end || series.record.size < 2 ||
             std::uint64_t{series.record.offset} + series.record.size > body.size() ||
             body[series.record.offset] != '\x2a')
@@ -110,32 +116,32 @@ inline void walk_v2(bytes_view body, walk_check_v2& check) {
     if (!is_read_alike_again(body, used)) check.fault = "a reader keeps something of another body";
 }
 
-/// Why a request may be refused that libprotobuf takes, and whether this one is such a case.
-inline bool is_documented_strictness(bytes_view body, const wire_error& error, const v2_request& message) {
+/// Whether a request may be refused for this that libprotobuf takes.
+inline bool is_documented_strictness(const wire_error& error) {
     switch (error.code) {
         case wire_errc::tag_not_canonical:
         case wire_errc::group:
         case wire_errc::wrong_wire_type:
         case wire_errc::varint_too_long:   // of 65 to 70 bits, which libprotobuf cuts
         case wire_errc::packed_truncated:  // likewise, in a packed run
-        case wire_errc::labels_over_limit:
-        case wire_errc::label_bytes_over_limit:
-        case wire_errc::series_label_bytes_over_limit:
         case wire_errc::request_symbol_bytes_over_limit:
             return true;
         case wire_errc::field_of_version_1:  // at its tag
             return true;
-        case wire_errc::symbol_ref_out_of_range: {  // before it is cut to 32 bits, or set again
-            std::uint64_t ref = 0;
-            const char* const end = body.data() + body.size();
-            return read_varint(body.data() + error.offset, end, ref) != nullptr &&
-                   ref >= static_cast<std::uint64_t>(message.symbols_size());
-        }
-        case wire_errc::symbol_refs_odd:
-        case wire_errc::label_without_name:
-            return !seen_by_libprotobuf_v2(message);
         default:
             return false;
+    }
+}
+
+/// Whether an entry that was left out is wrong to libprotobuf, too, but for bounds, and for references that it cuts to
+/// 32 bits or that are set again.
+inline bool is_rightly_left_out(const left_out_record& each, const v2_request& message) {
+    switch (each.fault) {
+        case series_fault::label_without_name:
+        case series_fault::odd_symbol_refs:
+            return !seen_of(message.timeseries(static_cast<int>(each.entry)), message);
+        default:
+            return true;
     }
 }
 
@@ -148,13 +154,21 @@ inline walk_check_v2 check_walk_v2(bytes_view body) {
     if (!check.fault.empty()) return check;
 
     if (!check.accepted) {
-        if (message && !is_documented_strictness(body, check.error, *message))
+        if (message && !is_documented_strictness(check.error))
             check.fault = "refused, but right to libprotobuf: " + to_string(check.error);
-    } else if (!message) {
-        check.fault = "accepted, but libprotobuf refuses it";
-    } else if (seen_by_libprotobuf_v2(*message) != check.seen) {
+        return check;
+    }
+    if (!message || static_cast<std::size_t>(message->timeseries_size()) != check.records.size()) {
+        check.fault = "accepted, but libprotobuf refuses it or sees other entries";
+        return check;
+    }
+    for (const left_out_record& each : check.left_out)
+        if (!is_rightly_left_out(each, *message)) check.fault = "left out, but right to libprotobuf";
+    const std::string kept = without_left_out(body, check.left_out);
+    const auto kept_message = parse_v2(kept);
+    if (!kept_message || seen_by_libprotobuf_v2(*kept_message) != check.seen) {
         check.fault = "libprotobuf sees something else";
-    } else if (seen_by_gogo_v2(body) != check.seen) {
+    } else if (seen_by_gogo_v2(kept) != check.seen) {
         check.fault = "gogo sees something else";
     }
     return check;

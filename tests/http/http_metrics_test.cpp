@@ -26,6 +26,7 @@ TEST_CASE("every reason and bound has a name of its own") {
     CHECK(name_of(reject_reason::invalid_http) == "invalid_http");
     CHECK(name_of(reject_reason::queue_delay) == "queue_delay");
     CHECK(name_of(reject_reason::untranslated) == "untranslated");
+    CHECK(name_of(reject_reason::left_out) == "left_out");
     CHECK(name_of(reject_reason::pages_held) == "pages_held");
     CHECK(name_of(reject_reason::unauthenticated) == "unauthenticated");
     CHECK(name_of(reject_reason::forbidden) == "forbidden");

@@ -30,6 +30,7 @@ TEST_CASE("of requests that were taken but for some of what they held, others te
     rejection_log log;
     CHECK_FALSE(log.count(reject_reason::refused));
     CHECK_FALSE(log.count(reject_reason::untranslated));
+    CHECK_FALSE(log.count(reject_reason::left_out));
 }
 
 namespace {

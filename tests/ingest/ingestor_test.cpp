@@ -176,4 +176,39 @@ TEST_CASE("a sender of remote write 2 is told how much was written") {
     CHECK(at.metrics.unconfirmed_requests.value() == 0);
 }
 
+TEST_CASE("a series that breaks a rule costs no other series of its request") {
+    const std::string nameless = series({label("__name__", "up"), label("", "x"), sample(1)});
+    SECTION("version 1: a success, and who looks is told") {
+        scene at;
+        const reply answer = at.answer(body_v1({"a"}) + nameless);
+        CHECK(answer.status == 204);
+        CHECK(answer.headers["X-Seriesgate-Left-Out-Series"] == "1");
+        CHECK(at.metrics.samples_received.value() == 2);
+        CHECK(at.metrics.samples_accepted.value() == 1);
+        CHECK(at.metrics.samples_stored.value() == 1);
+        CHECK(at.metrics.samples_left_out.value() == 1);
+        CHECK(figures_of(at.limiter).hourly.series_current == 1);
+    }
+    SECTION("version 1 with onLimit: reject") {
+        limit_rules rules;
+        rules.tenants.answer = limit_answer::reject;
+        scene at{rules};
+        at.settings.reject_status = 409;
+        const reply answer = at.answer(body_v1({"a"}) + nameless);
+        CHECK(rejected(answer) == "400 left_out");
+        CHECK(answer.body == "left out 1 series (1 sample): 1 with a label without a name, the first up\n");
+        CHECK(at.metrics.samples_stored.value() == 1);
+    }
+    SECTION("version 2: an error, with what was written") {
+        scene at;
+        const std::string unknown = len_field(5, len_field(1, varint(1) + varint(9)) + sample(1));
+        received from{at.room, compressed(compression::snappy, body_v2({"a"}) + unknown)};
+        from.headers.set(http::field::content_type, "application/x-protobuf;proto=io.prometheus.write.v2.Request");
+        const reply answer = at.answer(from);
+        CHECK(rejected(answer) == "400 left_out");
+        CHECK(answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "1");
+        CHECK(answer.headers["X-Seriesgate-Left-Out-Series"] == "1");
+    }
+}
+
 }  // namespace ingestor_test

@@ -46,6 +46,16 @@ outgoing translated_with_loss() {
     return made;
 }
 
+const std::string left_out_line = "left out 1 series (2 samples): 1 with a label without a name, the first up";
+
+/// A series that breaks a rule, beside what was refused. @param is_told as of version 2, or of onLimit: reject.
+outgoing with_left_out(outgoing made, bool is_told) {
+    made.decided.left_out = {.samples = 2, .histograms = 0, .exemplars = 0};
+    made.decided.left_out_series = 1;
+    if (is_told) made.left_out_told = left_out_line;
+    return made;
+}
+
 outgoing translated_with_loss_and_refused() {
     outgoing made = told_of(translated_with_loss());
     made.decided.refused = three;
@@ -100,6 +110,7 @@ struct row {
     std::string refused{};
     std::string written{};
     std::string reason{};
+    std::string left_out{};
     confirmation confirmed = confirmation::none_due;
     // what is counted
     std::uint64_t stored = 0;
@@ -122,6 +133,24 @@ std::vector<row> rows_of_v1() {
          .store = of_store(400, "out of order"),
          .status = 400,
          .body = "out of order"},
+        {.what = "a series was left out, and who looks is told",
+         .sent = with_left_out(unchanged, false),
+         .left_out = "1",
+         .stored = 8},
+        {.what = "a series was left out, and senders are to hear of what is not stored",
+         .sent = with_left_out(unchanged, true),
+         .rules = {.reject_status = 409},
+         .status = 400,
+         .body = left_out_line + "\n",
+         .reason = "left_out",
+         .left_out = "1",
+         .stored = 8},
+        {.what = "a series was left out, and the store's error gets a line more",
+         .sent = with_left_out(unchanged, false),
+         .store = of_store(500, "no disk"),
+         .status = 500,
+         .body = "no disk\nseriesgate: also left out 1 series (2 samples)\n",
+         .left_out = "1"},
         {.what = "dropped, and who looks is told", .sent = spliced, .refused = "2/3", .stored = 7},
         {.what = "dropped, and the store's error gets a line more",
          .sent = spliced,
@@ -258,6 +287,28 @@ std::vector<row> rows_of_v2() {
          .written = "0/0/0",
          .reason = "refused",
          .confirmed = given},
+        {.what = "a series was left out: never a success, and the counts say what is stored",
+         .sent = with_left_out(sent_as(forwarding::unchanged, protocol::v2), true),
+         .store = of_store_with_counts(204, "6", "2", "1"),
+         .status = 400,
+         .body = left_out_line + "\n",
+         .written = "6/2/1",
+         .reason = "left_out",
+         .left_out = "1",
+         .confirmed = given,
+         .stored = 8},
+        {.what = "a series was left out, and others refused",
+         .sent = told_of(with_left_out(spliced, true)),
+         .rules = {.reject_status = 429},
+         .store = of_store_with_counts(204, "4", "1", "1"),
+         .status = 429,
+         .body = refused_line + "\n" + left_out_line + "\n",
+         .refused = "2/3",
+         .written = "4/1/1",
+         .reason = "refused",
+         .left_out = "1",
+         .confirmed = given,
+         .stored = 5},
         {.what = "discard:",
          .sent = spliced,
          .rules = {.discards = true},
@@ -307,6 +358,7 @@ void check(const row& expected) {
     CHECK(refused_of(answer) == expected.refused);
     CHECK(written_of(answer) == expected.written);
     CHECK(reason_of(answer) == expected.reason);
+    CHECK(std::string{answer.headers["X-Seriesgate-Left-Out-Series"]} == expected.left_out);
     CHECK_FALSE(answer.close);
 }
 

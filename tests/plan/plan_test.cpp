@@ -336,19 +336,82 @@ TEST_CASE("a malformed request changes nothing, wherever it is cut") {
     CHECK(complete == 4);
 }
 
-TEST_CASE("one malformed series at the end and the series before it are not counted either") {
-    auto body = request_of(0, 1'000).SerializeAsString();
-    prometheus::WriteRequest nameless;
-    auto& label = *nameless.add_timeseries()->add_labels();
-    label.set_value("a label without a name");
-    body += nameless.SerializeAsString();
+TEST_CASE("one malformed byte at the end, and the series before it are not counted either") {
+    const auto body = request_of(0, 1'000).SerializeAsString() + "\x0c";
     gate gate{limited_to(5)};
     const auto made = gate.plan_request(body, gate.limiter, noon);
     REQUIRE_FALSE(made.has_value());
-    CHECK(made.error().code == wire_errc::label_without_name);
+    CHECK(made.error().code == wire_errc::group);
     CHECK(trace::of(gate.limiter) == trace{});
     // And the planner is as good as new.
     CHECK(gate.of(request_of(0, 5)).forward == forwarding::unchanged);
+}
+
+TEST_CASE("a body that is read step by step is read as at once, and labels in no order make the steps shorter") {
+    const auto steps_of = [](const std::string& body) {
+        planner planning{hash_key::known_to_all()};
+        planning.begin(body, "", protocol::v1);
+        int steps = 1;
+        while (planning.read_on()) ++steps;
+        planner whole{hash_key::known_to_all()};
+        CHECK(whole.read(body, "", protocol::v1).code == planning.read_error().code);
+        CHECK(std::ranges::equal(planning.offered(), whole.offered(), {}, &offered_series::fingerprint,
+                                 &offered_series::fingerprint));
+        return steps;
+    };
+    const std::string ordered = request_of(0, 1'000).SerializeAsString();
+    CHECK(steps_of(ordered) == 1);
+    std::string large;
+    while (large.size() < 5u << 20) large += ordered;
+    CHECK(steps_of(large) == 6);
+    CHECK(steps_of(large + "\x0c") == 6);
+    prometheus::WriteRequest unordered;
+    auto& series = *unordered.add_timeseries();
+    for (int i = 0; i < 500; ++i)
+        for (const char* name : {"b", "a"}) series.add_labels()->set_name(name);
+    series.add_samples()->set_value(1);
+    const std::string one = unordered.SerializeAsString();
+    std::string body;
+    for (int i = 0; i < 100; ++i) body += one;
+    REQUIRE(body.size() < 1u << 20);
+    CHECK(steps_of(body) > 5);
+}
+
+TEST_CASE("a series that breaks a rule is left out alone, and takes no place in a limit") {
+    const auto nameless = [](double value) {
+        prometheus::WriteRequest request;
+        auto& series = *request.add_timeseries();
+        series.add_labels()->set_value("a label without a name");
+        series.add_samples()->set_value(value);
+        return request.SerializeAsString();
+    };
+    const auto good = request_of(0, 3).SerializeAsString();
+    const std::string body = nameless(1) + good + nameless(2);
+    gate gate{limited_to(2)};
+    const auto made = gate.plan_request(body, gate.limiter, noon);
+    REQUIRE(made.has_value());
+    CHECK(made->forward == forwarding::spliced);
+    CHECK(made->left_out_series == 2);
+    CHECK(made->left_out.samples == 2);
+    CHECK(made->refused.samples == 1);
+    CHECK(made->received.samples == 5);
+    CHECK(made->accepted().samples == 2);
+    REQUIRE(made->removed.size() == 3);
+    CHECK(made->removed[0] == byte_range{0, static_cast<std::uint32_t>(nameless(1).size())});
+    CHECK(made->removed[0].end() < made->removed[1].offset);
+    CHECK(made->removed[1].end() == made->removed[2].offset);
+    CHECK(figures_of(gate.limiter).hourly.series_current == 2);
+    std::string left;
+    splice(body, made->removed, left);
+    CHECK(left == good.substr(0, made->removed[1].offset - made->removed[0].size));
+
+    SECTION("and where nothing else is in the request, nothing goes on") {
+        const auto alone = nameless(1);
+        const auto of_alone = gate.plan_request(alone, gate.limiter, noon);
+        REQUIRE(of_alone.has_value());
+        CHECK(of_alone->forward == forwarding::nothing);
+        CHECK(of_alone->refused_series == 0);
+    }
 }
 
 }  // namespace plan_test

@@ -28,7 +28,7 @@ limits: [{name: per-job, each: [job], maxHourlySeries: 12, mode: enforce}]
     for _ in range(2):
         assert offer(gate, upstream, series) == series
     stats = gate.stats
-    assert stats["samples"] == {"received": 100, "accepted": 100, "refused": 0, "stored": 100, "failed": 0}
+    assert stats["samples"] == {"received": 100, "accepted": 100, "refused": 0, "stored": 100, "failed": 0, "leftOut": 0}
     entry, = stats["limits"]
     assert (entry["mode"], figures(entry)) == ("observe", (12, 12, 38))
     team = tenants(stats)[""]

@@ -40,7 +40,7 @@ def test_the_recording_goes_through_byte_for_byte_and_is_counted(gate, storing):
     assert storing.bodies == bodies
     assert {request.get("Content-Type") for request in storing.requests} == {wire_v2.HEADERS[1][1]}
     assert gate.stats["samples"] == {"received": SAMPLES, "accepted": SAMPLES, "refused": 0,
-                                     "stored": SAMPLES, "failed": 0}
+                                     "stored": SAMPLES, "failed": 0, "leftOut": 0}
     assert gate.current() == SERIES
 
 

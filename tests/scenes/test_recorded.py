@@ -33,7 +33,7 @@ def test_without_a_limit_all_arrive_and_are_counted(gate, upstream):
     stats = gate.stats
     requests = stats["requests"]
     assert (requests["total"], requests["rejected"], requests["upstreamErrors"]) == (16, 0, 0)
-    assert stats["samples"] == {"received": SAMPLES, "accepted": SAMPLES, "refused": 0, "stored": SAMPLES, "failed": 0}
+    assert stats["samples"] == {"received": SAMPLES, "accepted": SAMPLES, "refused": 0, "stored": SAMPLES, "failed": 0, "leftOut": 0}
     for window in stats["windows"].values():
         assert (window["maxSeries"], window["currentSeries"], window["refusedSeries"]) == (0, SERIES, 0)
 
@@ -53,7 +53,7 @@ def test_a_limit_admits_exactly_its_number_of_series_and_the_same_ones_again(sta
     assert stats["windows"][other]["currentSeries"] == LIMIT
     assert arrived_samples + refused_samples == SAMPLES
     assert stats["samples"] == {"received": SAMPLES, "accepted": arrived_samples, "refused": refused_samples,
-                                "stored": arrived_samples, "failed": 0}
+                                "stored": arrived_samples, "failed": 0, "leftOut": 0}
     assert stats["windows"][window]["refusedSamples"] == refused_samples
     assert stats["windows"][window]["refusedSeries"] == pytest.approx(SERIES - LIMIT, rel=0.05)
     assert stats["windows"][other]["refusedSeries"] == stats["windows"][other]["refusedSamples"] == 0

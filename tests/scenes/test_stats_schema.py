@@ -119,7 +119,11 @@ def test_what_is_left_out_is_counted(limited, upstream):
     assert gate.send(wire.pack(stale)).status == 204
     no_name = wire.pack(wire_v2.request({"__name__": "up"}, {"job": "no name"}))
     assert gate.send(no_name, wire_v2.HEADERS).status == 400
-    assert validate(gate)["dropped"] == {"unknownEntries": 1, "untranslatedSeries": 1, "untranslatedHistograms": 0}
+    nameless = wire.pack(wire.series([("", "x")], wire.field(wire.SAMPLES, wire.sample(1.0, 1))))
+    assert gate.send(nameless).status == 204
+    dropped = validate(gate)["dropped"]
+    assert {reason: count for reason, count in dropped.pop("leftOutSeries").items() if count} == {"label_without_name": 1}
+    assert dropped == {"unknownEntries": 1, "untranslatedSeries": 1, "untranslatedHistograms": 0}
 
 
 def test_connections_are_counted(limited, upstream):

@@ -19,9 +19,11 @@ struct walk_tally {
     int refused = 0;
     int refused_though_libprotobuf_accepts = 0;
     std::array<int, static_cast<std::size_t>(wire_errc::request_symbol_bytes_over_limit) + 1> codes{};
+    std::array<int, static_cast<std::size_t>(series_fault::count_)> faults{};
 
     void count(const auto& check) {
         ++codes.at(static_cast<std::size_t>(check.error.code));
+        for (const auto& each : check.left_out) ++faults.at(static_cast<std::size_t>(each.fault));
         if (check.accepted) {
             ++accepted;
             if (!check.seen.series.empty()) ++accepted_with_series;

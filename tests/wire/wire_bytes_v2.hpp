@@ -9,6 +9,7 @@
 
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
+#include "wire/bounds.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request_v2.hpp"
 
@@ -66,7 +67,8 @@ struct read_entry {
 };
 
 struct read_request {
-    std::vector<read_entry> series;
+    std::vector<read_entry> series;  ///< without those that are left out
+    std::vector<series_fault> left_out;
     std::uint32_t metadata = 0;
     wire_errc error = wire_errc::none;
     std::uint64_t offset = 0;
@@ -82,6 +84,13 @@ read_request read_by(const std::string& text) {
     Reader reader{body};
     while (reader.next()) {
         const series_view& seen = reader.series();
+        if (const left_out_series* wrong = reader.left_out()) {
+            outcome.left_out.push_back(wrong->fault);
+            CHECK_FALSE((seen.holds_data() || seen.admits));
+            reader.labels(seen.record, buffer);
+            CHECK(buffer.size() <= labels_per_series_max);
+            continue;
+        }
         read_entry& series = outcome.series.emplace_back();
         series.record = slice(body, seen.record);
         reader.labels(seen.record, buffer);

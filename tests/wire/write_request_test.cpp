@@ -25,6 +25,15 @@ read_entry read_one(const std::string& text) {
     return outcome.series.front();
 }
 
+/// Of a request whose only series is left out.
+series_fault fault_of(const std::string& text) {
+    const auto outcome = read(text);
+    REQUIRE(outcome.error == wire_errc::none);
+    CHECK(outcome.series.empty());
+    REQUIRE(outcome.left_out.size() == 1);
+    return outcome.left_out.front();
+}
+
 const std::string job = label("job", "a");
 const std::string name = label("__name__", "up");
 const label_texts name_and_job{{"__name__", "up"}, {"job", "a"}};
@@ -327,18 +336,56 @@ TEST_CASE("each malformed request is refused with its code and the byte where it
     }
 }
 
-TEST_CASE("a label without a name is refused, for VictoriaMetrics takes it for the metric's name") {
-    CHECK(read(series({len_field(1, "")})).error == wire_errc::label_without_name);
-    CHECK(read(series({len_field(1, len_field(2, "up"))})).error == wire_errc::label_without_name);
-    CHECK(read(series({label("", "up"), sample(1)})).error == wire_errc::label_without_name);
-    CHECK(read(series({len_field(1, len_field(1, "job") + len_field(2, "a") + len_field(1, ""))})).error ==
-          wire_errc::label_without_name);
-    SECTION("the offset is the label's payload") {
-        CHECK(read(series({name, label("", "up")})).offset == 2 + name.size() + 2);
-    }
+TEST_CASE("a series with a label without a name is left out, for VictoriaMetrics takes it for the metric's name") {
+    for (const std::string& wrong :
+         {series({len_field(1, "")}), series({len_field(1, len_field(2, "up"))}), series({label("", "up"), sample(1)}),
+          series({len_field(1, len_field(1, "job") + len_field(2, "a") + len_field(1, ""))})})
+        CHECK(fault_of(wrong) == series_fault::label_without_name);
     SECTION("an exemplar's labels make no series and are left to the store") {
-        CHECK(read(series({name, len_field(3, label("", "x"))})).error == wire_errc::none);
+        CHECK(read_one(series({name, len_field(3, label("", "x"))})).exemplars == 1);
     }
+}
+
+TEST_CASE("what is left out has its counts apart, and the series around it are read as ever") {
+    const std::string good = series({name, sample(1)});
+    const std::string wrong = series({name, label("", "x"), sample(1), sample(2), len_field(3, ""), len_field(4, "")});
+    const std::string body = good + wrong + good;
+    write_request_reader reader{body};
+    REQUIRE(reader.next());
+    CHECK(reader.left_out() == nullptr);
+    REQUIRE(reader.next());
+    REQUIRE(reader.left_out() != nullptr);
+    CHECK(*reader.left_out() ==
+          left_out_series{.fault = series_fault::label_without_name, .samples = 2, .histograms = 1, .exemplars = 1});
+    CHECK_FALSE(reader.series().holds_data());
+    CHECK(slice(body, reader.series().record) == wrong);
+    std::vector<label_view> labels;
+    reader.labels(reader.series().record, labels);
+    REQUIRE(labels.size() == 2);
+    CHECK(labels[0].value == "up");
+    CHECK(labels[1].name.empty());
+    REQUIRE(reader.next());
+    CHECK(reader.left_out() == nullptr);
+    CHECK(reader.series().samples == 1);
+    CHECK_FALSE(reader.next());
+    CHECK_FALSE(reader.failed());
+}
+
+TEST_CASE("an entry is left out only if its Protocol Buffers are sound") {
+    const std::string wrong_label = label("", "x");
+    CHECK(read(len_field(1, wrong_label + "\x12\x05\x09")).error == wire_errc::truncated);
+    CHECK(read(len_field(1, wrong_label + varint_field(2, 1))).error == wire_errc::wrong_wire_type);
+    CHECK(read(len_field(1, wrong_label + len_field(1, "\x0a\x05x"))).error == wire_errc::truncated);
+}
+
+TEST_CASE("version 2's symbols and series are no fields of version 1, whatever a store makes of them") {
+    for (const std::uint32_t field : {4, 5}) {
+        const std::string before = series({name, sample(1)});
+        const auto outcome = read(before + len_field(field, "x"));
+        CHECK(outcome.error == wire_errc::field_of_version_2);
+        CHECK(outcome.offset == before.size());
+    }
+    CHECK(read(varint_field(4, 1) + len_field(6, "x")).error == wire_errc::none);
 }
 
 TEST_CASE("a request has at most 2^20 series entries") {
@@ -370,23 +417,41 @@ TEST_CASE("a series has at most 1024 labels") {
         return len_field(1, labels + sample(1));
     };
     CHECK(read_one(with_labels(labels_per_series_max)).labels.size() == 1024);
-    CHECK(read(with_labels(labels_per_series_max + 1)).error == wire_errc::labels_over_limit);
-    CHECK(read(with_labels(10000)).error == wire_errc::labels_over_limit);
-    SECTION("told at the first label too many, before more are kept") {
-        CHECK(read(with_labels(10000)).offset < with_labels(labels_per_series_max).size());
+    CHECK(fault_of(with_labels(labels_per_series_max + 1)) == series_fault::too_many_labels);
+    SECTION("of others the first are shown, and no more are kept") {
+        CHECK(fault_of(with_labels(10000)) == series_fault::too_many_labels);
     }
     SECTION("counted for each series anew") {
         CHECK(read(with_labels(1024) + with_labels(1024)).error == wire_errc::none);
     }
 }
 
-TEST_CASE("a label's name and value have at most 64 KiB each") {
+TEST_CASE("a request has at most 2^22 labels of series whose labels are in no order") {
+    std::string labels;
+    for (std::size_t i = 0; i < labels_per_series_max / 2; ++i) labels += label("b", "") + label("a", "");
+    const std::string unordered = len_field(1, labels + sample(1));
+    std::string most;
+    for (std::size_t i = 0; i < unordered_labels_per_request_max / labels_per_series_max; ++i) most += unordered;
+    const std::string body = most + series({name, job, sample(1)}) + series({job, name, sample(1)});
+    write_request_reader reader{body};
+    std::size_t entries = 0;
+    while (reader.next()) ++entries;
+    CHECK(entries == unordered_labels_per_request_max / labels_per_series_max + 1);  // those in order are not concerned
+    CHECK(reader.error().code == wire_errc::unordered_labels_over_limit);
+    SECTION("counted for each request anew") {
+        reader.reset(unordered);
+        CHECK(reader.next());
+        CHECK(reader.unordered_labels() == labels_per_series_max);
+    }
+}
+
+TEST_CASE("a label's name and value have at most 256 KiB each") {
     const std::string most(label_bytes_max, 'x');
     const std::string more = most + 'x';
     CHECK(read(series({label(most, most)})).error == wire_errc::none);
-    CHECK(read(series({label(more, "a")})).error == wire_errc::label_bytes_over_limit);
-    CHECK(read(series({label("job", more)})).error == wire_errc::label_bytes_over_limit);
-    CHECK(read(series({label("job", std::string(1 << 20, 'x'))})).error == wire_errc::label_bytes_over_limit);
+    CHECK(fault_of(series({label(more, "a")})) == series_fault::label_too_long);
+    CHECK(fault_of(series({label("job", more)})) == series_fault::label_too_long);
+    CHECK(fault_of(series({label("job", std::string(1 << 20, 'x'))})) == series_fault::label_too_long);
 }
 
 TEST_CASE("a request refused for its last byte has shown the series before, and the error stays") {

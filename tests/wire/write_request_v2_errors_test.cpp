@@ -113,50 +113,83 @@ TEST_CASE("v2: malformed bytes are refused with their code and the byte where th
     });
 }
 
-TEST_CASE("v2: wrong references are refused with the byte where the reference stands") {
-    const std::string key = "\x08";  // tag of an unpacked reference
+TEST_CASE("v2: references that end inside are malformed") {
     check({
-        nested("first symbol too many", {1, 5}, "\x01\x02", "\x05\x04", symbol_ref_out_of_range),
-        nested("a value's", {1, 5}, "\x01", "\x05", symbol_ref_out_of_range),
-        nested("a long way off", {1, 5}, "\x01\x02\x03", varint(UINT32_MAX), symbol_ref_out_of_range),
-        nested("2^32 + 1, which parsers cut to 1", {1, 5}, "", varint(0x100000001), symbol_ref_out_of_range),
-        nested("2^63 + 1", {1, 5}, "", varint(0x8000000000000001), symbol_ref_out_of_range),
-        nested("unpacked", {5}, key, "\x05\x08\x01", symbol_ref_out_of_range),
-        nested("2^32 + 1 unpacked", {5}, key, varint(0x100000001), symbol_ref_out_of_range),
         nested("unpacked of 65 bits", {5}, "", "\x08" + std::string(9, '\xff') + "\x02", varint_too_long),
         nested("a run that ends inside", {1, 5}, "\x01\x02\x03", "\x84", packed_truncated),
         nested("a run that ends inside a long one", {1, 5}, "\x01\x02\x03", "\x84\x80", packed_truncated),
         nested("of 11 bytes", {1, 5}, "\x01", varint(1, 11), packed_truncated),
         nested("of 65 bits", {1, 5}, "\x01", std::string(9, '\xff') + "\x02", packed_truncated),
-        nested("odd: the last name", {1, 5}, "\x01\x02", "\x03", symbol_refs_odd),
-        nested("odd: the only one", {1, 5}, "", "\x01", symbol_refs_odd),
-        nested("odd over two runs", {5}, std::string{up_refs}.append("\x0a\x01"), std::string{"\x03"}.append(sample(1)),
-               symbol_refs_odd),
-        nested("odd unpacked", {5}, refs({1, 2}).append(key), "\x03", symbol_refs_odd),
-
-        nested("exemplar: no such symbol", {1, 4, 5}, "\x03", "\x05", symbol_ref_out_of_range),
-        nested("exemplar: no such symbol, unpacked", {4, 5}, key, "\x05\x08\x01", symbol_ref_out_of_range),
-        nested("exemplar: 2^32 + 1", {1, 4, 5}, "", varint(0x100000001), symbol_ref_out_of_range),
-        nested("exemplar: odd", {1, 4, 5}, "\x03\x04", "\x03", symbol_refs_odd),
         nested("exemplar: a run that ends inside", {1, 4, 5}, "\x03", "\x84", packed_truncated),
-        nested("metadata: no such help", {5, 5}, "\x18", "\x05", symbol_ref_out_of_range),
-        nested("metadata: no such unit", {5, 5}, "\x18\x02\x20", "\x05", symbol_ref_out_of_range),
-        nested("metadata: help 2^32 + 1", {5, 5}, "\x18", varint(0x100000001), symbol_ref_out_of_range),
-        nested("metadata: no such help, corrected later", {5, 5}, "\x18", "\x05\x18\x01", symbol_ref_out_of_range),
-        nested("label without a name", {1, 5}, "\x01\x02", std::string{"\0\x04", 2}, label_without_name),
-        nested("label without a name, unpacked", {5}, key, std::string{"\0\x08\x04", 3}, label_without_name),
+        nested("behind a fault of the series", {1, 5}, "\x09\x02\x03", "\x84", packed_truncated),
     });
+}
+
+TEST_CASE("v2: a series with a wrong reference is left out alone") {
+    const auto packed = [](const std::string& run) { return len_field(1, run); };
+    const auto unpacked = [](const std::string& value) { return "\x08" + value; };
+    struct example {
+        const char* what;
+        std::string records;
+        series_fault fault;
+    };
+    using enum series_fault;
+    const std::vector<example> examples{
+        {"first symbol too many", packed("\x01\x02\x05\x04"), unknown_symbol},
+        {"a value's", packed("\x01\x05"), unknown_symbol},
+        {"a long way off", packed("\x01\x02\x03" + varint(UINT32_MAX)), unknown_symbol},
+        {"2^32 + 1, which parsers cut to 1", packed(varint(0x100000001) + "\x02"), unknown_symbol},
+        {"2^63 + 1", packed(varint(0x8000000000000001) + "\x02"), unknown_symbol},
+        {"unpacked", unpacked("\x05") + unpacked("\x01"), unknown_symbol},
+        {"2^32 + 1 unpacked", unpacked(varint(0x100000001)) + unpacked("\x01"), unknown_symbol},
+        {"odd: the last name", packed("\x01\x02\x03"), odd_symbol_refs},
+        {"odd: the only one", packed("\x01"), odd_symbol_refs},
+        {"odd over two runs", up_refs + packed("\x03"), odd_symbol_refs},
+        {"odd unpacked", refs({1, 2}) + unpacked("\x03"), odd_symbol_refs},
+        {"exemplar: no such symbol", up_refs + len_field(4, packed("\x03\x05")), unknown_symbol},
+        {"exemplar: unpacked", up_refs + len_field(4, unpacked("\x05") + unpacked("\x01")), unknown_symbol},
+        {"exemplar: 2^32 + 1", up_refs + len_field(4, packed(varint(0x100000001) + "\x01")), unknown_symbol},
+        {"exemplar: odd", up_refs + len_field(4, packed("\x03\x04\x03")), odd_symbol_refs},
+        {"metadata: no such help", up_refs + len_field(5, "\x18\x05"), unknown_symbol},
+        {"metadata: no such unit", up_refs + len_field(5, "\x18\x02\x20\x05"), unknown_symbol},
+        {"metadata: help 2^32 + 1", up_refs + len_field(5, "\x18" + varint(0x100000001)), unknown_symbol},
+        {"metadata: corrected later", up_refs + len_field(5, "\x18\x05\x18\x01"), unknown_symbol},
+        {"label without a name", packed(std::string{"\x01\x02\0\x04", 4}), label_without_name},
+        {"label without a name, unpacked", unpacked(std::string{"\0", 1}) + unpacked("\x04"), label_without_name},
+    };
+    const std::string good = entry({up_refs, sample(1)});
+    for (const auto& [what, records, fault] : examples) {
+        INFO(what);
+        const auto outcome = read_v2(join({five_symbols, good, entry({records, sample(1)}), good}));
+        CHECK(outcome.error == none);
+        CHECK(outcome.series.size() == 2);
+        CHECK(outcome.left_out == std::vector{fault});
+    }
     SECTION("any symbol may be without text, not only the first") {
         const auto outcome = read_v2(symbols({"job", "a", ""}).append(entry({refs({0, 2, 2, 1})})));
-        CHECK(outcome.error == label_without_name);
+        CHECK(outcome.left_out == std::vector{label_without_name});
     }
     SECTION("an exemplar's labels make no series and may be without a name") {
         CHECK(read_one_v2({up_refs, exemplar_v2(refs({0, 4}))}).exemplars == 1);
     }
     SECTION("without symbols every reference that is written is wrong, to help and unit too") {
-        CHECK(read_v2(entry({sample(1)})).error == none);
-        CHECK(read_v2(entry({refs({0, 0}), sample(1)})).error == symbol_ref_out_of_range);
-        CHECK(read_v2(entry({sample(1), metadata_v2(0, 0)})).error == symbol_ref_out_of_range);
+        CHECK(read_v2(entry({sample(1)})).left_out.empty());
+        CHECK(read_v2(entry({refs({0, 0}), sample(1)})).left_out == std::vector{unknown_symbol});
+        CHECK(read_v2(entry({sample(1), metadata_v2(0, 0)})).left_out == std::vector{unknown_symbol});
+    }
+    SECTION("its counts stand apart, and its labels can be read") {
+        const std::string body = join({five_symbols, entry({refs({1, 2}), packed("\x03\x09"), sample(1), sample(2),
+                                                            histogram_v2_bits(1), exemplar_v2(refs({3, 4}))})});
+        write_request_v2_reader reader{body};
+        REQUIRE(reader.next());
+        REQUIRE(reader.left_out() != nullptr);
+        CHECK(*reader.left_out() ==
+              left_out_series{.fault = unknown_symbol, .samples = 2, .histograms = 1, .exemplars = 1});
+        std::vector<label_view> labels;
+        reader.labels(reader.series().record, labels);
+        REQUIRE(labels.size() == 2);
+        CHECK(labels[0].value == "up");
+        CHECK(labels[1].value.empty());
     }
 }
 
@@ -184,13 +217,13 @@ TEST_CASE("v2: an error at the top level comes before the first series, and ever
         CHECK(reader.error().code == group);
         CHECK(reader.error().offset == at_the_end.size() - 1);
     }
-    const std::string deep_inside = std::string{good}.append(entry({refs({1, 9})})).append(entry({up_refs}));
+    const std::string deep_inside = std::string{good}.append(entry({"\x0b"})).append(entry({up_refs}));
     reader.reset(deep_inside);
     CHECK(reader.next());
     for (int again = 0; again < 3; ++again) {
         CHECK_FALSE(reader.next());
-        CHECK(reader.error().code == symbol_ref_out_of_range);
-        CHECK(reader.error().offset == good.size() + 5);
+        CHECK(reader.error().code == group);
+        CHECK(reader.error().offset == good.size() + 2);
     }
 }
 
@@ -241,19 +274,20 @@ TEST_CASE("v2: a series has at most 1024 labels") {
     CHECK(outcome.error == none);
     REQUIRE(outcome.series.size() == 2);
     CHECK(outcome.series[1].labels.size() == 1024);
-    const auto over = read_v2(std::string{five_symbols}.append(with_labels(10000)));
-    CHECK(over.error == labels_over_limit);
-    CHECK(over.offset == five_symbols.size() + 8 + 2048);
+    for (const std::size_t over : {labels_per_series_max + 1, std::size_t{10000}})
+        CHECK(read_v2(std::string{five_symbols}.append(with_labels(over))).left_out ==
+              std::vector{series_fault::too_many_labels});
 }
 
-TEST_CASE("v2: a label's name and value have at most 64 KiB each, other symbols any number") {
+TEST_CASE("v2: a label's name and value have at most 256 KiB each, other symbols any number") {
     const std::string most(label_bytes_max, 'x');
     const std::string more = std::string{most}.append("x");
     const std::string table = symbols({"", most, more});
     CHECK(read_v2(std::string{table}.append(entry({refs({1, 1}), metadata_v2(2, 2)}))).error == none);
-    CHECK(read_v2(std::string{table}.append(entry({refs({2, 1})}))).error == label_bytes_over_limit);
-    CHECK(read_v2(std::string{table}.append(entry({refs({1, 2})}))).error == label_bytes_over_limit);
-    CHECK(read_v2(std::string{table}.append(entry({refs({1, 2})}))).offset == table.size() + 5);
+    CHECK(read_v2(std::string{table}.append(entry({refs({1, 1}), metadata_v2(2, 2)}))).left_out.empty());
+    for (const std::string& labels : {refs({2, 1}), refs({1, 2})})
+        CHECK(read_v2(std::string{table}.append(entry({labels}))).left_out ==
+              std::vector{series_fault::label_too_long});
 }
 
 TEST_CASE("v2: the labels of a series have at most 1 MiB, however short their references are") {
@@ -265,8 +299,23 @@ TEST_CASE("v2: the labels of a series have at most 1 MiB, however short their re
     const std::string most = entry({len_field(1, packed)});
     CHECK(read_v2(join({table, most, most})).error == none);
     const auto outcome = read_v2(join({table, most, entry({len_field(1, packed.append("\x01", 1).append("\0", 1))})}));
-    CHECK(outcome.error == series_label_bytes_over_limit);
-    CHECK(outcome.offset == table.size() + most.size() + 2);
+    CHECK(outcome.error == none);
+    CHECK(outcome.series.size() == 1);
+    CHECK(outcome.left_out == std::vector{series_fault::labels_too_long});
+}
+
+TEST_CASE("v2: a request has at most 2^22 labels of series whose labels are in no order") {
+    std::string packed;
+    for (std::size_t i = 0; i < labels_per_series_max / 2; ++i) packed.append("\x02\x01\x01\x01");
+    const std::string unordered = entry({len_field(1, packed), sample(1)});
+    std::string body = symbols({"", "a", "b"});
+    for (std::size_t i = 0; i < unordered_labels_per_request_max / labels_per_series_max; ++i) body.append(unordered);
+    body.append(entry({refs({1, 1, 2, 2}), sample(1)})).append(entry({refs({2, 2, 1, 1}), sample(1)}));
+    write_request_v2_reader reader{body};
+    std::size_t entries = 0;
+    while (reader.next()) ++entries;
+    CHECK(entries == unordered_labels_per_request_max / labels_per_series_max + 1);
+    CHECK(reader.error().code == unordered_labels_over_limit);
 }
 
 TEST_CASE("v2: references that run past their series, or none at all, where symbols can be copied fast") {
@@ -274,13 +323,28 @@ TEST_CASE("v2: references that run past their series, or none at all, where symb
     const std::string before = symbols({"", "__name__", "up"});
     CHECK(read_v2(join({before, entry({"\x0a\x05\x01\x02"}), len_field(9, room)})).error == truncated);
     CHECK(read_v2(join({before, entry({refs({}), refs({1}), refs({2})}), len_field(9, room)})).error == none);
-    CHECK(read_v2(join({before, entry({refs({1, 2, 1})}), len_field(9, room)})).error == symbol_refs_odd);
+    CHECK(read_v2(join({before, entry({refs({1, 2, 1})}), len_field(9, room)})).left_out ==
+          std::vector{series_fault::odd_symbol_refs});
+}
+
+TEST_CASE("v2: what is left out does not count for the labels of all series") {
+    const std::string table = symbols({"", "job", std::string(1'000, 'x')});
+    const std::string wrong = entry({refs({1, 2, 0, 2}), exemplar_v2(refs({2, 2})), sample(1)});
+    std::string body = table;
+    for (int i = 0; i < 100; ++i) body.append(wrong);
+    body.append(entry({refs({1, 2}), sample(1)}));
+    write_request_v2_reader reader;
+    reader.reset(body, 1'003);
+    std::size_t entries = 0;
+    while (reader.next()) ++entries;
+    CHECK_FALSE(reader.failed());
+    CHECK(entries == 101);
 }
 
 TEST_CASE("v2: the labels of all series have at most 256 MiB") {
     std::string body = symbols({"", std::string(label_bytes_max, 'x')});
-    const std::string series = entry({refs({1, 1, 1, 1, 1, 1, 1, 1}), sample(1)});
-    constexpr auto count = symbol_bytes_per_request_max / (8 * label_bytes_max);
+    const std::string series = entry({refs({1, 1}), sample(1)});
+    constexpr auto count = symbol_bytes_per_request_max / (2 * label_bytes_max);
     for (std::size_t i = 0; i < count; ++i) body.append(series);
     write_request_v2_reader reader{body};
     while (reader.next()) continue;
