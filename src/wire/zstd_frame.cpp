@@ -7,6 +7,8 @@
 #include <cassert>
 #include <new>
 
+#include "wire/bounds.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -27,6 +29,18 @@ std::uint64_t over(std::uint64_t sum, std::uint64_t more) {
     return more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
 }
 
+/// What any body may decode to.
+std::uint64_t whole_bound(std::uint64_t decoded_bytes_max) {
+    return std::min(decoded_bytes_max, decoded_bytes_limit);
+}
+
+/// What this one may: a small one not as much as a large one, for to decode is work, too.
+std::uint64_t bound_of(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    const std::uint64_t by_size =
+        std::max<std::uint64_t>(zstd_expanded_bytes_free, zstd_expansion_max * compressed.size());
+    return std::min(whole_bound(decoded_bytes_max), by_size);
+}
+
 }  // namespace
 
 void zstd_codec::release::operator()(ZSTD_CCtx_s* context) const noexcept {
@@ -38,7 +52,7 @@ void zstd_codec::release::operator()(ZSTD_DCtx_s* context) const noexcept {
 
 result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
     if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
-    const std::uint64_t limit = std::min(decoded_bytes_max, decoded_bytes_limit);
+    const std::uint64_t limit = bound_of(compressed, decoded_bytes_max);
     std::uint64_t declared_sum = 0;
     std::uint64_t possible_sum = 0;  // of frames that do not say
     for (bytes_view left = compressed; !left.empty();) {
@@ -50,9 +64,10 @@ result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::ui
         if (declared == ZSTD_CONTENTSIZE_UNKNOWN) {
             possible_sum += possible;
         } else {
-            if (declared > limit - declared_sum)
+            if (declared > whole_bound(decoded_bytes_max) - declared_sum)
                 return wire_error{wire_errc::declared_size_over_limit, 0, over(declared_sum, declared)};
             if (declared > possible) return wire_error{wire_errc::declared_size_implausible, 0};
+            if (declared > limit - declared_sum) return wire_error{wire_errc::expands_too_much, 0};
             declared_sum += declared;
         }
         assert(size > 0 && size <= left.size());
@@ -74,8 +89,9 @@ result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::ui
         ZSTD_decompressDCtx(decoder_.get(), decoded, *size, compressed.data(), compressed.size());
     if (ZSTD_isError(written)) {
         // Only a frame that did not say its size can want more than there is room for.
-        const bool full = ZSTD_getErrorCode(written) == ZSTD_error_dstSize_tooSmall;
-        return full ? wire_error{wire_errc::declared_size_over_limit, 0} : corrupt();
+        if (ZSTD_getErrorCode(written) != ZSTD_error_dstSize_tooSmall) return corrupt();
+        const bool is_whole = *size == whole_bound(decoded_bytes_max);
+        return wire_error{is_whole ? wire_errc::declared_size_over_limit : wire_errc::expands_too_much, 0};
     }
     assert(written <= *size);
     return bytes_view{decoded, written};

@@ -19,7 +19,8 @@ namespace seriesgate {
 
 /// The size in bytes that the frames say they have, without decoding them; for frames that do not say, as much as they
 /// can hold, but at most `decoded_bytes_max`. As in zstd's own tools a body may be several frames.
-/// Errors: no bytes, what is no frame, more than `decoded_bytes_max`, or more than blocks of this size can hold.
+/// Errors: no bytes, what is no frame, more than `decoded_bytes_max` or than bounds.hpp allows for so few bytes, or
+/// more than blocks of this size can hold.
 result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max);
 
 /// Decodes and encodes. Owns the library's working memory, which is large: one a worker.

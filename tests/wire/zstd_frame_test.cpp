@@ -6,6 +6,7 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "wire/bounds.hpp"
 
 using namespace seriesgate;
 
@@ -128,6 +129,21 @@ TEST_CASE("a damaged zstd frame is refused, wherever the damage is") {
         if (decoded(whole.substr(0, size)).size() == 20'000) FAIL("decoded " << size << " bytes");
     CHECK(decoded(whole + "x") == "not a valid zstd frame");
     CHECK(decoded(std::string{"\x28\xb5\x2f\xfd", 4}) == "not a valid zstd frame");
+}
+
+TEST_CASE("a small body decodes to 16 MiB, a larger one to 512 times its size") {
+    const std::string zeros(zstd_expanded_bytes_free, '\0');
+    CHECK((decoded(encoded(zeros)) == zeros));
+    CHECK((decoded(streamed(zeros)) == zeros));
+    for (const std::string& more : {encoded(zeros + '\0'), streamed(zeros + '\0'), encoded(zeros) + encoded("x")}) {
+        REQUIRE(more.size() < zstd_expanded_bytes_free / zstd_expansion_max);
+        CHECK(decoded(more) == "decompresses to more than 512 times its size, and to more than 16777216 bytes");
+    }
+    CHECK(decoded(encoded(zeros), 1'000) == "decompresses to more than server.maxDecodedBytes");
+    SECTION("what does not compress so well is not concerned") {
+        const std::string text = random_text(100'000) + zeros;
+        CHECK((decoded(encoded(text)) == text));
+    }
 }
 
 }  // namespace zstd_frame_test
