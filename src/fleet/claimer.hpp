@@ -8,8 +8,8 @@
 
 #include "claim/questions.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "net/fair_queue.hpp"
 #include "net/asio.hpp"
+#include "net/fair_queue.hpp"
 #include "redis/redis_client.hpp"
 #include "system/clock.hpp"
 

@@ -16,7 +16,7 @@ from world import ThreadPoolExecutor, threading
 def samples(gate, *keys):
     keys = keys or ("received", "accepted", "refused", "stored", "failed")
     found = gate.stats["samples"]
-    assert all(found[key] == gate.metric(f"seriesgate_samples_{key}_total") for key in found)
+    assert all(found[key] == gate.metric(f"seriesgate_samples_{key.replace('leftOut', 'left_out')}_total") for key in found)
     return tuple(found[key] for key in keys)
 
 
