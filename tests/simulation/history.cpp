@@ -151,7 +151,8 @@ class history {
         return how;
     }
 
-    /// Of remote write 1 or 2. Each sample is the only one of its value, so a record tells its request.
+    /// Of remote write 1 or 2. Each sample is the only one of its value, so a record tells its request. Beside them may
+    /// stand series that break a rule, which no store is to see.
     planned plan() {
         planned made;
         made.is_v2 = chance_.happens(40);
@@ -170,6 +171,11 @@ class history {
             } else {
                 record = label("__name__", "up") + label("job", std::to_string(job)) + value;
                 entries += len_field(1, record);
+            }
+            if (is_faulty_ && chance_.happens(5)) {
+                ++outcome_.faults;
+                const std::string nameless = made.is_v2 ? len_field(1, varint(0) + varint(2)) : label("", "x");
+                entries += len_field(made.is_v2 ? 5 : 1, nameless + value);
             }
             made.records.push_back(std::move(record));
         }
