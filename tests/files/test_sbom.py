@@ -10,7 +10,7 @@ import pytest
 
 from gate import BINARY, REPOSITORY
 
-pytestmark = [pytest.mark.text, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.text, pytest.mark.timeout(120), pytest.mark.xdist_group("sbom")]
 
 ID = re.compile(r"SPDXRef-[A-Za-z0-9.-]+")
 
