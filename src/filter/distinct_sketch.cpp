@@ -37,6 +37,29 @@ double tau(double x) {
     return sum / 3;
 }
 
+constexpr std::size_t ordered_max = 1'024;
+
+/// @return whether it is among them; if not, there is no room for one more.
+bool put(std::vector<std::uint64_t>& few, std::uint64_t fingerprint, std::size_t count_max) {
+    const auto place = std::ranges::lower_bound(few, fingerprint);
+    if (place != few.end() && *place == fingerprint) return true;
+    if (few.size() == count_max) return false;
+    few.insert(place, fingerprint);
+    return true;
+}
+bool put(boost::unordered_flat_set<std::uint64_t>& few, std::uint64_t fingerprint, std::size_t count_max) {
+    if (few.size() < count_max) return few.insert(fingerprint), true;
+    return few.contains(fingerprint);
+}
+
+std::size_t bytes_of(const std::vector<std::uint64_t>& few) noexcept {
+    return few.capacity() * sizeof(std::uint64_t);
+}
+/// Besides 15 series a group of it has 16 bytes.
+std::size_t bytes_of(const boost::unordered_flat_set<std::uint64_t>& few) noexcept {
+    return few.bucket_count() * (sizeof(std::uint64_t) + 1);
+}
+
 }  // namespace
 
 template <unsigned IndexBits, std::size_t ExactMax>
@@ -68,7 +91,7 @@ void basic_distinct_sketch<IndexBits, ExactMax>::use_registers() {
     assert(seen_ && !seen_->many);
     seen_->many = std::make_unique<registers>();
     for (const std::uint64_t each : seen_->few) seen_->many->insert(each);
-    std::vector<std::uint64_t>{}.swap(seen_->few);  // `= {}` would keep the memory
+    few_type{}.swap(seen_->few);  // `= {}` would keep the memory
 }
 
 template <unsigned IndexBits, std::size_t ExactMax>
@@ -76,12 +99,7 @@ void basic_distinct_sketch<IndexBits, ExactMax>::insert(std::uint64_t fingerprin
     auto& [few, many] = open();
     assert(few.size() <= exact_max && (!many || few.empty()));
     if (many) return many->insert(fingerprint);
-    const auto place = std::ranges::lower_bound(few, fingerprint);
-    if (place != few.end() && *place == fingerprint) return;
-    if (few.size() < exact_max) {
-        few.insert(place, fingerprint);
-        return;
-    }
+    if (put(few, fingerprint, exact_max)) return;
     use_registers();  // before the vector doubles its memory for one more
     seen_->many->insert(fingerprint);
 }
@@ -108,17 +126,18 @@ std::uint64_t basic_distinct_sketch<IndexBits, ExactMax>::estimate() const {
     for (int rank = rank_max - 1; rank >= 1; --rank) z = (z + histogram[static_cast<std::size_t>(rank)]) / 2;
     z += m * sigma(histogram[0] / m);
     constexpr double alpha_infinity = 0.721347520444481703680;  // 1 / (2 ln 2)
-    return static_cast<std::uint64_t>(std::llround(alpha_infinity * m * m / z));
+    return std::max(static_cast<std::uint64_t>(std::llround(alpha_infinity * m * m / z)), std::uint64_t{exact_max + 1});
 }
 
 template <unsigned IndexBits, std::size_t ExactMax>
 std::size_t basic_distinct_sketch<IndexBits, ExactMax>::bytes() const noexcept {
     if (!seen_) return 0;
-    return sizeof(seen) + seen_->few.capacity() * sizeof(std::uint64_t) + (seen_->many ? sizeof(registers) : 0);
+    return sizeof(seen) + bytes_of(seen_->few) + (seen_->many ? sizeof(registers) : 0);
 }
 
-// The format: a byte (0 few, 1 registers); then a count (8 bytes) and so many fingerprints in ascending order, or a
-// byte for each register.
+// The format: a byte (0 few, 1 registers); then a count (8 bytes) and so many fingerprints, or a byte for each
+// register. Up to ordered_max fingerprints are ascending; to sort more would take a millisecond under the limiter's
+// lock.
 template <unsigned IndexBits, std::size_t ExactMax>
 void basic_distinct_sketch<IndexBits, ExactMax>::save(state_encoder& out) const {
     const bool estimated = seen_ && seen_->many;
@@ -129,8 +148,10 @@ void basic_distinct_sketch<IndexBits, ExactMax>::save(state_encoder& out) const 
     }
     out.number(static_cast<std::uint64_t>(seen_ ? seen_->few.size() : 0));
     if (!seen_) return;
-    assert(seen_->few.size() <= exact_max && std::ranges::is_sorted(seen_->few));
-    for (const std::uint64_t each : seen_->few) out.number(each);
+    assert(seen_->few.size() <= exact_max);
+    std::vector<std::uint64_t> kept(seen_->few.begin(), seen_->few.end());
+    if (kept.size() <= ordered_max) std::ranges::sort(kept);
+    for (const std::uint64_t each : kept) out.number(each);
 }
 
 template <unsigned IndexBits, std::size_t ExactMax>
@@ -149,6 +170,7 @@ void basic_distinct_sketch<IndexBits, ExactMax>::load(state_decoder& in) {
     }
 }
 
+template class basic_distinct_sketch<14, 32'768>;
 template class basic_distinct_sketch<14, 1024>;
 template class basic_distinct_sketch<11, 128>;
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "core/state_stream.hpp"
@@ -16,7 +18,8 @@ namespace seriesgate {
 /// Source: Flajolet et al., "HyperLogLog", 2007; estimator: Ertl, "New cardinality estimation algorithms for
 /// HyperLogLog sketches", 2017, algorithm 6 (no bias tables, no switch between ranges).
 /// Threads: one at a time.
-/// @tparam ExactMax as many are remembered one by one: as many as make half the memory of the registers.
+/// @tparam ExactMax as many are remembered one by one. More than half the memory of the registers is for the few counts
+/// that people compare with others.
 template <unsigned IndexBits, std::size_t ExactMax>
 class basic_distinct_sketch {
   public:
@@ -39,7 +42,9 @@ class basic_distinct_sketch {
     void insert(std::uint64_t fingerprint);
     /// Afterwards it has seen what `other` has seen too.
     void merge(const basic_distinct_sketch& other);
+    /// Above exact_max it is an estimate, and only there.
     [[nodiscard]] std::uint64_t estimate() const;
+    [[nodiscard]] bool is_exact() const noexcept { return !seen_ || !seen_->many; }
     void clear() noexcept { seen_.reset(); }
     /// Memory in use, beside the sketch itself.
     [[nodiscard]] std::size_t bytes() const noexcept;
@@ -58,8 +63,11 @@ class basic_distinct_sketch {
         void insert(std::uint64_t fingerprint) noexcept;
         void raise(std::size_t index, std::uint8_t rank) noexcept;
     };
+    /// Ascending, or where that would move too many, hashed.
+    using few_type =
+        std::conditional_t<(exact_max <= 1024), std::vector<std::uint64_t>, boost::unordered_flat_set<std::uint64_t>>;
     struct seen {
-        std::vector<std::uint64_t> few;  // ascending; empty once there are registers
+        few_type few;  // empty once there are registers
         std::unique_ptr<registers> many;
     };
 
@@ -74,7 +82,10 @@ class basic_distinct_sketch {
 using distinct_sketch = basic_distinct_sketch<14, 1024>;
 /// Where there are thousands that count many: 2 KiB, standard error 2.3 %.
 using small_sketch = basic_distinct_sketch<11, 128>;
+/// For all refusals of a window: exact as far as whoever says whose they are counts them one by one, too. 576 KiB.
+using window_sketch = basic_distinct_sketch<14, 32'768>;
 
+extern template class basic_distinct_sketch<14, 32'768>;
 extern template class basic_distinct_sketch<14, 1024>;
 extern template class basic_distinct_sketch<11, 128>;
 

@@ -44,6 +44,7 @@ class budget {
     [[nodiscard]] std::uint64_t admitted() const noexcept { return current() + beyond_; }
     /// Distinct series that found no room in this window; an estimate when they are many.
     [[nodiscard]] std::uint64_t refused_series() const { return refused_.estimate(); }
+    [[nodiscard]] bool counts_refused_exactly() const noexcept { return refused_.is_exact(); }
 
     /// Room that is kept for incumbents that have not come back, in series; all_room: all of it.
     [[nodiscard]] std::uint64_t reserved() const noexcept { return reserved_; }

@@ -9,7 +9,8 @@ budget_window_figures figures_of(const budget& counted) {
     return {.series_max = counted.max(),
             .series_current = counted.current(),
             .series_reserved = counted.reserved(),
-            .series_refused = counted.refused_series()};
+            .series_refused = counted.refused_series(),
+            .refused_is_exact = counted.counts_refused_exactly()};
 }
 
 }  // namespace

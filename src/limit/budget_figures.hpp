@@ -16,6 +16,7 @@ struct budget_window_figures {
     std::uint64_t series_current = 0;
     std::uint64_t series_reserved = 0;  ///< room kept for incumbents; the largest number: all that is left
     std::uint64_t series_refused = 0;   ///< distinct, an estimate when they are many; in observe mode: would be refused
+    bool refused_is_exact = true;       ///< series_refused is no estimate
 };
 
 struct budget_figures {

@@ -55,6 +55,13 @@ std::string group_text(const budget_name& name) {
     return text;
 }
 
+std::string_view note_on(const budget_name& name) noexcept {
+    if (!name.overflow) return {};
+    if (name.limit.empty())
+        return "shared by all tenants beyond tenants.maxTenants: raise it, or give those that matter an override";
+    return "shared by all groups beyond maxGroups of the limit: raise it, or limit by a label with fewer values";
+}
+
 std::string_view to_text(refusing_window window) noexcept {
     return window == refusing_window::hourly ? "hourly" : "daily";
 }

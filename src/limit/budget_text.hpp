@@ -22,6 +22,9 @@ std::string cut_group_text(const budget_name& name);
 /// (budget_book.cpp).
 std::string group_text(const budget_name& name);
 
+/// What has to be known of it beside its name: that many share it, and why. Empty for all others.
+std::string_view note_on(const budget_name& name) noexcept;
+
 /// `hourly` or `daily`.
 std::string_view to_text(refusing_window window) noexcept;
 

@@ -31,14 +31,16 @@ struct window_view {
 
 window_figures figures_of(const window_view& window, limit_mode mode) {
     const bool observes = mode == limit_mode::observe;
-    return {.span = window.span,
-            .series_max = window.global.max(),
-            .series_current = window.global.current(),
-            .series_refused = observes ? window.global.refused_series() : window.tally.refused_series.estimate(),
-            .samples_refused = window.samples_refused.load(std::memory_order_relaxed),
-            .series_over_limit = window.tally.over_limit,
-            .false_positive_rate = window.set.false_positive_rate(),
-            .filter_bytes = window.set.bytes()};
+    return {
+        .span = window.span,
+        .series_max = window.global.max(),
+        .series_current = window.global.current(),
+        .series_refused = observes ? window.global.refused_series() : window.tally.refused_series.estimate(),
+        .refused_is_exact = observes ? window.global.counts_refused_exactly() : window.tally.refused_series.is_exact(),
+        .samples_refused = window.samples_refused.load(std::memory_order_relaxed),
+        .series_over_limit = window.tally.over_limit,
+        .false_positive_rate = window.set.false_positive_rate(),
+        .filter_bytes = window.set.bytes()};
 }
 
 /// All but the tenants' and limits' budgets.

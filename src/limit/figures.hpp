@@ -20,6 +20,7 @@ struct window_figures {
     std::uint64_t series_current = 0;
     std::uint64_t series_refused = 0;  ///< distinct, by any budget, an estimate; in observe mode: what the global
                                        ///< limit would have refused
+    bool refused_is_exact = true;      ///< series_refused is no estimate
     std::uint64_t samples_refused = 0;
     std::uint64_t series_over_limit = 0;  ///< admitted without room in some budget, to complete a histogram
     double false_positive_rate = 0;       ///< expected now

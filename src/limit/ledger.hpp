@@ -18,7 +18,7 @@ namespace seriesgate {
 
 /// What else is counted in one window, over all budgets.
 struct window_tally {
-    distinct_sketch refused_series;
+    window_sketch refused_series;
     std::uint64_t over_limit = 0;  ///< series admitted without room in some budget, to complete a histogram
 
     void clear() noexcept {

@@ -44,6 +44,55 @@ TEST_CASE("few series are counted exactly") {
     }
 }
 
+TEST_CASE("an estimate is told from a count by its size, too") {
+    for (std::uint64_t sample = 0; sample < 20; ++sample) {
+        distinct_sketch sketch;
+        for (std::uint64_t i = 0; i <= distinct_sketch::exact_max; ++i) {
+            CHECK(sketch.is_exact());
+            sketch.insert(fingerprint_of(sample << 40 | i));
+        }
+        CHECK_FALSE(sketch.is_exact());
+        CHECK(sketch.estimate() > distinct_sketch::exact_max);
+    }
+}
+
+TEST_CASE("a window's refusals are counted one by one up to 32,768, and kept so") {
+    seriesgate::window_sketch sketch;
+    for (std::uint64_t i = 0; i < 32'768; ++i) {
+        sketch.insert(fingerprint_of(i));
+        sketch.insert(fingerprint_of(i / 2));
+    }
+    CHECK(sketch.estimate() == 32'768);
+    CHECK(sketch.bytes() <= 576 * 1'024);
+    state_text written;
+    seriesgate::state_encoder out{written};
+    sketch.save(out);
+    state_text_source source{written.text};
+    seriesgate::state_decoder in{source};
+    seriesgate::window_sketch read;
+    read.load(in);
+    CHECK((in.good() && source.intact() && read.is_exact() && read.estimate() == 32'768));
+    read.insert(fingerprint_of(5));
+    CHECK(read.is_exact());
+    read.insert(fingerprint_of(40'000));
+    CHECK_FALSE(read.is_exact());
+    CHECK(is_near(static_cast<double>(read.estimate()), 32'769, 0.03));
+    CHECK(read.bytes() <= 17 * 1'024);
+}
+
+TEST_CASE("a window reads what one of a thousand has written") {
+    distinct_sketch before;
+    for (std::uint64_t i = 0; i < 900; ++i) before.insert(fingerprint_of(i));
+    state_text written;
+    seriesgate::state_encoder out{written};
+    before.save(out);
+    state_text_source source{written.text};
+    seriesgate::state_decoder in{source};
+    seriesgate::window_sketch read;
+    read.load(in);
+    CHECK((in.good() && source.intact() && read.estimate() == 900));
+}
+
 TEST_CASE("the estimate is within 2 % from 10 to 10 million series") {
     const auto count = GENERATE(std::uint64_t{10}, 100, 1'000, 10'000, 30'000, 100'000, 1'000'000, 10'000'000);
     if (sanitized && count > 1'000'000) return;
