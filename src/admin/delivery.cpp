@@ -55,7 +55,12 @@ void delivery_record::note(std::chrono::sys_seconds now, const gate_counts& coun
     moment made = moment_of(now, counts);
     if (moments_.empty() || made.stored > moments_.back().stored || made.when < moments_.back().when)
         last_stored_ = now;
-    if (made.refused > (moments_.empty() ? 0 : moments_.back().refused)) last_refused_ = now;
+    const std::uint64_t refused = made.refused - (moments_.empty() ? 0 : moments_.back().refused);
+    if (refused > 0) last_refused_ = now;
+    if (moments_.empty() || now < moments_.back().when) watched_since_ = now;
+    refused_ = until(now);
+    refused_.back() += refused;
+    minute_ = std::chrono::floor<std::chrono::minutes>(now);
     if (!moments_.empty() && made.when < moments_.back().when) moments_.clear();  // the clock was set back
     moments_.push_back(std::move(made));
     while (moments_.front().when + window < now) moments_.pop_front();
@@ -67,14 +72,27 @@ const delivery_record::moment& delivery_record::before(std::chrono::sys_seconds 
     return later == moments_.begin() ? moments_.front() : *(later - 1);
 }
 
+/// Those of which the last one is that of `now`. A clock that was set back forgets them.
+delivery_record::minutes delivery_record::until(std::chrono::sys_seconds now) const {
+    const auto passed = (std::chrono::floor<std::chrono::minutes>(now) - minute_).count();
+    minutes made{};
+    if (passed >= 0 && passed < std::ssize(refused_))
+        std::ranges::copy(refused_.begin() + passed, refused_.end(), made.begin());
+    return made;
+}
+
 delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_counts& counts, bool has_store) const {
     const moment last = moment_of(now, counts);
-    const bool goes_on = !moments_.empty() && last.refused > moments_.back().refused;
-    const auto last_refused = goes_on ? std::optional{now} : last_refused_;
-    if (!has_store || moments_.empty()) return {.is_discarded = !has_store, .last_refused = last_refused};
+    const std::uint64_t refused = moments_.empty() ? 0 : last.refused - moments_.back().refused;
+    delivery_facts made{.is_discarded = !has_store,
+                        .watched_since = watched_since_,
+                        .last_refused = refused > 0 ? std::optional{now} : last_refused_,
+                        .refused_by_minute = until(now)};
+    made.refused_by_minute.back() += refused;
+    if (!has_store || moments_.empty()) return made;
     const moment& first = before(now - window);
-    delivery_facts made{
-        .stored = last.stored - first.stored, .failed = last.failed - first.failed, .last_refused = last_refused};
+    made.stored = last.stored - first.stored;
+    made.failed = last.failed - first.failed;
     const moment& then = before(last_stored_);  // senders may come again once a minute only
     if (now - last_stored_ >= patience && last.failed > then.failed && last.stored == moments_.back().stored) {
         made.nothing_since = last_stored_;

@@ -32,8 +32,13 @@ class delivery_record {
     };
     static moment moment_of(std::chrono::sys_seconds now, const gate_counts& counts);
     [[nodiscard]] const moment& before(std::chrono::sys_seconds when) const;
+    using minutes = decltype(delivery_facts::refused_by_minute);
+    [[nodiscard]] minutes until(std::chrono::sys_seconds now) const;
 
+    std::chrono::sys_seconds watched_since_{};
     std::optional<std::chrono::sys_seconds> last_refused_{};
+    minutes refused_{};  // the last one is that of minute_
+    std::chrono::sys_time<std::chrono::minutes> minute_{};
     std::deque<moment> moments_{};            // the oldest first
     std::chrono::sys_seconds last_stored_{};  // or the first moment of all
 };

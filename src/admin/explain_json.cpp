@@ -82,7 +82,8 @@ json::object window_json(const budget_window_figures& figures, const std::option
                          bool has_room) {
     json::object made{{"maxSeries", figures.series_max},
                       {"currentSeries", figures.series_current},
-                      {"refusedSeries", figures.series_refused}};
+                      {"refusedSeries", figures.series_refused},
+                      {"refusedSeriesExact", figures.refused_is_exact}};
     made["room"] = room ? json::value(*room) : json::value(nullptr);
     made["hasRoom"] = has_room;
     return made;

@@ -1,6 +1,7 @@
 /// What the gate has counted since its start, as far as /stats says.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -101,7 +102,11 @@ struct delivery_facts {
     std::optional<std::chrono::sys_seconds> nothing_since{};  ///< they all fail, and when the last one was stored
     std::string why{};                                        ///< what is most often wrong then
 
+    std::chrono::sys_seconds watched_since{};                ///< all here is of since then
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< to some seconds, samples that a limit refused
+    /// Samples refused in each of the last minutes, to some seconds; the last one is running. All 0 before
+    /// watched_since.
+    std::array<std::uint64_t, 60> refused_by_minute{};
 
     /// 1 if there were none.
     [[nodiscard]] double stored_share() const {

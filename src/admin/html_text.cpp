@@ -46,31 +46,30 @@ std::string cut(std::string_view text, std::size_t bytes_max) {
 }
 
 std::string name_html(std::string_view name, std::size_t bytes_max) {
-    return "<bdi>" + escaped(cut(name, bytes_max)) + "</bdi>";
+    constexpr std::size_t unbroken_max = 32;  // characters
+    const std::string shown = cut(name, bytes_max);
+    std::string out = "<bdi>";
+    std::size_t begin = 0, unbroken = 0;
+    for (std::size_t at = 0; at < shown.size(); ++at) {
+        if (at > begin && !continues_character(shown[at]) && (shown[at - 1] == '_' || unbroken >= unbroken_max)) {
+            out.append(escaped(std::string_view{shown}.substr(begin, at - begin))).append("<wbr>");
+            begin = at;
+            unbroken = 0;
+        }
+        if (shown[at] == ' ')
+            unbroken = 0;
+        else if (!continues_character(shown[at]))
+            ++unbroken;
+    }
+    return out + escaped(std::string_view{shown}.substr(begin)) + "</bdi>";
 }
 
 std::string term_html(std::string_view term, std::string_view description) {
     return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, description);
 }
 
-std::string grouped(std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-    return digits;
-}
-
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
     return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
-}
-
-std::string duration_text(std::chrono::seconds duration) {
-    const auto minutes = std::chrono::floor<std::chrono::minutes>(duration);
-    const auto hours = std::chrono::floor<std::chrono::hours>(duration);
-    const auto days = std::chrono::floor<std::chrono::days>(duration);
-    if (days.count() != 0) return fmt::format("{} d {} h", days.count(), (hours - days).count());
-    if (hours.count() != 0) return fmt::format("{} h {} min", hours.count(), (minutes - hours).count());
-    if (minutes.count() != 0) return fmt::format("{} min", minutes.count());
-    return fmt::format("{} s", duration.count());
 }
 
 std::string moment_html(std::chrono::sys_seconds moment) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/number_text.hpp"
+
 namespace seriesgate {
 
 /// As text between tags, or in a quoted attribute: no byte of it becomes markup. Control characters are gone, but for
@@ -17,20 +19,16 @@ std::string escaped(std::string_view text);
 std::string cut(std::string_view text, std::size_t bytes_max);
 
 /// A name of a sender's choosing, by itself, so that letters that are written from right to left turn nothing else
-/// around; cut to `bytes_max`.
+/// around; cut to `bytes_max`. It may break behind a `_`, and where nothing else lets it break for long.
 /// @param name as people read it, see readable(): backslashes are escapes already.
 std::string name_html(std::string_view name, std::size_t bytes_max = 80);
 
 /// A term of a description list and what is said of it, both as HTML.
 std::string term_html(std::string_view term, std::string_view description);
 
-/// 99812 as `99,812`.
-std::string grouped(std::uint64_t number);
 /// `1 series`, `99,812 series`: with the word that fits.
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
 
-/// With two units at most: `1 d 4 h`.
-std::string duration_text(std::chrono::seconds duration);
 /// `10:04 UTC`, with the whole moment for programs and who points at it.
 std::string moment_html(std::chrono::sys_seconds moment);
 

@@ -5,7 +5,11 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "admin/asked_series.hpp"
 #include "admin/explain_json.hpp"
@@ -14,10 +18,13 @@
 #include "admin/status_page.hpp"
 #include "admin/suggestions_json.hpp"
 #include "admin/who_json.hpp"
+#include "config/suggested_yaml.hpp"
 #include "config/version.hpp"
 #include "demand/observed_demand.hpp"
+#include "limit/budget_text.hpp"
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"
+#include "limit/limit_names.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "metrics/exposition.hpp"
@@ -75,13 +82,22 @@ std::string suggestions_text(const api_question& asked, const page_sources& from
     return suggestions_json(from.demand.suggest(from.limiter, from.now(), choice), *rules);
 }
 
+std::string findings_text(const api_question& asked, const page_sources& from) {
+    status_facts facts{.now = std::chrono::floor<std::chrono::seconds>(from.now()),
+                       .figures = figures_of_windows(from.limiter),
+                       .counts = from.counts()};
+    facts.samples = from.who.samples();
+    facts.hours = from.who.hours();
+    return findings_json(from.who, asked, facts);
+}
+
 std::string api_text(const api_question& asked, const page_sources& from) {
     from.catch_up();
     switch (asked.path) {
         case api_path::top:
             return top_json(from.who, asked);
         case api_path::findings:
-            return findings_json(from.who, asked);
+            return findings_text(asked, from);
         case api_path::explain:
             return explain_text(asked, from);
         case api_path::suggestions:
@@ -92,14 +108,60 @@ std::string api_text(const api_question& asked, const page_sources& from) {
     return refused_json(from.refused, asked);
 }
 
+constexpr std::size_t too_small_max = 3;
+
+/// What is suggested for the limit that has refused this series.
+std::optional<suggestion> suggestion_for(const refused_series& one, const page_sources& from) {
+    suggestion_choice choice{.shown_max = 1};
+    demand_scope scope = demand_scope::global;
+    if (one.limit == own_limit_names[tenant_limit]) {
+        choice = {.shown_max = 100, .tenant = readable(one.tenant)};
+        scope = demand_scope::tenant;
+    } else if (one.limit != own_limit_names[global_limit]) {
+        choice.limit = one.limit;
+        scope = demand_scope::limit;
+    }
+    const auto found = from.demand.suggest(from.limiter, from.now(), choice).shown;
+    const auto at = std::ranges::find(found, scope, &suggestion::scope);
+    return at == found.end() ? std::nullopt : std::optional{*at};
+}
+
+/// Of tenants that have more refused than explosions explain: the limits that have refused something this hour.
+std::vector<too_small> too_small_limits(const status_facts& of, const page_sources& from) {
+    std::set<std::string> tenants;
+    for (const finding& each : of.of_hour)
+        if (each.what == explosion::growth || each.what == explosion::targets) tenants.insert(each.tenant);
+    if (tenants.empty()) return {};
+    const auto rules = from.limiter.rules();
+    std::set<std::string> seen;
+    std::vector<too_small> made;
+    for (const auto& each : of.refused) {
+        if (each->when < of.figures.hourly.span.start || made.size() == too_small_max) break;
+        if (!tenants.contains(each->tenant)) continue;
+        const bool is_tenants = each->limit == own_limit_names[tenant_limit];
+        if (!seen.insert(is_tenants ? each->limit + '\n' + each->tenant : each->limit).second) continue;
+        const auto found = suggestion_for(*each, from);
+        if (!found) continue;
+        auto yaml = suggested_yaml(*rules, found->scope, found->name, found->to_write);
+        if (!yaml) continue;
+        const std::string owner = owner_text(found->name);
+        made.push_back({.whose = owner.empty() ? "the global limit" : owner,
+                        .hourly = found->hourly,
+                        .daily = found->daily,
+                        .yaml = std::move(*yaml)});
+    }
+    return made;
+}
+
 std::string status_text(const page_sources& from) {
+    from.catch_up();
     status_facts facts{.process = facts_of(from),
                        .now = std::chrono::floor<std::chrono::seconds>(from.now()),
                        .figures = figures_of(from.limiter),
                        .counts = from.counts(),
                        .upkeep = from.upkeep()};
-    from.catch_up();
     add_culprits(facts, from.who, from.refused);
+    facts.too_small_limits = too_small_limits(facts, from);
     return status_html(facts);
 }
 

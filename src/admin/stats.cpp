@@ -26,6 +26,7 @@ json::object to_json(const window_figures& window) {
             {"maxSeries", window.series_max},
             {"currentSeries", window.series_current},
             {"refusedSeries", window.series_refused},
+            {"refusedSeriesExact", window.refused_is_exact},
             {"refusedSamples", window.samples_refused},
             {"overLimitSeries", window.series_over_limit},
             {"falsePositiveRate", window.false_positive_rate},
@@ -35,14 +36,17 @@ json::object to_json(const window_figures& window) {
 json::object to_json(const budget_window_figures& window) {
     return {{"maxSeries", window.series_max},
             {"currentSeries", window.series_current},
-            {"refusedSeries", window.series_refused}};
+            {"refusedSeries", window.series_refused},
+            {"refusedSeriesExact", window.refused_is_exact}};
 }
 
 json::object tenant_json(const budget_figures& budget) {
-    return {{"tenant", budget.name.tenant},
-            {"mode", to_text(budget.mode)},
-            {"hourly", to_json(budget.hourly)},
-            {"daily", to_json(budget.daily)}};
+    json::object made{{"tenant", budget.name.tenant},
+                      {"mode", to_text(budget.mode)},
+                      {"hourly", to_json(budget.hourly)},
+                      {"daily", to_json(budget.daily)}};
+    if (budget.name.overflow) made["note"] = note_on(budget.name);
+    return made;
 }
 
 json::object limit_json(const budget_figures& budget) {
@@ -52,6 +56,7 @@ json::object limit_json(const budget_figures& budget) {
     made["mode"] = to_text(budget.mode);
     made["hourly"] = to_json(budget.hourly);
     made["daily"] = to_json(budget.daily);
+    if (budget.name.overflow) made["note"] = note_on(budget.name);
     return made;
 }
 
@@ -100,6 +105,16 @@ json::object to_json(const delivery_facts& delivery) {
                       {"failed", delivery.failed},
                       {"nothingStoredSince", nullptr}};
     if (delivery.nothing_since) made["nothingStoredSince"] = utc(*delivery.nothing_since);
+    return made;
+}
+
+json::object refusals_json(const delivery_facts& watched) {
+    json::array by_minute;
+    for (const std::uint64_t each : watched.refused_by_minute) by_minute.emplace_back(each);
+    json::object made{{"watchedSince", utc(watched.watched_since)},
+                      {"lastRefused", nullptr},
+                      {"samplesByMinute", std::move(by_minute)}};
+    if (watched.last_refused) made["lastRefused"] = utc(*watched.last_refused);
     return made;
 }
 
@@ -172,6 +187,7 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
                       {"requests", to_json(counts.requests)},
                       {"samples", to_json(counts.samples)},
                       {"delivery", to_json(counts.delivery)},
+                      {"refusals", refusals_json(counts.delivery)},
                       {"dropped", to_json(counts.dropped)},
                       {"connections", to_json(counts.connections)},
                       {"upstreams", to_json(counts.stores)}};

@@ -17,12 +17,22 @@ namespace {
 constexpr std::size_t painted_budgets_max = 100;
 constexpr std::size_t budget_name_bytes_max = 60, group_bytes_max = 90;
 
-/// Of both lists those with the most demand.
+/// The part of its room that is taken, in the window that has less.
+double used_of(const budget_figures& of) {
+    const auto part = [](const budget_window_figures& window) {
+        if (window.series_max == 0) return -1.0;
+        return static_cast<double>(window.series_current) / static_cast<double>(window.series_max);
+    };
+    return std::max(part(of.hourly), part(of.daily));
+}
+
+/// Of both lists those with the most demand, the fullest ones first.
 budget_list most_demanded(const limiter_figures& figures) {
     budget_list all = by_demand(figures.tenants, whole_demand), limits = by_demand(figures.limits, whole_demand);
     all.insert(all.end(), limits.begin(), limits.end());
     std::ranges::stable_sort(all, std::greater{}, [](const budget_figures* each) { return whole_demand(*each); });
     if (all.size() > painted_budgets_max) all.resize(painted_budgets_max);
+    std::ranges::stable_sort(all, std::greater{}, [](const budget_figures* each) { return used_of(*each); });
     return all;
 }
 
@@ -36,7 +46,9 @@ std::string group_html(const budget_name& name) {
     std::string group;
     for (const auto& [label, value] : name.group)
         group.append(group.empty() ? "" : ", ").append(label).append("=").append(value);
-    return name_html(group, group_bytes_max);
+    const std::string_view note = note_on(name);
+    if (note.empty()) return name_html(group, group_bytes_max);
+    return fmt::format("{} <span class=\"quiet\">{}</span>", name_html(group, group_bytes_max), note);
 }
 
 /// In steps of five, for which the style has a class each; refreshed with the text beside it.
@@ -52,7 +64,8 @@ std::string window_html(const budget_window_figures& window, limit_mode mode) {
     return fmt::format("<td>{}</td><td>{}</td>", grouped(window.series_current),
                        window.series_max == 0 ? "–" : grouped(window.series_max)) +
            used_html(window) +
-           fmt::format("<td{}>{}</td>", is_bad ? " class=\"bad\"" : "", grouped(window.series_refused));
+           fmt::format("<td{}>{}</td>", is_bad ? " class=\"bad\"" : "",
+                       count_text(window.series_refused, window.refused_is_exact));
 }
 
 std::string row_html(const budget_figures& budget) {
@@ -97,8 +110,9 @@ std::string budgets_section(const status_facts& of) {
                "<p>None: <code>tenants</code> and <code>limits</code> of the configuration make them.</p>\n"
                "</section>\n";
     out += controls_html;
-    out += fmt::format("<p id=\"budget-count\" class=\"quiet\">{} of {}, those with the most demand.</p>\n",
-                       grouped(shown.size()), grouped(total));
+    out += fmt::format(
+        "<p id=\"budget-count\" class=\"quiet\">{} of {}, those with the most demand; the fullest first.</p>\n",
+        grouped(shown.size()), grouped(total));
     out +=
         "<div class=\"box\" id=\"budget-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budgets-title\">\n"
         "<table id=\"budget-table\" class=\"budgets\" aria-labelledby=\"budgets-title\">\n";

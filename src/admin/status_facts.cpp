@@ -1,12 +1,14 @@
 #include "admin/status_facts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "series/text.hpp"
+#include "talkers/subjects.hpp"
 #include "talkers/talker_tables.hpp"
 
 namespace seriesgate {
@@ -69,6 +71,7 @@ std::vector<top_row> most(const rows_by_name& rows, Rank rank) {
         made.push_back(sorted[i]->second);
         made.back().value = readable(std::get<0>(sorted[i]->first));
         made.back().detail = readable(std::get<1>(sorted[i]->first));
+        made.back().tenant = readable(std::get<2>(sorted[i]->first));
     }
     return made;
 }
@@ -85,17 +88,47 @@ top_table table_of(top_table::sort of, const both_kinds& hour, const space_savin
     return {.of = of, .rows = most(rows, series_of)};
 }
 
+/// The values are those of the metric with the most: others have the same.
+void add_metric(top_row& to, const top_row& more) {
+    ++to.metrics;
+    to.arrived += more.arrived;
+    to.refused += more.refused;
+    to.error += more.error;
+    if (more.distinct_values <= to.distinct_values) return;
+    to.distinct_values = more.distinct_values;
+    to.values_are_exact = more.values_are_exact;
+}
+
 /// Labels with a few values are no news.
 constexpr std::uint64_t values_min = 10;
 
+/// How many values it has, as findings say it: scaled to all series of its metric.
+value_count values_of(const row_name& name, const both_label& label, const std::vector<subject>& metrics) {
+    const auto& [of_label, of_metric, of_tenant] = name;
+    for (const subject& each : metrics) {
+        if (each.name->value != of_metric || each.name->tenant != of_tenant) continue;
+        const auto found = std::ranges::find(each.watched.labels, of_label, &watched_label::name);
+        if (found != each.watched.labels.end()) return each.values(*found);
+    }
+    return count_values(label.merged);
+}
+
 top_table labels_of(const both_kinds& hour) {
+    const std::vector<subject> metrics = metrics_of(hour.arrived, hour.refused);
     labels_by_name labels;
     add_labels(labels, hour.arrived, talker_kind::arrived);
     add_labels(labels, hour.refused, talker_kind::refused);
     rows_by_name rows;
     for (auto& [name, label] : labels) {
-        label.row.distinct_values = std::min(count_values(label.merged).values, series_of(label.row));
-        if (label.row.distinct_values >= values_min) rows.emplace(name, label.row);
+        const value_count values = values_of(name, label, metrics);
+        label.row.distinct_values = values.values;
+        label.row.values_are_exact = values.is_exact;
+        if (label.row.distinct_values < values_min) continue;
+        // Each metric of a target that comes anew has these: one line for all.
+        const bool is_of_targets = std::ranges::find(target_labels, std::get<0>(name)) != target_labels.end();
+        const auto [at, is_new] =
+            rows.try_emplace(is_of_targets ? row_name{std::get<0>(name), {}, std::get<2>(name)} : name, label.row);
+        if (!is_new) add_metric(at->second, label.row);
     }
     return {.of = top_table::sort::labels, .rows = most(rows, [](const top_row& row) { return row.distinct_values; })};
 }
@@ -126,18 +159,50 @@ bool is_same(const finding& one, const finding& other) {
            (one.metrics.empty() || one.metrics.front() == other.metrics.front());
 }
 
-}  // namespace
-
-std::uint64_t refused_now(const status_facts& of) noexcept {
-    if (of.figures.mode == limit_mode::observe || of.hours.empty()) return of.figures.hourly.series_refused;
-    return of.hours.back().refused;
+/// The part of each in what is refused, of the number that is shown for all. @param counted all, as they are counted.
+void fit_refused(std::vector<finding>& all, std::uint64_t counted, std::uint64_t shown) {
+    for (finding& each : all) {
+        if (each.is_exact || counted == 0) continue;
+        const double part = static_cast<double>(each.refused) / static_cast<double>(counted);
+        const auto fitted = static_cast<std::uint64_t>(std::llround(part * static_cast<double>(shown)));
+        each.series += fitted - each.refused;
+        each.refused = fitted;
+    }
 }
 
-std::uint64_t refused_before(const status_facts& of) noexcept {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i + 1 < of.hours.size(); ++i)
-        if (of.hours[i].start >= of.figures.daily.span.start) sum += of.hours[i].refused;
+std::vector<finding> explosions_among(const both_kinds& tables, talker_window window, const status_facts& of) {
+    std::vector<finding> made = find_explosions(tables.arrived, tables.refused, {}, of.samples);
+    if (window == talker_window::hourly) fit_refused(made, tables.refused.total(), refused_now(of).series);
+    const delivery_facts& delivery = of.counts.delivery;
+    mark_over(made, of.now, {.watched_since = delivery.watched_since, .last = delivery.last_refused});
+    return made;
+}
+
+}  // namespace
+
+series_count refused_now(const status_facts& of) noexcept {
+    const series_count by_hours_limits{of.figures.hourly.series_refused, of.figures.hourly.refused_is_exact};
+    if (of.figures.mode == limit_mode::observe || of.hours.empty()) return by_hours_limits;
+    const series_count by_all{of.hours.back().refused, of.hours.back().is_exact};
+    const bool are_the_same = of.figures.daily.series_refused == 0 && !of.counts.shared;
+    const bool is_better = by_hours_limits.series > by_all.series || (are_the_same && !by_all.is_exact);
+    return is_better ? by_hours_limits : by_all;
+}
+
+series_count refused_before(const status_facts& of) noexcept {
+    series_count sum;
+    for (std::size_t i = 0; i + 1 < of.hours.size(); ++i) {
+        if (of.hours[i].start < of.figures.daily.span.start) continue;
+        sum.series += of.hours[i].refused;
+        sum.is_exact = sum.is_exact && of.hours[i].is_exact;
+    }
     return sum;
+}
+
+std::vector<finding> explosions_in(talker_window window, talkers& who, const status_facts& of) {
+    const talker_tables arrived = who.tables(talker_kind::arrived, window);
+    const talker_tables turned_down = who.tables(talker_kind::refused, window);
+    return explosions_among({.arrived = arrived, .refused = turned_down}, window, of);
 }
 
 void add_culprits(status_facts& to, talkers& who, refused_ring& refused) {
@@ -147,11 +212,11 @@ void add_culprits(status_facts& to, talkers& who, refused_ring& refused) {
     {
         const talker_tables arrived = who.tables(talker_kind::arrived, talker_window::hourly);
         const talker_tables turned_down = who.tables(talker_kind::refused, talker_window::hourly);
-        to.of_hour = find_explosions(arrived, turned_down, {}, to.samples);
-        to.top = tables_of({.arrived = arrived, .refused = turned_down}, who.labels());
+        const both_kinds hour{.arrived = arrived, .refused = turned_down};
+        to.of_hour = explosions_among(hour, talker_window::hourly, to);
+        to.top = tables_of(hour, who.labels());
     }
-    to.of_day = find_explosions(who.tables(talker_kind::arrived, talker_window::daily),
-                                who.tables(talker_kind::refused, talker_window::daily), {}, to.samples);
+    to.of_day = explosions_in(talker_window::daily, who, to);
     std::erase_if(to.of_day, [&](const finding& each) {
         return std::ranges::any_of(to.of_hour, [&](const finding& other) { return is_same(each, other); });
     });

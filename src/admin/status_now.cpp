@@ -18,14 +18,14 @@
 namespace seriesgate {
 namespace {
 
-std::string new_series(std::uint64_t count) {
-    return grouped(count) + " new series";
+std::string new_series(series_count count) {
+    return count_text(count.series, count.is_exact) + " new series";
 }
 
 /// What limits that only observe would have refused this hour: that one which would have the most. Those of several
 /// may be the same series.
 struct observed_refusals {
-    std::uint64_t series = 0;
+    series_count series{};
     std::string by{};  ///< whose limit it is
 };
 
@@ -33,9 +33,10 @@ observed_refusals observed_now(const status_facts& of) {
     observed_refusals most;
     const auto look = [&](const budget_figures& each) {
         const bool observes = of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe;
-        if (!observes || each.hourly.series_refused <= most.series) return;
+        if (!observes || each.hourly.series_refused <= most.series.series) return;
         const std::string owner = owner_text(each.name);
-        most = {.series = each.hourly.series_refused, .by = owner.empty() ? "the global limit" : owner};
+        most = {.series = {each.hourly.series_refused, each.hourly.refused_is_exact},
+                .by = owner.empty() ? "the global limit" : owner};
     };
     look(of.figures.global);
     for (const auto* const all : {&of.figures.tenants, &of.figures.limits})
@@ -53,13 +54,13 @@ std::string consequence_html(const status_facts& of) {
     const window_figures& hour = of.figures.hourly;
     const window_figures& day = of.figures.daily;
     if (observes)
-        return observed_now(of).series > 0 ? "With <code>mode: enforce</code> they would not reach the store."
-                                           : "Every series reaches the store, whatever the limits are.";
+        return observed_now(of).series.series > 0 ? "With <code>mode: enforce</code> they would not reach the store."
+                                                  : "Every series reaches the store, whatever the limits are.";
     if (!is_withholding(of)) {
-        const std::uint64_t before = refused_before(of);
-        if (before > 0) return fmt::format("{} were refused earlier today.", new_series(before));
+        const series_count before = refused_before(of);
+        if (before.series > 0) return fmt::format("{} were refused earlier today.", new_series(before));
         const observed_refusals most = observed_now(of);
-        if (most.series > 0) return escaped(fmt::format("{}, which only observes.", observed_text(most)));
+        if (most.series.series > 0) return escaped(fmt::format("{}, which only observes.", observed_text(most)));
         return fmt::format("No limit is in the way of the {} of this hour.",
                            counted(hour.series_current, "series", "series"));
     }
@@ -67,9 +68,8 @@ std::string consequence_html(const status_facts& of) {
     if (const auto last = of.counts.delivery.last_refused)
         out += fmt::format(" Samples were last refused {} ago.",
                            duration_text(std::max(of.now - *last, std::chrono::seconds{0})));
-    if (hour.series_refused > 0)
-        out += fmt::format(" The hour&#39;s limits start anew at {}.", moment_html(hour.span.end));
-    if (day.series_refused > 0) out += fmt::format(" The day&#39;s do at {}.", moment_html(day.span.end));
+    if (hour.series_refused > 0) out += fmt::format(" The hour&#39;s limits reset at {}.", moment_html(hour.span.end));
+    if (day.series_refused > 0) out += fmt::format(" The day&#39;s reset at {}.", moment_html(day.span.end));
     return out;
 }
 
@@ -152,11 +152,11 @@ std::string remedies_html(const finding& found, const sampled& samples, std::str
 
 /// What to paste against the worst is seen at once, against others when it is asked for.
 std::string finding_html(const finding& found, const sampled& samples, std::string_view id, bool is_worst) {
-    std::string out = fmt::format("<li class=\"finding\">\n<p class=\"culprit\"><bdi>{}</bdi></p>\n",
-                                  escaped(cut(to_text(found), sentence_bytes_max)));
-    if (found.refused > 0)
+    std::string out = fmt::format("<li class=\"finding{}\">\n<p class=\"culprit\"><bdi>{}</bdi></p>\n",
+                                  found.over_since ? " over" : "", escaped(cut(to_text(found), sentence_bytes_max)));
+    if (found.refused > 0 && found.what != explosion::growth)  // which says so
         out += fmt::format("<p><strong class=\"bad\">{}</strong> of these series were refused.</p>\n",
-                           grouped(found.refused));
+                           count_text(found.refused, found.is_exact));
     if (is_worst) return out + remedies_html(found, samples, id) + "</li>\n";
     return out + fmt::format("<details id=\"{}\"><summary>What stops it</summary>\n{}</details>\n</li>\n", id,
                              remedies_html(found, samples, id));
@@ -171,6 +171,34 @@ std::string findings_html(const std::vector<finding>& all, const sampled& sample
     return out + "</ol>\n";
 }
 
+/// `maxHourlySeries from 1,000 to 1,800`, of those windows that have a limit and want more.
+std::string raised_text(const too_small& of) {
+    std::string text;
+    for (const auto& [key, window] :
+         {std::pair{"maxHourlySeries", &of.hourly}, std::pair{"maxDailySeries", &of.daily}}) {
+        const std::uint64_t wanted = window->suggested.value_or(0);
+        if (window->series_max == 0 || wanted <= window->series_max) continue;
+        text += fmt::format("{}{} from {} to {}", text.empty() ? "" : ", ", key, grouped(window->series_max),
+                            grouped(wanted));
+    }
+    return text;
+}
+
+std::string too_small_html(const status_facts& of) {
+    std::string out;
+    for (std::size_t i = 0; i < of.too_small_limits.size(); ++i) {
+        const too_small& each = of.too_small_limits[i];
+        const std::string raised = raised_text(each);
+        if (raised.empty()) continue;
+        out += paste_html(fmt::format("raise-{}", i + 1),
+                          escaped(fmt::format("Raise {}: {}", cut(each.whose, 200), raised)),
+                          "in the gate&#39;s configuration, if the store has room: one and a half times the highest "
+                          "demand of an hour that is known, one and a quarter times that of a day",
+                          each.yaml);
+    }
+    return out.empty() ? out : "<h3>Where a limit is too small</h3>\n<div class=\"remedies\">\n" + out + "</div>\n";
+}
+
 std::string no_culprit_html(const status_facts& of) {
     if (!is_withholding(of) || !of.of_hour.empty()) return {};
     return "<p>No single label explains it: <a href=\"#top\">who has the most series</a>, and "
@@ -180,15 +208,15 @@ std::string no_culprit_html(const status_facts& of) {
 }  // namespace
 
 bool is_withholding(const status_facts& of) noexcept {
-    return of.figures.mode == limit_mode::enforce && refused_now(of) > 0;
+    return of.figures.mode == limit_mode::enforce && refused_now(of).series > 0;
 }
 
 std::string verdict_text(const status_facts& of) {
-    const std::uint64_t refused = refused_now(of);
+    const series_count refused = refused_now(of);
     if (is_withholding(of)) return fmt::format("Data is withheld: {} refused this hour", new_series(refused));
     if (of.figures.mode == limit_mode::enforce) return "Nothing is refused this hour";
     const observed_refusals most = observed_now(of);
-    if (most.series == 0) return "The gate observes, and nothing would be refused this hour";
+    if (most.series.series == 0) return "The gate observes, and nothing would be refused this hour";
     return fmt::format("The gate observes: {} this hour", observed_text(most));
 }
 
@@ -200,7 +228,7 @@ std::string now_section(const status_facts& of) {
                of.counts.delivery.nothing_since ? "bad" : "delivery", escaped(to_text(of.counts.delivery)),
                consequence_html(of)) +
            reasons_html(of) + warnings_html(of) + no_culprit_html(of) +
-           findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") +
+           findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") + too_small_html(of) +
            findings_html(of.of_day, of.samples, "Earlier today", "day") + "</section>\n";
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "admin/html_text.hpp"
+#include "admin/json_text.hpp"
 #include "admin/page_texts.hpp"
 #include "admin/status_sections.hpp"
 #include "limit/budget_text.hpp"
@@ -32,20 +33,30 @@ std::string head_html(const status_facts& of) {
 
 std::string banner_html(const status_facts& of) {
     return fmt::format(
-        "<body>\n<a class=\"skip\" href=\"#main\">To the figures</a>\n<header>\n<h1>seriesgate {}</h1>\n"
+        "<body>\n<a class=\"skip\" href=\"#main\">To the figures</a>\n<header>\n<h1>seriesgate <small>{}</small></h1>\n"
         "<p id=\"mode\" data-part class=\"mode\">mode: {}</p>\n"
-        "<p id=\"as-of\" data-part class=\"quiet\">up for {}, as of {:%Y-%m-%d %H:%M:%S} UTC</p>\n"
+        "<p id=\"as-of\" data-part class=\"quiet\">up for {}, as of <time datetime=\"{}\">{:%Y-%m-%d %H:%M:%S} "
+        "UTC</time></p>\n"
         "<p id=\"lost\" class=\"lost\" hidden></p>\n<p id=\"said\" class=\"unseen\" role=\"status\"></p>\n</header>\n",
-        escaped(of.process.version), to_text(of.figures.mode), duration_text(of.process.uptime),
+        escaped(of.process.version), to_text(of.figures.mode), duration_text(of.process.uptime), utc(of.now),
         fmt::gmtime(std::chrono::system_clock::to_time_t(of.now)));
 }
+
+/// Without a script nobody sees it.
+constexpr std::string_view explain_html =
+    "<section id=\"explain\" hidden aria-labelledby=\"explain-title\">\n<h2 id=\"explain-title\">Would this series "
+    "be admitted?</h2>\n<form id=\"explain-form\" class=\"row\" role=\"search\">\n"
+    "<label class=\"long\">Series <input id=\"explain-series\" type=\"search\" autocomplete=\"off\" "
+    "spellcheck=\"false\" placeholder=\"up{job=&quot;node&quot;}\"></label>\n"
+    "<label>Tenant <input id=\"explain-tenant\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label>\n"
+    "<button>Explain</button>\n</form>\n<div id=\"explain-answer\" role=\"status\"></div>\n</section>\n";
 
 }  // namespace
 
 std::string status_html(const status_facts& facts) {
     return head_html(facts) + banner_html(facts) + "<main id=\"main\" tabindex=\"-1\">\n" + now_section(facts) +
-           windows_section(facts) + top_section(facts) + budgets_section(facts) + refused_section(facts) +
-           stores_section(facts) + upkeep_section(facts) + "</main>\n</body>\n</html>\n";
+           windows_section(facts) + top_section(facts) + budgets_section(facts) + std::string{explain_html} +
+           refused_section(facts) + stores_section(facts) + upkeep_section(facts) + "</main>\n</body>\n</html>\n";
 }
 
 const std::string& status_policy() {

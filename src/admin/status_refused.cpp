@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admin/html_text.hpp"
+#include "admin/json_text.hpp"
 #include "admin/status_sections.hpp"
 #include "series/text.hpp"
 
@@ -18,6 +19,8 @@ constexpr std::size_t series_bytes_max = 300;
 /// Of the link to a series whose labels are too long to show.
 constexpr std::size_t linked_labels_max = 5;
 constexpr std::size_t linked_bytes_max = 64;
+/// Of the link to a series' explanation.
+constexpr std::size_t asked_bytes_max = 400;
 
 bool is_plain_name(std::string_view text) {
     return !text.empty() && text.size() <= linked_bytes_max && std::ranges::all_of(text, [](char c) {
@@ -25,9 +28,13 @@ bool is_plain_name(std::string_view text) {
     }) && !(text.front() >= '0' && text.front() <= '9');
 }
 
+bool is_printable(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f; });
+}
+
 bool is_plain_value(std::string_view text) {
-    return text.size() <= linked_bytes_max &&
-           std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
+    return text.size() <= linked_bytes_max && is_printable(text) &&
+           text.find_first_of("\"\\") == std::string_view::npos;
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -54,6 +61,25 @@ std::string whole_link(const refused_series& one) {
     return "api/v1/refused?limit=10&match=" + percent_encoded("{" + match + "}");
 }
 
+/// What would be decided about it now, and why. Empty for one with labels that no question can have.
+std::string why_link(const refused_series& one) {
+    std::string series;
+    for (const auto& [name, value] : one.labels) {
+        if (!is_plain_name(name) || !is_printable(value)) return {};
+        series.append(series.empty() ? "{" : ",").append(name).append("=\"");
+        for (const char c : value) series.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
+        series += '"';
+    }
+    if (one.is_cut || series.empty() || series.size() > asked_bytes_max || !is_printable(one.tenant)) return {};
+    std::string link = "api/v1/explain?series=" + percent_encoded(series + "}");
+    return one.tenant.empty() ? link : link + "&tenant=" + percent_encoded(one.tenant);
+}
+
+std::string why_html(const refused_series& one) {
+    const std::string reason = escaped(cut(reason_of(one), 200)), link = why_link(one);
+    return link.empty() ? reason : fmt::format("{} <a class=\"why\" href=\"{}\">explain</a>", reason, escaped(link));
+}
+
 std::string series_html(const refused_series& one) {
     std::vector<label_view> labels;
     labels.reserve(one.labels.size());
@@ -70,9 +96,11 @@ std::string series_html(const refused_series& one) {
 std::string row_html(const refused_series& one) {
     const auto when = std::chrono::floor<std::chrono::seconds>(one.when);
     return fmt::format(
-        "<tr><td>{:%H:%M:%S}</td><td>{}</td><td>{}</td><td>{} <span class=\"quiet\">{}</span></td><td>{}</td></tr>\n",
-        fmt::gmtime(std::chrono::system_clock::to_time_t(when)), series_html(one), name_html(readable(one.tenant), 40),
-        name_html(readable(one.sender), 40), name_html(readable(one.agent), 40), escaped(cut(reason_of(one), 200)));
+        "<tr><td><time datetime=\"{}\">{:%H:%M:%S}</time></td><td>{}</td><td>{}</td><td>{} <span "
+        "class=\"quiet\">{}</span></td><td>{}</td></tr>\n",
+        utc(when), fmt::gmtime(std::chrono::system_clock::to_time_t(when)), series_html(one),
+        name_html(readable(one.tenant), 40), name_html(readable(one.sender), 40), name_html(readable(one.agent), 40),
+        why_html(one));
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ std::string upkeep_section(const status_facts& of);
 
 /// New and refused series of the last 24 hours, as a figure.
 std::string hours_chart(const status_facts& of);
+/// Refused samples of the last 60 minutes; empty if there were none.
+std::string minutes_chart(const status_facts& of);
 
 /// One sentence: whether data is withheld. Text, no HTML.
 std::string verdict_text(const status_facts& of);

@@ -28,6 +28,8 @@ constexpr std::string_view links =
     "<a href=\"api/v1/refused\">refused series</a>, <a href=\"api/v1/suggestions\">suggested limits</a> as JSON</li>\n"
     "<li><a href=\"-/healthy\">health</a>: whether the process serves; <a href=\"-/ready\">readiness</a>: whether to "
     "send to it</li>\n"
+    "<li>what each part of this page means: <code>docs/operation.md</code>; what to do when an alert fires: "
+    "<code>docs/runbook.md</code>; in a package below <code>/usr/share/doc/seriesgate</code></li>\n"
     "</ul>\n";
 
 }  // namespace

@@ -59,8 +59,7 @@ std::string room_text(const shown_window& window) {
 }
 
 std::string refused_html(const status_facts& of, const window_figures& window) {
-    constexpr std::uint64_t estimated_min = 1'000;
-    const std::string count = (window.series_refused < estimated_min ? "" : "about ") + grouped(window.series_refused);
+    const std::string count = count_text(window.series_refused, window.refused_is_exact);
     const bool is_bad = window.series_refused > 0 && of.figures.mode == limit_mode::enforce;
     return is_bad ? fmt::format("<strong class=\"bad\">{}</strong>", count) : count;
 }
@@ -72,9 +71,9 @@ std::string window_html(const status_facts& of, std::string_view name, std::stri
     return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n<p class=\"count\">{}</p>\n", name, count_html(window)) +
            bar_html(window) + "<dl>\n" +
            term_html(fmt::format("{} by the {}&#39;s limits", refused, whose), refused_html(of, window.counted)) +
-           term_html("reserved for incumbents", grouped(window.reserved)) +
+           term_html("kept for known series", grouped(window.reserved)) +
            term_html("room for new series", room_text(window)) +
-           term_html("ends at",
+           term_html("resets at",
                      fmt::format("{}, in {}", moment_html(window.counted.span.end), left_text(of, window.counted))) +
            "</dl>\n</div>\n";
 }
@@ -86,8 +85,8 @@ std::string windows_section(const status_facts& of) {
            "id=\"windows-title\">Series</h2>\n"
            "<div class=\"cards\">\n" +
            window_html(of, "This hour", "hour", {of.figures.hourly, of.figures.global.hourly}) +
-           window_html(of, "Today", "day", {of.figures.daily, of.figures.global.daily}) + hours_chart(of) +
-           "</div>\n</section>\n";
+           window_html(of, "Today", "day", {of.figures.daily, of.figures.global.daily}) + minutes_chart(of) +
+           hours_chart(of) + "</div>\n</section>\n";
 }
 
 }  // namespace seriesgate

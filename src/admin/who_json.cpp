@@ -18,7 +18,6 @@
 #include "series/matching_work.hpp"
 #include "series/selector.hpp"
 #include "series/text.hpp"
-#include "talkers/findings.hpp"
 #include "talkers/remedy.hpp"
 
 namespace seriesgate {
@@ -137,6 +136,7 @@ json::object to_json(const finding& found, const sampled& samples, talker_window
             {"sender", readable(found.sender)},
             {"userAgent", readable(found.agent)},
             {"since", utc(found.since)},
+            {"overSince", found.over_since ? json::value(utc(*found.over_since)) : json::value(nullptr)},
             {"text", to_text(found)},
             {"remedy", json::object{{"relabel", stop.relabel},
                                     {"limit", stop.limit},
@@ -180,13 +180,11 @@ std::string top_json(talkers& who, const api_question& asked) {
     return success_json(top_of(asked.tenant ? table->by_tenant() : table->in_all(), tables, asked));
 }
 
-std::string findings_json(talkers& who, const api_question& asked) {
+std::string findings_json(talkers& who, const api_question& asked, const status_facts& of) {
     json::array made;
-    const sampled samples = who.samples();
-    for (const finding& each : find_explosions(who.tables(talker_kind::arrived, asked.window),
-                                               who.tables(talker_kind::refused, asked.window), {}, samples))
+    for (const finding& each : explosions_in(asked.window, who, of))
         if ((!asked.tenant || each.tenant == *asked.tenant) && made.size() < asked.shown_max)
-            made.push_back(to_json(each, samples, asked.window));
+            made.push_back(to_json(each, of.samples, asked.window));
     return success_json(std::move(made));
 }
 

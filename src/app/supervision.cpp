@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/running_workers.hpp"
+#include "core/number_text.hpp"
 #include "limit/limiter.hpp"
 #include "net/async_timer.hpp"
 #include "system/clock.hpp"
@@ -34,8 +35,9 @@ std::string upstream_in_words(std::size_t doors_up, std::size_t doors) {
 
 std::string status_in_words(const limiter_figures& figures, std::size_t doors_up, std::size_t doors) {
     const window_figures& hour = figures.hourly;
-    const std::string max = hour.series_max == 0 ? "" : fmt::format(" of {}", hour.series_max);
-    return fmt::format("hour: {}{} series, {} {}; {}", hour.series_current, max, hour.series_refused,
+    const std::string max = hour.series_max == 0 ? "" : " of " + grouped(hour.series_max);
+    return fmt::format("hour: {}{} series, {} {}; {}", grouped(hour.series_current), max,
+                       count_text(hour.series_refused, hour.refused_is_exact),
                        figures.mode == limit_mode::observe ? "would be refused" : "refused",
                        upstream_in_words(doors_up, doors));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,14 @@ struct finding {
     std::vector<std::string> metrics{};
     std::uint64_t series = 0;   ///< of these metrics: new, or refused
     std::uint64_t refused = 0;  ///< of them
+    bool is_exact = true;       ///< these two are no estimates
     value_count values{};
     std::string job{};              ///< that at least half of them have; empty: none has half of them
     std::string sender{}, agent{};  ///< the same
     time_point since{};
+    time_point last{};  ///< when the last series came that counts in it
+    /// Since when there is no more of it, see mark_over().
+    std::optional<time_point> over_since{};
 };
 
 /// One sentence for people, without anything that could give orders to a terminal.

@@ -60,10 +60,11 @@ class search {
     /// Metrics whose names have one pattern.
     struct alike {
         std::uint64_t names = 0, series = 0, refused = 0;  // in the tables
-        time_point since = time_point::max();
+        time_point since = time_point::max(), last{};
 
         void add(const talker& each, bool is_refused) {
             ++names;
+            last = std::max(last, each.last_seen);
             series += each.series - each.error;
             if (is_refused) refused += each.series - each.error;
             since = std::min(since, each.first_seen);
@@ -131,8 +132,10 @@ class search {
             .metrics = {pattern},
             .series = scaled(each.series),
             .refused = scaled(each.refused),
+            .is_exact = false,
             .values = {.values = scaled(each.names), .least = each.names, .most = distinct},
             .since = each.since,
+            .last = each.last,
         });
         name_main_ones(made);
     }
@@ -144,10 +147,14 @@ class search {
         finding& made = found_.emplace_back(finding{.what = explosion::tenants,
                                                     .series = taken_.total() + refused_.total(),
                                                     .refused = refused_.total(),
+                                                    .is_exact = taken_.is_exact() && refused_.is_exact(),
                                                     .values = {.values = distinct, .least = distinct, .most = distinct},
                                                     .since = time_point::max()});
         for (const talker_tables* const board : {&taken_, &refused_})
-            for (const talker& each : board->tenants().all()) made.since = std::min(made.since, each.first_seen);
+            for (const talker& each : board->tenants().all()) {
+                made.since = std::min(made.since, each.first_seen);
+                made.last = std::max(made.last, each.last_seen);
+            }
         name_main_ones(made);
     }
 
@@ -162,7 +169,9 @@ class search {
                          .tenant = each.name->tenant,
                          .series = each.series,
                          .refused = each.refused,
-                         .since = each.since};
+                         .is_exact = each.is_exact,
+                         .since = each.since,
+                         .last = each.last};
             if (const watched_label* const targets = each.new_targets();
                 targets != nullptr && each.values(*targets).values >= new_targets_min &&
                 each.series <= each.values(*targets).values * series_of_target_max) {
@@ -257,7 +266,9 @@ class search {
             known.label = known.labels.front();
             known.series += of.series;
             known.refused += of.refused;
+            known.is_exact = known.is_exact && of.is_exact;
             known.since = std::min(known.since, of.since);
+            known.last = std::max(known.last, of.last);
             if (values.values > known.values.values) known.values = values;
             known.metrics.push_back(of.name->value);
             return;
@@ -269,8 +280,10 @@ class search {
                                                     .labels = names,
                                                     .series = is_common ? of.series_with(*labels.front()) : of.series,
                                                     .refused = of.refused,
+                                                    .is_exact = of.is_exact && !is_common,
                                                     .values = values,
-                                                    .since = of.since});
+                                                    .since = of.since,
+                                                    .last = of.last});
         made.refused = std::min(made.refused, made.series);
         if (!is_common) made.metrics.push_back(of.name->value);
         if (const talker* const job = main_of(of.watched.jobs, of.series)) made.job = job->value;
@@ -286,6 +299,16 @@ class search {
 std::vector<finding> find_explosions(const talker_tables& taken, const talker_tables& refused,
                                      const finding_terms& terms, const sampled& all) {
     return search{taken, refused, terms, all}.take();
+}
+
+void mark_over(std::vector<finding>& all, time_point now, const watched_refusals& refusals) {
+    for (finding& each : all) {
+        time_point last = each.last;
+        if (each.refused > 0) last = std::max(last, refusals.last.value_or(last));
+        const time_point known = each.refused > 0 ? std::max(last, refusals.watched_since) : last;
+        if (now - known >= over_after) each.over_since = last;
+    }
+    std::ranges::stable_partition(all, [](const finding& each) { return !each.over_since; });
 }
 
 }  // namespace seriesgate

@@ -1,7 +1,9 @@
 /// Finds what has exploded.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "talkers/finding.hpp"
@@ -26,5 +28,17 @@ struct finding_terms {
 /// @param all what was sampled: says when it began, and in which metrics and jobs. Without it the tables say so.
 std::vector<finding> find_explosions(const talker_tables& taken, const talker_tables& refused,
                                      const finding_terms& terms = {}, const sampled& all = {});
+
+/// When samples were last refused, of whatever series.
+struct watched_refusals {
+    time_point watched_since{};
+    std::optional<time_point> last{};  ///< nothing: not since then
+};
+/// Senders come at least as often.
+inline constexpr std::chrono::minutes over_after{5};
+
+/// Says of what nothing has come for over_after that it is over, and puts it behind the others. A series that is
+/// refused again and again is new once only: so what is refused in part goes on as long as anything is refused.
+void mark_over(std::vector<finding>& all, time_point now, const watched_refusals& refusals);
 
 }  // namespace seriesgate

@@ -1,5 +1,9 @@
 #include "talkers/past_hours.hpp"
 
+#include <algorithm>
+
+#include "filter/distinct_sketch.hpp"
+
 namespace seriesgate {
 
 bool begins_hour(std::int64_t seconds) noexcept {
@@ -29,7 +33,8 @@ void past_hours::load(state_decoder& in) {
         const auto refused = in.number<std::uint64_t>();
         const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
         if (!begins_hour(seconds) || (!hours_.empty() && hours_.back().start >= start)) in.fail();
-        if (in.good()) add({.start = start, .arrived = arrived, .refused = refused});
+        const bool is_exact = std::max(arrived, refused) <= window_sketch::exact_max;  // but for one under load
+        if (in.good()) add({.start = start, .arrived = arrived, .refused = refused, .is_exact = is_exact});
     }
 }
 

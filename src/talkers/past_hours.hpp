@@ -16,6 +16,7 @@ struct hour_counts {
     std::chrono::sys_seconds start{};
     std::uint64_t arrived = 0;
     std::uint64_t refused = 0;
+    bool is_exact = true;  ///< neither is an estimate
 
     friend bool operator==(const hour_counts&, const hour_counts&) = default;
 };

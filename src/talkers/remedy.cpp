@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/control_characters.hpp"
+#include "core/number_text.hpp"
 #include "core/utf8.hpp"
 #include "series/selector.hpp"
 #include "series/text.hpp"
@@ -276,12 +277,12 @@ class trial {
             made_.note = fmt::format(
                 "no rule takes the explosion alone: this one would take {} of {} series that were known before, such "
                 "as {}: decide which of them are wanted",
-                taken.size(), made_.remembered, described(*taken.front()));
+                grouped(taken.size()), grouped(made_.remembered), described(*taken.front()));
             return false;
         }
         made_.relabel = one.to_relabel();
-        made_.note = fmt::format("tried on {} of {}{} series that are no part of it: takes none", made_.remembered,
-                                 all_.weight == 1 ? "" : "about ", made_.known);
+        made_.note = fmt::format("tried on {} of {} series that are no part of it: takes none",
+                                 grouped(made_.remembered), count_text(made_.known, all_.weight == 1));
         if (!is_legacy_name(found_.label) && found_.what == explosion::label)
             made_.note += "; Prometheus before 3.0 cannot name this label, vmagent and later ones can";
         return true;

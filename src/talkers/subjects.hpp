@@ -19,7 +19,8 @@ inline constexpr std::array<std::string_view, 2> target_labels{"instance", "pod"
 struct subject {
     const talker* name = nullptr;
     std::uint64_t series = 0, refused = 0;
-    time_point since{};
+    bool is_exact = true;  // these two are no estimates
+    time_point since{}, last{};
     std::uint64_t series_watched = 0;  // by what was looked at label by label
     watched_metric watched{};
 

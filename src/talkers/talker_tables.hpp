@@ -61,6 +61,8 @@ class talker_tables {
     [[nodiscard]] std::uint64_t distinct_tenants() const { return distinct(tenant_names_); }
     /// Series that were counted, each once.
     [[nodiscard]] std::uint64_t total() const noexcept { return tenants_.total(); }
+    /// Whether total() is no estimate.
+    [[nodiscard]] bool is_exact() const noexcept { return weights_max_.counted == 1 && missed_ == 0; }
     /// By how much a talker's count in one of these tables may be wrong, more or less: what its summary says, and four
     /// standard errors where not every series was looked at.
     [[nodiscard]] std::uint64_t error_of(const talker& one) const noexcept;

@@ -76,19 +76,22 @@ void talkers::maintain(time_point now) {
     const window_span hour = hour_of(now), before = *hour_.lock();
     if (hour.start <= before.start) return;
     const bool ends_day = day_of(hour.start) != day_of(before.start);
-    const std::uint64_t arrived = end_hour(talker_kind::arrived, ends_day);
-    const std::uint64_t refused = end_hour(talker_kind::refused, ends_day);
+    const ended_hour arrived = end_hour(talker_kind::arrived, ends_day);
+    const ended_hour refused = end_hour(talker_kind::refused, ends_day);
     {
         const auto samples = samples_.lock();
         samples->end_hour();
         level_of(talker_kind::returned) = samples->level_back();  // all come back now: few of them are copied
     }
-    past_.lock()->add({.start = before.start, .arrived = arrived, .refused = refused});
+    past_.lock()->add({.start = before.start,
+                       .arrived = arrived.series,
+                       .refused = refused.series,
+                       .is_exact = arrived.is_exact && refused.is_exact});
     *hour_.lock() = hour;  // last: what throws for want of memory is done again
 }
 
 /// Nobody waits while tables are added up. @return how many series the hour had
-std::uint64_t talkers::end_hour(talker_kind kind, bool ends_day) {
+talkers::ended_hour talkers::end_hour(talker_kind kind, bool ends_day) {
     guarded<counts>& in = of(kind);
     talker_tables hour = none_, day = none_;
     {
@@ -99,7 +102,7 @@ std::uint64_t talkers::end_hour(talker_kind kind, bool ends_day) {
         if (!ends_day) day = held->day;
         level_of(kind) = 0;
     }
-    const std::uint64_t counted = hour.total();
+    const ended_hour counted{.series = hour.total(), .is_exact = hour.is_exact()};
     if (!ends_day) day.merge(hour);
     std::swap(in.lock()->day, day);
     return counted;
@@ -111,9 +114,15 @@ std::vector<hour_counts> talkers::hours() {
         const auto past = past_.lock();
         made.assign(past->all().begin(), past->all().end());
     }
-    made.push_back({.start = hour_.lock()->start,
-                    .arrived = arrived_.lock()->hour.total(),
-                    .refused = refused_.lock()->hour.total()});
+    hour_counts& running = made.emplace_back(hour_counts{.start = hour_.lock()->start});
+    {
+        const auto held = arrived_.lock();
+        running.arrived = held->hour.total();
+        running.is_exact = held->hour.is_exact();
+    }
+    const auto held = refused_.lock();
+    running.refused = held->hour.total();
+    running.is_exact = running.is_exact && held->hour.is_exact();
     return made;
 }
 
@@ -169,7 +178,11 @@ bool talkers::load(state_decoder& in, time_point now) {
     const window_span saved = hour_of(start), current = hour_of(now);
     if (!in.good()) return false;
     const bool goes_on = start >= current.start;  // or the clock has been set back
-    if (!goes_on) past.add({.start = start, .arrived = arrived.hour.total(), .refused = refused.hour.total()});
+    if (!goes_on)
+        past.add({.start = start,
+                  .arrived = arrived.hour.total(),
+                  .refused = refused.hour.total(),
+                  .is_exact = arrived.hour.is_exact() && refused.hour.is_exact()});
     std::swap(*past_.lock(), past);
     if (!goes_on) samples.end_hour();
     if (current.start - start <= std::chrono::hours{1}) std::swap(*samples_.lock(), samples);

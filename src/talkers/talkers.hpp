@@ -13,6 +13,7 @@
 
 #include "core/guarded.hpp"
 #include "core/state_stream.hpp"
+#include "filter/distinct_sketch.hpp"
 #include "limit/offered.hpp"
 #include "limit/window.hpp"
 #include "series/hash_key.hpp"
@@ -39,7 +40,7 @@ enum class talker_window : std::uint8_t { hourly, daily };
 /// Threads: any. Whoever counts waits for a copy of the tables at most, a millisecond or two.
 class talkers {
   public:
-    static constexpr std::size_t counted_max = 32'768;
+    static constexpr std::size_t counted_max = window_sketch::exact_max;
     static constexpr std::size_t watched_max = 8'192;
 
     /// @param labels whose values are counted, see talker_tables.
@@ -103,7 +104,11 @@ class talkers {
                label_source& labels, const request_sender& sender, time_point now);
     void sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
                          label_source& labels, std::string_view tenant);
-    std::uint64_t end_hour(talker_kind kind, bool ends_day);
+    struct ended_hour {
+        std::uint64_t series = 0;
+        bool is_exact = true;
+    };
+    ended_hour end_hour(talker_kind kind, bool ends_day);
 
     std::vector<std::string> labels_;
     const talker_tables none_;

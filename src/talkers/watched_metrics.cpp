@@ -100,7 +100,10 @@ value_count estimate_values(std::uint64_t sketched, std::uint64_t looked_at, std
 
 value_count count_values(const watched_label& label, double scale) {
     const double series = static_cast<double>(label.series - label.error) * scale;
-    return estimate_values(label.values.estimate(), label.looked_at, static_cast<std::uint64_t>(std::llround(series)));
+    const auto count = static_cast<std::uint64_t>(std::llround(series));
+    value_count made = estimate_values(label.values.estimate(), label.looked_at, count);
+    made.is_exact = label.values.is_exact() && label.looked_at >= count;
+    return made;
 }
 
 void watched_metrics::note(const looked_at& series, const hash_key& hash, time_point now) {

@@ -44,6 +44,7 @@ struct value_count {
     std::uint64_t values = 0;  ///< the estimate
     std::uint64_t least = 0;   ///< but for the errors of a sketch it is between these two
     std::uint64_t most = 0;
+    bool is_exact = false;  ///< they were few, and all were looked at
 };
 /// Of D values with k series each, a part 1 - (1 - p)^k is among a part p of the series: that is solved for D. Right
 /// but for the error of the sketch where all series were looked at, where each series has a value of its own, and where

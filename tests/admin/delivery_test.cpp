@@ -103,6 +103,33 @@ TEST_CASE("when samples were last refused is known to some seconds") {
     CHECK(at.record.facts(at.now, at.counts, false).last_refused == at.now);
 }
 
+TEST_CASE("refused samples are counted by minute, for the last hour") {
+    scene at;
+    const auto by_minute = [&](std::size_t minutes_ago) {
+        return at.record.facts(at.now, at.counts, true).refused_by_minute[59 - minutes_ago];
+    };
+    at.counts.samples.refused = 7;
+    at.pass(seconds{5}, 1, 0);
+    at.counts.samples.refused = 10;
+    CHECK(by_minute(0) == 10);  // as much as is known now
+    at.pass(seconds{55}, 1, 0);
+    CHECK((by_minute(0) == 0 && by_minute(1) == 10));
+    at.counts.samples.refused = 11;
+    at.pass(seconds{59 * 60}, 1, 0);
+    CHECK((by_minute(59) == 1 && by_minute(0) == 0));
+    at.pass(seconds{60}, 1, 0);
+    CHECK(by_minute(59) == 0);
+    at.counts.samples.refused = 12;
+    at.pass(seconds{5}, 1, 0);
+    at.now += std::chrono::hours{5};  // nobody has noted anything meanwhile
+    CHECK((by_minute(0) == 0 && by_minute(59) == 0));
+    at.now -= std::chrono::hours{9};
+    at.counts.samples.refused = 20;
+    at.pass(seconds{5}, 1, 0);
+    CHECK((by_minute(0) == 8 && by_minute(1) == 0));
+    CHECK(at.record.facts(at.now, at.counts, true).watched_since == at.now);
+}
+
 TEST_CASE("discarded on purpose is said") {
     CHECK(scene{}.text(false) == "Samples are discarded on purpose, by upstream.url");
 }

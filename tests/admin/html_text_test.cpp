@@ -17,27 +17,24 @@ TEST_CASE("what is long is cut in the middle, between characters") {
     CHECK(cut("1234567890", 9) == "123456…890");
     CHECK(cut("ääääää", 9) == "äää…ä");
     CHECK(cut(std::string(1'000, '<'), 90).size() == 93);
-    CHECK(name_html(std::string(1'000, '<')).size() == 80 * 4 + 3 + 11);
+    CHECK(name_html(std::string(1'000, '<')).size() == 80 * 4 + 3 + 11 + 2 * 5);
 }
 
-TEST_CASE("numbers have groups of three digits") {
-    CHECK(grouped(0) == "0");
-    CHECK(grouped(999) == "999");
-    CHECK(grouped(1'000) == "1,000");
-    CHECK(grouped(1'234'567) == "1,234,567");
+TEST_CASE("a name may break behind an underscore, and within what is too long") {
+    CHECK(name_html("http_requests_total") == "<bdi>http_<wbr>requests_<wbr>total</bdi>");
+    CHECK(name_html("_a_") == "<bdi>_<wbr>a_</bdi>");
+    CHECK(name_html("__name__<b>") == "<bdi>_<wbr>_<wbr>name_<wbr>_<wbr>&lt;b&gt;</bdi>");
+    CHECK(name_html(std::string(40, 'x')) == "<bdi>" + std::string(32, 'x') + "<wbr>" + std::string(8, 'x') + "</bdi>");
+    CHECK(name_html(std::string(30, 'x') + " y") == "<bdi>" + std::string(30, 'x') + " y</bdi>");
+    std::string wide;
+    for (int i = 0; i < 40; ++i) wide += "\xe6\x97\xa5";
+    const std::string broken = name_html(wide, 200);
+    CHECK(broken.find("<wbr>") == 5 + std::size_t{32} * 3);
+}
+
+TEST_CASE("a count has the word that fits") {
     CHECK(counted(1, "sample", "samples") == "1 sample");
     CHECK(counted(2'000, "sample", "samples") == "2,000 samples");
-}
-
-TEST_CASE("a duration has two units at most") {
-    CHECK(duration_text(0s) == "0 s");
-    CHECK(duration_text(59s) == "59 s");
-    CHECK(duration_text(60s) == "1 min");
-    CHECK(duration_text(59min + 59s) == "59 min");
-    CHECK(duration_text(60min) == "1 h 0 min");
-    CHECK(duration_text(23h + 59min + 59s) == "23 h 59 min");
-    CHECK(duration_text(24h) == "1 d 0 h");
-    CHECK(duration_text(24h * 400 + 5h) == "400 d 5 h");
 }
 
 TEST_CASE("a moment is a time of the day that has a date for who asks") {

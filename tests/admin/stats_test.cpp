@@ -84,6 +84,9 @@ constexpr std::string_view head_text =
     R"("samples":{"received":9,"accepted":8,"refused":1,"leftOut":2,"stored":7,"failed":1},)"
     R"("delivery":{"text":"No sample went to the store in the last five minutes","stored":0,"failed":0,)"
     R"("nothingStoredSince":null},)"
+    R"("refusals":{"watchedSince":"1970-01-01T00:00:00Z","lastRefused":null,"samplesByMinute":[)"
+    R"(0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,)"
+    R"(0,0,0]},)"
     R"("dropped":{"unknownEntries":4,"leftOutSeries":{"label_too_long":2},"untranslatedSeries":5,"untranslatedHistograms":6},)"
     R"("connections":{"open":2,"accepted":3,"givenUpByReason":{"max_connections":1},)"
     R"("turnedAwayByReason":{"max_connections":0}},)"
@@ -93,22 +96,24 @@ constexpr std::string_view head_text =
     R"({"store":"c","waiting":0,"doors":[],)"
     R"("replica":{"bestEffort":true,"samplesStored":8,"samplesFailed":9}}],)"
     R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
-    R"("currentSeries":7,"refusedSeries":1,"refusedSamples":1,"overLimitSeries":6,)"
+    R"("currentSeries":7,"refusedSeries":1,"refusedSeriesExact":true,"refusedSamples":1,"overLimitSeries":6,)"
     R"("falsePositiveRate":5E-1,"filterBytes":65536},)"
     R"("daily":{"start":"2026-01-01T00:00:00Z","end":"2026-01-02T00:00:00Z","maxSeries":0,)"
-    R"("currentSeries":0,"refusedSeries":0,"refusedSamples":0,"overLimitSeries":0,)"
+    R"("currentSeries":0,"refusedSeries":0,"refusedSeriesExact":true,"refusedSamples":0,"overLimitSeries":0,)"
     R"("falsePositiveRate":0E0,"filterBytes":0}},)"
     R"("exempt":{"hourlySeries":3,"dailySeries":4},)";
 
 constexpr std::string_view tenant_text =
-    R"({"tenant":"a","mode":"observe","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1},)"
-    R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}})";
-constexpr std::string_view namespace_text = R"({"name":"per-namespace","group":{"namespace":"x\""},"mode":"observe",)"
-                                            R"("hourly":{"maxSeries":2,"currentSeries":2,"refusedSeries":9},)"
-                                            R"("daily":{"maxSeries":0,"currentSeries":11,"refusedSeries":0}})";
-constexpr std::string_view paths_text = R"({"name":"paths","tenant":"a","group":{},"mode":"enforce",)"
-                                        R"("hourly":{"maxSeries":0,"currentSeries":0,"refusedSeries":0},)"
-                                        R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0}})";
+    R"({"tenant":"a","mode":"observe","hourly":{"maxSeries":5,"currentSeries":3,"refusedSeries":1,"refusedSeriesExact":true},)"
+    R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0,"refusedSeriesExact":true}})";
+constexpr std::string_view namespace_text =
+    R"({"name":"per-namespace","group":{"namespace":"x\""},"mode":"observe",)"
+    R"("hourly":{"maxSeries":2,"currentSeries":2,"refusedSeries":9,"refusedSeriesExact":true},)"
+    R"("daily":{"maxSeries":0,"currentSeries":11,"refusedSeries":0,"refusedSeriesExact":true}})";
+constexpr std::string_view paths_text =
+    R"({"name":"paths","tenant":"a","group":{},"mode":"enforce",)"
+    R"("hourly":{"maxSeries":0,"currentSeries":0,"refusedSeries":0,"refusedSeriesExact":true},)"
+    R"("daily":{"maxSeries":0,"currentSeries":0,"refusedSeries":0,"refusedSeriesExact":true}})";
 
 std::string whole(std::string_view tenants, std::string_view limits) {
     return std::string{head_text}.append(tenants).append(",").append(limits).append("}");
@@ -127,6 +132,23 @@ TEST_CASE("stats have the documented keys, in order, and those with the most dem
     CHECK(stats({}) == whole(tenants, list("limits", 2, {namespace_text, paths_text})));
     CHECK(stats({.shown_max = 1}) == whole(tenants, list("limits", 2, {namespace_text})));
     CHECK(stats({.shown_max = 0}) == whole(list("tenants", 1, {}), list("limits", 2, {})));
+}
+
+TEST_CASE("stats say whether refusals go on, which counts are estimates, and what many share") {
+    gate_counts counts = some_counts();
+    counts.delivery.last_refused = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1} + 10h;
+    counts.delivery.refused_by_minute.back() = 12;
+    limiter_figures figures = figures_of_three();
+    figures.hourly.refused_is_exact = figures.limits[0].daily.refused_is_exact = false;
+    figures.limits[0].name.overflow = true;
+    figures.tenants[0].name.overflow = true;
+    const std::string text = stats_json(process, counts, figures, {});
+    const auto has = [&text](std::string_view part) { return text.find(part) != std::string::npos; };
+    CHECK(has(R"("lastRefused":"2026-01-01T10:00:00Z","samplesByMinute":[0,)"));
+    CHECK(has(R"(0,12]},"dropped")"));
+    CHECK(has(R"("refusedSeries":1,"refusedSeriesExact":false,"refusedSamples")"));
+    CHECK(has(R"("refusedSeriesExact":false},"note":"shared by all groups beyond maxGroups of the limit: )"));
+    CHECK(has(R"("note":"shared by all tenants beyond tenants.maxTenants: )"));
 }
 
 TEST_CASE("stats of a gate in a fleet say how that stands, and those of others say nothing of it") {

@@ -92,10 +92,10 @@ TEST_CASE("the first thing said is whether data is withheld") {
     facts.figures.hourly.series_refused = 3'493;
     CHECK(verdict_text(facts) == "Data is withheld: 3,501 new series refused this hour");
     CHECK(has(now_section(facts), "<section id=\"now\" data-part class=\"withheld\""));
-    CHECK(has(now_section(facts), "The hour&#39;s limits start anew at <time datetime=\"2026-01-02T11:00:00Z\""));
-    CHECK_FALSE(has(now_section(facts), "The day&#39;s do"));
+    CHECK(has(now_section(facts), "The hour&#39;s limits reset at <time datetime=\"2026-01-02T11:00:00Z\""));
+    CHECK_FALSE(has(now_section(facts), "The day&#39;s reset"));
     facts.figures.daily.series_refused = 1;
-    CHECK(has(now_section(facts), "The day&#39;s do at <time datetime=\"2026-01-03T00:00:00Z\""));
+    CHECK(has(now_section(facts), "The day&#39;s reset at <time datetime=\"2026-01-03T00:00:00Z\""));
     CHECK(has(now_section(facts), "No single label explains it"));
 
     facts.figures.mode = limit_mode::observe;
@@ -150,7 +150,7 @@ TEST_CASE("a finding has its sentence and what to paste") {
     facts.samples = some_trace_ids();
     const std::string html = now_section(facts);
     CHECK(count_of(html,
-                   "label trace_id of http_requests_total has 5,990 values among 6,000 new series of job shop, "
+                   "label trace_id of http_requests_total has about 6,000 values among 6,000 new series of job shop, "
                    "since 10:04 UTC</bdi></p>") == 3);
     CHECK(has(html, "<strong class=\"bad\">3,500</strong> of these series were refused."));
     CHECK(count_of(html, "of these series were refused") == 2);  // of none nothing is said
@@ -186,19 +186,22 @@ TEST_CASE("windows have their counts, what is reserved and when they end") {
     facts.figures.global.hourly.series_reserved = 1'500;
     facts.figures.global.daily.series_reserved = 77;  // of what is not limited nothing is
     facts.figures.hourly.series_refused = 3'493;
+    facts.figures.hourly.refused_is_exact = false;
     std::string html = windows_section(facts);
     CHECK(has(html, "<strong>2,500</strong> of 10,000 series"));
     CHECK(has(html, "<rect class=\"taken\" width=\"250\" height=\"8\"/><rect class=\"kept\" x=\"250\" width=\"150\""));
-    CHECK(has(html, "<dt>reserved for incumbents</dt><dd>1,500</dd>"));
+    CHECK(has(html, "<dt>kept for known series</dt><dd>1,500</dd>"));
     CHECK(has(html, "<dt>room for new series</dt><dd>6,000</dd>"));
-    CHECK(has(html, "<dt>refused by the hour&#39;s limits</dt><dd><strong class=\"bad\">about 3,493</strong></dd>"));
-    CHECK(has(html, "11:00 UTC</time>, in 37 min</dd>"));
+    CHECK(has(html, "<dt>refused by the hour&#39;s limits</dt><dd><strong class=\"bad\">about 3,500</strong></dd>"));
+    CHECK(has(html,
+              "<dt>resets at</dt><dd><time datetime=\"2026-01-02T11:00:00Z\" title=\"2026-01-02T11:00:00Z\">11:00 "
+              "UTC</time>, in 37 min</dd>"));
     CHECK(has(html, "<strong>9,000</strong> series, not limited"));
     CHECK(has(html, "<dt>room for new series</dt><dd>not limited</dd>"));
     CHECK(has(html, "00:00 UTC</time>, in 13 h 37 min</dd>"));
     facts.figures.mode = limit_mode::observe;
     html = windows_section(facts);
-    CHECK(has(html, "<dt>would be refused by the hour&#39;s limits</dt><dd>about 3,493</dd>"));
+    CHECK(has(html, "<dt>would be refused by the hour&#39;s limits</dt><dd>about 3,500</dd>"));
 }
 
 TEST_CASE("the chart has 24 hours, and each is in its place") {
@@ -218,6 +221,74 @@ TEST_CASE("the chart has 24 hours, and each is in its place") {
     CHECK(has(hours_chart(facts), "<title>10:00 UTC: 0 new, 0 refused</title>"));
 }
 
+TEST_CASE("one number is shown for all that is refused this hour") {
+    status_facts facts = some_facts();
+    facts.hours.back().refused = 40'000;  // by who says whose they are, who no longer looks at all of them
+    facts.hours.back().is_exact = false;
+    facts.figures.hourly.series_refused = 39'410;
+    facts.figures.hourly.refused_is_exact = false;
+    CHECK(verdict_text(facts) == "Data is withheld: about 39,000 new series refused this hour");
+    CHECK(has(windows_section(facts), "<strong class=\"bad\">about 39,000</strong>"));
+    CHECK(has(hours_chart(facts), "<title>10:00 UTC: about 50 new, about 39,000 refused</title>"));
+    // What a day's limit has refused is counted apart.
+    facts.figures.daily.series_refused = 5;
+    CHECK(verdict_text(facts) == "Data is withheld: about 40,000 new series refused this hour");
+    facts.hours.back() = {.start = hour_start, .arrived = 50, .refused = 3'000};
+    facts.figures.hourly.series_refused = 2'995;
+    CHECK(verdict_text(facts) == "Data is withheld: 3,000 new series refused this hour");
+    facts.hours.back().refused = 0;  // a restart with other labels
+    CHECK(verdict_text(facts) == "Data is withheld: about 3,000 new series refused this hour");
+}
+
+TEST_CASE("the last hour's refusals are shown by minute, if there are any") {
+    status_facts facts = some_facts();
+    CHECK(minutes_chart(facts).empty());
+    auto& minutes = facts.counts.delivery.refused_by_minute;
+    minutes[58] = 200;
+    minutes[59] = 50;
+    const std::string html = minutes_chart(facts);
+    CHECK(count_of(html, "<g>") == 60);
+    CHECK(
+        has(html, "aria-label=\"250 samples refused in the last hour, at most 200 in a minute, 50 in the last one\""));
+    CHECK(has(html, "<title>10:23 UTC: 50 samples refused</title><rect class=\"slot\" x=\"1180\""));
+    CHECK(has(html, "<rect class=\"refused\" x=\"1182\" y=\"75\" width=\"16\" height=\"25\"/>"));
+    CHECK(has(html, "<span>09:24</span><span>up to 200 a minute</span><span>10:23 UTC</span>"));
+    CHECK(has(windows_section(facts), html));
+}
+
+TEST_CASE("what is over is said, and no longer stands out") {
+    status_facts facts = some_facts();
+    facts.of_hour = {trace_ids()};
+    CHECK(has(now_section(facts), "<li class=\"finding\">"));
+    facts.of_hour.front().over_since = hour_start + 12min;
+    CHECK(has(now_section(facts), "<li class=\"finding over\">"));
+    CHECK(has(now_section(facts), ", since 10:04 UTC, over since 10:12 UTC</bdi>"));
+}
+
+TEST_CASE("a limit that is too small has what to raise it to, to copy") {
+    status_facts facts = some_facts();
+    facts.too_small_limits = {{.whose = "limit <b>",
+                               .hourly = {.series_max = 1'000, .suggested = 1'800},
+                               .daily = {.series_max = 0, .suggested = 5'000},
+                               .yaml = "limits:\n  - name: '<b>'\n"},
+                              {.whose = "the global limit", .hourly = {.series_max = 1'000, .suggested = 900}}};
+    const std::string html = now_section(facts);
+    CHECK(has(html, "<h4 id=\"raise-1-title\">Raise limit &lt;b&gt;: maxHourlySeries from 1,000 to 1,800</h4>"));
+    CHECK(has(html, "data-copies=\"raise-1\""));
+    CHECK(has(html, ">limits:\n  - name: &#39;&lt;b&gt;&#39;\n</pre>"));
+    CHECK_FALSE(has(html, "raise-2"));
+}
+
+TEST_CASE("a budget that many share says so") {
+    status_facts facts = some_facts();
+    facts.figures.limits.push_back(group("per-app", {{"app", "__overflow__"}}, 3));
+    CHECK_FALSE(has(budgets_section(facts), "maxGroups"));
+    facts.figures.limits.back().name.overflow = true;
+    CHECK(has(budgets_section(facts),
+              "overflow_<wbr>_</bdi> <span class=\"quiet\">shared by all groups beyond maxGroups "
+              "of the limit: raise it, or limit by a label with fewer values</span></td>"));
+}
+
 TEST_CASE("the hundred tenants and groups with the most demand are shown") {
     status_facts facts = some_facts();
     for (std::uint64_t n = 0; n < 80; ++n) {
@@ -226,14 +297,15 @@ TEST_CASE("the hundred tenants and groups with the most demand are shown") {
     }
     const std::string html = budgets_section(facts);
     CHECK(has(html, "<section id=\"budgets\" data-total=\"160\""));
-    CHECK(has(html, "100 of 160, those with the most demand."));
+    CHECK(has(html, "100 of 160, those with the most demand; the fullest first."));
     CHECK(count_of(html, "<tr><th scope=\"row\">") == 100);
     CHECK(has(html,
-              "<tbody id=\"budget-rows\">\n<tr><th scope=\"row\"><bdi>per-app</bdi></th><td><bdi>app=a79, env=x"
+              "<tr><th scope=\"row\"><bdi>per-app</bdi></th><td><bdi>app=a79, env=x"
               "</bdi></td><td><bdi></bdi></td><td>enforce</td><td>79</td><td>1,000</td><td class=\"used u5\">7 %"
               "</td><td class=\"bad\">1,234</td><td>0</td><td>–</td><td></td><td>0</td></tr>\n"));
     CHECK(has(html,
-              "<tr><th scope=\"row\"><em>tenant</em></th><td><bdi></bdi></td><td><bdi>t79</bdi></td><td>observe"
+              "<tbody id=\"budget-rows\">\n<tr><th "
+              "scope=\"row\"><em>tenant</em></th><td><bdi></bdi></td><td><bdi>t79</bdi></td><td>observe"
               "</td><td>179</td><td>500</td><td class=\"used u35\">35 %</td><td>1</td><td>7</td><td>–</td><td>"
               "</td><td>2</td></tr>\n"));
     CHECK((has(html, "<bdi>t60</bdi>") && !has(html, "<bdi>t59</bdi>")));
@@ -259,17 +331,24 @@ TEST_CASE("those with the most series are in tables, with what may be wrong") {
     CHECK(has(top_section(facts), "<p>No series has been new or refused.</p>"));
     using sort = top_table::sort;
     facts.top = {{.of = sort::metrics, .rows = {{.value = "up", .arrived = 1'000, .refused = 5, .error = 12}}},
-                 {.of = sort::labels, .rows = {{.value = "pod", .detail = "up", .arrived = 9, .distinct_values = 11}}},
+                 {.of = sort::labels, .rows = {{.value = "code", .detail = "up", .arrived = 9, .distinct_values = 11}}},
                  {.of = sort::values, .label = "job", .rows = {{.value = "node", .arrived = 9}}},
                  {.of = sort::tenants, .rows = {{.value = "", .arrived = 9}}}};
     facts.top[1].rows.push_back({.value = std::string(41, 'j'), .detail = "up", .distinct_values = 10});
+    facts.top[1].rows.push_back({.value = "instance", .tenant = "t", .distinct_values = 640, .metrics = 50});
+    facts.top[1].rows.back().values_are_exact = false;
     const std::string html = top_section(facts);
-    CHECK(has(html, "<bdi>up</bdi></th><td>1,000</td><td class=\"bad\">5</td><td class=\"quiet\">±12</td>"));
+    CHECK(has(html,
+              "<bdi>instance</bdi> <span class=\"quiet\">of 50 metrics of targets, tenant <bdi>t</bdi></span></th>"
+              "<td>about 640</td>"));
+    CHECK(count_of(html, ">±</abbr></th>") == 4);
     CHECK(
-        has(html, "<bdi>pod</bdi> <span class=\"quiet\">of <bdi>up</bdi></span></th><td>11</td><td>9</td><td>0</td>"));
+        has(html, "<bdi>up</bdi></th><td>about 1,000</td><td class=\"bad\">about 5</td><td class=\"quiet\">±12</td>"));
+    CHECK(
+        has(html, "<bdi>code</bdi> <span class=\"quiet\">of <bdi>up</bdi></span></th><td>11</td><td>9</td><td>0</td>"));
     CHECK(has(html, "<caption>Values of <bdi>job</bdi></caption>"));
     CHECK(has(html, "<th scope=\"row\">(no tenant)</th>"));
-    CHECK(has(html, "<th scope=\"row\"><bdi>" + std::string(27, 'j') + "…" + std::string(13, 'j') + "</bdi>"));
+    CHECK(has(html, "<th scope=\"row\"><bdi>" + std::string(27, 'j') + "…jjjj<wbr>" + std::string(9, 'j') + "</bdi>"));
 }
 
 TEST_CASE("refused series are shown with why, and long ones lead to all of their labels") {
@@ -288,14 +367,20 @@ TEST_CASE("refused series are shown with why, and long ones lead to all of their
             .labels = {{"__name__", "up"}}, .tenant = std::string(41, 't'), .limit = "global", .when = hour_start}));
     const std::string html = refused_section(facts);
     CHECK(has(html, "20 of the last 31, the newest first"));
-    CHECK(has(html, "<tr><td>10:05:00</td><td><code><bdi>m{job=&quot;a b&quot;,A=&quot;zAZ09_&quot;,big=&quot;xxx"));
+    CHECK(has(html,
+              "<tr><td><time datetime=\"2026-01-02T10:05:00Z\">10:05:00</time></td><td><code><bdi>m{job=&quot;a "
+              "b&quot;,A=&quot;zAZ09_&quot;,big=&quot;xxx"));
     CHECK(has(html,
               "<a href=\"api/v1/refused?limit=10&amp;match=%7B__name__%3D%22m%22%2Cjob%3D%22a%20b%22"
               "%2CA%3D%22zAZ09_%22%7D\">"));
     CHECK(has(html, "<td><bdi>team</bdi></td><td><bdi>10.0.0.3</bdi> <span class=\"quiet\"><bdi>vmagent</bdi></span>"));
     CHECK(has(html, "<td>limit per-app has no room this hour</td>"));
-    CHECK(count_of(html, "<td><bdi>" + std::string(27, 't') + "…" + std::string(13, 't') + "</bdi></td>") == 19);
-    CHECK(html.size() < 12'000);
+    CHECK(count_of(html, "<td><bdi>" + std::string(27, 't') + "…tttt<wbr>" + std::string(9, 't') + "</bdi></td>") ==
+          19);
+    // What can be asked about leads to the answer; the first has more than a link should have.
+    CHECK(count_of(html, " <a class=\"why\" href=\"api/v1/explain?series=%7B__name__%3D%22up%22%7D&amp;tenant=tttt") ==
+          19);
+    CHECK(html.size() < 16'000);
 }
 
 TEST_CASE("stores, the fleet and the gate itself are shown") {
@@ -339,13 +424,14 @@ TEST_CASE("no name becomes markup, whoever has chosen it") {
     facts.counts.stores = {{.name = shown, .doors = {{.name = shown, .is_up = false}}}};
     facts.counts.shared =
         shared_counts{.state = shown, .name_space = shown, .gates = {{.name = shown, .version = shown}}};
-    const std::string page = status_html(facts);
+    std::string page = status_html(facts);
+    for (auto at = page.find("<wbr>"); at != std::string::npos; at = page.find("<wbr>")) page.erase(at, 5);
     CHECK(count_of(page, "<bdi>" + std::string{harmless} + "</bdi>") == 6);
     CHECK(count_of(page, "<script") == 1);  // its own
     CHECK_FALSE(has(page, "<!--"));
     CHECK_FALSE(has(page, "\x01"));
     CHECK_FALSE(has(page, "\xe2\x80\xae"));
-    CHECK(has(page, "<h1>seriesgate &lt;script&gt;"));
+    CHECK(has(page, "<h1>seriesgate <small>&lt;script&gt;"));
 }
 
 TEST_CASE("the page is small, whatever the names are") {

@@ -77,6 +77,27 @@ def test_the_remedy_is_copied(start_gate, open_page):
     shown.until(lambda: shown.text("#hour-1-limit-copy") == "Copy", "it can be copied again")
 
 
+def test_a_series_that_was_refused_is_explained_and_so_is_one_that_is_typed(limited, open_page):
+    gate = limited("maxHourlySeries: 500\nlimits: [{name: per-job, each: [job], maxHourlySeries: 400}]\n")
+    explode(gate, path='a "b" \\c')
+    shown = open_page(gate)
+    address = shown.driver.current_url
+    shown.find("#refused-box a.why").click()
+    shown.until(lambda: shown.text("#explain-answer").startswith("refused: refused lately"), "the refused one")
+    assert 'path="a \\"b\\" \\\\c"' in shown.find("#explain-series").get_attribute("value")
+    assert shown.run("return [...document.querySelectorAll('#explain-answer tbody tr')].map((row) => row.cells[0].textContent)") == [
+        "global", "tenant", "per-job"]
+    box = shown.find("#explain-series")
+    box.clear()
+    box.send_keys(f'http_requests_total{{job="shop",instance="10.1.0.0:80",trace_id="{0:032x}",path="a \\"b\\" \\\\c"}}', "\n")
+    shown.until(lambda: shown.text("#explain-answer").startswith("known: "), "one that is known")
+    box.clear()
+    box.send_keys('up{job=~"a"}', "\n")
+    shown.until(lambda: "every label needs an '='" in shown.text("#explain-answer"), "one that is no series")
+    shown.may_complain = lambda message: "a status of 400" in message
+    assert shown.driver.current_url == address  # the policy sends no form anywhere
+
+
 def test_a_gate_that_cannot_be_reached_is_told_and_found_again(limited, open_page, start_gate, upstream):
     gate = limited("maxHourlySeries: 500\n")
     explode(gate)

@@ -8,7 +8,7 @@ from gate import run
 def test_the_version_is_the_one_of_the_command_line(gate):
     version = gate.stats["version"]
     assert version in run("--version").stdout
-    assert f"<h1>seriesgate {version}</h1>" in gate.get("/").body.decode()
+    assert f"<h1>seriesgate <small>{version}</small></h1>" in gate.get("/").body.decode()
 
 
 def test_process_metrics_have_the_names_of_the_client_libraries(gate):

@@ -63,8 +63,10 @@ def test_a_series_that_was_never_sent(gate):
         ("global", True), ("tenant", False), ("per-namespace", False)]
     assert said["budgets"][2] == {
         "limit": "per-namespace", "group": {"namespace": "a"}, "mode": "enforce", "exists": False,
-        "hourly": {"maxSeries": 10, "currentSeries": 0, "refusedSeries": 0, "room": 10, "hasRoom": True},
-        "daily": {"maxSeries": 12, "currentSeries": 0, "refusedSeries": 0, "room": 12, "hasRoom": True}}
+        "hourly": {"maxSeries": 10, "currentSeries": 0, "refusedSeries": 0, "refusedSeriesExact": True, "room": 10,
+                   "hasRoom": True},
+        "daily": {"maxSeries": 12, "currentSeries": 0, "refusedSeries": 0, "refusedSeriesExact": True, "room": 12,
+                  "hasRoom": True}}
     assert said["windows"]["hourly"] == {"start": "2026-06-10T10:00:00Z", "end": "2026-06-10T11:00:00Z"}
     assert gate.stats["windows"]["hourly"]["currentSeries"] == 0
 
@@ -86,8 +88,8 @@ def test_a_newcomer_without_room_and_one_that_was_refused(gate):
     assert (said["decision"], said["refusedLately"]) == ("refused", False)
     assert said["refusedBy"] == {"limit": "per-namespace", "window": "hourly"}
     assert said["why"] == 'limit per-namespace{namespace="a"}: maxHourlySeries 10 is spent (10 series admitted)'
-    assert said["budgets"][2]["hourly"] == {"maxSeries": 10, "currentSeries": 10, "refusedSeries": 0, "room": 0,
-                                            "hasRoom": False}
+    assert said["budgets"][2]["hourly"] == {"maxSeries": 10, "currentSeries": 10, "refusedSeries": 0,
+                                            "refusedSeriesExact": True, "room": 0, "hasRoom": False}
     send(gate, 1, start=50)
     said = ask(gate, text(50), "shop")
     assert said["refusedLately"] is True

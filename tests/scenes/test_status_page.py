@@ -30,7 +30,7 @@ class Page(HTMLParser):
         assert not [name for name, _ in attributes if name.startswith("on") or name == "style"], attributes
         self.tags.append(tag)
         self.links += [value for name, value in attributes if name == "href" and tag == "a"]
-        if tag not in ("meta", "link", "input"):
+        if tag not in ("meta", "link", "input", "wbr"):
             self._open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
@@ -53,7 +53,7 @@ def page(gate):
 def test_the_page_says_what_the_gate_is_and_where_to_look(gate):
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
     text = page(gate)
-    assert f"<h1>seriesgate {gate.stats['version']}</h1>" in text
+    assert f"<h1>seriesgate <small>{gate.stats['version']}</small></h1>" in text
     shown = Page(text)
     for said in (r"mode: enforce", r"up for \d+ s, as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC",
                  r"Nothing is refused this hour"):
@@ -95,7 +95,7 @@ def test_it_shows_windows_and_the_budgets_with_the_most_demand(limited, upstream
     admitted = sum(min(n, 9) for n in range(1, 13))
     for said in ("Data is withheld: 6 new series refused this hour", f"<strong>{admitted}</strong> of 1,000 series",
                  f"<dd>{1000 - admitted}</dd>", f"<strong>{admitted}</strong> series, not limited",
-                 "24 of 24, those with the most demand."):
+                 "24 of 24, those with the most demand; the fullest first."):
         assert said in text
     row = ("<tr><th scope=\"row\">{}</th><td><bdi>{}</bdi></td><td><bdi>team-12</bdi></td>"
            "<td>{}</td><td>{}</td><td>{}</td>")
@@ -114,8 +114,8 @@ def test_no_name_becomes_part_of_the_page(limited):
     for name in HOSTILE:
         gate.send(body(numbered(2, path=name, job=name)), [("X-Scope-OrgID", name.decode("latin-1"))])
     shown = Page(page(gate))
-    added = {"bdi", "code", "form", "label", "input", "button", "caption", "em", "strong", "table", "tbody", "thead", "tr",
-             "td", "th"}
+    added = {"abbr", "bdi", "code", "form", "label", "input", "button", "caption", "em", "strong", "table", "tbody", "thead", "tr",
+             "td", "th", "time", "wbr"}
     assert set(shown.tags) <= set(usual.tags) | added
     assert [tag for tag in shown.tags if tag in ("h1", "img", "script", "style")] == ["style", "script", "h1"]
     assert [link for link in shown.links if "/" not in link and not link.startswith("#") and link not in usual.links] == []

@@ -106,6 +106,64 @@ TEST_CASE("a trace id") {
     CHECK(text.ends_with(" new series of job shop, from 10.0.0.3 (Prometheus/3.5), since 10:04 UTC"));
 }
 
+TEST_CASE("counts are exact while all are counted, and say so when they are not") {
+    hour now;
+    now.series_max = 1'000;
+    for (std::uint64_t id = 0; id < 30'000; ++id) now.note(request(id));
+    auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK((found[0].is_exact && found[0].series == 30'000 && found[0].refused == 29'000));
+    CHECK(to_text(found[0]).find("values among 30,000 new series of job shop") != std::string::npos);
+    CHECK(to_text(found[0]).starts_with("label trace_id of http_requests_total has about "));
+    for (std::uint64_t id = 30'000; id < 60'000; ++id) now.note(request(id));
+    found = now.find();
+    CHECK_FALSE(found[0].is_exact);
+    CHECK(to_text(found[0]).find("values among about ") != std::string::npos);
+}
+
+TEST_CASE("what is refused and no explosion is counted as exactly as all is") {
+    hour now;
+    now.series_max = 3'000;
+    for (std::uint64_t id = 0; id < 20'000; ++id)  // 200 metrics, 100 values of two labels
+        now.note(
+            {{"__name__", lettered(id % 200)}, {"a", numbered("x", id / 200 % 10)}, {"b", numbered("y", id / 2'000)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::growth);
+    CHECK(to_text(found[0]).starts_with("17,000 of 20,000 new series are refused, and no label has exploded"));
+}
+
+TEST_CASE("a finding is over some minutes after the last of it, and no longer when it comes back") {
+    using std::chrono::minutes;
+    hour now;
+    now.series_max = 1'500;
+    for (std::uint64_t id = 0; id < 1'500; ++id) now.note(request(id));
+    const auto over = [&](time_point at, const watched_refusals& refusals) {
+        auto found = now.find();
+        mark_over(found, at, refusals);
+        return found.at(0).over_since;
+    };
+    CHECK_FALSE(over(start + minutes{4}, {}));
+    CHECK(over(start + over_after, {}) == start);  // nothing of it was refused
+    CHECK(over(start + over_after, {.last = start + minutes{4}}) == start);
+    for (std::uint64_t id = 1'500; id < 2'000; ++id) now.note(request(id), prometheus, start + minutes{5});
+    CHECK_FALSE(over(start + minutes{9}, {}));
+    CHECK(over(start + minutes{10}, {}) == start + minutes{5});
+    // What was refused comes again and again, and is no new series.
+    CHECK_FALSE(over(start + minutes{20}, {.last = start + minutes{18}}));
+    CHECK(over(start + minutes{23}, {.last = start + minutes{18}}) == start + minutes{18});
+    // A gate that has just been started has not seen yet whether it goes on.
+    CHECK_FALSE(over(start + minutes{23}, {.watched_since = start + minutes{21}}));
+    auto found = now.find();
+    mark_over(found, start + minutes{10}, {});
+    CHECK(to_text(found[0]).ends_with(", since 10:04 UTC, over since 10:09 UTC"));
+    found.insert(found.begin(), found[0]);
+    found[1].over_since.reset();
+    found[1].last = start + minutes{9};
+    mark_over(found, start + minutes{10}, {});
+    CHECK((!found[0].over_since && found[1].over_since));  // what goes on comes first
+}
+
 TEST_CASE("pods that are rolled out are no explosion") {
     hour now;
     for (std::uint64_t pod = 0; pod < 2'000; ++pod) now.start_target(pod);

@@ -1,6 +1,6 @@
 // The table of budgets: all of them, sorted, filtered, a page at a time.
 
-const budgets = { all: [], shown: [], by: "demand", descending: true, page: 0, asked: 0 };
+const budgets = { all: [], shown: [], by: "used", descending: true, page: 0, asked: 0 };
 const rowsPerPage = 100;
 const manyBudgets = 1000;
 
@@ -11,6 +11,8 @@ const budgetOf = (entry, limit) => {
   const { hourly, daily } = entry;
   return {
     limit, group, tenant: entry.tenant === "" ? "(no tenant)" : entry.tenant ?? "", mode: entry.mode,
+    hourRefusedExact: hourly.refusedSeriesExact, dayRefusedExact: daily.refusedSeriesExact, note: entry.note,
+    used: Math.max(usedOf(hourly), usedOf(daily)),
     hourCurrent: hourly.currentSeries, hourMax: hourly.maxSeries, hourUsed: usedOf(hourly), hourRefused: hourly.refusedSeries,
     dayCurrent: daily.currentSeries, dayMax: daily.maxSeries, dayUsed: usedOf(daily), dayRefused: daily.refusedSeries,
     demand: hourly.currentSeries + hourly.refusedSeries + daily.refusedSeries,
@@ -26,14 +28,15 @@ const countCells = (budget, of) => {
     make("td", {}, grouped(budget[`${of}Current`])),
     make("td", {}, max === 0 ? "–" : grouped(max)),
     max === 0 ? make("td", {}) : make("td", { class: `used u${Math.min(100, used) - (Math.min(100, used) % 5)}` }, `${grouped(used)} %`),
-    make("td", refused > 0 && budget.mode === "enforce" ? { class: "bad" } : {}, grouped(refused)),
+    make("td", refused > 0 && budget.mode === "enforce" ? { class: "bad" } : {}, countText(refused, budget[`${of}RefusedExact`])),
   ];
 };
 
 const budgetRow = (budget) =>
   make("tr", {},
     make("th", { scope: "row" }, budget.limit === undefined ? make("em", {}, "tenant") : name(budget.limit)),
-    make("td", {}, name(budget.group, 90)), make("td", {}, name(budget.tenant)), make("td", {}, budget.mode),
+    make("td", {}, name(budget.group, 90), ...(budget.note ? [" ", make("span", { class: "quiet" }, budget.note)] : [])),
+    make("td", {}, name(budget.tenant)), make("td", {}, budget.mode),
     ...countCells(budget, "hour"), ...countCells(budget, "day"));
 
 const compare = (one, other) => {
@@ -48,7 +51,8 @@ const paintBudgets = () => {
   budgets.page = Math.min(budgets.page, pages - 1);
   const first = budgets.page * rowsPerPage;
   const rows = budgets.shown.slice(first, first + rowsPerPage);
-  find("budget-rows").replaceChildren(...rows.map(budgetRow));
+  const none = make("tr", {}, make("td", { colspan: "12", class: "none" }, "No budget matches."));
+  find("budget-rows").replaceChildren(...(rows.length === 0 ? [none] : rows.map(budgetRow)));
   const range = rows.length === 0 ? "0" : `${grouped(first + 1)} to ${grouped(first + rows.length)}`;
   const filtered = budgets.shown.length === budgets.all.length ? "" : ` (${grouped(budgets.all.length)} in all)`;
   find("budget-count").textContent = `${range} of ${grouped(budgets.shown.length)}${filtered}`;

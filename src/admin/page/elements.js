@@ -13,6 +13,14 @@ const make = (tag, attributes, ...children) => {
 /** 99812 as 99,812. */
 const grouped = (number) => number.toLocaleString("en-US");
 
+/** A count, or an estimate of it, as the server shows them. */
+const countText = (number, isExact) => {
+  if (isExact) return grouped(number);
+  let step = 1;
+  while (number / step >= 200) step *= 10;
+  return `about ${grouped(Math.round(number / step) * step)}`;
+};
+
 /** The beginning and the end of a long text. */
 const cut = (text, charactersMax) => {
   if (text.length <= charactersMax) return text;
@@ -23,8 +31,23 @@ const cut = (text, charactersMax) => {
 /** A name by itself: letters that are written from right to left turn nothing else around. */
 const name = (text, charactersMax = 60) => {
   const short = cut(text, charactersMax);
-  if (short === text) return make("bdi", {}, text);
-  return make("details", { class: "long" }, make("summary", {}, make("bdi", {}, short)), make("bdi", {}, text));
+  if (short === text) return make("bdi", {}, ...breakable(text));
+  return make("details", { class: "long" }, make("summary", {}, make("bdi", {}, ...breakable(short))), make("bdi", {}, text));
+};
+
+/** Where it may break, as the server's names. */
+const breakable = (text) =>
+  (text.match(/[^_]{1,32}_?|_/gu) ?? []).flatMap((piece, at) => (at === 0 ? [piece] : [make("wbr", {}), piece]));
+
+/** Times of the day are UTC; where the reader's own clock shows another one, it stands beside. */
+const showLocalTimes = (within) => {
+  for (const each of within.querySelectorAll("time")) {
+    const moment = new Date(each.dateTime);
+    if (moment.getTimezoneOffset() === 0 || each.nextElementSibling?.className === "local") continue;
+    const local = moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    each.title = `${moment.toLocaleString()} here`;
+    if (each.textContent.endsWith("UTC")) each.after(" ", make("span", { class: "local" }, `(${local} here)`));
+  }
 };
 
 /** To screen readers. */

@@ -36,6 +36,7 @@ const replacePart = (old, fresh) => {
     if (again) again.open = true;
   }
   showCopyButtons(fresh);
+  showLocalTimes(fresh);
   old.replaceWith(fresh);
   for (const { id, scrollLeft, scrollTop } of scrolled) find(id)?.scrollTo(scrollLeft, scrollTop);
   if (focused) find(focused)?.focus({ preventScroll: true });

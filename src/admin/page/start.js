@@ -1,5 +1,7 @@
 for (const part of document.querySelectorAll("[data-part]")) parts.set(part.id, part.cloneNode(true));
 showCopyButtons(document);
+showLocalTimes(document);
+startExplaining();
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-copies]");
   if (button) copy(button);
