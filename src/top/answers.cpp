@@ -48,6 +48,11 @@ std::string text_if(const json::object& in, std::string_view key) {
     return in.contains(key) ? text_at(in, key) : std::string{};
 }
 
+/// Empty for null, too.
+std::string text_or_null(const json::object& in, std::string_view key) {
+    return in.contains(key) && !in.at(key).is_null() ? text_at(in, key) : std::string{};
+}
+
 std::uint64_t number_at(const json::object& in, std::string_view key) {
     return in.at(key).to_number<std::uint64_t>();
 }
@@ -72,10 +77,17 @@ std::chrono::sys_seconds time_at(const json::object& in, std::string_view key) {
            seconds{digits_of(text, 17, 2)};
 }
 
+/// A gate that does not say so counted a thousand one by one.
+bool counts_exactly(const json::object& window) {
+    if (window.contains("refusedSeriesExact")) return window.at("refusedSeriesExact").as_bool();
+    return number_at(window, "refusedSeries") < 1'000;
+}
+
 window_figures window_of(const json::object& from) {
     return {.series_max = number_at(from, "maxSeries"),
             .series = number_at(from, "currentSeries"),
             .refused = number_at(from, "refusedSeries"),
+            .refused_is_exact = counts_exactly(from),
             .end = time_at(from, "end")};
 }
 
@@ -105,7 +117,9 @@ void add_budget(std::vector<budget_figures>& to, const json::object& from, const
                            .observes = text_at(from, "mode") == "observe",
                            .series_max = number_at(window, "maxSeries"),
                            .series = number_at(window, "currentSeries"),
-                           .refused = number_at(window, "refusedSeries")};
+                           .refused = number_at(window, "refusedSeries"),
+                           .refused_is_exact = counts_exactly(window),
+                           .note = text_if(from, "note")};
         if (one.series_max != 0) to.push_back(std::move(one));
     }
 }
@@ -194,6 +208,9 @@ std::string take_stats(figures& into, std::string_view text) {
         const json::object& windows = from.at("windows").as_object();
         into.hourly = window_of(windows.at("hourly").as_object());
         into.daily = window_of(windows.at("daily").as_object());
+        into.last_refused.reset();
+        if (from.contains("refusals") && !from.at("refusals").as_object().at("lastRefused").is_null())
+            into.last_refused = time_at(from.at("refusals").as_object(), "lastRefused");
         into.budgets = budgets_of(from);
         into.doors = doors_of(from);
     });
@@ -207,7 +224,8 @@ std::string take_findings(figures& into, std::string_view text) {
             all.push_back({.text = text_at(each.as_object(), "text"),
                            .relabel = text_at(remedy, "relabel"),
                            .limit = text_at(remedy, "limit"),
-                           .note = remedy.contains("note") ? text_at(remedy, "note") : std::string{}});
+                           .note = text_if(remedy, "note"),
+                           .is_over = !text_or_null(each.as_object(), "overSince").empty()});
         }
         into.findings = std::move(all);
     });

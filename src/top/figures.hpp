@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct window_figures {
     std::uint64_t series_max = 0;  ///< 0: not limited
     std::uint64_t series = 0;
     std::uint64_t refused = 0;
+    bool refused_is_exact = true;
     std::chrono::sys_seconds end{};
 };
 
@@ -33,6 +35,8 @@ struct budget_figures {
     std::uint64_t series_max = 0;  ///< never 0
     std::uint64_t series = 0;
     std::uint64_t refused = 0;
+    bool refused_is_exact = true;
+    std::string note{};  ///< what else has to be known of it; mostly empty
 };
 
 struct finding {
@@ -40,6 +44,7 @@ struct finding {
     std::string relabel{};  ///< YAML of several lines, as the other
     std::string limit{};
     std::string note{};  ///< empty of a gate that says none
+    bool is_over = false;
 };
 
 struct talker {
@@ -81,11 +86,12 @@ struct figures {
     std::string shared{};  ///< the state of the store of counts; empty for a gate by itself
     window_figures hourly{};
     window_figures daily{};
-    std::vector<finding> findings{};        ///< worst first
-    std::vector<talker> talkers{};          ///< those with the most first
-    std::vector<budget_figures> budgets{};  ///< those nearest to their limit first
-    std::vector<refused_series> refused{};  ///< newest first
-    std::vector<door> doors{};              ///< those that are down first
+    std::optional<std::chrono::sys_seconds> last_refused{};  ///< samples of any series
+    std::vector<finding> findings{};                         ///< worst first
+    std::vector<talker> talkers{};                           ///< those with the most first
+    std::vector<budget_figures> budgets{};                   ///< those nearest to their limit first
+    std::vector<refused_series> refused{};                   ///< newest first
+    std::vector<door> doors{};                               ///< those that are down first
 };
 
 }  // namespace seriesgate::top

@@ -48,9 +48,10 @@ line state_line(const moment& at) {
     return {};
 }
 
-contents contents_of(const figures& known, bool with_remedies, std::size_t columns) {
+contents contents_of(const moment& at, bool with_remedies, std::size_t columns) {
+    const figures& known = *at.known;
     return {findings_part(known, with_remedies, columns), talkers_part(known, columns), budgets_part(known, columns),
-            refused_part(known, columns), stores_part(known, columns)};
+            refused_part(known, at.now, columns), stores_part(known, columns)};
 }
 
 /// How many lines each part gets, without its heading. Those that get none have no heading either.
@@ -105,7 +106,7 @@ void add_body(frame& to, const moment& at, const view& seen, screen_size size) {
     if (seen.shows_help) {
         for (const char* each : help) to.lines.emplace_back(each);
     } else if (at.known && size.rows > to.lines.size() + 1) {
-        add_parts(to, contents_of(*at.known, seen.shows_remedies, size.columns), seen, size);
+        add_parts(to, contents_of(at, seen.shows_remedies, size.columns), seen, size);
     }
 }
 
@@ -133,7 +134,7 @@ std::vector<line> make_report(const moment& at, std::size_t columns) {
     add_head(made, at, columns);
     if (made.back().columns() == 0) made.pop_back();
     if (at.known)
-        for (const content& each : contents_of(*at.known, true, columns)) {
+        for (const content& each : contents_of(at, true, columns)) {
             made.emplace_back("");
             made.emplace_back(each.heading, tone::strong);
             made.insert(made.end(), each.lines.begin(), each.lines.end());

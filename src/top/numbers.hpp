@@ -5,13 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "core/number_text.hpp"
+
 namespace seriesgate::top {
-
-/// `1,234,567`
-std::string grouped(std::uint64_t number);
-
-/// `2 d 3 h`, `3 h 4 min`, `4 min`, `5 s`
-std::string duration_text(std::chrono::seconds duration);
 
 /// `10:04:07`, in UTC as all that the gate writes.
 std::string clock_text(std::chrono::sys_seconds when);

@@ -43,8 +43,8 @@ void add_bar(line& to, std::uint64_t series, std::uint64_t series_max, std::size
     to.add(fmt::format(" {:>3} %  ", percent(series, series_max)));
 }
 
-void add_refused(line& to, std::uint64_t refused, bool observes) {
-    to.add(fmt::format("{} {}", observes ? "would refuse" : "refused", grouped(refused)),
+void add_refused(line& to, std::uint64_t refused, bool is_exact, bool observes) {
+    to.add(fmt::format("{} {}", observes ? "would refuse" : "refused", count_text(refused, is_exact)),
            refused != 0 ? tone::bad : tone::faint);
 }
 
@@ -56,31 +56,56 @@ void append(line& to, const line& more) {
 window_figures with_observing(const figures& known, bool daily) {
     window_figures made = daily ? known.daily : known.hourly;
     if (known.mode != "observe") return made;
-    for (const budget_figures& each : known.budgets)
-        if (each.daily == daily) made.refused = std::max(made.refused, each.refused);
+    for (const budget_figures& each : known.budgets) {
+        if (each.daily != daily || each.refused <= made.refused) continue;
+        made.refused = each.refused;
+        made.refused_is_exact = each.refused_is_exact;
+    }
     return made;
 }
 
-/// The bar takes what the numbers leave.
-line window_line(std::string_view name, const window_figures& window, bool observes, std::chrono::sys_seconds now,
-                 std::size_t columns) {
-    line numbers;
+/// The budget with the least room, if it has less than the global one; null: none has. They are sorted.
+const budget_figures* tighter_than(const window_figures& window, const figures& known, bool daily) {
+    const auto found = std::ranges::find_if(known.budgets, [&](const budget_figures& each) {
+        return each.daily == daily && each.observes == (known.mode == "observe");
+    });
+    if (found == known.budgets.end()) return nullptr;
+    const std::uint64_t full = percent(found->series, found->series_max);
+    return full > percent(window.series, window.series_max) ? &*found : nullptr;
+}
+
+/// The bar takes what the rest leaves. Where there is no room for all, the bar goes, then the time.
+line window_line(const figures& known, bool daily, std::chrono::sys_seconds now, std::size_t columns) {
+    const window_figures window = with_observing(known, daily);
+    const budget_figures* const tightest = tighter_than(window, known, daily);
+    line made, numbers, left, tail;
+    made.add(fmt::format("{:<6}", name_of(daily)), tone::strong);
     if (window.series_max != 0)
         numbers.add(fmt::format("{} of {}  ", grouped(window.series), grouped(window.series_max)));
     else
         numbers.add(fmt::format("{} new, not limited  ", grouped(window.series)));
-    add_refused(numbers, window.refused, observes);
-    const std::string left = duration_text(std::max(window.end - now, std::chrono::seconds{0})) + " left";
-    numbers.add("  ").add(left, tone::faint);
-    line made;
-    made.add(fmt::format("{:<6}", name), tone::strong);
-    if (window.series_max != 0) {
-        const std::size_t taken = made.columns() + percent_columns + numbers.columns();
+    add_refused(numbers, window.refused, window.refused_is_exact, known.mode == "observe");
+    left.add("  ").add(duration_text(std::max(window.end - now, std::chrono::seconds{0})) + " left", tone::faint);
+    std::size_t taken = made.columns() + (window.series_max == 0 ? 0 : percent_columns) + numbers.columns();
+    if (tightest != nullptr) {
+        tail.add(fmt::format("  {} %", percent(tightest->series, tightest->series_max)),
+                 tone_of(tightest->series, tightest->series_max));
+        tail.add(" in ", tone::faint).add_shortened(tightest->name, left_of(columns, taken + tail.columns()));
+        if (taken + tail.columns() + left.columns() > columns) left = {};
+    }
+    taken += tail.columns() + left.columns();
+    if (window.series_max != 0 && (tightest == nullptr || taken + bar_columns_min <= columns))
         add_bar(made, window.series, window.series_max,
                 std::clamp(columns - std::min(columns, taken), bar_columns_min, bar_columns_max));
-    }
-    append(made, numbers);
+    else if (window.series_max != 0)
+        made.add(fmt::format("{:>3} %  ", percent(window.series, window.series_max)),
+                 tone_of(window.series, window.series_max));
+    for (const line* const each : {&numbers, &left, &tail}) append(made, *each);
     return made;
+}
+
+tone finding_tone(const finding& of) {
+    return of.is_over ? tone::faint : tone::strong;
 }
 
 void add_remedy(std::vector<line>& to, std::string_view title, std::string_view text, std::size_t columns) {
@@ -121,7 +146,7 @@ line budget_numbers(const budget_figures& one) {
     line made;
     add_bar(made, one.series, one.series_max, budget_bar_columns);
     made.add(fmt::format("{} of {}  ", grouped(one.series), grouped(one.series_max)));
-    add_refused(made, one.refused, one.observes);
+    add_refused(made, one.refused, one.refused_is_exact, one.observes);
     return made;
 }
 
@@ -132,6 +157,10 @@ line budget_line(const budget_figures& one, std::size_t name_columns) {
     made.add_shortened(one.name, name_columns).fill_to(end).add("  ");
     append(made, budget_numbers(one));
     return made;
+}
+
+line note_line(std::string_view note, std::size_t columns) {
+    return std::move(line{}.add("      ").add_shortened(note, left_of(columns, 6), tone::faint));
 }
 
 line refused_line(const refused_series& one, std::size_t columns) {
@@ -177,9 +206,7 @@ line title_line(const moment& at, std::size_t columns) {
 }
 
 std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns) {
-    const bool observes = known.mode == "observe";
-    return {window_line("hour", with_observing(known, false), observes, now, columns),
-            window_line("day", with_observing(known, true), observes, now, columns)};
+    return {window_line(known, false, now, columns), window_line(known, true, now, columns)};
 }
 
 content findings_part(const figures& known, bool with_remedies, std::size_t columns) {
@@ -190,9 +217,9 @@ content findings_part(const figures& known, bool with_remedies, std::size_t colu
     std::size_t number = 0;
     for (const finding& each : known.findings) {
         std::string before = fmt::format("{}. ", ++number);
+        const tone in = finding_tone(each);
         for (const std::string& part : wrapped(each.text, left_of(columns, indent)))
-            made.lines.push_back(
-                std::move(line{}.add(std::exchange(before, "   "), tone::strong).add(part, tone::strong)));
+            made.lines.push_back(std::move(line{}.add(std::exchange(before, "   "), in).add(part, in)));
         if (!with_remedies) continue;
         add_remedy(made.lines, "a rule for metric_relabel_configs or write_relabel_configs:", each.relabel, columns);
         add_remedy(made.lines, "for limits of the gate's own file:", each.limit, columns);
@@ -215,14 +242,23 @@ content budgets_part(const figures& known, std::size_t columns) {
     std::size_t behind = 0;
     for (const budget_figures& each : known.budgets) behind = std::max(behind, budget_numbers(each).columns());
     const std::size_t name_columns = left_of(columns, 8 + behind);
-    return {.heading = "Budgets nearest to their limit",
-            .lines = lines_of(known.budgets, "no tenant and no group has a limit, or none has come yet",
-                              [name_columns](const budget_figures& one) { return budget_line(one, name_columns); }),
-            .lines_min = 2};
+    content made{
+        .heading = "Budgets nearest to their limit",
+        .lines = lines_of(known.budgets, "no tenant and no group has a limit, or none has come yet",
+                          [name_columns](const budget_figures& one) { return budget_line(one, name_columns); }),
+        .lines_min = 2};
+    for (std::size_t at = known.budgets.size(); at-- > 0;)
+        if (!known.budgets[at].note.empty())
+            made.lines.insert(made.lines.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                              note_line(known.budgets[at].note, columns));
+    return made;
 }
 
-content refused_part(const figures& known, std::size_t columns) {
-    return {.heading = "Refused last",
+content refused_part(const figures& known, std::chrono::sys_seconds now, std::size_t columns) {
+    std::string heading = "Refused last";
+    if (known.last_refused)
+        heading += fmt::format(", {} ago", duration_text(std::max(now - *known.last_refused, std::chrono::seconds{0})));
+    return {.heading = std::move(heading),
             .lines = lines_of(known.refused, "nothing was refused",
                               [columns](const refused_series& one) { return refused_line(one, columns); }),
             .lines_min = 2};

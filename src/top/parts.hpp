@@ -25,7 +25,7 @@ std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds no
 content findings_part(const figures& known, bool with_remedies, std::size_t columns);
 content talkers_part(const figures& known, std::size_t columns);
 content budgets_part(const figures& known, std::size_t columns);
-content refused_part(const figures& known, std::size_t columns);
+content refused_part(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
 content stores_part(const figures& known, std::size_t columns);
 
 }  // namespace seriesgate::top

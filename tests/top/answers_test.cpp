@@ -49,6 +49,28 @@ TEST_CASE("figures are read from stats") {
     CHECK(read.doors[1].waiting == 4);
 }
 
+TEST_CASE("which counts are estimates is said, or follows from how many they are") {
+    figures read;
+    const auto stats_with = [](const std::string& hour, const std::string& refusals) {
+        return R"({"version":"1","uptimeSeconds":1,"mode":"enforce","clockInDoubt":false,"upstreams":[],)" + refusals +
+               R"("windows":{"hourly":{"end":"2026-01-01T11:00:00Z","maxSeries":100,"currentSeries":60,)" + hour +
+               R"(},"daily":{"end":"2026-01-02T00:00:00Z","maxSeries":0,"currentSeries":61,"refusedSeries":8}},)"
+               R"("tenants":[{"tenant":"__overflow__","mode":"enforce","note":"shared","hourly":{"maxSeries":1,)"
+               R"("currentSeries":1,"refusedSeries":2},"daily":{"maxSeries":0,"currentSeries":1,"refusedSeries":0}}],)"
+               R"("limits":[]})";
+    };
+    REQUIRE(take_stats(read, stats_with(R"("refusedSeries":6422)", "")).empty());
+    CHECK_FALSE(read.hourly.refused_is_exact);
+    CHECK(read.daily.refused_is_exact);
+    CHECK_FALSE(read.last_refused);
+    CHECK(read.budgets.at(0).note == "shared");
+    REQUIRE(take_stats(read, stats_with(R"("refusedSeries":6422,"refusedSeriesExact":true)",
+                                        R"("refusals":{"lastRefused":"2026-01-01T10:12:00Z"},)"))
+                .empty());
+    CHECK(read.hourly.refused_is_exact);
+    CHECK(read.last_refused == new_year + 10h + 12min);
+}
+
 TEST_CASE("budgets come in the order of how full they are, those without a limit not at all") {
     figures read;
     REQUIRE(take_stats(read, stats).empty());

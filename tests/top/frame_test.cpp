@@ -256,6 +256,37 @@ down  vm2:8428 of vm:8428  in flight 0  requests 7  errors 7  waiting 2
 )");
 }
 
+TEST_CASE("the line of a window names the budget that has less room than the global limit") {
+    figures known = of_an_explosion();
+    known.hourly = {.series_max = 100000, .series = 60000, .refused = 6422, .end = ten_past + 50min};
+    known.hourly.refused_is_exact = false;
+    known.budgets[1].observes = false;
+    const auto line_of = [&known](std::size_t at, std::size_t columns) {
+        return make_frame(at_ten_past(known), {}, {.rows = 24, .columns = columns}).lines[at].text();
+    };
+    CHECK(line_of(1, 120) ==
+          "hour  [###############----------]  60 %  60,000 of 100,000  refused about 6,400  50 min left  100 % in "
+          "per-job{job=shop}");
+    CHECK(line_of(1, 100) ==
+          "hour  [###--]  60 %  60,000 of 100,000  refused about 6,400  50 min left  100 % in per-job{job=shop}");
+    CHECK(line_of(1, 80) == "hour   60 %  60,000 of 100,000  refused about 6,400  100 % in per-job{job=shop}");
+    CHECK(line_of(2, 80) == "day   123,456 new, not limited  refused 0  85 % in tenant team-a");
+    known.budgets[0].series = 599;  // less full
+    CHECK(line_of(1, 120).ends_with(" left"));
+}
+
+TEST_CASE("what is over is no longer bold, what many share says so, and when samples were last refused") {
+    figures known = of_an_explosion();
+    known.findings[0].is_over = true;
+    known.budgets[0].note = "shared by all groups beyond maxGroups";
+    known.last_refused = ten_past - 12min;
+    const frame made = make_frame(at_ten_past(known), {}, {.rows = 40, .columns = 80});
+    CHECK(made.lines[5].pieces().front().in == tone::faint);
+    const std::string text = text_of(made.lines);
+    CHECK(text.find("refused 20\n      shared by all groups beyond maxGroups\n") != std::string::npos);
+    CHECK(text.find("-- Refused last, 12 min ago ----") != std::string::npos);
+}
+
 TEST_CASE("before the first answer it says what it does, and later how old the figures are") {
     moment at{.url = "http://gate:9201", .now = ten_past};
     CHECK(shown(at, {}, {.rows = 6, .columns = 80}) == R"(
