@@ -101,11 +101,15 @@ json::object to_json(const applying_budget& budget, const series_limiter& limite
     return made;
 }
 
+std::string_view histogram_rule(const explanation& of) {
+    if (!of.histogram_begun.hour) return "it has not begun in this hour: if this series is refused, so are all of it";
+    if (of.refused) return "it has begun in this hour, but as many series as may be are over the limits already";
+    return "it has begun in this hour: its series are admitted, over the limits if need be";
+}
+
 json::value histogram_json(const explanation& of) {
     if (!of.in_histogram) return nullptr;
-    const std::string_view rule = of.histogram_begun.hour
-                                      ? "it has begun in this hour: its series are admitted, over the limits if need be"
-                                      : "it has not begun in this hour: if this series is refused, so are all of it";
+    const std::string_view rule = histogram_rule(of);
     return json::object{
         {"begunHourly", of.histogram_begun.hour}, {"begunDaily", of.histogram_begun.day}, {"rule", rule}};
 }

@@ -134,6 +134,11 @@ void write(exposition& out, const limiter_figures& figures) {
     write_windows(out, "seriesgate_series_over_limit",
                   "Series admitted over a limit in the current window, to complete histograms that had begun.", gauge,
                   figures, &window_figures::series_over_limit);
+    write_windows(
+        out, "seriesgate_series_cut",
+        "Distinct series refused in the current window although their histogram had begun, since as many as may "
+        "be were over the limit; an estimate when they are many.",
+        gauge, figures, &window_figures::series_cut);
     write_windows(out, "seriesgate_window_samples_refused",
                   "Samples refused in the current window, by any limit; none are added while seriesgate_observe is 1.",
                   gauge, figures, &window_figures::samples_refused);

@@ -29,6 +29,7 @@ json::object to_json(const window_figures& window) {
             {"refusedSeriesExact", window.refused_is_exact},
             {"refusedSamples", window.samples_refused},
             {"overLimitSeries", window.series_over_limit},
+            {"cutSeries", window.series_cut},
             {"falsePositiveRate", window.false_positive_rate},
             {"filterBytes", window.filter_bytes}};
 }

@@ -71,6 +71,9 @@ struct claim_terms {
     bool accepted = false;        ///< they are told of after the fact: see fleet/teller.hpp
     bool owed = false;            ///< so they are, and were let pass out of a share: see shares.hpp
     std::uint32_t reserve = 0;    ///< what of each maximum is left to shares, see reserve.hpp
+    // Of what completes histograms, see margin_of: series of one, and a part of each maximum in ten-thousandths.
+    std::uint64_t histogram_series_max = 200;
+    std::uint32_t histogram_margin = 1'000;
     std::uint64_t room = 0;      ///< series that the hour's limits let come at most, 0: any number. Sizes a new window.
     std::uint64_t day_room = 0;  ///< the same for the day
     bucket_counts buckets{};     ///< as the gate has been told

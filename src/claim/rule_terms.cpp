@@ -92,6 +92,8 @@ claim_terms terms_of(const compiled_rules& rules) {
             .all_rules = all_rules_identity(rules),
             .grace = static_cast<std::uint32_t>(rules.incumbent_grace.count()),
             .with_day = limits_the_day(rules),
+            .histogram_series_max = rules.histogram_series_max,
+            .histogram_margin = rules.histogram_margin.hundredths,
             .room = room.hourly,
             .day_room = room.daily};
 }

@@ -17,7 +17,10 @@ using namespace std::chrono_literals;
 constexpr range<unsigned> thread_counts{0, 1024};
 constexpr range<std::uint64_t> connection_counts{1, 1'000'000};
 constexpr range<std::uint64_t> connection_counts_per_peer{0, 1'000'000};
+constexpr range<std::uint64_t> histogram_counts{1, 1'000};
 constexpr range<double> rates{1e-9, 0.5};
+/// Of a limit; what is not held back has the other half.
+constexpr percentage half{5'000};
 constexpr range<std::chrono::milliseconds> graces{0ms, 1h};
 constexpr range<std::chrono::milliseconds> timeouts{1ms, 1h};
 constexpr range<std::chrono::milliseconds> idle_timeouts{1ms, 24h};
@@ -201,6 +204,8 @@ constexpr config_key keys[]{
     {"limits", at_reload, many<read_limits, show_limits, rules, &limit_rules::limits>},
     {"exempt", at_reload, many<read_exempt, show_exempt, rules, &limit_rules::exempt>},
     {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
+    {"maxHistogramSeries", at_reload, number<histogram_counts, rules, &limit_rules::histogram_series_max>},
+    {"histogramMargin", at_reload, within<assign_percentage, half, rules, &limit_rules::histogram_margin>},
     {"marker", at_restart, one<assign_flag, &config::marker>},
     // What else is made of the URL follows from its text.
     {"shared.url",
@@ -221,7 +226,7 @@ constexpr config_key keys[]{
     {"shared.timeout", at_restart,
      within<assign_duration, claim_timeouts, shared, shared_store, &redis_config::timeout>},
     {"shared.onUnavailable", at_restart, one<assign_unavailable, shared, &shared_config::on_unavailable>},
-    {"shared.reserve", at_restart, one<assign_reserve, shared, &shared_config::reserve>},
+    {"shared.reserve", at_restart, within<assign_percentage, half, shared, &shared_config::reserve>},
     {"state.dir", at_restart, one<assign_path, state, &state_config::dir>},
     {"state.interval", at_restart, within<assign_duration, snapshot_intervals, state, &state_config::interval>},
     {"log.format", at_reload, one<assign_log_format, logging, &log_config::format>},

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "config/decimals.hpp"
+#include "config/shown.hpp"
 #include "config/units.hpp"
 #include "config/units_meant.hpp"
 #include "config/wording.hpp"
@@ -64,6 +65,17 @@ std::string assign_series_count(std::string_view text, std::uint64_t& target) {
     std::string wrong = assign_count(text, series_counts, target);
     const bool means_any = text == "-1" || std::ranges::count(words_for_no_limit, in_lower_case(text)) != 0;
     return wrong.empty() || !means_any ? wrong : wrong + advice("0 for no limit");
+}
+
+std::string assign_percentage(std::string_view text, percentage max, percentage& target) {
+    const std::string expected = ", expected a percentage such as 5%";
+    if (!text.ends_with('%')) return in_quotes(text) + " has no %" + expected;
+    const auto hundredths = whole_product(text.substr(0, text.size() - 1), 100);
+    if (!hundredths)
+        return in_quotes(text) + " is no number of percent with at most two digits behind the point" + expected;
+    if (*hundredths > max.hundredths) return in_quotes(text) + " is too much, at most " + shown(max);
+    target.hundredths = static_cast<std::uint32_t>(*hundredths);
+    return "";
 }
 
 std::string assign_rate(std::string_view text, range<double> bounds, double& target) {

@@ -45,6 +45,8 @@ std::string assign_count(std::string_view text, range<Integer> bounds, Integer& 
 /// How many series, 0 for any number.
 std::string assign_series_count(std::string_view text, std::uint64_t& target);
 std::string assign_rate(std::string_view text, range<double> bounds, double& target);
+/// `5%`, `2.5%`: from nothing to `max`.
+std::string assign_percentage(std::string_view text, percentage max, percentage& target);
 std::string assign_duration(std::string_view text, range<std::chrono::milliseconds> bounds,
                             std::chrono::milliseconds& target);
 /// A duration in whole seconds.

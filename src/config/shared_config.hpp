@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/redis_config.hpp"
+#include "limit/rules.hpp"
 
 /// That several gates have one limit, and where they count together.
 namespace seriesgate {
@@ -13,13 +14,6 @@ enum class unavailable_answer : std::uint8_t {
     local,   ///< a share that the store has held back beforehand: see claim/reserve.hpp
     refuse,  ///< only what is known passes
     admit,   ///< they pass, and no shared budget counts them
-};
-
-/// A part of a whole.
-struct percentage {
-    std::uint32_t hundredths = 0;  ///< of a percent
-
-    friend bool operator==(const percentage&, const percentage&) = default;
 };
 
 struct shared_config {

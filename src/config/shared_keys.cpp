@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/decimals.hpp"
 #include "config/redis_url.hpp"
 #include "config/rule_values.hpp"
 #include "config/shown.hpp"
@@ -71,18 +70,6 @@ std::string assign_unavailable(std::string_view text, unavailable_answer& target
     target = text == "admit"    ? unavailable_answer::admit
              : text == "refuse" ? unavailable_answer::refuse
                                 : unavailable_answer::local;
-    return "";
-}
-
-std::string assign_reserve(std::string_view text, percentage& target) {
-    const std::string expected = ", expected a percentage such as 5%";
-    if (!text.ends_with('%')) return in_quotes(text) + " has no %" + expected;
-    const auto hundredths = whole_product(text.substr(0, text.size() - 1), 100);
-    if (!hundredths)
-        return in_quotes(text) + " is no number of percent with at most two digits behind the point" + expected;
-    if (*hundredths > reserve_max.hundredths)
-        return in_quotes(text) + " is too much, at most " + shown(reserve_max) + " can be held back";
-    target.hundredths = static_cast<std::uint32_t>(*hundredths);
     return "";
 }
 

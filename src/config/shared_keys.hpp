@@ -14,8 +14,6 @@ namespace seriesgate {
 /// They are asked one after the other.
 inline constexpr std::size_t sentinels_max = 16;
 inline constexpr std::size_t namespace_bytes_max = 64;
-/// Claims have the other half.
-inline constexpr percentage reserve_max{5'000};
 
 /// `shared.url`, which may be empty: then it says nothing.
 std::string assign_shared_url(std::string_view text, shared_config& target);
@@ -27,8 +25,6 @@ std::string assign_store_user(std::string_view text, std::string& target);
 std::string assign_sentinel_master(std::string_view text, std::string& target);
 /// `local`, `refuse` or `admit`.
 std::string assign_unavailable(std::string_view text, unavailable_answer& target);
-/// `5%`, `2.5%`: from nothing to reserve_max.
-std::string assign_reserve(std::string_view text, percentage& target);
 
 /// `shared.sentinel.addresses`, each once.
 void read_sentinel_addresses(const placed_value& at, config& target);

@@ -19,7 +19,8 @@
 --         kind     of budgets: maxima (hour, day), place of its shelf or 0
 --         shelf    id, budgets at most, place of its overflow budget, maxima of that (hour, day)
 --       Places are from 0, those of kinds, shelves and overflow budgets from 1.
---       If there are histograms: the fingerprint of each one's family; a byte a series, the place of its family from 1 or
+--       If there are histograms: the part of each maximum that may be over it to complete them, in ten-thousandths, and series
+--       of one of them in one window (limit/rules.hpp, margin_of); the fingerprint of each one's family; a byte a series, the place of its family from 1 or
 --       0; the families once more, 8 bytes each. And at last the run_id of the server that this connection leads to.
 -- Answer  status, clock (s, us), open hour, buckets (hour, day, before); when decided also
 --         two bytes a series: k known, t taken, with the windows in which it had no room and its histogram was completed
@@ -67,7 +68,6 @@ local KEPT, KEPT_SPREAD = 7200, 600  -- seconds that keys outlive their window; 
 local HEAD_KEPT = 172800         -- how long a namespace without gates is remembered
 local BUCKET_MEMBERS = 256       -- on average, when a window is full: beyond 512 a set is no intset any more
 local BUCKETS_MAX = 1048576
-local COMPLETED_MAX = 1000       -- series of one histogram in one window: see limit/histogram_keys.hpp
 local ROOM_UNKNOWN, ROOM_MAX = 1048576, 16777216  -- series
 local FEED_ENTRIES = 12000       -- at least: 20 MB, or 170 if each names as many budgets as it may
 local FEED_KEPT = 600            -- seconds that a feed outlives its hour: nobody reads it in another

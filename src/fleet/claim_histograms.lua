@@ -12,7 +12,13 @@ end
 local function completes(family, has_begun, key)
     if not has_begun then return false end
     if not family[key] then family[key] = tonumber(try('HGET', key, family.fingerprint) or 0) or huge end
-    return family[key] < COMPLETED_MAX
+    return family[key] < completed_max
+end
+
+-- Whether a budget without room may hold one series more.
+local function has_margin(maximum, count, kept)
+    local over = floor(maximum / 10000) * margin + floor(maximum % 10000 * margin / 10000)
+    return count + kept < maximum + (over > completed_max and over or completed_max)
 end
 
 -- What has been completed in a window: filed once for all series of the claim.
@@ -70,16 +76,18 @@ local function decide_in_family(run, i, place)
     for n = 1, #run do
         local b = run[n]
         local in_its_hour, in_its_day = spent(b, incumbent, day_known)
+        local id, kept = asked_as[b], incumbent and 0 or awaited(b)
         if in_its_hour then
-            without_hour[#without_hour + 1] = asked_as[b]
-            if not completes(family, family.in_hour, completed_hour) then
+            without_hour[#without_hour + 1] = id
+            if not has_margin(hourly[b], in_hour[id], kept) or not completes(family, family.in_hour, completed_hour) then
                 outcomes[i] = 'h' .. char(b - 1)
                 return
             end
         end
         if in_its_day then
-            without_day[#without_day + 1] = asked_as[b]
-            if not completes(family, family.in_day, completed_day) then
+            without_day[#without_day + 1] = id
+            if day_is_full or not has_margin(daily[b], in_day[id], first_hour and kept or 0) or
+               not completes(family, family.in_day, completed_day) then
                 outcomes[i] = 'd' .. char(b - 1)
                 return
             end

@@ -44,12 +44,14 @@ end
 
 -- By place. Whether they have begun is asked when one of their series is looked at that is not known.
 local families, family_of, completed_hour, completed_day = {}, nil, nil, nil
+local margin, completed_max
 if family_count > 0 then
     local before_families = #ARGV - 3 - family_count
     local keys_end = #KEYS - (with_day and 2 or 1)
     local before_family_keys = keys_end - (with_day and 2 or 1) * family_count
     completed_hour, completed_day = KEYS[keys_end + 1], KEYS[keys_end + 2]
     family_of = ARGV[#ARGV - 2]
+    margin, completed_max = tonumber(ARGV[before_families - 1]), tonumber(ARGV[before_families])
     for i = 1, family_count do
         families[i] = {fingerprint = ARGV[before_families + i], hour_key = KEYS[before_family_keys + i],
                        day_key = with_day and KEYS[before_family_keys + family_count + i]}

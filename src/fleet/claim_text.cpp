@@ -145,6 +145,7 @@ void write_claim(claim_writer& to, const claim& asked, const family_words& famil
     for (const shelf_words& shelf : said.shelves.in_order())
         to.numbers(shelf[0], shelf[1], shelf[2], shelf[3], shelf[4]);
     if (families.all.in_order().empty()) return;
+    to.numbers(terms.histogram_margin, terms.histogram_series_max);
     for (const std::uint64_t family : families.all.in_order()) to.word(member_text(family));
     to.word(families.of_series);
     to.word(fingerprint_bytes(families.all.in_order()));

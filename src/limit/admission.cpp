@@ -32,12 +32,13 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     const newcomer one = look_at(series, family, selection, said);
     hear(one);
     // Every budget must have room before any is touched.
-    const auto [in_any, in_enforcing] = spent(one);
+    const spent_windows without_room = spent(one);
+    const in_windows& in_enforcing = without_room.in_enforcing;
     const bool is_told = said.outcome != told_outcome::unasked;
-    const completion over_limit = is_told ? completion{} : completing(in_enforcing, one);
+    const completion over_limit = is_told ? completion{} : completing(without_room, one);
     const in_windows refusing{.hour = in_enforcing.hour && !over_limit.hour,
                               .day = in_enforcing.day && !over_limit.day};
-    const demand found = in_any.any() ? note_demand(refusing, one) : demand{};
+    const demand found = without_room.in_any.any() ? note_demand(refusing, one) : demand{};
     const bool begins = one.in_histogram && !one.begun.hour;
     if (begins && one.before == standing::newcomer && !is_told)
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
@@ -54,6 +55,7 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
         return decision{.how = refused.how, .by = refused.by};
     }
     if (begins) state_.refused.insert(family.fingerprint, refused);
+    note_cut(refusing, one);
     return refuse(series, refused);
 }
 
@@ -62,8 +64,9 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
     held_.book.find(tenant_, selection, budgets_);
     const told_series unasked;
     const newcomer one = look_at(series, family, selection, unasked);
-    const in_windows spent_in = spent(one).in_enforcing;
-    const completion over_limit = completing(spent_in, one);
+    const spent_windows without_room = spent(one);
+    const in_windows& spent_in = without_room.in_enforcing;
+    const completion over_limit = completing(without_room, one);
     const in_windows refusing{.hour = spent_in.hour && !over_limit.hour, .day = spent_in.day && !over_limit.day};
     foreseen made{.refused = {},
                   .with_histogram = false,
@@ -133,16 +136,29 @@ admission::spent_windows admission::spent(const newcomer& of) const {
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         const in_windows here = spent_at(place, of);
         none_left.in_any |= here;
-        if (enforces(budgets_[place])) none_left.in_enforcing |= here;
+        const budget_pair* const pair = budgets_[place];
+        if (!enforces(pair)) continue;
+        none_left.in_enforcing |= here;
+        none_left.without_margin |= {.hour = here.hour && (pair == nullptr || !pair->hourly.has_margin()),
+                                     .day = here.day && (pair == nullptr || !pair->daily.has_margin())};
     }
     return none_left;
 }
 
-admission::completion admission::completing(in_windows spent, const newcomer& of) const {
+admission::completion admission::completing(const spent_windows& spent, const newcomer& of) const {
+    const std::uint64_t series_max = held_.book.rules()->histogram_series_max;
     completion keys;
-    if (spent.hour && of.begun.hour) keys.hour = next_completing_key(*sets_.hour, of.family);
-    if (spent.day && of.begun.day) keys.day = next_completing_key(*sets_.day, of.family);
+    if (spent.in_enforcing.hour && of.begun.hour && !spent.without_margin.hour)
+        keys.hour = next_completing_key(*sets_.hour, of.family, series_max);
+    if (spent.in_enforcing.day && of.begun.day && !spent.without_margin.day)
+        keys.day = next_completing_key(*sets_.day, of.family, series_max);
     return keys;
+}
+
+/// A histogram that has begun is not whole: a bound of what completes it has been reached.
+void admission::note_cut(in_windows refusing, const newcomer& of) {
+    if (refusing.hour && of.begun.hour) held_.hourly.cut_series.insert(of.series.fingerprint);
+    if (refusing.day && of.begun.day) held_.daily.cut_series.insert(of.series.fingerprint);
 }
 
 /// Where the budget in this place says no to a newcomer that is refused there, or would if it did not only observe.
@@ -250,11 +266,12 @@ bool admission::take(const newcomer& of, const completion& over_limit) {
     if (!held_.have_room(1 + family_keys + (over_limit.hour ? 1 : 0), 1 + family_keys + (over_limit.day ? 1 : 0)))
         return false;
     held_.book.make_missing(tenant_, of.selection, budgets_);
+    in_windows over;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         if (of.said.at(place) != nullptr) continue;  // the store has counted it
         budget_pair* const pair = budgets_[place];
-        pair->hourly.take(of.before, pair->mode);
-        if (of.new_in_day) pair->daily.take(of.before, pair->mode);
+        over.hour |= pair->hourly.take(of.before, pair->mode);
+        if (of.new_in_day) over.day |= pair->daily.take(of.before, pair->mode);
     }
     hear(of);
     held_.remember(of.series.fingerprint, {.hour = true, .day = of.new_in_day});
@@ -262,8 +279,8 @@ bool admission::take(const newcomer& of, const completion& over_limit) {
     if (of.in_histogram) held_.remember(of.family.fingerprint, {.hour = !of.begun.hour, .day = !of.begun.day});
     if (over_limit.hour) held_.remember(*over_limit.hour, {.hour = true, .day = false});
     if (over_limit.day) held_.remember(*over_limit.day, {.hour = false, .day = true});
-    held_.hourly.over_limit += over_limit.hour ? 1 : 0;
-    held_.daily.over_limit += over_limit.day ? 1 : 0;
+    held_.hourly.over_limit += over.hour ? 1 : 0;
+    held_.daily.over_limit += over.day ? 1 : 0;
     count_completed(of.said);
     return true;
 }

@@ -40,9 +40,9 @@ struct foreseen {
 /// Decides about new series, one after the other, all of one request and under one hold of the lock.
 ///
 /// All or nothing: a series is admitted when every budget has room, then all count it; a refusal consumes nothing.
-/// Where histograms are kept whole, one that has begun is completed: its series need no room, and are counted all the
-/// same. One whose histogram was refused is refused as that was, room or not; but incumbents flow on. In a fleet the
-/// store says which series complete their histogram.
+/// Where histograms are kept whole, one that has begun is completed: its series need no room but a margin (see
+/// budget.hpp), and are counted all the same. One whose histogram was refused is refused as that was, room or not; but
+/// incumbents flow on. In a fleet the store says which series complete their histogram.
 class admission {
   public:
     /// @param held proof of the lock. All of these outlive the object.
@@ -104,18 +104,20 @@ class admission {
     [[nodiscard]] in_windows spent_at(std::size_t place, const newcomer& of) const;
     /// Where there is no room.
     struct spent_windows {
-        in_windows in_any;        ///< budget
-        in_windows in_enforcing;  ///< budget: that refuses
+        in_windows in_any;          ///< budget
+        in_windows in_enforcing;    ///< budget: that refuses
+        in_windows without_margin;  ///< one that refuses also what completes a histogram
     };
     [[nodiscard]] spent_windows spent(const newcomer& of) const;
     [[nodiscard]] in_windows asked_at(std::size_t place, in_windows refusing, const newcomer& of) const;
-    [[nodiscard]] completion completing(in_windows spent, const newcomer& of) const;
+    [[nodiscard]] completion completing(const spent_windows& spent, const newcomer& of) const;
     /// What the budgets without room say.
     struct demand {
         telling to_sender = telling::silent;    ///< if one of those that refuse wants it
         limit_number refusing = unknown_limit;  ///< the first that refuses
     };
     demand note_demand(in_windows refusing, const newcomer& of);
+    void note_cut(in_windows refusing, const newcomer& of);
     decision refuse(const offered_series& series, refusal said);
     bool take(const newcomer& of, const completion& over_limit);
     void hear(const newcomer& of);

@@ -18,9 +18,14 @@ namespace seriesgate {
 /// Incumbents: while a reservation stands, newcomers only get what the series of the previous hour that have not come
 /// back yet leave: current + reserved < max. Where it is not known how many those are, they get nothing.
 ///
+/// Whole histograms: what completes one needs no room, but all that is admitted stays below max + margin. In the next
+/// hour all of it returns, so incumbents find room up to there. What that leaves is for completions: the margin is not
+/// had twice, by however many hours, reloads or restarts.
+///
 /// Threads: under the commit lock.
 class budget {
-    std::uint64_t max_;  // 0: count only
+    std::uint64_t max_;         // 0: count only
+    std::uint64_t margin_ = 0;  // beyond it, see margin_of
     std::uint64_t current_ = 0;
     std::uint64_t over_ = 0;
     std::uint64_t beyond_ = 0;
@@ -50,20 +55,25 @@ class budget {
     [[nodiscard]] std::uint64_t reserved() const noexcept { return reserved_; }
 
     [[nodiscard]] bool has_room(standing of) const noexcept {
-        return !limits() || (current_ < max_ && (of == standing::incumbent || reserved_ < max_ - current_));
+        return fits(of) || (of == standing::incumbent && margin_left() != 0);
     }
+
+    /// Whether one more series that has no room may complete its histogram.
+    [[nodiscard]] bool has_margin() const noexcept { return reserved_ < margin_left(); }
 
     /// So many series would find room; all_room if nothing is limited.
     [[nodiscard]] std::uint64_t room(standing of) const noexcept {
         if (!limits()) return all_room;
         const std::uint64_t left = max_ - std::min(max_, current_);
-        return of == standing::incumbent ? left : left - std::min(left, reserved_);
+        return of == standing::incumbent ? std::max(left, margin_left()) : left - std::min(left, reserved_);
     }
 
     /// @param series_max series in one window; 0 counts without limiting. May be below what has been admitted: then
     ///        only newcomers are refused. If it makes room, that goes to the series beyond first: they are in.
-    void set_max(std::uint64_t series_max) noexcept {
+    /// @param margin see margin_of; 0 for a budget that only observes.
+    void set_max(std::uint64_t series_max, std::uint64_t margin = 0) noexcept {
         max_ = series_max;
+        margin_ = margin;
         settle();
         const std::uint64_t room = limits() ? max_ - std::min(max_, current_) : beyond_;
         const std::uint64_t moved = std::min(room, beyond_);
@@ -71,17 +81,17 @@ class budget {
         beyond_ -= moved;
     }
 
-    /// Counts one admitted series. If there is no room, it completes a histogram, or the budget merely observes. One
-    /// that completes takes no room from the incumbents that have yet to return.
-    void take(standing of, limit_mode mode) noexcept {
-        if (has_room(of)) {
-            ++current_;
-            assert(!limits() || current_ <= max_);  // the promise of the product
-        } else {
-            ++(mode == limit_mode::enforce ? over_ : beyond_);
-        }
+    /// Counts one admitted series. If it does not fit, it completes a histogram or is an incumbent, within the margin;
+    /// or the budget merely observes. One that completes takes no room from the incumbents that have yet to return.
+    /// @return whether it was admitted over the limit.
+    bool take(standing of, limit_mode mode) noexcept {
+        const bool is_within = fits(of);
+        const bool is_over = !is_within && mode == limit_mode::enforce;
+        assert(!is_over || has_room(of) || has_margin());  // the promise of the product
+        ++(is_within ? current_ : is_over ? over_ : beyond_);
         // More can return than were expected (false positives of the previous hour's filter).
         if (of == standing::incumbent && reserved_ > 0 && reserved_ != all_room) --reserved_;
+        return is_over;
     }
 
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
@@ -131,6 +141,16 @@ class budget {
     }
 
   private:
+    /// Within the maximum.
+    [[nodiscard]] bool fits(standing of) const noexcept {
+        return !limits() || (current_ < max_ && (of == standing::incumbent || reserved_ < max_ - current_));
+    }
+
+    /// How many more series there may be at all.
+    [[nodiscard]] std::uint64_t margin_left() const noexcept {
+        return limits() ? max_ + margin_ - std::min(max_ + margin_, current()) : 0;
+    }
+
     /// There may be more room than before: it goes to the series over the maximum first.
     void settle() noexcept {
         const std::uint64_t left = limits() ? max_ - std::min(max_, current_) : over_;

@@ -146,8 +146,11 @@ bool budget_book::shares_overflow(const shelf& of, const budget_role& role, std:
 void budget_book::apply_rules(budget_pair& pair) const {
     assert(pair.role.kind != budget_kind::group || pair.role.limit < rules_->limits.size());
     const ruling wanted = ruling_of(*rules_, pair.role, pair.key);
-    pair.hourly.set_max(wanted.maxima.hourly);
-    pair.daily.set_max(wanted.maxima.daily);
+    const auto margin = [&](std::uint64_t maximum) {
+        return wanted.mode == limit_mode::enforce ? margin_of(*rules_, maximum) : 0;
+    };
+    pair.hourly.set_max(wanted.maxima.hourly, margin(wanted.maxima.hourly));
+    pair.daily.set_max(wanted.maxima.daily, margin(wanted.maxima.daily));
     pair.mode = wanted.mode;
     pair.rules = rules_number_;
 }

@@ -39,6 +39,7 @@ window_figures figures_of(const window_view& window, limit_mode mode) {
         .refused_is_exact = observes ? window.global.counts_refused_exactly() : window.tally.refused_series.is_exact(),
         .samples_refused = window.samples_refused.load(std::memory_order_relaxed),
         .series_over_limit = window.tally.over_limit,
+        .series_cut = window.tally.cut_series.estimate(),
         .false_positive_rate = window.set.false_positive_rate(),
         .filter_bytes = window.set.bytes()};
 }

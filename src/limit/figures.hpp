@@ -22,7 +22,8 @@ struct window_figures {
                                        ///< limit would have refused
     bool refused_is_exact = true;      ///< series_refused is no estimate
     std::uint64_t samples_refused = 0;
-    std::uint64_t series_over_limit = 0;  ///< admitted without room in some budget, to complete a histogram
+    std::uint64_t series_over_limit = 0;  ///< admitted over the maximum of some budget, within its margin
+    std::uint64_t series_cut = 0;         ///< distinct, refused though their histogram had begun; an estimate
     double false_positive_rate = 0;       ///< expected now
     std::size_t filter_bytes = 0;
 };

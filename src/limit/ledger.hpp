@@ -19,11 +19,14 @@ namespace seriesgate {
 /// What else is counted in one window, over all budgets.
 struct window_tally {
     window_sketch refused_series;
-    std::uint64_t over_limit = 0;  ///< series admitted without room in some budget, to complete a histogram
+    /// Series admitted over the maximum of some budget: they complete a histogram, or are incumbents.
+    std::uint64_t over_limit = 0;
+    distinct_sketch cut_series;  ///< refused though their histogram had begun; no snapshot has them
 
     void clear() noexcept {
         refused_series.clear();
         over_limit = 0;
+        cut_series.clear();
     }
 };
 

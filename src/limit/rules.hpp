@@ -24,6 +24,13 @@ struct series_maxima {
     friend bool operator==(const series_maxima&, const series_maxima&) = default;
 };
 
+/// A part of a whole.
+struct percentage {
+    std::uint32_t hundredths = 0;  ///< of a percent
+
+    friend bool operator==(const percentage&, const percentage&) = default;
+};
+
 enum class limit_mode : std::uint8_t {
     enforce,
     observe,  ///< counts what it would refuse, refuses nothing
@@ -83,6 +90,9 @@ struct limit_rules {
     std::vector<label_limit> limits{};
     std::vector<selector> exempt{};  ///< always admitted
     bool whole_histograms = false;   ///< a classic histogram is admitted whole or not at all
+    /// Series of one histogram that are admitted without room in one window.
+    std::uint64_t histogram_series_max = 200;
+    percentage histogram_margin{1'000};  ///< see margin_of
 
     friend bool operator==(const limit_rules&, const limit_rules&) = default;
 };
@@ -92,6 +102,10 @@ inline constexpr std::string_view overflow_name = "__overflow__";
 
 /// The maxima of a tenant. The overflow budget has those of the fallback.
 const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view tenant);
+
+/// How many series a budget may admit beyond a maximum: those that complete histograms, and in the next hour as many
+/// that were admitted in this one. A part of the maximum, but at least one histogram; 0 where nothing is completed.
+std::uint64_t margin_of(const limit_rules& rules, std::uint64_t maximum) noexcept;
 
 /// Of the label limits, in their order.
 std::vector<std::string_view> limit_names_of(const limit_rules& rules);

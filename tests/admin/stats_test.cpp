@@ -25,6 +25,7 @@ limiter_figures figures_of_three() {
                       .series_refused = 1,
                       .samples_refused = 1,
                       .series_over_limit = 6,
+                      .series_cut = 2,
                       .false_positive_rate = 0.5,
                       .filter_bytes = 65536};
     figures.daily.span = {start - 10h, start + 14h};
@@ -96,10 +97,10 @@ constexpr std::string_view head_text =
     R"({"store":"c","waiting":0,"doors":[],)"
     R"("replica":{"bestEffort":true,"samplesStored":8,"samplesFailed":9}}],)"
     R"("windows":{"hourly":{"start":"2026-01-01T10:00:00Z","end":"2026-01-01T11:00:00Z","maxSeries":1000000,)"
-    R"("currentSeries":7,"refusedSeries":1,"refusedSeriesExact":true,"refusedSamples":1,"overLimitSeries":6,)"
+    R"("currentSeries":7,"refusedSeries":1,"refusedSeriesExact":true,"refusedSamples":1,"overLimitSeries":6,"cutSeries":2,)"
     R"("falsePositiveRate":5E-1,"filterBytes":65536},)"
     R"("daily":{"start":"2026-01-01T00:00:00Z","end":"2026-01-02T00:00:00Z","maxSeries":0,)"
-    R"("currentSeries":0,"refusedSeries":0,"refusedSeriesExact":true,"refusedSamples":0,"overLimitSeries":0,)"
+    R"("currentSeries":0,"refusedSeries":0,"refusedSeriesExact":true,"refusedSamples":0,"overLimitSeries":0,"cutSeries":0,)"
     R"("falsePositiveRate":0E0,"filterBytes":0}},)"
     R"("exempt":{"hourlySeries":3,"dailySeries":4},)";
 

@@ -75,6 +75,8 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "    overrides: [{group: {job: x}, maxHourlySeries: 7, maxDailySeries: 0}]\n"
           "exempt: ['{a=\"b\"}', up]\n"
           "wholeHistograms: false\n"
+          "maxHistogramSeries: 200\n"
+          "histogramMargin: 10%\n"
           "marker: false\n"
           "shared:\n"
           "  url: ''\n"

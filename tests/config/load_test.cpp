@@ -43,6 +43,8 @@ TEST_CASE("every key of the file arrives in its place") {
         "incumbentGrace: 1m30s\n"
         "mode: observe\n"
         "wholeHistograms: true\n"
+        "maxHistogramSeries: 50\n"
+        "histogramMargin: 2.5%\n"
         "marker: true\n"
         "state: {dir: /var/lib/x y, interval: 100ms}\n"
         "server:\n"
@@ -74,6 +76,8 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.rules.incumbent_grace == 90s);
     CHECK(read.rules.mode == limit_mode::observe);
     CHECK(read.rules.whole_histograms);
+    CHECK(read.rules.histogram_series_max == 50);
+    CHECK(read.rules.histogram_margin == percentage{250});
     CHECK(read.marker);
     CHECK(read.state == state_config{.dir = "/var/lib/x y", .interval = 100ms});
     CHECK(read.server.body_bytes_max == 1'000'000);

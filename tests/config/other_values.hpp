@@ -46,6 +46,8 @@ inline const std::map<std::string_view, std::string> other_values{
     {"limits", "[{name: a, maxHourlySeries: 1}]"},
     {"exempt", "[up]"},
     {"wholeHistograms", "true"},
+    {"maxHistogramSeries", "50"},
+    {"histogramMargin", "0.5%"},
     {"marker", "true"},
     {"shared.url", "redis://valkey:7000/2"},
     {"shared.namespace", "shop"},

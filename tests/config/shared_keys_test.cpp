@@ -104,9 +104,8 @@ TEST_CASE("what is held back is a percentage, and nothing where newcomers get no
           "expected a percentage such as 5%");
     CHECK(told("-1%").starts_with("shared.reserve: '-1%' is no number of percent"));
     CHECK(told("%").starts_with("shared.reserve: '%' is no number of percent"));
-    CHECK(told("50.01%") == "shared.reserve: '50.01%' is too much, at most 50% can be held back");
-    CHECK(told("99999999999999999999%") ==
-          "shared.reserve: '99999999999999999999%' is too much, at most 50% can be held back");
+    CHECK(told("50.01%") == "shared.reserve: '50.01%' is too much, at most 50%");
+    CHECK(told("99999999999999999999%") == "shared.reserve: '99999999999999999999%' is too much, at most 50%");
 }
 
 TEST_CASE("sentinels are asked in the order of the file, each once") {

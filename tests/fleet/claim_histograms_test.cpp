@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "fleet/store_and_model.hpp"
-#include "limit/histogram_keys.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
@@ -113,9 +112,34 @@ TEST_CASE("so many series of one histogram are completed and no more") {
     for (std::uint64_t first = 0; first < 1'100; first += 100)
         for (const series_answer& is : store.answer({{.first = 10'000 + first, .count = 100}}).series)
             completed += is.completed.hour ? 1 : 0;
-    CHECK(completed == completing_series_max);
-    CHECK(store.counted() == 1 + completing_series_max);
+    CHECK(completed == 200);
+    CHECK(store.counted() == 1 + 200);
     CHECK(store.ask({{.first = 20'000}, {.first = 5'000}}) == "r0hk");
+    store.both.compare();
+}
+
+TEST_CASE("what completes histograms has a bound in each budget, and the next hour does not give it again") {
+    scene store;
+    store.terms.histogram_series_max = 3;
+    store.terms.with_day = true;
+    store.maxima = {.hourly = 40, .daily = 50};
+    CHECK(store.ask(
+              {{.first = 0, .count = 38, .of = 0}, {.first = 100, .of = family}, {.first = 200, .of = family + 1}}) ==
+          std::string(40, 't'));
+    CHECK(store.ask({{.first = 101, .count = 4}}) == "t+ht+ht+hr0h");
+    CHECK(store.ask({{.first = 201, .count = 2, .of = family + 1}}) == "t+hr0h");
+    CHECK(store.counted() == 44);
+    store.both.compare();
+
+    // While room is kept for what was completed, and when it has come back.
+    store.terms.hour = hour + 1;
+    store.now = at(hour + 1, 1min);
+    CHECK(store.ask({{.first = 100, .count = 4}, {.first = 105}}) == "ttttr0h");
+    CHECK(store.ask({{.first = 0, .count = 38, .of = 0}}) == std::string(36, 't') + "r0hr0h");
+    CHECK(store.ask({{.first = 200, .of = family + 1}, {.first = 105, .count = 4}}) == "r0hr0hr0hr0hr0h");
+    store.now = at(hour + 1, 20min);
+    CHECK(store.ask({{.first = 105, .count = 6}}) == "t+ht+ht+hr0hr0hr0h");
+    CHECK(store.counted() == 43);
     store.both.compare();
 }
 

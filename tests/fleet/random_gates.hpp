@@ -59,6 +59,8 @@ class random_gates {
                           .grace = 600,
                           .with_day = scene_.with_day,
                           .reserve = scene_.reserve,
+                          .histogram_series_max = 1 + random_.below(40),
+                          .histogram_margin = static_cast<std::uint32_t>(random_.below(1'500)),
                           .room = random_.below(3) * 300,
                           .day_room = random_.below(3) * 700,
                           .buckets = told.buckets,

@@ -17,7 +17,6 @@
 #include "claim/count_offer.hpp"
 #include "claim/reserve.hpp"
 #include "claim/shares.hpp"
-#include "limit/histogram_keys.hpp"
 
 namespace seriesgate::testing {
 
@@ -480,14 +479,23 @@ class store_model {
                 return store_model::has_room(maximum, count - (kept_in_it == 0 ? 0 : window::found(in.over, budget.id)),
                                              0);
             };
-            if (!has_room(hour_, budget.maxima.hourly, kept)) without_hour.push_back(budget.id);
-            if (!without_hour.empty() && !completes(hour_, family))
-                return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::hourly};
+            const auto may_complete = [&](const window& in, std::uint64_t maximum, std::uint64_t kept_in_it) {
+                const std::uint64_t margin =
+                    std::max(maximum * terms.histogram_margin / 10'000, terms.histogram_series_max);
+                return completes(in, family, terms) &&
+                       store_model::has_room(maximum + margin, in.count(budget.id), incumbent ? 0 : kept_in_it);
+            };
+            if (!has_room(hour_, budget.maxima.hourly, kept)) {
+                if (!may_complete(hour_, budget.maxima.hourly, kept))
+                    return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::hourly};
+                without_hour.push_back(budget.id);
+            }
             const bool has_day = budget.maxima.daily == 0 || !is_day_full(terms);
-            if (counts_day(terms) && !day_known && !(has_day && has_room(*day_, budget.maxima.daily, kept_in_day)))
+            if (counts_day(terms) && !day_known && !(has_day && has_room(*day_, budget.maxima.daily, kept_in_day))) {
+                if (!has_day || !may_complete(*day_, budget.maxima.daily, kept_in_day))
+                    return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::daily};
                 without_day.push_back(budget.id);
-            if (!without_day.empty() && !completes(*day_, family))
-                return {.outcome = claim_outcome::refused, .budget = place, .window = refusing_window::daily};
+            }
         }
         take(series, run, {.incumbent = incumbent, .day_counts = terms.with_day && !day_known}, terms);
         if (!without_hour.empty()) complete(hour_, family, without_hour, in_grace_);
@@ -498,8 +506,8 @@ class store_model {
     }
 
     /// Whether one more series of a histogram that has begun may be taken without room.
-    static bool completes(const window& in, std::uint64_t family) {
-        return in.families.contains(family) && window::found(in.completed, family) < completing_series_max;
+    static bool completes(const window& in, std::uint64_t family, const claim_terms& terms) {
+        return in.families.contains(family) && window::found(in.completed, family) < terms.histogram_series_max;
     }
 
     static void complete(window& in, std::uint64_t family, std::span<const std::uint64_t> without, bool keeps_room) {

@@ -25,7 +25,9 @@ class budgets_model {
         series_set refused{};
         std::uint64_t samples_refused = 0;
         std::uint64_t over_limit = 0;
-        series_set begun{};  ///< histograms
+        series_set begun{};                                  ///< histograms
+        std::map<std::uint64_t, std::uint64_t> completed{};  ///< series of one admitted without room
+        series_set cut{};                                    ///< refused though their histogram had begun
     };
 
     budgets_model(const limit_rules& settings, time_point now)
@@ -71,27 +73,45 @@ class budgets_model {
     verdict verdict_on(std::string_view tenant, std::span<const label_view> labels, recollection recalled,
                        std::uint64_t family = 0) {
         const auto [hour_spent, day_spent] = spent(tenant, labels, recalled);
-        const bool hour_refuses = hour_spent && !hour_.begun.contains(family);
-        const bool day_refuses = day_spent && !day_.begun.contains(family);
+        const bool hour_refuses = hour_spent.any && !completes(hour_spent, hour_, family);
+        const bool day_refuses = day_spent.any && !completes(day_spent, day_, family);
         return hour_refuses ? verdict::refused_hourly : day_refuses ? verdict::refused_daily : verdict::admitted;
     }
 
-    /// Whether there is an enforced budget without room, in the hour and in the day.
-    std::pair<bool, bool> spent(std::string_view tenant, std::span<const label_view> labels, recollection recalled) {
-        bool hour_spent = false;
-        bool day_spent = false;
+    /// Enforced budgets without room in a window.
+    struct spent_budgets {
+        bool any = false;
+        bool without_margin = false;  ///< one of them has no margin, either
+        void add(bool has_margin) {
+            any = true;
+            without_margin |= !has_margin;
+        }
+    };
+
+    /// In the hour and in the day.
+    std::pair<spent_budgets, spent_budgets> spent(std::string_view tenant, std::span<const label_view> labels,
+                                                  recollection recalled) {
+        spent_budgets of_hour;
+        spent_budgets of_day;
         for (const auto& each : book_.places_of(tenant, labels)) {
             const model_pair* pair = book_.find(each);
             if (pair == nullptr && !recalled.incumbent) {
                 const auto [hour, day] = book_.spent_for_newcomers(each);
-                hour_spent |= hour;
-                day_spent |= day && !recalled.in_day;
+                if (hour) of_hour.add(false);
+                if (day && !recalled.in_day) of_day.add(false);
             }
             if (pair == nullptr || pair->mode != limit_mode::enforce) continue;
-            hour_spent |= !pair->hourly.has_room(recalled.incumbent);
-            day_spent |= !recalled.in_day && !pair->daily.has_room(recalled.incumbent);
+            if (!pair->hourly.has_room(recalled.incumbent)) of_hour.add(pair->hourly.has_margin());
+            if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent)) of_day.add(pair->daily.has_margin());
         }
-        return {hour_spent, day_spent};
+        return {of_hour, of_day};
+    }
+
+    /// Whether one more series of a histogram is admitted without room.
+    [[nodiscard]] bool completes(const spent_budgets& spent_in, const window& in, std::uint64_t family) const {
+        const auto found = in.completed.find(family);
+        return spent_in.any && !spent_in.without_margin && in.begun.contains(family) &&
+               (found == in.completed.end() || found->second < book_.settings().histogram_series_max);
     }
 
     verdict admit(const offered_series& series, std::string_view tenant, std::span<const label_view> labels,
@@ -102,14 +122,16 @@ class budgets_model {
         const bool begun_in_hour = hour_.begun.contains(family);
         const bool begun_in_day = day_.begun.contains(family);
         const auto [hour_spent, day_spent] = spent(tenant, labels, recalled);
+        const bool completes_hour = completes(hour_spent, hour_, family);
+        const bool completes_day = completes(day_spent, day_, family);
         const verdict decided = verdict_on(tenant, labels, recalled, family);
         for (const auto& each : places) {
             model_pair* const pair = book_.find(each);
             if (pair == nullptr) continue;  // one that has counted nothing has room
             const bool enforced = pair->mode == limit_mode::enforce;
-            if (!pair->hourly.has_room(recalled.incumbent) && !(enforced && begun_in_hour))
+            if (!pair->hourly.has_room(recalled.incumbent) && !(enforced && completes_hour))
                 pair->hourly.refused.insert(fingerprint);
-            if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent) && !(enforced && begun_in_day))
+            if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent) && !(enforced && completes_day))
                 pair->daily.refused.insert(fingerprint);
         }
         if (family != 0 && !begun_in_hour && !recalled.incumbent)
@@ -117,16 +139,22 @@ class budgets_model {
                 return refuse(series, first->second);
         if (!is_accepted(decided)) {
             if (family != 0 && !begun_in_hour) refusals_.try_emplace(family, decided);
+            if (hour_spent.any && !completes_hour && begun_in_hour) hour_.cut.insert(fingerprint);
+            if (day_spent.any && !completes_day && begun_in_day) day_.cut.insert(fingerprint);
             return refuse(series, decided);
         }
+        bool over_hour = false;
+        bool over_day = false;
         for (const auto& each : places) {
             model_pair& pair = book_.make(each);
             const bool enforced = pair.mode == limit_mode::enforce;
-            pair.hourly.take(fingerprint, recalled.incumbent, enforced);
-            if (!recalled.in_day) pair.daily.take(fingerprint, recalled.incumbent, enforced);
+            over_hour |= pair.hourly.take(fingerprint, recalled.incumbent, enforced);
+            if (!recalled.in_day) over_day |= pair.daily.take(fingerprint, recalled.incumbent, enforced);
         }
-        hour_.over_limit += hour_spent ? 1 : 0;
-        day_.over_limit += day_spent ? 1 : 0;
+        hour_.over_limit += over_hour ? 1 : 0;
+        day_.over_limit += over_day ? 1 : 0;
+        if (completes_hour) ++hour_.completed[family];
+        if (completes_day) ++day_.completed[family];
         if (family != 0) hour_.begun.insert(family);
         if (family != 0) day_.begun.insert(family);
         hour_.admitted.insert(fingerprint);
@@ -154,10 +182,12 @@ class budgets_model {
         refusals_.clear();
     }
 
-    /// A restart with a snapshot: only the exact reasons of refusals are forgotten.
+    /// A restart with a snapshot: only the exact reasons of refusals are forgotten, and what cut histograms.
     void restart(time_point now) {
         book_.rule();
         refusals_.clear();
+        hour_.cut.clear();
+        day_.cut.clear();
         leap_.reset();
         advance(now);
         if (leap_) begin_hour(now);

@@ -47,6 +47,7 @@ class difference {
         numbers(what + " current", shown.series_current, global.current());
         numbers(what + " over limit", shown.series_over_limit, expected.over_limit);
         numbers(what + " samples refused", shown.samples_refused, expected.samples_refused);
+        refused(what + " cut", shown.series_cut, expected.cut);
         refused(what, shown.series_refused, observed ? global.refused : expected.refused);
     }
 };

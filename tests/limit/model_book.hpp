@@ -17,30 +17,40 @@ inline constexpr std::uint64_t all_room = ~std::uint64_t{0};
 /// One budget in one window.
 struct model_budget {
     std::uint64_t max = 0;
+    std::uint64_t margin = 0;  ///< beyond it
     series_set counted{};
-    series_set over{};     ///< completed a histogram without room
+    series_set over{};     ///< completed a histogram without room, or came back in the margin
     series_set beyond{};   ///< admitted without room, by a budget that only observes
     series_set refused{};  ///< found no room
     std::uint64_t reserved = 0;
 
-    [[nodiscard]] bool has_room(bool incumbent) const {
+    [[nodiscard]] bool fits(bool incumbent) const {
         return max == 0 || (counted.size() < max && (incumbent || reserved < max - counted.size()));
     }
-    void take(std::uint64_t fingerprint, bool incumbent, bool enforced) {
-        (has_room(incumbent) ? counted : enforced ? over : beyond).insert(fingerprint);
+    [[nodiscard]] bool has_room(bool incumbent) const {
+        return fits(incumbent) || (incumbent && current() < max + margin);
+    }
+    /// For what completes a histogram.
+    [[nodiscard]] bool has_margin() const { return current() < max + margin && reserved < max + margin - current(); }
+    /// @return whether it is over the maximum.
+    bool take(std::uint64_t fingerprint, bool incumbent, bool enforced) {
+        const bool is_over = !fits(incumbent) && enforced;
+        (fits(incumbent) ? counted : is_over ? over : beyond).insert(fingerprint);
         if (incumbent && reserved > 0 && reserved != all_room) --reserved;
+        return is_over;
     }
     /// Rules come (at a reload, or with a snapshot): room goes to those first that are in without.
-    void rule(std::uint64_t new_max) {
+    void rule(std::uint64_t new_max, std::uint64_t new_margin) {
         max = new_max;
+        margin = new_margin;
         reserve(reserved);
         while (!beyond.empty() && (max == 0 || counted.size() < max)) counted.insert(beyond.extract(beyond.begin()));
     }
     void reserve(std::uint64_t incumbents) {
         reserved = incumbents;
-        while (!over.empty() && has_room(false)) counted.insert(over.extract(over.begin()));
+        while (!over.empty() && fits(false)) counted.insert(over.extract(over.begin()));
     }
-    void begin(std::uint64_t incumbents) { *this = {.max = max, .reserved = incumbents}; }
+    void begin(std::uint64_t incumbents) { *this = {.max = max, .margin = margin, .reserved = incumbents}; }
     [[nodiscard]] std::uint64_t admitted() const { return current() + beyond.size(); }
     [[nodiscard]] std::uint64_t current() const { return counted.size() + over.size(); }
 };
@@ -297,9 +307,13 @@ class model_book {
         rule(pair, maxima, mode_for(id));
     }
     void rule(model_pair& pair, const series_maxima& maxima, limit_mode mode) const {
-        pair.hourly.rule(maxima.hourly);
-        pair.daily.rule(maxima.daily);
         pair.mode = settings_.mode == limit_mode::observe ? limit_mode::observe : mode;
+        const auto margin = [&](std::uint64_t maximum) -> std::uint64_t {
+            if (!settings_.whole_histograms || maximum == 0 || pair.mode == limit_mode::observe) return 0;
+            return std::max(maximum * settings_.histogram_margin.hundredths / 10'000, settings_.histogram_series_max);
+        };
+        pair.hourly.rule(maxima.hourly, margin(maxima.hourly));
+        pair.daily.rule(maxima.daily, margin(maxima.daily));
     }
 };
 

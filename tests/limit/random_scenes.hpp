@@ -128,6 +128,8 @@ class random_rules {
                 settings.global.hourly = global.hourly;
                 settings.global.daily = global.daily;
                 settings.whole_histograms = random_.one_in(2);
+                settings.histogram_series_max = 1 + random_.below(40);
+                settings.histogram_margin.hundredths = static_cast<std::uint32_t>(random_.below(2'000));
                 settings.mode = random_.one_in(8) ? limit_mode::observe : limit_mode::enforce;
                 return;
             }

@@ -2,11 +2,11 @@
 #include <thread>
 
 #include "limit/figures.hpp"
-#include "limit/histogram_keys.hpp"
 #include "limit/histograms.hpp"
 #include "limit/snapshot.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
+#include "support/near.hpp"
 #include "support/sanitizers.hpp"
 
 using namespace seriesgate;
@@ -52,14 +52,121 @@ TEST_CASE("a histogram has an end: a label le that explodes does not pass the li
     histogram_offering gate{whole(1), at(10)};
     series_list buckets;
     for (int i = 0; i < 3'000; ++i) buckets.push_back(named("latency_bucket", {{"le", std::to_string(i)}}));
-    CHECK(gate.accept(buckets, at(10)) == 1 + completing_series_max);
-    CHECK(gate.accept(buckets, at(10)) == 1 + completing_series_max);
-    CHECK(gate.hourly().series_over_limit == completing_series_max);
-    SECTION("those of the day neither") {
+    SECTION("of the hour") {
+        CHECK(gate.accept(buckets, at(10)) == 1 + 200);
+        CHECK(gate.accept(buckets, at(10)) == 1 + 200);
+        CHECK(gate.hourly().series_over_limit == 200);
+        CHECK(is_near(gate.hourly().series_cut, 2'799, 0.03));
+    }
+    SECTION("nor of the day") {
         histogram_offering daily{whole(0, 1), at(10)};
-        CHECK(daily.accept(buckets, at(10)) == 1 + completing_series_max);
-        CHECK(daily.accept(buckets, at(11)) == 1 + completing_series_max);
-        CHECK(daily.daily().series_over_limit == completing_series_max);
+        CHECK(daily.accept(buckets, at(10)) == 1 + 200);
+        CHECK(daily.accept(buckets, at(11)) == 1 + 200);
+        CHECK(daily.daily().series_over_limit == 200);
+        CHECK(is_near(daily.daily().series_cut, 2'799, 0.03));
+    }
+    SECTION("in a budget that would have room for more") {
+        limit_rules settings = whole(10'000);
+        settings.histogram_series_max = 30;
+        histogram_offering large{settings, at(10)};
+        large.accept(joined(gauges(0, 9'998), part(buckets, 0, 2)), at(10));
+        CHECK(large.accept(buckets, at(10)) == 2 + 30);
+        CHECK(large.hourly().series_over_limit == 30);
+    }
+}
+
+/// Twenty histograms begin in turn with the last room of a budget, and each brings a thousand series.
+std::uint64_t explode(histogram_offering& gate, int first_pod, time_point now) {
+    series_list sent;
+    for (int bound = 0; bound < 1'000; ++bound)
+        for (int pod = first_pod; pod < first_pod + 20; ++pod)
+            sent.push_back(named("latency_bucket", {{"le", std::to_string(bound)}, {"pod", std::to_string(pod)}}));
+    return gate.accept(sent, now);
+}
+
+TEST_CASE("what completes histograms has a bound in each budget: a tenth of it, and at least one histogram") {
+    limit_rules settings = whole(20);
+    SECTION("one histogram") {
+        histogram_offering gate{settings, at(10)};
+        CHECK(explode(gate, 0, at(10)) == 20 + 200);
+        CHECK(explode(gate, 0, at(10)) == 20 + 200);
+        CHECK(gate.hourly() == tally{.current = 220, .over_limit = 200});
+    }
+    SECTION("a part of the limit, as it is configured") {
+        settings.global = {.hourly = 5'000, .daily = 4'000};
+        settings.histogram_series_max = 100;
+        settings.histogram_margin = {250};
+        histogram_offering gate{settings, at(10)};
+        gate.accept(gauges(0, 3'980), at(10));
+        explode(gate, 0, at(10));
+        CHECK(gate.daily() == tally{.current = 4'100, .over_limit = 100});
+        gate.accept(gauges(0, 3'980), at(11));
+        gate.accept(gauges(10'000, 1'000), at(11));
+        explode(gate, 0, at(11));
+        CHECK(gate.daily().series_current == 4'100);
+    }
+    SECTION("none for any limit but one's own") {
+        settings.global = {.hourly = 1'000};
+        settings.limits = {limit_named("pods", {"pod"}, {.hourly = 20, .daily = 0})};
+        settings.limits[0].overrides = {{.group = {{"pod", "3"}}, .maxima = {.hourly = 40, .daily = 0}}};
+        settings.histogram_series_max = 10;
+        histogram_offering gate{settings, at(10)};
+        CHECK(explode(gate, 0, at(10)) == 19 * (20 + 10) + (40 + 10));
+        explode(gate, 20, at(10));
+        CHECK(gate.hourly().series_current <= 1'000 + 100);
+        CHECK(gate.hourly().series_current >= 1'000);
+    }
+    SECTION("a budget that observes has no bound") {
+        settings.mode = limit_mode::observe;
+        histogram_offering gate{settings, at(10)};
+        CHECK(explode(gate, 0, at(10)) == 20'000);
+        CHECK(gate.hourly() == tally{.current = 20, .over_limit = 0});
+    }
+}
+
+TEST_CASE("neither hours nor reloads nor restarts give what completes histograms its bound again") {
+    limit_rules settings = whole(100, 300);
+    settings.incumbent_grace = std::chrono::minutes{10};
+    settings.histogram_series_max = 12;
+    auto gate = std::make_unique<histogram_offering>(settings, at(10));
+    const series_list flowing = gauges(0, 97);
+    gate->accept(flowing, at(10));
+    CHECK(gate->accept(latency(1), at(10)) == 12);
+    CHECK(gate->hourly() == tally{.current = 109, .over_limit = 9});
+    SECTION("hours: what was admitted comes back, over the limit too, and leaves to others what is left") {
+        for (int hour = 11; hour < 15; ++hour) {
+            CHECK(gate->accept({named("latency_bucket", {{"le", "+Inf"}, {"pod", "1"}})}, at(hour)) == 0);
+            CHECK(gate->accept(latency(1), at(hour)) == 12);
+            CHECK(gate->accept(gauges(hour * 100, 50), at(hour)) == 0);
+            CHECK(gate->accept(flowing, at(hour)) == 97);
+            CHECK(explode(*gate, 1, at(hour, 30)) == 10 + 3);
+            CHECK(gate->hourly().series_current == 112);
+        }
+        CHECK(gate->daily().series_current == 112);
+    }
+    SECTION("reloads, whatever they raise and lower") {
+        for (const std::uint64_t max : {200, 100, 150, 100}) {
+            settings.global.hourly = max;
+            gate->limiter.reconfigure(settings);
+            explode(*gate, 1, at(10));
+        }
+        CHECK(gate->hourly().series_current == 200 + 20);
+        settings.whole_histograms = false;
+        gate->limiter.reconfigure(settings);
+        settings.whole_histograms = true;
+        gate->limiter.reconfigure(settings);
+        explode(*gate, 1, at(10));
+        CHECK(gate->hourly().series_current == 200 + 20);
+    }
+    SECTION("restarts") {
+        for (int times = 0; times < 3; ++times) {
+            explode(*gate, 1, at(10));
+            const std::string bytes = saved(gate->limiter);
+            gate = std::make_unique<histogram_offering>(settings, at(10));
+            REQUIRE(restored(gate->limiter, bytes, at(10)));
+        }
+        explode(*gate, 1, at(10));
+        CHECK(gate->hourly() == tally{.current = 112, .over_limit = 12});
     }
 }
 
@@ -173,7 +280,9 @@ TEST_CASE("a histogram that begins while a snapshot is written is in it") {
 }
 
 TEST_CASE("more histograms than the filter was made for: nobody is refused, the rate stays, memory grows") {
-    histogram_offering gate{whole(150'000), at(10)};
+    limit_rules settings = whole(150'000);
+    settings.histogram_margin = {6'000};
+    histogram_offering gate{settings, at(10)};
     const double promised = 1e-9;
     for (int pod = 0; pod < 20'000; ++pod) {
         gate.accept(part(latency(pod), 0, 1), at(10));
@@ -190,7 +299,9 @@ TEST_CASE("more histograms than the filter was made for: nobody is refused, the 
 TEST_CASE("threads that bring parts of the same histograms admit them whole, and count exactly") {
     constexpr int pods = sanitized ? 200 : 1'000;
     constexpr std::uint64_t max = 1'500;
-    histogram_offering shared{whole(max), at(10)};
+    limit_rules settings = whole(max);
+    settings.histogram_margin = {10'000};
+    histogram_offering shared{settings, at(10)};
     std::vector<std::vector<std::uint64_t>> accepted(2, std::vector<std::uint64_t>(pods));
     const auto send = [&](std::size_t half) {
         undecided scratch;

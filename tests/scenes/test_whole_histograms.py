@@ -60,3 +60,20 @@ def test_a_restart_remembers_what_has_begun(limited, offer, tmp_path):
     assert offer(gate, first) == first
     assert figures(gate.stats["windows"])[:2] == (3, 12)
     assert over_limit(gate) == 9
+
+
+def test_labels_le_that_explode_are_stopped_at_the_margin_over_reloads_and_restarts(limited, offer, tmp_path):
+    config = CONFIG + f"maxHourlySeries: 20\nmaxHistogramSeries: 30\nstate: {{dir: {tmp_path / 'state'}}}\n"
+    gate = limited(config)
+    buckets = [{"__name__": "latency_bucket", "le": str(bound), "pod": str(pod)} for bound in range(50) for pod in range(20)]
+    assert offer(gate, buckets) == buckets[:50]  # each has its first bucket, then they are completed in turn
+    assert gate.post("/-/reload").status == 200
+    assert offer(gate, buckets) == buckets[:50]
+    gate.stop()
+    gate = limited(config)
+    assert offer(gate, buckets) == buckets[:50]
+    assert figures(gate.stats["windows"])[:2] == (20, 50)
+    assert over_limit(gate) == 30
+    cut = gate.stats["windows"]["hourly"]["cutSeries"]
+    assert abs(cut - 950) < 0.05 * 950
+    assert gate.metric("seriesgate_series_cut", window="hourly") == cut
