@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "config/units.hpp"
+#include "core/ascii.hpp"
 #include "upstream/headers.hpp"
 
 namespace seriesgate {
@@ -19,6 +22,15 @@ unsigned status_of(upstream_error_reason reason) noexcept {
             return 503;
         default:
             return 502;
+    }
+}
+
+/// What the gate says of itself, it alone says.
+void drop_own_names(http::fields& headers) {
+    constexpr std::string_view prefix = "X-Seriesgate-";
+    for (auto each = headers.begin(); each != headers.end();) {
+        const std::string_view name = each->name_string();
+        each = equal_ignoring_case(name.substr(0, prefix.size()), prefix) ? headers.erase(each) : std::next(each);
     }
 }
 
@@ -69,6 +81,7 @@ reply unanswered_reply(const upstream_error& error, std::string_view line) {
 reply passed_on(upstream_answer answer, std::string_view tenant_header, const store_access& from) {
     reply made{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
     copy_end_to_end(answer.headers, made.headers, tenant_header);
+    drop_own_names(made.headers);
     if (!is_success(made.status) && from.has_secrets()) clear_of_ours(made, from);
     return made;
 }

@@ -19,9 +19,10 @@ std::string unanswered_line(const upstream_error& error, const upstream_config& 
 /// @param line as above.
 reply unanswered_reply(const upstream_error& error, std::string_view line);
 
-/// A store's answer as the sender gets it. An error may repeat what the store was asked with: of what is ours in that,
-/// credentials and the arguments of the URL, nothing goes on, and no Location of a URL that has arguments. A compressed
-/// error from a store with secrets of ours, which did not ask for one, goes on without its body.
+/// A store's answer as the sender gets it, without headers that are the gate's own (`X-Seriesgate-`). An error may
+/// repeat what the store was asked with: of what is ours in that, credentials and the arguments of the URL, nothing
+/// goes on, and no Location of a URL that has arguments. A compressed error from a store with secrets of ours, which
+/// did not ask for one, goes on without its body.
 /// @param tenant_header its name.
 reply passed_on(upstream_answer answer, std::string_view tenant_header, const store_access& from);
 

@@ -64,6 +64,20 @@ TEST_CASE("other answers go on as they came") {
     CHECK(told(of(200, "headersecret7")).body == "headersecret7");
 }
 
+TEST_CASE("what is the gate's own to say goes no further from a store") {
+    for (const unsigned status : {204u, 400u, 503u}) {
+        upstream_answer answer = of(status);
+        answer.headers.insert("X-Seriesgate-Refused-Series", "7");
+        answer.headers.insert("x-seriesgate-refused-samples", "7");
+        answer.headers.insert("X-SeriesGate-Anything", "");
+        answer.headers.insert("X-Seriesgates", "kept");
+        answer.headers.insert("Retry-After", "1");
+        const reply made = told(answer);
+        CHECK(std::distance(made.headers.begin(), made.headers.end()) == 2);
+        CHECK(made.headers["X-Seriesgates"] == "kept");
+    }
+}
+
 TEST_CASE("a redirection would show the URL's arguments") {
     upstream_answer answer = of(307);
     answer.headers.insert(http::field::location, "https://store.test/w?token=urls%65cret99");

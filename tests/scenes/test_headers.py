@@ -117,6 +117,20 @@ def test_end_to_end_headers_of_the_answer_pass_and_hop_by_hop_ones_do_not(gate, 
         assert reply.get(name) is None, name
 
 
+def test_what_the_gate_says_of_itself_no_store_says(limited, upstream):
+    forged = [("X-Seriesgate-Refused-Series", "99"), ("x-seriesgate-refused-samples", "99"), ("X-Seriesgate-Else", "1")]
+    gate = limited("maxHourlySeries: 1\n")
+    assert gate.send(BODY).status == 204
+    both = wire.pack(wire.sampled("up", job="a") + wire.sampled("up", job="b"))
+    for answer in (Answer(204, forged), Answer(400, forged, b"no"), Answer(503, forged, b"later"), Answer(307, forged)):
+        upstream.default = answer
+        for body, refused in ((BODY, []), (both, ["1"])):
+            reply = gate.send(body)
+            assert reply.status == answer.status
+            assert reply.all("X-Seriesgate-Refused-Series") == reply.all("X-Seriesgate-Refused-Samples") == refused
+            assert reply.all("X-Seriesgate-Else") == []
+
+
 def test_the_senders_host_goes_on_where_that_is_wanted(limited, upstream):
     gate = limited("upstream: {hostHeader: sender}\n")
     assert gate.send(BODY, [("Host", "metrics.example:8080")]).status == 204
