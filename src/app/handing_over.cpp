@@ -54,7 +54,8 @@ std::optional<message_listener> open_takeover_socket(const config& settings, boo
     try {
         return message_listener{path, was_left ? message_listener::place::given_up : message_listener::place::free};
     } catch (const boost::system::system_error& error) {
-        log::warn("no other gate can take this one's place", {{"path", path}, {"err", error.code().message()}});
+        log::warn("no other gate can take this one's place",
+                  {{"path", path}, {"err", error.code().message() + foreign_owner(path)}});
         return std::nullopt;
     }
 }

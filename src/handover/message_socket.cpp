@@ -109,6 +109,12 @@ std::vector<detached_socket> sockets_in(msghdr& got) {
 
 }  // namespace
 
+std::string foreign_owner(const std::string& path) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0 || found.st_uid == ::geteuid()) return "";
+    return fmt::format("; what is there belongs to the user {}", found.st_uid);
+}
+
 result<message_socket, error_code> message_socket::connect_to(const std::string& path) try {
     const address_of there{path};
     detached_socket made = new_socket();

@@ -57,6 +57,10 @@ class message_socket {
     [[nodiscard]] bool open() const noexcept { return socket_.open(); }
 };
 
+/// "; what is there belongs to the user 1000", for behind an error with this path; empty if it is this process' own, or
+/// nothing is there.
+[[nodiscard]] std::string foreign_owner(const std::string& path);
+
 /// Where others connect. Its file goes with it, and is its owner's alone to connect to. Threads: one at a time.
 class message_listener {
     detached_socket socket_;

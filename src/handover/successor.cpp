@@ -51,10 +51,11 @@ std::optional<successor> successor::of_gate_at(const std::string& path) {
                                error == boost::system::errc::no_such_file_or_directory ||
                                error == boost::system::errc::not_a_directory;
         if (is_nobody) return std::nullopt;
-        give_up(fmt::format("{}: {}", path, error.message()));
+        give_up(fmt::format("{}: {}{}", path, error.message(), foreign_owner(path)));
     }
     const uid_t user = reached->peer_user();
-    if (user != ::geteuid() && user != 0) give_up(fmt::format("{}: the process there is of another user", path));
+    if (user != ::geteuid() && user != 0)
+        give_up(fmt::format("{}: the process there is of the user {}, this one of {}", path, user, ::geteuid()));
     return successor{std::move(*reached)};
 }
 

@@ -419,6 +419,16 @@ def test_another_user_is_turned_away(met, upstream):
     assert [event["err"] for event in gate.said(GONE_ON)] == ["it is a process of the user 65534"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_whose_file_is_in_the_way_is_told(start_gate, upstream, tmp_path):
+    path = tmp_path / "met"
+    path.write_text("")
+    os.chown(path, 65534, 65534)
+    gate = start_gate(f"--upstream.url={upstream.url}", config=f"server: {{takeoverSocket: {path}}}\n")
+    line, = gate.said("no other gate can take this one's place")
+    assert line["err"] == "Address already in use; what is there belongs to the user 65534"
+
+
 # --- fleets and real senders
 
 def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, tmp_path):

@@ -52,7 +52,7 @@ TEST_CASE("a place is taken of the same user only, or of root") {
     std::optional<message_listener> listens{std::in_place, path, message_listener::place::free};
     REQUIRE(::seteuid(0) == 0);
     CHECK(fault_of([&] { static_cast<void>(successor::of_gate_at(path)); }) ==
-          "takeover: " + path + ": the process there is of another user");
+          "takeover: " + path + ": the process there is of the user 65534, this one of 0");
 }
 
 TEST_CASE("a place is taken step by step") {
