@@ -67,7 +67,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     shared_.metrics.received_bytes.add(request.body.size());
     if (goes_in_circles(request.headers)) co_return looped();
     if (asks_for_zstd(request)) co_return co_await relay_.ask_for_zstd(request);
-    const media kind = media_of(request.headers);
+    const media kind = media_of(request.headers, request.body);
     if (!kind.fault.empty()) co_return unsupported_media(kind.fault);
 
     auto prepared = co_await prepare(request, kind);

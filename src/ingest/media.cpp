@@ -22,10 +22,19 @@ std::string_view unquoted(std::string_view text) {
 constexpr std::string_view v1_message = "prometheus.WriteRequest";
 constexpr std::string_view v2_message = "io.prometheus.write.v2.Request";
 
+/// The spellings that every store reads alike.
+constexpr std::string_view plain_type = "application/x-protobuf";
+constexpr std::string_view v1_type = "application/x-protobuf;proto=prometheus.WriteRequest";
+constexpr std::string_view v2_type = "application/x-protobuf;proto=io.prometheus.write.v2.Request";
+
+bool is_protobuf(std::string_view type) {
+    return equal_ignoring_case(type, plain_type) || equal_ignoring_case(type, "application/vnd.google.protobuf");
+}
+
 /// Fills version or fault.
 void read_type(std::string_view type, media& found) {
     std::string_view parameters = type;
-    if (!equal_ignoring_case(take_until(parameters, ';'), "application/x-protobuf")) {
+    if (!type.empty() && !is_protobuf(take_until(parameters, ';'))) {
         found.fault =
             "unsupported Content-Type: remote write wants application/x-protobuf, not " + shown_in_answer(type);
         return;
@@ -46,26 +55,53 @@ void read_type(std::string_view type, media& found) {
                 shown_in_answer(message);
         }
     }
-    if (found.version == protocol::v2 && type.find(";proto=io.prometheus.write.v2.Request") == std::string_view::npos)
-        found.fault = "ambiguous Content-Type: write it as application/x-protobuf;proto=io.prometheus.write.v2.Request";
+    if (found.version == protocol::v2 && type != v2_type) found.content_type = v2_type;
+    if (found.version == protocol::v1 && type != plain_type && type != v1_type) found.content_type = plain_type;
+}
+
+constexpr std::string_view name_of(compression coding) {
+    return coding == compression::zstd ? "zstd" : "snappy";
+}
+
+/// Fills coding, as the header names it, or fault.
+void read_encoding(std::string_view list, media& found) {
+    std::size_t names = 0;
+    for_each_item(list, [&](std::string_view name) {
+        const bool is_zstd = equal_ignoring_case(name, "zstd");
+        if (++names > 1 || !(is_zstd || equal_ignoring_case(name, "snappy")))
+            found.fault = "unsupported Content-Encoding: remote write wants snappy, or zstd, not " +
+                          shown_in_answer(trimmed(list));
+        if (is_zstd) found.coding = compression::zstd;
+        return found.fault.empty();
+    });
+}
+
+/// Whether a body begins as zstd frames do, or as frames that are skipped. No valid snappy block begins so: its first
+/// number is its size (40, or 80 to 95), and the element behind that would be a copy of what stands 1327, or 6221,
+/// bytes before its first byte. So a body is never valid in both, and nothing has to be tried. Source: RFC 8878,
+/// sections 3.1.1 and 3.1.2; google/snappy format_description.txt.
+bool begins_as_zstd(bytes_view body) {
+    if (body.starts_with(bytes_view{"\x28\xb5\x2f\xfd", 4})) return true;
+    return body.size() >= 4 && (static_cast<unsigned char>(body[0]) & 0xf0u) == 0x50u &&
+           body.substr(1, 3) == bytes_view{"\x2a\x4d\x18", 3};
 }
 
 }  // namespace
 
-media media_of(const http::fields& headers) {
+media media_of(const http::fields& headers, bytes_view body) {
     // The store might believe the other one of two statements.
     if (headers.count(http::field::content_type) > 1) return {.fault = "more than one Content-Type"};
     if (headers.count(http::field::content_encoding) > 1) return {.fault = "more than one Content-Encoding"};
     media found;
-    if (const auto type = headers.find(http::field::content_type); type != headers.end())
-        read_type(type->value(), found);
+    const auto type = headers.find(http::field::content_type);
+    if (type != headers.end()) read_type(type->value(), found);
     const auto encoding = headers.find(http::field::content_encoding);
-    if (!found.fault.empty() || encoding == headers.end()) return found;
-    const std::string_view name = trimmed(encoding->value());
-    if (equal_ignoring_case(name, "zstd"))
-        found.coding = compression::zstd;
-    else if (!equal_ignoring_case(name, "snappy"))
-        found.fault = "unsupported Content-Encoding: remote write wants snappy, or zstd, not " + shown_in_answer(name);
+    if (encoding != headers.end() && found.fault.empty()) read_encoding(encoding->value(), found);
+    if (!found.fault.empty()) return found;
+    if (!body.empty()) found.coding = begins_as_zstd(body) ? compression::zstd : compression::snappy;
+    const std::string_view coding = name_of(found.coding);
+    const std::string_view said = encoding == headers.end() ? "snappy" : std::string_view{encoding->value()};
+    if (said != coding) found.content_encoding = coding;
     return found;
 }
 

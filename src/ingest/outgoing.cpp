@@ -98,7 +98,11 @@ bool is_left_out_told(const decided_request& request, series_limiter& limiter) {
 std::optional<outgoing> make_outgoing(const decided_request& request, request_work& work, series_limiter& limiter,
                                       const upstream_config& upstream) {
     const plan& decided = request.decided;
-    outgoing made{.version = request.kind.version, .forward = decided.forward, .decided = decided};
+    outgoing made{.version = request.kind.version,
+                  .forward = decided.forward,
+                  .content_type = request.kind.content_type,
+                  .content_encoding = request.kind.content_encoding,
+                  .decided = decided};
     const bool goes_on = decided.forward != forwarding::nothing;
     if (goes_on && is_for_translation(request, upstream)) made.forward = forwarding::translated;
     if (!make_body(request, work, made)) return std::nullopt;

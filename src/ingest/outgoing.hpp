@@ -26,7 +26,9 @@ using shared_body = std::shared_ptr<const std::string>;
 struct outgoing {
     protocol version = protocol::v1;  ///< the sender's
     forwarding forward = forwarding::nothing;
-    shared_body body{};  ///< compressed; null if nothing goes on
+    shared_body body{};                   ///< compressed; null if nothing goes on
+    std::string_view content_type{};      ///< as media has it
+    std::string_view content_encoding{};  ///< the same
     plan_counts decided{};
     translation_loss lost{};          ///< accepted, but a store of remote write 1 would not have it
     entry_counts untranslated{};      ///< its counts

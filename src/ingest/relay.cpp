@@ -65,6 +65,8 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
                                    .keeps_authorization = !from.authorization_is_ours,
                                    .query = query,
                                    .body = *sent.body,
+                                   .content_type = sent.content_type,
+                                   .content_encoding = sent.content_encoding,
                                    .body_changed = is_rewritten(sent.forward),
                                    .translated = sent.forward == forwarding::translated,
                                    .body_owner = sent.body};

@@ -37,6 +37,8 @@ upstream_message make_message(const upstream_config& settings, const store_door&
         drop_body_digests(message);
         message.erase(http::field::accept_encoding);  // the answer may get a line of ours
     }
+    if (!request.content_type.empty()) message.set(http::field::content_type, request.content_type);
+    if (!request.content_encoding.empty()) message.set(http::field::content_encoding, request.content_encoding);
     if (request.translated) {
         message.set(http::field::content_type, "application/x-protobuf");
         message.set("X-Prometheus-Remote-Write-Version", "0.1.0");

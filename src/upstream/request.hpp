@@ -21,8 +21,10 @@ struct upstream_request {
     bool for_replica = false;         ///< the sender's Authorization and Cookie are for the first store
     std::string_view query;           ///< what of the sender's query string goes on, without '?'; may be empty
     bytes_view body;
-    bool body_changed = false;  ///< not the sender's own bytes
-    bool translated = false;    ///< the sender wrote version 2, the body is version 1
+    std::string_view content_type{};      ///< in place of what the headers say; empty: as they say
+    std::string_view content_encoding{};  ///< the same
+    bool body_changed = false;            ///< not the sender's own bytes
+    bool translated = false;              ///< the sender wrote version 2, the body is version 1
     /// Keeps the body's bytes, for several to send them, and for longer than whoever asks. Without it they must outlive
     /// the exchange.
     std::shared_ptr<const void> body_owner{};

@@ -10,7 +10,7 @@ bool readable(const char* type, const char* encoding) {
     http::fields headers;
     if (type != nullptr) headers.set(http::field::content_type, type);
     if (encoding != nullptr) headers.set(http::field::content_encoding, encoding);
-    return media_of(headers).fault.empty();
+    return media_of(headers, {}).fault.empty();
 }
 
 }  // namespace
@@ -26,6 +26,7 @@ TEST_CASE("what senders of remote write 1 declare is readable") {
 TEST_CASE("absent headers mean snappy and remote write 1") {
     CHECK(readable(nullptr, nullptr));
     CHECK(readable(nullptr, "snappy"));
+    CHECK(readable("", ""));
     CHECK(readable("application/x-protobuf", nullptr));
 }
 
@@ -34,7 +35,7 @@ TEST_CASE("remote write 2 is told from 1 by the message's name alone") {
         http::fields headers;
         headers.set(http::field::content_type, type);
         headers.set("X-Prometheus-Remote-Write-Version", "2.0.0");
-        const media found = media_of(headers);
+        const media found = media_of(headers, {});
         CHECK(found.fault.empty());
         return found.version;
     };
@@ -44,28 +45,85 @@ TEST_CASE("remote write 2 is told from 1 by the message's name alone") {
     CHECK(version_of("application/x-protobuf") == protocol::v1);
 }
 
-TEST_CASE("what one store takes for remote write 2 and another for 1 is not readable") {
-    CHECK_FALSE(readable("application/x-protobuf; proto=io.prometheus.write.v2.Request", "snappy"));
-    CHECK_FALSE(readable("application/x-protobuf;proto =io.prometheus.write.v2.Request", "snappy"));
-    CHECK_FALSE(readable("application/x-protobuf;proto=\"io.prometheus.write.v2.Request\"", "snappy"));
-    CHECK_FALSE(readable("application/x-protobuf;PROTO=io.prometheus.write.v2.Request", "snappy"));
+TEST_CASE("a spelling that stores read in different ways goes on in theirs") {
+    struct row {
+        const char* type;
+        std::string_view goes_on;
+    };
+    constexpr std::string_view plain = "application/x-protobuf", as_sent{};
+    constexpr std::string_view v2 = "application/x-protobuf;proto=io.prometheus.write.v2.Request";
+    for (const auto& [type, goes_on] : std::initializer_list<row>{
+             {"application/x-protobuf", as_sent},
+             {"application/x-protobuf;proto=prometheus.WriteRequest", as_sent},
+             {"application/x-protobuf;proto=io.prometheus.write.v2.Request", as_sent},
+             {"application/x-protobuf; proto=io.prometheus.write.v2.Request", v2},
+             {"application/x-protobuf;proto =io.prometheus.write.v2.Request", v2},
+             {"application/x-protobuf;proto=\"io.prometheus.write.v2.Request\"", v2},
+             {"application/x-protobuf;PROTO=io.prometheus.write.v2.Request", v2},
+             {"Application/X-Protobuf ;\tPROTO = \"prometheus.WriteRequest\" ; charset=utf-8", plain},
+             {"application/x-protobuf; charset=utf-8", plain},
+             {"application/vnd.google.protobuf", plain},
+             {"application/vnd.google.protobuf; charset=utf-8", plain},
+             {"", plain}}) {
+        http::fields headers;
+        headers.set(http::field::content_type, type);
+        const media found = media_of(headers, {});
+        CHECK(found.fault == "");
+        CHECK(found.version ==
+              (std::string_view{type}.find(".v2.") == std::string_view::npos ? protocol::v1 : protocol::v2));
+        CHECK(found.content_type == goes_on);
+    }
+}
+
+TEST_CASE("which compression it is, the body says, and what goes on fits it") {
+    struct row {
+        const char* said;  // null: no header
+        bytes_view body;
+        compression is;
+        std::string_view goes_on;
+    };
+    constexpr auto snappy = compression::snappy, zstd = compression::zstd;
+    constexpr bytes_view frame{"\x28\xb5\x2f\xfd\x04", 5}, skipped{"\x5f\x2a\x4d\x18\x00", 5}, block{"\x00", 1},
+        block_of_40{"\x28\x9c", 2}, block_of_80{"\x50\x9c\x4d\x18", 4};
+    for (const auto& [said, body, is, goes_on] : std::initializer_list<row>{{"zstd", frame, zstd, ""},
+                                                                            {"snappy", frame, zstd, "zstd"},
+                                                                            {nullptr, frame, zstd, "zstd"},
+                                                                            {"", frame, zstd, "zstd"},
+                                                                            {"snappy", skipped, zstd, "zstd"},
+                                                                            {"snappy", block, snappy, ""},
+                                                                            {"zstd", block, snappy, "snappy"},
+                                                                            {nullptr, block, snappy, ""},
+                                                                            {"", block, snappy, "snappy"},
+                                                                            {"zstd", block_of_40, snappy, "snappy"},
+                                                                            {"zstd", block_of_80, snappy, "snappy"},
+                                                                            {"Snappy", block, snappy, "snappy"},
+                                                                            {" ZSTD,", frame, zstd, "zstd"},
+                                                                            {",snappy", block, snappy, "snappy"},
+                                                                            {"zstd", {}, zstd, ""},
+                                                                            {"snappy", {}, snappy, ""}}) {
+        http::fields headers;
+        if (said != nullptr) headers.set(http::field::content_encoding, said);
+        const media found = media_of(headers, body);
+        CHECK(found.fault == "");
+        CHECK(found.coding == is);
+        CHECK(found.content_encoding == goes_on);
+    }
 }
 
 TEST_CASE("vmagent's compression is told from the usual one") {
     const auto coding_of = [](const char* encoding) {
         http::fields headers;
         headers.set(http::field::content_encoding, encoding);
-        return media_of(headers).coding;
+        return media_of(headers, {}).coding;
     };
     CHECK(coding_of("zstd") == compression::zstd);
     CHECK(coding_of(" ZSTD ") == compression::zstd);
     CHECK(coding_of("snappy") == compression::snappy);
-    CHECK(media_of({}).coding == compression::snappy);
+    CHECK(media_of({}, {}).coding == compression::snappy);
 }
 
 TEST_CASE("other types, messages and encodings are not readable") {
     CHECK_FALSE(readable("application/json", "snappy"));
-    CHECK_FALSE(readable("", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf2", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf;proto=io.prometheus.write.v3.Request", "snappy"));
     CHECK_FALSE(
@@ -73,29 +131,29 @@ TEST_CASE("other types, messages and encodings are not readable") {
     CHECK_FALSE(readable("application/x-protobuf;proto=", "snappy"));
     CHECK_FALSE(readable("application/x-protobuf", "gzip"));
     CHECK_FALSE(readable("application/x-protobuf", "snappy, gzip"));
-    CHECK_FALSE(readable("application/x-protobuf", ""));
+    CHECK_FALSE(readable("application/x-protobuf", "snappy, snappy"));
 }
 
 TEST_CASE("two statements about one body are a fault, even if they agree") {
     http::fields types;
     types.insert(http::field::content_type, "application/x-protobuf");
     types.insert(http::field::content_type, "application/x-protobuf");
-    CHECK(media_of(types).fault == "more than one Content-Type");
+    CHECK(media_of(types, {}).fault == "more than one Content-Type");
     http::fields encodings;
     encodings.insert(http::field::content_encoding, "snappy");
     encodings.insert(http::field::content_encoding, "zstd");
-    CHECK(media_of(encodings).fault == "more than one Content-Encoding");
+    CHECK(media_of(encodings, {}).fault == "more than one Content-Encoding");
 }
 
 TEST_CASE("a fault says what was there") {
     http::fields headers;
     headers.set(http::field::content_encoding, "gzip");
-    CHECK(media_of(headers).fault == "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
+    CHECK(media_of(headers, {}).fault == "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
     headers.set(http::field::content_type, "application/x-protobuf;proto=a.B");
-    CHECK(media_of(headers).fault ==
+    CHECK(media_of(headers, {}).fault ==
           "unsupported protobuf message in Content-Type: remote write is prometheus.WriteRequest or "
           "io.prometheus.write.v2.Request, not a.B");
     headers.set(http::field::content_type, "text/plain");
-    CHECK(media_of(headers).fault ==
+    CHECK(media_of(headers, {}).fault ==
           "unsupported Content-Type: remote write wants application/x-protobuf, not text/plain");
 }

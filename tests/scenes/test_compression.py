@@ -37,10 +37,27 @@ def test_zstd_and_snappy_are_limited_alike(start_gate, upstream):
     assert gate.current() == 500
 
 
+@pytest.mark.parametrize("really, named", [("zstd", "snappy"), ("zstd", None), ("snappy", "zstd")])
+def test_the_body_is_believed_and_not_its_header(start_gate, upstream, really, named):
+    """A vmagent of 1.88 to 1.115 sends what lay in its queue under the header of today (VictoriaMetrics issues 5301, 5344)."""
+    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=1", "--maxDailySeries=1")
+    pack = {"zstd": sized, "snappy": wire.pack}[really]
+    opened = {"zstd": unzstd, "snappy": wire.unpack}[really]
+    headers = [(name, value) for name, value in HEADERS if name != "Content-Encoding"]
+    headers += [("Content-Encoding", named)] if named else []
+    one, two = wire.sampled("up", job="a"), wire.sampled("up", job="b")
+    with gate.client() as client:
+        for body, kept in [(pack(one), one), (pack(one + two), one)]:
+            assert client.request("POST", WRITE, body, headers).status == 204
+            assert opened(upstream.bodies[-1]) == kept
+            assert upstream.requests[-1].get("Content-Encoding") == really
+    assert upstream.bodies[0] == pack(one)
+    assert gate.stats["windows"]["hourly"]["refusedSeries"] == 1
+
+
 def test_what_is_no_zstd_is_refused_and_counts_nothing(gate, upstream):
-    raw = wire.pack(wire.sampled("up", job="a"))
-    whole = sized(wire.unpack(raw))
-    for body, reason in [(raw, "not a valid zstd frame"), (b"", "empty body: not compressed"),
+    whole = sized(wire.sampled("up", job="a"))
+    for body, reason in [(b"\xff" * 9, "not a valid snappy block"), (b"", "empty body: not compressed"),
                          (whole[:-1], "not a valid zstd frame"), (whole + b"x", "not a valid zstd frame"),
                          (sized(b"\xff" * 100), "malformed protobuf")]:
         reply = send(gate, body)
@@ -55,9 +72,11 @@ def test_a_zstd_bomb_is_refused_before_it_goes_off(limited):
     zeros = bytes(64 << 20)
     for bomb, size in ((sized(zeros), "67108864 bytes"), (zstd(zeros), "it goes on")):
         assert len(bomb) < 10_000
-        reply = send(gate, bomb)
-        assert (reply.status, reply.first_line) == \
-            (400, f"decompresses to more than server.maxDecodedBytes: {size}, at most 1048576 bytes")
+        for headers in (HEADERS, recorded.HEADERS):  # named as what it is, and as snappy
+            with gate.client() as client:
+                reply = client.request("POST", WRITE, bomb, headers)
+            assert (reply.status, reply.first_line) == \
+                (400, f"decompresses to more than server.maxDecodedBytes: {size}, at most 1048576 bytes")
 
 
 def test_the_meter_reads_zstd(start_gate):

@@ -137,11 +137,3 @@ def test_a_malformed_request_is_400_and_changes_nothing(gate, upstream):
         assert (upstream.requests, gate.current()) == ([], 0)
 
     check_rows(MALFORMED, is_400, gate)
-
-
-def test_what_stores_read_in_different_ways_is_415(gate, upstream):
-    content_type = "application/x-protobuf; proto=io.prometheus.write.v2.Request"
-    reply = gate.send(body_of({"__name__": "up"}), [("Content-Type", content_type)])
-    assert reply.status == 415
-    assert "ambiguous Content-Type" in reply.first_line
-    assert upstream.requests == []

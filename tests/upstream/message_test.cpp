@@ -61,6 +61,20 @@ TEST_CASE("the host is the upstream's, or the sender's where that is configured"
     CHECK(host_of(none) == "store.test:8428");
 }
 
+TEST_CASE("what a body is can be said in other words than the sender's") {
+    const http::fields headers = sender_headers();
+    const upstream_message made = made_of_request({.headers = headers,
+                                                   .tenant_header = "",
+                                                   .query = "",
+                                                   .body = "",
+                                                   .content_type = "application/x-protobuf",
+                                                   .content_encoding = "zstd"});
+    CHECK(made.http[http::field::content_type] == "application/x-protobuf");
+    CHECK(made.http[http::field::content_encoding] == "zstd");
+    CHECK(made.http.count(http::field::content_encoding) == 1);
+    CHECK(made.http["Digest"] == "sha-256=x");
+}
+
 TEST_CASE("what is said about a body is true of the body that is sent") {
     const http::fields headers = sender_headers();
     const auto made_of = [&](bool changed, bool translated) {
