@@ -51,7 +51,7 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
 serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {
     if (as == role::worker) ingest.emplace(self.io, shared.ingest);
-    offered.routes = make_routes(admin, ingestion_by(ingest));
+    offered.routes = make_routes(admin, ingestion_by(ingest), shared.ingest.settings.tenant_path);
     if (!shared.ingest.settings.admin.listen) return;
     if (as == role::front_desk) people.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
     offered.routes = offered.routes.of(route_kind::ingestion);

@@ -53,7 +53,8 @@ struct store_door {
     bool tls = false;         ///< https
     std::string host{};       ///< IPv4 or IPv6 address (without brackets) or a name
     std::uint16_t port = 0;   ///< 80, or 443 with TLS, when the URL names none
-    secret_text target{};     ///< path and query as they go into the request line; starts with '/', may hold one '?'
+    secret_text target{};     ///< path and query as they go into the request line; starts with '/', may hold one '?'.
+                              ///< The path may have a mark for the tenant, see core/path_tenant.hpp
     std::string authority{};  ///< the Host header: as in the URL
 
     bool operator==(const store_door&) const = default;
@@ -151,7 +152,8 @@ struct config {
     shared_config shared;          ///< gates that have one limit
     unsigned reject_status = 400;  ///< 400, 409 or 429
     std::string tenant_header = "X-Scope-OrgID";
-    bool marker = false;  ///< series are written to the stores that say where data is withheld
+    std::string tenant_path;  ///< tenants.path, see core/path_tenant.hpp; empty: none
+    bool marker = false;      ///< series are written to the stores that say where data is withheld
     state_config state;
     server_config server;
     log_config log;

@@ -2,6 +2,7 @@
 
 #include <sys/un.h>
 
+#include <array>
 #include <boost/url/authority_view.hpp>
 #include <boost/url/ipv4_address.hpp>
 #include <boost/url/ipv6_address.hpp>
@@ -14,6 +15,7 @@
 #include <system_error>
 
 #include "config/wording.hpp"
+#include "core/path_tenant.hpp"
 
 namespace seriesgate {
 namespace {
@@ -92,6 +94,20 @@ std::string check_scheme(const urls::url_view& url) {
     return in_quotes(scheme) + " is not supported, " + std::string{supported};
 }
 
+/// Braces are no characters of a URL: marks for a tenant pass the parser in another spelling.
+constexpr std::array tenant_marks{tenant_mark, account_mark};
+constexpr std::array<std::string_view, 2> encoded_marks{"%7Btenant%7D", "%7Baccount%7D"};
+constexpr std::size_t marked_bytes = 4;  // that the other spelling of one has more
+
+std::string with_marks(std::string_view text, const std::array<std::string_view, 2>& from,
+                       const std::array<std::string_view, 2>& to) {
+    std::string made{text};
+    for (std::size_t i = 0; i < from.size(); ++i)
+        for (auto at = made.find(from[i]); at != std::string::npos; at = made.find(from[i], at + to[i].size()))
+            made.replace(at, from[i].size(), to[i]);
+    return made;
+}
+
 std::string parse_unix_path(std::string_view path, listen_address& target) {
     if (!path.starts_with('/') || path.ends_with('/') || path.find('\0') != std::string_view::npos)
         return in_quotes(path) + " is not the path of a unix socket, such as unix:/run/seriesgate/gate.sock";
@@ -132,7 +148,8 @@ std::string parse_admin_listen(std::string_view text, std::optional<listen_addre
 
 std::string parse_store_url(std::string_view text, store_door& target) {
     // The messages do not repeat the URL: it may hold credentials.
-    const auto url = urls::parse_uri(text);
+    const std::string written = with_marks(text, tenant_marks, encoded_marks);
+    const auto url = urls::parse_uri(written);
     if (!url) return "is not " + std::string{url_form};
     if (auto wrong = check_scheme(*url); !wrong.empty()) return wrong;
     if (!url->has_authority()) return "is not " + std::string{url_form};
@@ -148,16 +165,25 @@ std::string parse_store_url(std::string_view text, store_door& target) {
     if (url->encoded_path().empty()) return "has no path; expected " + std::string{url_form};
     // Boost.URL 1.81 takes what follows the port's digits for the path, `http://a:80x` for example.
     if (!to_std(url->encoded_path()).starts_with('/')) return "is not " + std::string{url_form};
+    const bool has_mark = written != text;
+    const std::string path = with_marks(to_std(url->encoded_path()), encoded_marks, tenant_marks);
+    if (has_mark && (!find_tenant_mark(path) || written.size() != text.size() + marked_bytes))
+        return "may have one {tenant} or {account}, in the place of a whole segment of its path";
 
     target = {.url = text,
               .tls = has_tls,
               .host = std::move(*host),
               .port = *port,
-              .target = to_std(url->encoded_target()),
+              .target = path + std::string{to_std(url->encoded_target()).substr(url->encoded_path().size())},
               .authority = to_std(url->encoded_host())};
     assert(target.target.reveal().starts_with('/') && !target.authority.empty());
     if (!port_text.empty()) target.authority.append(":").append(port_text);
     return "";
+}
+
+bool has_tenant_mark(const store_door& door) {
+    const std::string& target = door.target.reveal();
+    return find_tenant_mark(std::string_view{target}.substr(0, target.find('?'))).has_value();
 }
 
 std::string parse_server_name(std::string_view text, std::string& target) {

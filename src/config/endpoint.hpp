@@ -19,6 +19,9 @@ std::string parse_admin_listen(std::string_view text, std::optional<listen_addre
 /// `http://host[:port]/path[?query]`, or with https.
 std::string parse_store_url(std::string_view text, store_door& target);
 
+/// Whether the path of a store's URL has a mark for the tenant.
+bool has_tenant_mark(const store_door& door);
+
 /// The name that a store's certificate has to have: a host's, or an IP address without brackets. May be empty.
 std::string parse_server_name(std::string_view text, std::string& target);
 

@@ -193,6 +193,7 @@ constexpr config_key keys[]{
     {"onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>},
     {"rejectStatus", at_restart, one<assign_reject_status, &config::reject_status>},
     {"tenants.header", at_restart, one<assign_tenant_header, &config::tenant_header>},
+    {"tenants.path", at_restart, one<assign_tenant_path, &config::tenant_path>},
     {"tenants.mode", at_reload, one<assign_mode, rules, tenants, &tenant_limits::mode>},
     {"tenants.onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>, {}, "onLimit"},
     {"tenants.default.maxHourlySeries", at_reload, series<rules, tenants, fallback, hourly>},

@@ -12,6 +12,7 @@
 
 #include "config/config_file.hpp"
 #include "config/doubts.hpp"
+#include "config/endpoint.hpp"
 #include "config/keys.hpp"
 #include "config/known_keys.hpp"
 #include "config/load_web.hpp"
@@ -62,6 +63,7 @@ class loader {
     void check_listeners();
     [[nodiscard]] bool has_doors() const;
     void check_shared();
+    void check_marker();
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
@@ -153,6 +155,7 @@ void loader::check() {
     check_listeners();
     check_sizes();
     check_shared();
+    check_marker();
     if (!report_.has_errors()) doubt();
 }
 
@@ -196,6 +199,15 @@ void loader::check_listeners() {
     if (value_.listen.port == 0 && value_.listen.unix_path.empty()) return;  // any two free ones
     tell_at_first({{"admin.listen", "is the address of 'listen': leave it out to have all on one"},
                    {"listen", "is the address of 'admin.listen'"}});
+}
+
+// A limit of all tenants has no tenant whose path its markers could be written to.
+void loader::check_marker() {
+    const auto names_tenant = [](const store_door& each) { return has_tenant_mark(each); };
+    const auto is_for_one = [&](const store_config& store) { return std::ranges::any_of(store.doors, names_tenant); };
+    if (value_.marker && (is_for_one(value_.upstream.store) ||
+                          std::ranges::any_of(value_.upstream.replicas, is_for_one, &replica_config::store)))
+        tell_at_first({{"marker", "is not possible with {tenant} or {account} in the URL of a store"}});
 }
 
 // What is missing has not been told if it is there in a wrong way.
@@ -260,6 +272,14 @@ void loader::doubt() {
         if (const auto at = given_.find(key); at != given_.end()) doubt_value(at->second, value_);
     if (value_.marker && value_.upstream.discard)
         tell_at_first({{"marker", "is not used: with 'discard:' nothing is forwarded"}}, severity::warning);
+    const auto is_of_one_account = [](const store_door& each) {
+        return each.target.reveal().starts_with("/insert/") && !has_tenant_mark(each);
+    };
+    if (!value_.tenant_path.empty() && std::ranges::any_of(value_.upstream.store.doors, is_of_one_account))
+        tell_at_first({{"tenants.path",
+                        "names tenants, and upstream.url has one of its own for all of them: write "
+                        "{account} in its place"}},
+                      severity::warning);
     for (const key_remark& each : doubtful_in_shared(value_)) tell(each, severity::warning);
     report_.sort_by_line();
 }

@@ -1,4 +1,5 @@
 #include "config/scalars.hpp"
+#include "core/path_tenant.hpp"
 
 #include <algorithm>
 #include <array>
@@ -182,6 +183,20 @@ std::string assign_tenant_header(std::string_view text, std::string& target) {
     if (!consists_of(text, header_name_characters)) return in_quotes(text) + " is not the name of an HTTP header";
     if (is_one_of(headers_of_one_hop, text))
         return in_quotes(text) + " does not go on to the upstream, so that it would not see the tenant";
+    target = text;
+    return "";
+}
+
+std::string assign_tenant_path(std::string_view text, std::string& target) {
+    constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/{}";
+    const auto pattern = find_tenant_mark(text);
+    const bool is_path = text.starts_with('/') && !text.ends_with('/') && text.find("//") == std::string_view::npos &&
+                         text.find_first_not_of(characters) == std::string_view::npos;
+    const auto has_brace = [](std::string_view part) { return part.find_first_of("{}") != std::string_view::npos; };
+    if (!text.empty() && (!is_path || !pattern || has_brace(pattern->before) || has_brace(pattern->behind)))
+        return in_quotes(text) +
+               " is not a path with {tenant} or {account} in the place of one segment, such as "
+               "/insert/{account}/prometheus/api/v1/write";
     target = text;
     return "";
 }

@@ -60,6 +60,8 @@ std::string assign_mode(std::string_view text, limit_mode& target);
 /// `drop` or `reject`.
 std::string assign_answer(std::string_view text, limit_answer& target);
 /// A status that a sender may be told refusals with.
+/// A path with one `{tenant}` or `{account}` in it, or nothing.
+std::string assign_tenant_path(std::string_view text, std::string& target);
 std::string assign_reject_status(std::string_view text, unsigned& target);
 /// `passthrough` or `v1`.
 std::string assign_protocol(std::string_view text, upstream_protocol& target);

@@ -17,6 +17,8 @@ namespace seriesgate {
 struct header_verdict {
     const route* to = nullptr;        ///< null if there is no such path; known of a request that is rejected, too
     std::optional<reply> rejected{};  ///< nothing: its body is to be read
+    std::string tenant{};             ///< that the path names; empty: it names none
+    bool is_probe = false;            ///< it asks whether the gate is there, brings no data and is counted as none
 };
 
 /// What requests are held against.
@@ -28,7 +30,7 @@ struct request_bounds {
     const inflight_lease& memory;  ///< the request's own
 };
 
-/// Rejects what need not be read to the end. Takes and counts nothing.
+/// Answers probes, and rejects what need not be read to the end. Takes and counts nothing.
 /// @param content_length as announced, if it was.
 header_verdict check_header(const request_header& header, std::optional<std::uint64_t> content_length,
                             const request_bounds& bounds);

@@ -27,13 +27,14 @@ struct incoming_request {
     std::chrono::steady_clock::time_point began = monotonic_clock::now();
     const route* to = nullptr;  ///< once the header is known, if there is such a path
     bool skips_body = false;    ///< it is answered first, and what is left of its body is read then, for nothing
+    bool is_probe = false;      ///< see header_verdict
     identity who{};             ///< once it is known
 
     explicit incoming_request(inflight_room& room) : memory(room) { parser.on_chunk_header(check_chunk_extension); }
 
     /// Of a request whose header is malformed behind its first line, too: who asks with HEAD reads no body.
     [[nodiscard]] bool is_head() const { return parser.get().method() == http::verb::head; }
-    [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion; }
+    [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion && !is_probe; }
 };
 
 /// Whose request it is: the tenant of the user, or else the one that the header names.

@@ -1,6 +1,10 @@
 #include "http/request_head.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
 
 #include "core/ascii.hpp"
 #include "net/transfer_coding.hpp"
@@ -48,7 +52,48 @@ bool is_own_origin(std::string_view origin, std::string_view host, std::span<con
     return is_same_host(authority, host, usual_port) || is_listed(authority, usual_port, hosts);
 }
 
+constexpr std::string_view unreserved_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+
+/// The character that a text such as "%61" stands for, if it may be written as it is.
+/// Source: RFC 3986, section 2.3.
+std::optional<char> unreserved_in(std::string_view encoded) {
+    if (encoded.size() < 3 || encoded.front() != '%') return std::nullopt;
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(encoded.data() + 1, encoded.data() + 3, value, 16);
+    if (error != std::errc{} || end != encoded.data() + 3) return std::nullopt;
+    const char c = static_cast<char>(value);
+    return unreserved_characters.find(c) == std::string_view::npos ? std::nullopt : std::optional{c};
+}
+
+/// `/write` of `http://gate/write`, where that is this host. Others are left as they are.
+std::string_view without_authority(std::string_view target, const request_header& header) {
+    const auto scheme_end = target.find("://");
+    if (target.starts_with('/') || scheme_end == std::string_view::npos) return target;
+    const std::string_view scheme = target.substr(0, scheme_end);
+    const bool is_https = equal_ignoring_case(scheme, "https");
+    if (!is_https && !equal_ignoring_case(scheme, "http")) return target;
+    const std::string_view left = target.substr(scheme_end + 3);
+    const std::string_view authority = left.substr(0, left.find('/'));
+    const auto host = header.find(http::field::host);
+    const bool is_ours = host == header.end() || is_same_host(authority, host->value(), is_https ? ":443" : ":80");
+    if (authority.empty() || authority.find('@') != std::string_view::npos || !is_ours) return target;
+    return authority.size() == left.size() ? "/" : left.substr(authority.size());
+}
+
 }  // namespace
+
+std::string path_meant(const request_header& header) {
+    const std::string_view written = without_authority(path_of(header.target()), header);
+    std::string meant;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        const auto plain = unreserved_in(written.substr(i));
+        if (written[i] == '/' && meant.ends_with('/')) continue;
+        meant += plain.value_or(written[i]);
+        if (plain) i += 2;
+    }
+    if (meant.size() > 1 && meant.ends_with('/')) meant.pop_back();
+    return meant;
+}
 
 std::string_view path_of(std::string_view target) {
     return target.substr(0, target.find('?'));

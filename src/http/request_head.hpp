@@ -17,6 +17,12 @@ std::string_view path_of(std::string_view target);
 /// What stands behind the first '?' of a target.
 std::string_view query_of(std::string_view target);
 
+/// The path that a target means, written in one way. The absolute form counts if its authority is the Host; bytes that
+/// need no `%` are written without; slashes that follow each other are one, and one at the end is none, as with
+/// VictoriaMetrics. All else stays as it is, dots and what `%` hides among them: such a path is nobody's.
+/// Source: RFC 9112, section 3.2.2; RFC 3986, section 6.2.2.2.
+std::string path_meant(const request_header& header);
+
 /// Whether the method is one of a list such as "GET, HEAD". Methods are told by case. Source: RFC 9110, section 9.1.
 bool is_allowed(std::string_view method, std::string_view list);
 

@@ -107,6 +107,10 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     if (const auto length = current.parser.content_length()) announced = *length;
     header_verdict verdict = check_header(current.header, announced, bounds);
     current.to = verdict.to;
+    current.is_probe = verdict.is_probe;
+    // From here on it is as if the header had named it: to who asks for rights, to the limits and to the store.
+    if (!verdict.tenant.empty() && !verdict.rejected)
+        current.header.set(peer.self.shared.tenant_header, verdict.tenant);
     if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
     if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
     return std::move(verdict.rejected);

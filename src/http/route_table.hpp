@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,7 @@ enum class route_kind : std::uint8_t {
 };
 
 struct route {
-    std::string_view path;     ///< whole, without query; a literal
+    std::string_view path;     ///< whole, without query; it outlives the route. May have a mark for the tenant
     std::string_view methods;  ///< as the Allow header wants them: "GET, HEAD"; a literal
     route_kind kind = route_kind::admin;
     request_handler answer;
@@ -39,8 +40,10 @@ class route_table {
     /// Those of one kind.
     [[nodiscard]] route_table of(route_kind kind) const;
 
-    /// @return null if there is no such path.
+    /// @return null if there is no such path. One with a mark for the tenant is not found by that.
     [[nodiscard]] const route* find(std::string_view path) const noexcept;
+    /// The route with such a mark that a path fits. @param tenant replaced by the one that the path names.
+    [[nodiscard]] const route* find_by_tenant(std::string_view path, std::string& tenant) const;
     [[nodiscard]] const std::vector<route>& all() const noexcept { return routes_; }
 };
 

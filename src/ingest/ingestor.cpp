@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "core/path_tenant.hpp"
 #include "ingest/culprits.hpp"
 #include "ingest/left_out.hpp"
 #include "ingest/refusals.hpp"
@@ -43,9 +44,21 @@ ingestor::ingestor(net::io_context& io, ingest_shared& shared)
       pool_(shared.settings, shared.key, shared.labels),
       relay_(io, shared),
       giants_(io, 1, giants_waiting_max) {
+    const upstream_config& upstream = shared.settings.upstream;
+    note_marks(upstream.store);
+    for (const replica_config& each : upstream.replicas) note_marks(each.store);
     if (shared.fleet == nullptr) return;
     claimer_.emplace(io, *shared.fleet);
     teller_.emplace(io, *shared.fleet, *claimer_, shared.limiter, shared.key);
+}
+
+void ingestor::note_marks(const store_config& store) {
+    for (const store_door& each : store.doors) {
+        const std::string& target = each.target.reveal();
+        const auto mark = find_tenant_mark(std::string_view{target}.substr(0, target.find('?')));
+        stands_in_path_ = stands_in_path_ || mark.has_value();
+        is_account_ = is_account_ || (mark && mark->is_account);
+    }
 }
 
 net::awaitable<void> ingestor::maintain() {
@@ -66,6 +79,7 @@ net::awaitable<void> ingestor::tell_untold() {
 net::awaitable<reply> ingestor::answer(http_request& request) {
     shared_.metrics.received_bytes.add(request.body.size());
     if (goes_in_circles(request.headers)) co_return looped();
+    if (auto wrong = tenant_fault(request.tenant)) co_return std::move(*wrong);
     if (asks_for_zstd(request)) co_return co_await relay_.ask_for_zstd(request);
     const media kind = media_of(request.headers, request.body);
     if (!kind.fault.empty()) co_return unsupported_media(kind.fault);
@@ -79,6 +93,19 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     if (sent.forward != forwarding::nothing) made = co_await send(request, sent);
     complete(request, sent, made);
     co_return made;
+}
+
+/// The answer to a tenant that has no budget, or no place in a store's URL.
+std::optional<reply> ingestor::tenant_fault(std::string_view tenant) const {
+    if (tenant.size() > tenant_bytes_max)
+        return rejection(reject_reason::too_large, 400,
+                         fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
+    const bool fits = (!stands_in_path_ || fits_path(tenant, false)) && (!is_account_ || fits_path(tenant, true));
+    if (fits) return std::nullopt;
+    return rejection(
+        reject_reason::invalid_http, 400,
+        fmt::format("the tenant \"{}\" cannot stand in the URL of the store: it is {}", shown_in_answer(tenant),
+                    is_account_ ? "an account, 7 or 7:1" : "letters, digits, -, ., _, ~ and :"));
 }
 
 /// What was counted as received is counted as failed where memory runs out on the way.
@@ -98,9 +125,6 @@ net::awaitable<reply> ingestor::send(const http_request& request, const outgoing
 net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request, const media& kind) {
     try {
         const std::string_view tenant = request.tenant;
-        if (tenant.size() > tenant_bytes_max)
-            co_return rejection(reject_reason::too_large, 400,
-                                fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
         if (!relay_.take_room(request)) co_return overloaded(request.memory.use());
         const work_pool::lease work = pool_.take(request.memory);
         const auto decoded = co_await read(request, kind, *work);

@@ -27,6 +27,8 @@ class ingestor {
     fair_queue giants_;               // by address, one after the other: the worker has others to serve
     std::optional<claimer> claimer_;  // in a fleet, as
     std::optional<teller> teller_;
+    bool stands_in_path_ = false;  // a store's URL names the tenant, see core/path_tenant.hpp
+    bool is_account_ = false;      // and as an account
 
   public:
     ingestor(net::io_context& io, ingest_shared& shared);
@@ -47,6 +49,8 @@ class ingestor {
     net::awaitable<reply> answer(http_request& request);
 
   private:
+    void note_marks(const store_config& store);
+    [[nodiscard]] std::optional<reply> tenant_fault(std::string_view tenant) const;
     net::awaitable<result<outgoing, reply>> prepare(http_request& request, const media& kind);
     result<outgoing, reply> make(const decided_request& request, request_work& work);
     net::awaitable<result<bytes_view, reply>> read(const http_request& request, const media& kind, request_work& work);

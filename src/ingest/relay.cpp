@@ -62,6 +62,7 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
     const upstream_request message{.headers = from.headers,
                                    .tenant_header = settings_.tenant_header,
                                    .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                   .path_tenant = from.tenant,
                                    .keeps_authorization = !from.authorization_is_ours,
                                    .query = query,
                                    .body = *sent.body,
@@ -90,6 +91,7 @@ net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
     const upstream_request question{.headers = from.headers,
                                     .tenant_header = settings_.tenant_header,
                                     .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+                                    .path_tenant = from.tenant,
                                     .keeps_authorization = !from.authorization_is_ours,
                                     .query = zstd_question,
                                     .body = {}};

@@ -1,14 +1,19 @@
 #include "upstream/message.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/verb.hpp>
 
+#include "core/path_tenant.hpp"
 #include "upstream/headers.hpp"
 
 namespace seriesgate {
 namespace {
 
-std::string target_of(const store_door& door, std::string_view query) {
+std::string target_of(const store_door& door, std::string_view query, std::string_view tenant) {
     std::string target = door.target.reveal();
+    const std::size_t path_end = std::min(target.find('?'), target.size());
+    if (const auto mark = find_tenant_mark(std::string_view{target}.substr(0, path_end)))
+        target = std::string{mark->before}.append(tenant).append(mark->behind).append(target, path_end);
     if (query.empty()) return target;
     target += target.find('?') == std::string::npos ? '?' : '&';
     target += query;
@@ -21,10 +26,11 @@ upstream_message make_message(const upstream_config& settings, const store_door&
                               const upstream_request& request) {
     const auto host = request.headers.find(http::field::host);
     const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
-    upstream_message made{.http = {http::verb::post, target_of(door, request.query), 11},
+    upstream_message made{.http = {http::verb::post, target_of(door, request.query, request.path_tenant), 11},
                           .body_owner = request.body_owner,
                           .to = &door,
                           .query = std::string{request.query},
+                          .tenant = std::string{request.path_tenant},
                           .shows_us = request.for_replica,
                           .keeps_host = keeps_host};
     auto& message = made.http;
@@ -52,7 +58,7 @@ upstream_message make_message(const upstream_config& settings, const store_door&
 void readdress(upstream_message& message, const store_door& door) {
     if (message.to == &door) return;
     message.to = &door;
-    message.http.target(target_of(door, message.query));
+    message.http.target(target_of(door, message.query, message.tenant));
     if (message.keeps_host) return;
     http::fields others;
     for (const auto& field : message.http.base())

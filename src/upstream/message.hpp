@@ -19,6 +19,7 @@ struct upstream_message {
     std::shared_ptr<const void> body_owner;
     const store_door* to;   ///< whom it is for
     std::string query;      ///< of the sender's, what goes on
+    std::string tenant{};   ///< for doors that name it in their path
     bool shows_us = false;  ///< whom the store lets in is us, and not the sender
     bool keeps_host;        ///< the sender's Host, see upstream_config::host_header
 

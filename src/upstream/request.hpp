@@ -17,6 +17,7 @@ struct upstream_request {
     const http::fields& headers;      ///< the sender's, as they came
     std::string_view tenant_header;   ///< its name
     std::string_view tenant{};        ///< to be named in place of what the header says; empty: as it says
+    std::string_view path_tenant{};   ///< whose request it is, for a URL that names the tenant in its path
     bool keeps_authorization = true;  ///< the sender's Authorization header is for the store
     bool for_replica = false;         ///< the sender's Authorization and Cookie are for the first store
     std::string_view query;           ///< what of the sender's query string goes on, without '?'; may be empty

@@ -38,6 +38,8 @@ TEST_CASE("the paths of the documentation are there, and no others") {
                              expected{"/api/v1/push", "POST", route_kind::ingestion},
                              expected{"/api/prom/push", "POST", route_kind::ingestion},
                              expected{"/api/v1/receive", "POST", route_kind::ingestion},
+                             expected{"/prometheus/api/v1/write", "POST", route_kind::ingestion},
+                             expected{"/prometheus/api/v1/push", "POST", route_kind::ingestion},
                              expected{"/", "GET, HEAD", route_kind::admin},
                              expected{"/health", "GET, HEAD", route_kind::admin},
                              expected{"/-/healthy", "GET, HEAD", route_kind::admin},

@@ -33,6 +33,16 @@ TEST_CASE("markers without a store are doubtful") {
     CHECK(warnings_of("marker: true\n", {{"upstream.url", "http://store/w"}}) == lines{});
 }
 
+TEST_CASE("tenants in the path that the store's URL does not have are doubtful") {
+    const std::string text = "tenants: {path: '/insert/{account}/prometheus/api/v1/write'}\n";
+    const auto told = [&](const std::string& url) { return warnings_of(text, {{"upstream.url", url}}); };
+    CHECK(told("http://vminsert:8480/insert/0/prometheus/api/v1/write") ==
+          lines{"c.yaml:1: warning: tenants.path: names tenants, and upstream.url has one of its own for all of them: "
+                "write {account} in its place"});
+    CHECK(told("http://vminsert:8480/insert/{account}/prometheus/api/v1/write") == lines{});
+    CHECK(told("http://mimir:9009/api/v1/push") == lines{});
+}
+
 TEST_CASE("a limit of the day below that of the hour is doubted wherever it stands") {
     CHECK(warnings_of("maxHourlySeries: 10\nmaxDailySeries: 9\n") ==
           lines{"c.yaml:2: warning: maxDailySeries: " + below});

@@ -59,6 +59,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "rejectStatus: 400\n"
           "tenants:\n"
           "  header: X-Scope-OrgID\n"
+          "  path: ''\n"
           "  mode: enforce\n"
           "  onLimit: drop\n"
           "  default: {maxHourlySeries: 0, maxDailySeries: 0}\n"

@@ -80,6 +80,21 @@ TEST_CASE("a port out of range is told as such") {
     CHECK(upstream_error("http://a:0/w") == "port '0' is not between 1 and 65535");
 }
 
+TEST_CASE("the path of a store's URL may have the tenant in it") {
+    const store_door door = door_at("http://vminsert:8480/insert/{account}/prometheus/api/v1/write?a=b");
+    CHECK(door.target == "/insert/{account}/prometheus/api/v1/write?a=b");
+    CHECK(door.authority == "vminsert:8480");
+    CHECK(has_tenant_mark(door));
+    CHECK(has_tenant_mark(door_at("https://a/{tenant}")));
+    CHECK_FALSE(has_tenant_mark(door_at("http://a/w?b=%7Btenant%7D")));
+    const std::string wrong = "may have one {tenant} or {account}, in the place of a whole segment of its path";
+    for (const auto* url : {"http://a/{tenant}/{tenant}", "http://a/{tenant}/{account}", "http://a/x{tenant}/w",
+                            "http://a/w?t={tenant}", "http://a/{tenant}/w?t={tenant}"})
+        CHECK(upstream_error(url) == wrong);
+    for (const auto* url : {"http://{tenant}/w", "http://a/{other}/w", "http://a/{tenant/w"})
+        CHECK(upstream_error(url).starts_with(url[7] == '{' ? "" : "is not a URL"));
+}
+
 TEST_CASE("a path to listen on is that of a unix socket") {
     CHECK(listen_at("unix:/run/gate.sock") == listen_address{.host = "", .port = 0, .unix_path = "/run/gate.sock"});
     const std::string longest = "/" + std::string(106, 'x');

@@ -37,6 +37,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"onLimit", "reject"},
     {"rejectStatus", "429"},
     {"tenants.header", "X-Other"},
+    {"tenants.path", "\"/insert/{account}/prometheus/api/v1/write\""},
     {"tenants.mode", "observe"},
     {"tenants.onLimit", "reject"},
     {"tenants.default.maxHourlySeries", "1"},

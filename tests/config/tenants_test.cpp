@@ -6,6 +6,18 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+TEST_CASE("the path of tenants is a path with one mark") {
+    const auto error = [](const std::string& path) { return errors_of("tenants: {path: '" + path + "'}\n", discard); };
+    for (const auto* path : {"", "/insert/{account}/prometheus/api/v1/write", "/{tenant}/api/v1/push", "/w/{tenant}"})
+        CHECK(error(path) == lines{});
+    for (const std::string path :
+         {"/w", "w/{tenant}", "/{tenant}/", "//{tenant}", "/a{tenant}", "/{tenant}/{tenant}", "/{tenant}/{account}",
+          "/{tenant}?a", "/{tenant}/%61", "/{tenant}/a b", "/{x}/{tenant}"})
+        CHECK(error(path) == lines{"c.yaml:1: tenants.path: '" + path +
+                                   "' is not a path with {tenant} or {account} in the place of one segment, such as "
+                                   "/insert/{account}/prometheus/api/v1/write"});
+}
+
 TEST_CASE("tenants have a default and overrides") {
     const config read = loaded(
         "tenants:\n"

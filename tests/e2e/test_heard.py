@@ -62,7 +62,8 @@ def chunked(size):
     return head(headers=headers) + b"%x\r\n" % size + bytes(size) + b"\r\n0\r\n\r\n"
 
 
-PATHS = "/api/v1/write, /api/v1/push, /api/prom/push, /api/v1/receive"
+PATHS = ("/api/v1/write, /api/v1/push, /api/prom/push, /api/v1/receive, /prometheus/api/v1/write, "
+         "/prometheus/api/v1/push")
 
 # What is sent: (how, status, reason, what is said, whether its path is known by then).
 REJECTED = {

@@ -121,16 +121,63 @@ TEST_CASE("a path that there is not is 404, whatever the method") {
 
 TEST_CASE("another method than the path takes is 405, and the answer says which it takes") {
     scene at;
-    const auto read = at.check(http::verb::get, "/write");
+    const auto read = at.check(http::verb::put, "/write");
     REQUIRE(read.rejected);
     CHECK(read.to == at.routes.find("/write"));  // so that it is counted among the requests
     CHECK(read.rejected->status == 405);
     CHECK(read.rejected->rejected == reject_reason::method_not_allowed);
-    CHECK(read.rejected->headers[http::field::allow] == "POST");
-    CHECK(read.rejected->text() == "method not allowed: this path takes POST, not GET\n");
+    CHECK(read.rejected->headers[http::field::allow] == "GET, HEAD, POST, OPTIONS");
+    CHECK(read.rejected->text() == "method not allowed: this path takes POST, not PUT\n");
     const auto written = at.check(http::verb::post, "/tell");
     REQUIRE(written.rejected);
-    CHECK(written.rejected->headers[http::field::allow] == "GET, HEAD");
+    CHECK(written.rejected->headers[http::field::allow] == "GET, HEAD, OPTIONS");
+}
+
+TEST_CASE("who only asks whether the gate is there is answered, and brings no data") {
+    struct row {
+        http::verb method;
+        std::string_view target;
+        unsigned status;
+        std::string_view allow;
+    };
+    const auto get = http::verb::get, head = http::verb::head, options = http::verb::options;
+    scene at;
+    for (const auto& [method, target, status, allow] :
+         std::initializer_list<row>{{get, "/write", 200, ""},
+                                    {head, "/write?x", 200, ""},
+                                    {options, "/", 204, "GET, HEAD, OPTIONS"},
+                                    {options, "*", 204, "GET, HEAD, POST, OPTIONS"},
+                                    {options, "/tell", 204, "GET, HEAD, OPTIONS"},
+                                    {options, "/write/", 204, "GET, HEAD, POST, OPTIONS"}}) {
+        const auto verdict = at.check(method, target);
+        REQUIRE(verdict.rejected);
+        CHECK(verdict.is_probe);
+        CHECK(verdict.rejected->status == status);
+        CHECK_FALSE(verdict.rejected->rejected);
+        CHECK(verdict.rejected->headers[http::field::allow] == allow);
+    }
+    CHECK(at.check(options, "/other").rejected->status == 404);
+    CHECK(at.check(http::verb::post, "*").rejected->status == 404);
+    CHECK(at.check(options, "/write").to == at.routes.find("/write"));  // so that it is known whose right it takes
+    CHECK_FALSE(at.check(http::verb::post, "/write").is_probe);
+}
+
+TEST_CASE("a path that is written in another way is the same path") {
+    scene at;
+    for (const auto* target : {"//write", "/write/", "///write//?a=b", "/%77rite", "http://gate:9201/write",
+                               "HTTP://GATE:9201//write?x", "https://gate:9201/write"})
+        CHECK(at.check(http::verb::post, target).to == at.routes.find("/write"));
+    CHECK(at.check(http::verb::get, "http://gate:9201").to == at.routes.find("/"));
+    CHECK(at.check(http::verb::get, "http://gate:9201/?x").to == at.routes.find("/"));
+    for (const auto* target :
+         {"/./write", "/x/../write", "/%2Fwrite", "/write%20", "/%7", "/write%", "/Write", "write", "/write;a",
+          "/write#", "http://gate:9202/write", "http://gate/write", "ftp://gate:9201/write", "http:///write",
+          "http://me@gate:9201/write", "http:/write", "/%2e/write"})
+        CHECK(at.check(http::verb::post, target).to == nullptr);
+    request_header old = scene::sound(http::verb::post, "http://gate/write");
+    old.version(10);
+    old.erase(http::field::host);
+    CHECK(at.check(old).to == at.routes.find("/write"));
 }
 
 TEST_CASE("a header with a fault is 400 before anything else, and the last of its connection") {

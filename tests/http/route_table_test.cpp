@@ -32,6 +32,22 @@ TEST_CASE("a path is found whole and as it is written") {
         CHECK(routes.find(path) == nullptr);
 }
 
+TEST_CASE("a path with a tenant is found by its form, and never as it is written") {
+    const route_table routes{{"/insert/{account}/write", "POST", route_kind::ingestion, take},
+                             {"/insert/7/tell", "GET, HEAD", route_kind::admin, tell}};
+    std::string tenant;
+    CHECK(routes.find_by_tenant("/insert/7:0/write", tenant) == &routes.all().front());
+    CHECK(tenant == "7");
+    tenant.clear();
+    for (const auto* path : {"/insert/{account}/write", "/insert/a/write", "/insert/7/tell", "/write", ""}) {
+        CHECK(routes.find_by_tenant(path, tenant) == nullptr);
+        CHECK(tenant.empty());
+    }
+    CHECK(routes.find("/insert/{account}/write") == nullptr);
+    CHECK(routes.find("/insert/7/write") == nullptr);
+    CHECK(routes.find("/insert/7/tell") != nullptr);
+}
+
 TEST_CASE("a route's handler answers, and may take the body") {
     const route_table routes{{"/write", "POST", route_kind::ingestion, take}};
     asked_request asked{.body = "some bytes"};

@@ -163,8 +163,10 @@ TEST_CASE("who rejects returns why, and the session counts it once") {
 
 TEST_CASE("what is rejected on a path of ingestion is among its requests, and what has no path is not") {
     scene at;
-    CHECK(at.heard_after(last("GET /write")).starts_with("HTTP/1.1 405 "));
+    CHECK(at.heard_after(last("PUT /write")).starts_with("HTTP/1.1 405 "));
     CHECK(at.metrics.requests[405].value() == 1);
+    CHECK(at.heard_after(last("GET /write")).starts_with("HTTP/1.1 200 "));
+    CHECK(at.heard_after(last("OPTIONS /write")).starts_with("HTTP/1.1 204 "));
     CHECK(at.heard_after(last("GET /other")).starts_with("HTTP/1.1 404 "));
     CHECK(at.heard_after("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
     CHECK(at.heard_after(last("PUT /tell")).starts_with("HTTP/1.1 405 "));

@@ -162,19 +162,19 @@ def test_another_method_on_an_ingestion_path_is_405(served):
     def is_405(method, path):
         before = served.counted()
         reply = served.request(method, path)
-        assert (reply.status, reply.get("Allow")) == (405, "POST")
+        assert (reply.status, reply.get("Allow")) == (405, "GET, HEAD, POST, OPTIONS")
         assert_explained(reply)
         assert (served.upstream.requests, served.counted()) == ([], before)
         served.serves()
 
-    served.check_rows(crossed(["GET", "PUT", "DELETE", "OPTIONS", "BREW"],
+    served.check_rows(crossed(["PUT", "DELETE", "BREW"],
                               ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"]), is_405)
 
 
 def test_another_method_on_an_admin_path_is_405(served):
     def is_405(method, path):
         reply = served.request(method, path)
-        assert (reply.status, reply.get("Allow")) == (405, "GET, HEAD") and b"this path takes GET, HEAD" in reply.body
+        assert (reply.status, reply.get("Allow")) == (405, "GET, HEAD, OPTIONS") and b"this path takes GET, HEAD" in reply.body
         served.serves()
 
     served.check_rows(crossed(["POST", "PUT", "DELETE"],
@@ -191,8 +191,8 @@ def test_an_unknown_path_is_404(served):
         served.serves()
 
     served.check_rows(crossed(["GET", "POST"],
-                              ["//", "/index.html", "/api/v1/writes", "/api/v1/write/", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
-                               "/api/v1/query", "//api/v1/write", "/API/V1/WRITE"]), is_404)
+                              ["/index.html", "/api/v1/writes", "/api/v1/./write", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
+                               "/api/v1/query", "/api%2fv1/write", "/API/V1/WRITE"]), is_404)
 
 
 # --- HTTP itself

@@ -77,7 +77,7 @@ def test_it_is_shown_as_text_and_to_those_who_only_look(start_gate):
         head = connection.request("HEAD", "/config")
     assert (head.status, head.body, head.get("Content-Length")) == (200, b"", str(len(reply.body)))
     refused = gate.post("/config")
-    assert (refused.status, refused.get("Allow")) == (405, "GET, HEAD")
+    assert (refused.status, refused.get("Allow")) == (405, "GET, HEAD, OPTIONS")
 
 
 def test_a_file_of_a_megabyte_is_shown_whole(start_gate):

@@ -11,7 +11,8 @@ from upstream import holding
 from waiting import eventually
 
 GOOD = recorded.bodies("metadata-v1")[0]
-INGESTION = ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"]
+INGESTION = ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive", "/prometheus/api/v1/write",
+             "/prometheus/api/v1/push"]
 READ = ["/", "/health", "/-/healthy", "/-/ready", "/stats", "/metrics", "/config"]
 APART = "--admin.listen=127.0.0.1:0"
 
@@ -37,11 +38,11 @@ def test_every_path_is_answered_where_it_belongs_and_404_elsewhere(limited, two)
     elsewhere = 404 if two else None
     table = [(method, path, at_listen, at_admin)
              for method, paths, at_listen, at_admin in [
-                 ("POST", INGESTION, 204, elsewhere or 204), ("GET", INGESTION, 405, elsewhere or 405),
+                 ("POST", INGESTION, 204, elsewhere or 204), ("GET", INGESTION, 200, elsewhere or 200),
                  ("GET", READ, elsewhere or 200, 200), ("HEAD", READ, elsewhere or 200, 200),
                  ("POST", READ, elsewhere or 405, 405), ("POST", ["/-/reload"], elsewhere or 200, 200),
                  ("GET", ["/-/reload"], elsewhere or 405, 405), ("GET", ["/nowhere"], 404, 404),
-                 ("POST", ["/nowhere"], 404, 404)]
+                 ("POST", ["/nowhere"], 404, 404), ("OPTIONS", ["/", "*"], 204, 204)]
              for path in paths]
     for method, path, at_listen, at_admin in table:
         body = GOOD if path in INGESTION and method == "POST" else b""

@@ -160,5 +160,5 @@ def test_only_a_post_reloads(limited, method):
     gate.config_file.write_text("maxHourlySeries: 5\n")
     with gate.client() as client:
         reply = client.request(method, "/-/reload")
-    assert (reply.status, reply.get("Allow")) == (405, "POST")
+    assert (reply.status, reply.get("Allow")) == (405, "POST, OPTIONS")
     assert gate.stats["windows"]["hourly"]["maxSeries"] == 3

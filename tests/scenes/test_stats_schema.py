@@ -65,7 +65,8 @@ def test_a_gate_that_rejects_everything(limited, upstream):
     assert gate.send(b"no snappy").status == 400
     assert gate.send(b"x" * 2000).status == 400
     assert gate.send(b"", [("Content-Type", "text/plain")]).status == 415
-    assert gate.get("/api/v1/write").status == 405
+    with gate.client() as client:
+        assert client.request("PUT", "/api/v1/write").status == 405
     assert gate.get("/nowhere").status == 404
     assert gate.get("/stats?x=1").status == 400
     requests = validate(gate)["requests"]

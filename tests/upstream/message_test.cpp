@@ -45,6 +45,22 @@ TEST_CASE("the sender's query goes behind that of the upstream's URL") {
     CHECK(target_of("a=1") == "/api/v1/write?token=x&a=1");
 }
 
+TEST_CASE("the tenant goes into the path of a URL that has a place for it, at every door") {
+    const http::fields headers;
+    upstream_config with = settings();
+    with.store.doors = {{.target = "/insert/{account}/prometheus/api/v1/write?a=b", .authority = "one"},
+                        {.target = "/{tenant}", .authority = "two"},
+                        {.target = "/write?t={tenant}", .authority = "three"}};
+    const upstream_request request{
+        .headers = headers, .tenant_header = "", .path_tenant = "7:1", .query = "c=d", .body = ""};
+    upstream_message made = make_message(with, with.store.doors[0], request);
+    CHECK(made.http.target() == "/insert/7:1/prometheus/api/v1/write?a=b&c=d");
+    readdress(made, with.store.doors[1]);
+    CHECK(made.http.target() == "/7:1?c=d");
+    readdress(made, with.store.doors[2]);
+    CHECK(made.http.target() == "/write?t={tenant}&c=d");
+}
+
 TEST_CASE("the host is the upstream's, or the sender's where that is configured") {
     const http::fields headers = sender_headers();
     const http::fields none;

@@ -1,0 +1,75 @@
+#include "core/path_tenant.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+#include "core/ascii.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:";
+
+/// Of digits alone. @return nothing for what is no number of 32 bits.
+std::optional<std::uint32_t> account_number(std::string_view digits) {
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc{} && end == digits.data() + digits.size() ? std::optional{number} : std::nullopt;
+}
+
+std::optional<std::string> account_in(std::string_view name) {
+    const auto colon = name.find(':');
+    const auto account = account_number(name.substr(0, colon));
+    const auto project = colon == std::string_view::npos ? 0 : account_number(name.substr(colon + 1));
+    if (!account || !project) return std::nullopt;
+    return std::to_string(*account) + (*project == 0 ? "" : ":" + std::to_string(*project));
+}
+
+/// A colon may be written as "%3A", which servers that decode paths read as the same.
+std::string with_colons(std::string_view segment) {
+    std::string made;
+    for (std::size_t i = 0; i < segment.size(); ++i) {
+        const bool is_colon = equal_ignoring_case(segment.substr(i, 3), "%3a");
+        made += is_colon ? ':' : segment[i];
+        if (is_colon) i += 2;
+    }
+    return made;
+}
+
+}  // namespace
+
+std::optional<tenant_pattern> find_tenant_mark(std::string_view path) {
+    std::optional<tenant_pattern> found;
+    for (const std::string_view mark : {tenant_mark, account_mark}) {
+        const auto at = path.find(mark);
+        if (at == std::string_view::npos) continue;
+        const std::string_view before = path.substr(0, at), behind = path.substr(at + mark.size());
+        const bool is_whole = before.ends_with('/') && (behind.empty() || behind.starts_with('/'));
+        if (found || !is_whole || behind.find(mark) != std::string_view::npos) return std::nullopt;
+        found = tenant_pattern{.before = before, .behind = behind, .is_account = mark == account_mark};
+    }
+    return found;
+}
+
+std::optional<std::string> tenant_in_segment(std::string_view segment, bool is_account) {
+    std::string name = with_colons(segment);
+    if (name.find_first_not_of(name_characters) != std::string::npos) return std::nullopt;
+    if (name.find_first_not_of('.') == std::string::npos) return std::nullopt;
+    return is_account ? account_in(name) : std::optional{std::move(name)};
+}
+
+std::optional<std::string> tenant_in_path(std::string_view path, const tenant_pattern& pattern) {
+    if (path.size() < pattern.before.size() + pattern.behind.size()) return std::nullopt;
+    if (!path.starts_with(pattern.before) || !path.ends_with(pattern.behind)) return std::nullopt;
+    path.remove_prefix(pattern.before.size());
+    path.remove_suffix(pattern.behind.size());
+    return tenant_in_segment(path, pattern.is_account);
+}
+
+bool fits_path(std::string_view tenant, bool is_account) {
+    return tenant_in_segment(tenant, is_account) == tenant;
+}
+
+}  // namespace seriesgate
