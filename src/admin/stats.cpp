@@ -21,16 +21,11 @@ namespace {
 namespace json = boost::json;
 
 json::object to_json(const window_figures& window) {
-    return {{"start", utc(window.span.start)},
-            {"end", utc(window.span.end)},
-            {"maxSeries", window.series_max},
-            {"currentSeries", window.series_current},
-            {"refusedSeries", window.series_refused},
-            {"refusedSeriesExact", window.refused_is_exact},
-            {"refusedSamples", window.samples_refused},
-            {"overLimitSeries", window.series_over_limit},
-            {"cutSeries", window.series_cut},
-            {"falsePositiveRate", window.false_positive_rate},
+    return {{"start", utc(window.span.start)},          {"end", utc(window.span.end)},
+            {"maxSeries", window.series_max},           {"currentSeries", window.series_current},
+            {"refusedSeries", window.series_refused},   {"refusedSeriesExact", window.refused_is_exact},
+            {"refusedSamples", window.samples_refused}, {"overLimitSeries", window.series_over_limit},
+            {"cutSeries", window.series_cut},           {"falsePositiveRate", window.false_positive_rate},
             {"filterBytes", window.filter_bytes}};
 }
 
