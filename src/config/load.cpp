@@ -67,6 +67,7 @@ class loader {
     void check_sizes();
     void tell_request_too_large(const server_config& server);
     void doubt();
+    void doubt_reject_status();
     void doubt_maxima(std::string_view hourly_key, std::string_view daily_key, const series_maxima& maxima);
 
     void tell(const key_remark& remark, severity as);
@@ -272,6 +273,7 @@ void loader::doubt() {
         if (const auto at = given_.find(key); at != given_.end()) doubt_value(at->second, value_);
     if (value_.marker && value_.upstream.discard)
         tell_at_first({{"marker", "is not used: with 'discard:' nothing is forwarded"}}, severity::warning);
+    if (!set_.contains("rejectStatus")) doubt_reject_status();
     const auto is_of_one_account = [](const store_door& each) {
         return each.target.reveal().starts_with("/insert/") && !has_tenant_mark(each);
     };
@@ -292,6 +294,22 @@ void loader::doubt_maxima(std::string_view hourly_key, std::string_view daily_ke
         tell_at_first({{hourly_key, wrong}}, severity::warning);
     if (const std::string wrong = doubt_of_reach(maxima.daily, global.daily, "maxDailySeries"); !wrong.empty())
         tell_at_first({{daily_key, wrong}}, severity::warning);
+}
+
+// At what asks for the answer. Who has chosen 400 knows the senders.
+void loader::doubt_reject_status() {
+    const auto rejects = [](const auto& answer) { return answer == limit_answer::reject; };
+    const limit_rules& rules = value_.rules;
+    const std::string why =
+        "is told with 400 as long as rejectStatus is not set: a vmagent that gets it sends that request again, and "
+        "then "
+        "snappy in place of zstd until its restart; 409 does neither";
+    if (rejects(rules.tenants.answer)) return tell({{"tenants.onLimit", "onLimit"}, why}, severity::warning);
+    if (std::ranges::any_of(rules.limits, rejects, &label_limit::answer))
+        return tell({{"limits"}, why}, severity::warning);
+    const auto& answers = rules.tenants.answers;
+    if (std::ranges::any_of(answers, [&](const auto& each) { return rejects(each.second); }))
+        tell({{"tenants.overrides"}, why}, severity::warning);
 }
 
 void loader::tell(const key_remark& remark, severity as) {

@@ -33,6 +33,23 @@ TEST_CASE("markers without a store are doubtful") {
     CHECK(warnings_of("marker: true\n", {{"upstream.url", "http://store/w"}}) == lines{});
 }
 
+TEST_CASE("an answer of 400 that nobody has chosen is doubtful, for what vmagent makes of it") {
+    const std::string why =
+        "is told with 400 as long as rejectStatus is not set: a vmagent that gets it sends that request again, and "
+        "then "
+        "snappy in place of zstd until its restart; 409 does neither";
+    CHECK(warnings_of("onLimit: reject\n") == lines{"c.yaml:1: warning: onLimit: " + why});
+    CHECK(warnings_of("onLimit: drop\ntenants: {onLimit: reject}\n") ==
+          lines{"c.yaml:2: warning: tenants.onLimit: " + why});
+    CHECK(warnings_of("limits: [{name: a, each: [b], maxHourlySeries: 1, onLimit: reject}]\n") ==
+          lines{"c.yaml:1: warning: limits: " + why});
+    CHECK(warnings_of("tenants: {overrides: {a: {onLimit: reject}}}\n") ==
+          lines{"c.yaml:1: warning: tenants.overrides: " + why});
+    for (const auto* chosen : {"400", "409", "429"})
+        CHECK(warnings_of("onLimit: reject\nrejectStatus: " + std::string{chosen} + "\n") == lines{});
+    CHECK(warnings_of("onLimit: reject\ntenants: {onLimit: drop}\n") == lines{});
+}
+
 TEST_CASE("tenants in the path that the store's URL does not have are doubtful") {
     const std::string text = "tenants: {path: '/insert/{account}/prometheus/api/v1/write'}\n";
     const auto told = [&](const std::string& url) { return warnings_of(text, {{"upstream.url", url}}); };
@@ -41,6 +58,8 @@ TEST_CASE("tenants in the path that the store's URL does not have are doubtful")
                 "write {account} in its place"});
     CHECK(told("http://vminsert:8480/insert/{account}/prometheus/api/v1/write") == lines{});
     CHECK(told("http://mimir:9009/api/v1/push") == lines{});
+    CHECK(errors_of("marker: true\n", {{"upstream.url", "http://vminsert:8480/insert/{account}/w"}}) ==
+          lines{"c.yaml:1: marker: is not possible with {tenant} or {account} in the URL of a store"});
 }
 
 TEST_CASE("a limit of the day below that of the hour is doubted wherever it stands") {
