@@ -17,6 +17,7 @@
 #include "config/known_keys.hpp"
 #include "config/load_web.hpp"
 #include "config/own_address.hpp"
+#include "config/secret_files.hpp"
 #include "config/shared_checks.hpp"
 #include "config/store_checks.hpp"
 #include "config/units.hpp"
@@ -355,6 +356,8 @@ void add_web_config(load_outcome& to) {
 load_outcome load_config(const std::optional<std::string>& file, const overrides& flags) {
     load_outcome loaded = load_main_file(file, flags);
     add_web_config(loaded);
+    if (loaded.ok())
+        std::ranges::move(doubtful_secret_files(loaded.value, file.value_or("")), std::back_inserter(loaded.warnings));
     return loaded;
 }
 

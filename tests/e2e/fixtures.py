@@ -94,6 +94,7 @@ def start_gate(tmp_path):
         file = None
         if config is not None:
             file = tmp_path / f"gate-{next(ordinals)}.yaml"
+            file.touch(0o600)  # for the secrets that some have in it
             file.write_text(config)
         gate = Gate(*flags, config_file=file, **how)
         started.append(gate)
@@ -123,6 +124,7 @@ def guarded(tmp_path, start_gate, upstream):
     """guarded(text, *flags): a gate with that web configuration in front of the stub upstream."""
     def start(text, *flags, **how):
         file = tmp_path / "web.yml"
+        file.touch(0o600)
         file.write_text(text)
         return start_gate(f"--web.config.file={file}", f"--upstream.url={upstream.url}", *flags, **how)
 

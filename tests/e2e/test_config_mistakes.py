@@ -303,6 +303,7 @@ def test_a_secret_that_cannot_be_read_is_named(tmp_path, file):
     text = f"fingerprint: {{secretFile: '{secret}'}}\n"
     assert why_it_cannot_serve(start_with(file, text)) == (
         f"fingerprint.secretFile: cannot read {secret}: No such file or directory")
+    secret.touch(0o600)
     secret.write_bytes(b"short")
     assert why_it_cannot_serve(start_with(file, text)) == (
         f"fingerprint.secretFile: {secret}: a secret of 5 bytes, at least 32 are needed")

@@ -57,6 +57,7 @@ def test_a_file_that_holds_no_token_is_told_without_what_it_holds(tmp_path):
 
 def test_the_example_of_the_document_passes(tmp_path):
     example, = documents.blocks("yml")
+    (tmp_path / "web.yml").touch(0o600), (tmp_path / "shop.token").touch(0o600)
     (tmp_path / "shop.token").write_text("t0ken\n")
     issued = Authority(tmp_path).issue("localhost")
     issued.certificate.rename(tmp_path / "server.crt"), issued.key.rename(tmp_path / "server.key")

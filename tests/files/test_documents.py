@@ -50,6 +50,7 @@ def with_files(text, authority):
         return text
     ours = authority.issue("gate.test")
     secret = authority.folder / "secret"
+    secret.touch(0o600)
     secret.write_text("secret\n")
     files = {"caFile": authority.certificate, "certFile": ours.certificate, "keyFile": ours.key}
     return names.sub(lambda named: f"{named[1]}: {files.get(named[1], secret)}", text)
@@ -61,6 +62,7 @@ def test_a_yaml_example_is_valid(tmp_path):
 
     def is_valid(block):
         file = tmp_path / "seriesgate.yaml"
+        file.touch(0o600)
         file.write_text(with_files(block.text, authority))
         for sign, check in (("remote_write:", "config"), ("groups:", "rules")):
             if sign in block.text:

@@ -20,6 +20,8 @@ def web(tmp_path, start_gate, upstream):
         token = tmp_path / "ci.token"
 
         def __init__(self):
+            self.file.touch(0o600)
+            self.token.touch(0o600)
             self.token.write_text("t0ken\n")
             self.file.write_text(users(ALICE) + "bearer_tokens: [{name: ci, token_file: ci.token}]\n")
             self.gate = start_gate(f"--web.config.file={self.file}", f"--upstream.url={upstream.url}")
@@ -126,6 +128,7 @@ def test_a_reload_takes_it_over_and_says_so(web):
 def test_another_file_needs_a_restart(tmp_path, start_gate, upstream):
     first, second = tmp_path / "first.yml", tmp_path / "second.yml"
     first.write_text("http_server_config: {headers: {X-Frame-Options: deny}}\n")
+    second.touch(0o600)
     second.write_text(users(BOB))
     text = f"upstream: {{url: '{upstream.url}'}}\nweb: {{config: {{file: {first}}}}}\n"
     gate = start_gate(config=text)
