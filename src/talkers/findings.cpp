@@ -308,7 +308,8 @@ void mark_over(std::vector<finding>& all, time_point now, const watched_refusals
         const time_point known = each.refused > 0 ? std::max(last, refusals.watched_since) : last;
         if (now - known >= over_after) each.over_since = last;
     }
-    std::ranges::stable_partition(all, [](const finding& each) { return !each.over_since; });
+    // std::stable_partition: clang 14 cannot compile libstdc++ 12's std::ranges::stable_partition.
+    std::stable_partition(all.begin(), all.end(), [](const finding& each) { return !each.over_since; });
 }
 
 }  // namespace seriesgate

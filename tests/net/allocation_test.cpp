@@ -93,10 +93,13 @@ struct tls_streams {
         REQUIRE(completed == 2);
         completed = 0;
     }
-    /// No operation stays for ever.
-    void require_end() {
+    void run_to_end() {
         io.restart();
         while (pending.use_count() != 1 && io.run_one_for(10s) != 0) continue;
+    }
+    /// No operation stays for ever.
+    void require_end() {
+        run_to_end();
         REQUIRE(pending.use_count() == 1);
     }
 };
@@ -109,14 +112,18 @@ int for_each_allocation(const certificate& known, bool is_shaken, Act act) {
         CAPTURE(after);
         tls_streams at{known};
         if (is_shaken) at.shake_hands();
-        const failing_allocation memory{static_cast<std::uint64_t>(after)};
-        try {
-            act(at);
-        } catch (const std::bad_alloc&) {  // an operation did not begin, or its end could not be told
+        bool was_last = false;
+        {
+            const failing_allocation memory{static_cast<std::uint64_t>(after)};
+            try {
+                act(at);
+            } catch (const std::bad_alloc&) {  // an operation did not begin, or its end could not be told
+            }
+            was_last = !memory.has_failed();
+            at.client.close();
+            at.run_to_end();
         }
-        const bool was_last = !memory.has_failed();
-        at.client.close();
-        at.require_end();
+        at.require_end();  // an assertion allocates
         if (was_last) return after;
     }
     return 1000;
