@@ -162,6 +162,7 @@ def test_services_and_policies_name_its_ports(layout):
 def test_the_gate_understands_its_configuration(tmp_path):
     secret, file = tmp_path / "fingerprint", tmp_path / "seriesgate.yaml"
     secret.write_bytes(bytes(32))
+    secret.chmod(0o440)  # as the fleet's Deployment mounts it
 
     def is_understood(layout):
         text = configuration(layout)
