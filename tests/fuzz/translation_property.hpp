@@ -1,6 +1,7 @@
 /// What a translation must be: series by series what the generated classes make of the two messages.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -142,7 +143,9 @@ inline std::string check_translation(bytes_view body, const walk_check_v2& check
     std::set<int> kept;
     const bool keep_all = one_in(random, 2);
     for (int entry = 0; entry < static_cast<int>(check.records.size()); ++entry) {
-        if (keep_all || one_in(random, 2)) {
+        const bool is_left_out = std::ranges::any_of(
+            check.left_out, [&](const left_out_record& each) { return each.entry == static_cast<std::size_t>(entry); });
+        if (!is_left_out && (keep_all || one_in(random, 2))) {
             kept.insert(entry);
         } else {
             removed.push_back(check.records[static_cast<std::size_t>(entry)]);
