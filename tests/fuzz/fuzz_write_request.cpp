@@ -23,12 +23,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static write_request_reader reader;  // as long-lived as a worker's: nothing may be left over from another request
     std::vector<label_view> labels;
     reader.reset(body);
+    const auto next = [&] {
+        while (reader.next())
+            if (reader.left_out() == nullptr) return true;
+        return false;
+    };
     for (const seen_series& seen : check.seen.series) {
-        require(reader.next(), "a second walk sees less");
+        require(next(), "a second walk sees less");
         require(reader.series().labels_hash == reference_labels_hash(seen.labels), "the labels' hash is wrong");
         reader.labels(reader.series().record, labels);
         require(to_text(labels, 100).find('\n') == std::string::npos, "a series' text has a line end");
     }
-    require(!reader.next() && reader.failed() != check.accepted, "a second walk ends in another way");
+    require(!next() && reader.failed() != check.accepted, "a second walk ends in another way");
     return 0;
 }

@@ -26,10 +26,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // As long-lived as a worker's: nothing may be left over from another request.
     static write_request_v2_reader reader;
     reader.reset(body);
+    const auto next = [&] {
+        while (reader.next())
+            if (reader.left_out() == nullptr) return true;
+        return false;
+    };
     for (const seen_series& seen : check.seen.series) {
-        require(reader.next(), "a second walk sees less");
+        require(next(), "a second walk sees less");
         require(reader.series().labels_hash == reference_labels_hash(seen.labels), "the labels' hash is wrong");
     }
-    require(!reader.next() && reader.failed() != check.accepted, "a second walk ends in another way");
+    require(!next() && reader.failed() != check.accepted, "a second walk ends in another way");
     return 0;
 }
