@@ -61,7 +61,7 @@ class access_control {
     /// And no longer: what comes next may be right.
     static constexpr std::chrono::seconds rest_max{2};
 
-    /// @param notify is called for each password that is to be checked. Threads: before others use this.
+    /// @param notify is called for each password that is to be checked from now on.
     void when_asked(std::function<void()> notify) { queue_.when_added(std::move(notify)); }
     /// Checks the password whose turn it is, which takes a while.
     /// @return how long to rest then; nothing where none waits. Threads: one.

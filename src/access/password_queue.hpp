@@ -64,8 +64,11 @@ class password_queue {
     /// @return the next; nothing where none waits. Throws std::bad_alloc, and has changed nothing then.
     std::optional<order> take();
 
-    /// @param notify is called for each that is added. Threads: before others use the queue.
-    void when_added(std::function<void()> notify) { notify_ = std::move(notify); }
+    /// @param notify is called for each that is added from now on.
+    void when_added(std::function<void()> notify) {
+        const std::scoped_lock lock{guard_};
+        notify_ = std::move(notify);
+    }
 
     [[nodiscard]] std::size_t size() const;
 
