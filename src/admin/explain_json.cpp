@@ -59,7 +59,10 @@ std::string why(const explanation& of, const series_limiter& limiter) {
     if (of.refused) {
         text = why_refused(of, limiter);
     } else if (of.exempt) {
-        text = "it is exempt: no limit applies";
+        text =
+            of.beyond_exemption
+                ? "it is exempt, but maxExemptSeries has no room for it: every limit that applies has, or only observes"
+                : "it is exempt: it counts in maxExemptSeries, and in no other limit";
     } else if (of.completing.any()) {
         text = "there is no room, but its histogram has begun and is completed";
     } else if (of.is_incumbent) {

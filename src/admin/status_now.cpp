@@ -13,6 +13,7 @@
 #include "admin/html_text.hpp"
 #include "admin/status_sections.hpp"
 #include "limit/budget_text.hpp"
+#include "limit/limit_names.hpp"
 #include "talkers/remedy.hpp"
 
 namespace seriesgate {
@@ -32,7 +33,9 @@ struct observed_refusals {
 observed_refusals observed_now(const status_facts& of) {
     observed_refusals most;
     const auto look = [&](const budget_figures& each) {
-        const bool observes = of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe;
+        // What is beyond the limit of exempt series is for others to refuse.
+        const bool observes = (of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe) &&
+                              each.name.limit != own_limit_names[exempt_limit];
         if (!observes || each.hourly.series_refused <= most.series.series) return;
         const std::string owner = owner_text(each.name);
         most = {.series = {each.hourly.series_refused, each.hourly.refused_is_exact},

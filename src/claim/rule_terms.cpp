@@ -59,7 +59,7 @@ bool limits_the_day(const compiled_rules& rules) {
     if (rules.tenants.mode == limit_mode::enforce &&
         any(rules.tenants.fallback, rules.tenants.overrides, [](const auto& each) { return each.second; }))
         return true;
-    return std::ranges::any_of(rules.limits, [&](const label_limit& limit) {
+    return std::ranges::any_of(rules.written_limits(), [&](const label_limit& limit) {
         return limit.mode == limit_mode::enforce &&
                any(limit.maxima, limit.overrides, [](const group_override& each) { return each.maxima; });
     });
@@ -78,8 +78,8 @@ std::uint64_t identity_of(const compiled_rules& rules, bool with_maxima) {
         all.add(tenant);
         all.add(maxima);
     }
-    all.add(rules.limits.size());
-    for (const label_limit& limit : rules.limits) add_limit(all, limit);
+    all.add(rules.written_limits().size());
+    for (const label_limit& limit : rules.written_limits()) add_limit(all, limit);
     for (const selector& each : rules.exempt) all.add(each.to_string());
     return all.value();
 }

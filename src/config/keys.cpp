@@ -204,6 +204,7 @@ constexpr config_key keys[]{
     {"tenants.maxTenants", at_reload, number<budget_counts, rules, tenants, &tenant_limits::tenants_max>},
     {"limits", at_reload, many<read_limits, show_limits, rules, &limit_rules::limits>},
     {"exempt", at_reload, many<read_exempt, show_exempt, rules, &limit_rules::exempt>},
+    {"maxExemptSeries", at_reload, number<series_counts, rules, &limit_rules::exempt_series_max>},
     {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
     {"maxHistogramSeries", at_reload, number<histogram_counts, rules, &limit_rules::histogram_series_max>},
     {"histogramMargin", at_reload, within<assign_percentage, half, rules, &limit_rules::histogram_margin>},

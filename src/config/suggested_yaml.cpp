@@ -9,6 +9,7 @@
 #include "config/variable_escape.hpp"
 #include "config/yaml_text.hpp"
 #include "core/utf8.hpp"
+#include "limit/limit_names.hpp"
 #include "series/text.hpp"
 
 namespace seriesgate {
@@ -75,6 +76,9 @@ std::optional<std::string> suggested_yaml(const limit_rules& rules, demand_scope
         const std::string tenant = unreadable(name.tenant);
         return is_utf8(tenant) ? std::optional{tenant_yaml(rules.tenants, tenant, maxima)} : std::nullopt;
     }
+    if (name.limit == own_limit_names[exempt_limit])
+        return text_of(yaml_map(
+            {yaml_entry("maxExemptSeries", yaml_scalar(std::to_string(std::max(maxima.hourly, maxima.daily))))}));
     const auto limit = std::ranges::find(rules.limits, name.limit, &label_limit::name);
     if (limit == rules.limits.end()) return std::nullopt;
     if (scope == demand_scope::limit || limit->each.empty()) {

@@ -2,10 +2,13 @@
 
 #include <cassert>
 
-#include "limit/histogram_keys.hpp"
+#include "limit/set_keys.hpp"
 
 namespace seriesgate {
 namespace {
+
+constexpr histogram_family no_family{};
+const told_series unasked;
 
 bool enforces(const budget_pair* pair) {
     return pair == nullptr || pair->enforces();  // what is not there yet is not asked for if it only observes
@@ -14,8 +17,8 @@ bool enforces(const budget_pair* pair) {
 /// Whether the sender is to be told of a refusal by the budget in this place, see budget_book::find.
 bool tells(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection,
            std::size_t place) {
-    if (place >= first_limit_place)
-        if (const auto& own = rules.limits[selection.limit_index(place - first_limit_place)].answer)
+    if (is_limit_place(place, selection))
+        if (const auto& own = rules.limits[selection.limit_index(selected_at(place, selection))].answer)
             return *own == limit_answer::reject;
     return telling_of(rules, tenant) == telling::told;
 }
@@ -25,6 +28,39 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
                                           const rule_selections::one& selection, const told_series& said) {
     assert(series.admits && !sets_.hour->contains(series.fingerprint));
+    if (!selection.exempt() || !is_beyond_exemption(series, selection))
+        return decide_by(series, family, selection, said);
+    note_exempt_demand(series, selection);
+    return decide_by(series, family, selection.without_exemption(), said);
+}
+
+/// Room that is kept for what the limit of exempt series counted in the hour before must not be taken by what came
+/// beyond it then: that has room elsewhere.
+bool admission::is_beyond_exemption(const offered_series& series, const rule_selections::one& selection) {
+    assert(selection.exempt());
+    held_.book.find(tenant_, selection, budgets_);
+    const newcomer one = look_at(series, no_family, selection, unasked);
+    if (spent(one).in_any.any()) return true;
+    if (state_.is_shared() || one.before == standing::newcomer ||
+        !sets_.previous_hour->contains(beyond_exemption_key(series.fingerprint)))
+        return false;
+    // Unless the filter is wrong about that.
+    const auto as_others = selection.without_exemption();
+    held_.book.find(tenant_, as_others, budgets_);
+    return !spent(look_at(series, no_family, as_others, unasked)).in_enforcing.any();
+}
+
+void admission::note_exempt_demand(const offered_series& series, const rule_selections::one& selection) {
+    held_.book.find(tenant_, selection, budgets_);
+    budget_pair* const pair = budgets_.front();
+    if (pair == nullptr) return;
+    const in_windows none_left = spent_at(0, look_at(series, no_family, selection, unasked));
+    if (none_left.hour) pair->hourly.refuse(series.fingerprint);
+    if (none_left.day) pair->daily.refuse(series.fingerprint);
+}
+
+std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
+                                             const rule_selections::one& selection, const told_series& said) {
     if (is_unanswered(said, selection))
         return repeat(said, state_, series, telling_of(*held_.book.rules(), tenant_.name));
     held_.book.find(tenant_, selection, budgets_);
@@ -62,7 +98,6 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
 foreseen admission::foresee(const offered_series& series, const histogram_family& family,
                             const rule_selections::one& selection) {
     held_.book.find(tenant_, selection, budgets_);
-    const told_series unasked;
     const newcomer one = look_at(series, family, selection, unasked);
     const spent_windows without_room = spent(one);
     const in_windows& spent_in = without_room.in_enforcing;
@@ -263,7 +298,9 @@ decision admission::refuse(const offered_series& series, refusal said) {
 /// @return false if there is no room in the sets.
 bool admission::take(const newcomer& of, const completion& over_limit) {
     const std::uint64_t family_keys = of.in_histogram ? 1 : 0;
-    if (!held_.have_room(1 + family_keys + (over_limit.hour ? 1 : 0), 1 + family_keys + (over_limit.day ? 1 : 0)))
+    const std::uint64_t exemption_keys = of.selection.is_beyond_exemption() ? 1 : 0;
+    if (!held_.have_room(1 + family_keys + exemption_keys + (over_limit.hour ? 1 : 0),
+                         1 + family_keys + (over_limit.day ? 1 : 0)))
         return false;
     held_.book.make_missing(tenant_, of.selection, budgets_);
     in_windows over;
@@ -277,6 +314,8 @@ bool admission::take(const newcomer& of, const completion& over_limit) {
     held_.remember(of.series.fingerprint, {.hour = true, .day = of.new_in_day});
     assert(sets_.day->contains(of.series.fingerprint));  // the hour is within the day
     if (of.in_histogram) held_.remember(of.family.fingerprint, {.hour = !of.begun.hour, .day = !of.begun.day});
+    if (const std::uint64_t key = beyond_exemption_key(of.series.fingerprint); exemption_keys != 0)
+        held_.remember(key, {.hour = !sets_.hour->contains(key), .day = false});
     if (over_limit.hour) held_.remember(*over_limit.hour, {.hour = true, .day = false});
     if (over_limit.day) held_.remember(*over_limit.day, {.hour = false, .day = true});
     held_.hourly.over_limit += over.hour ? 1 : 0;

@@ -43,6 +43,9 @@ struct foreseen {
 /// Where histograms are kept whole, one that has begun is completed: its series need no room but a margin (see
 /// budget.hpp), and are counted all the same. One whose histogram was refused is refused as that was, room or not; but
 /// incumbents flow on. In a fleet the store says which series complete their histogram.
+///
+/// An exempt series counts in the limit of those alone. Where that has no room, it is decided as others are, and what
+/// is admitted so returns to the same budgets in the next hour: room is kept for it there.
 class admission {
   public:
     /// @param held proof of the lock. All of these outlive the object.
@@ -63,7 +66,11 @@ class admission {
     std::optional<decision> decide(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection, const told_series& said);
 
+    /// Whether an exempt series is decided as others are. In a fleet only where the limit of exempt ones has no room.
+    [[nodiscard]] bool is_beyond_exemption(const offered_series& series, const rule_selections::one& selection);
+
     /// What decide() would do, and changes nothing. In a fleet: going by what this gate knows.
+    /// @param selection as it is: see is_beyond_exemption.
     /// @return its budgets are in undecided::budgets.
     [[nodiscard]] foreseen foresee(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection);
@@ -99,6 +106,9 @@ class admission {
         std::optional<std::uint64_t> day;
     };
 
+    std::optional<decision> decide_by(const offered_series& series, const histogram_family& family,
+                                      const rule_selections::one& selection, const told_series& said);
+    void note_exempt_demand(const offered_series& series, const rule_selections::one& selection);
     [[nodiscard]] newcomer look_at(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection, const told_series& said) const;
     [[nodiscard]] in_windows spent_at(std::size_t place, const newcomer& of) const;

@@ -17,13 +17,10 @@ constexpr std::size_t groups_expected_max = 16'384;
 
 budget_book::budget_book(std::shared_ptr<const compiled_rules> rules, hash_key key)
     : key_(std::move(key)), rules_(std::move(rules)), fixed_shelf_(key_), tenants_(key_) {
-    for (const budget_kind kind : {budget_kind::global, budget_kind::exempt}) {
-        budget_pair& pair = *fixed_shelf_.all.emplace_back(std::make_unique<budget_pair>());
-        pair.role.kind = kind;
-        pair.hour = hour_;
-        pair.day = day_;
-        apply_rules(pair);
-    }
+    budget_pair& global = *fixed_shelf_.all.emplace_back(std::make_unique<budget_pair>());
+    global.hour = hour_;
+    global.day = day_;
+    apply_rules(global);
     for (std::size_t i = 0; i < rules_->limits.size(); ++i) limits_.emplace_back(key_);
     describe(shelf_rules_of(*rules_));
 }
@@ -53,18 +50,15 @@ void budget_book::find(tenant_of_request& tenant, const rule_selections::one& se
                        std::vector<budget_pair*>& found) {
     assert(!behind_);
     found.clear();
-    if (selection.exempt()) {
-        found.push_back(fixed_shelf_.all[1].get());
-    } else {
+    if (!selection.exempt()) {
         found.push_back(fixed_shelf_.all[0].get());
         if (tenant.budget == nullptr) tenant.budget = find_in(tenants_, role_of_tenant, tenant.name);
         found.push_back(tenant.budget);
-        for (std::size_t i = 0; i < selection.size(); ++i) {
-            const budget_role role = role_of_group(selection.limit_index(i));
-            found.push_back(find_in(limits_[role.limit], role, selection.key(i)));
-        }
     }
-    assert(found.front() != nullptr);
+    for (std::size_t i = 0; i < selection.size(); ++i) {
+        const budget_role role = role_of_group(selection.limit_index(i));
+        found.push_back(find_in(limits_[role.limit], role, selection.key(i)));
+    }
     assert(found.size() == (selection.exempt() ? 1 : first_limit_place + selection.size()));
     if (snapshot_open_) save_before_change(found);
 }
@@ -72,26 +66,29 @@ void budget_book::find(tenant_of_request& tenant, const rule_selections::one& se
 in_windows budget_book::spent_for_newcomers(const tenant_of_request& tenant, const rule_selections::one& selection,
                                             std::size_t place) const {
     if (!reserving_) return {};
-    const bool is_tenant = place == tenant_place;
-    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(place - first_limit_place));
-    const auto key = is_tenant ? std::optional{tenant.name} : selection.key(place - first_limit_place);
+    const bool is_tenant = !is_limit_place(place, selection);
+    const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
+    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected));
+    const auto key = is_tenant ? std::optional{tenant.name} : selection.key(selected);
     const shelf& of = is_tenant ? tenants_ : limits_[role.limit];
     role.overflow = shares_overflow(of, role, key);
     if (expects(of, role) == 0) return {};
     const ruling rule = ruling_of(*rules_, role, key.value_or(""));
-    if (rule.mode == limit_mode::observe) return {};
+    if (rule.mode == limit_mode::observe && !selection.exempt()) return {};
     return {.hour = rule.maxima.hourly != 0, .day = day_began_here_ && rule.maxima.daily != 0};
 }
 
 void budget_book::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                                std::vector<budget_pair*>& found) {
-    // The global one is the first and always there; exempt series have no other.
-    if (found.size() > tenant_place && found[tenant_place] == nullptr)
-        found[tenant_place] = tenant.budget = &make_in(tenants_, role_of_tenant, tenant.name);
-    for (std::size_t i = first_limit_place; i < found.size(); ++i) {
-        if (found[i] != nullptr) continue;
-        const budget_role role = role_of_group(selection.limit_index(i - first_limit_place));
-        found[i] = &make_in(limits_[role.limit], role, selection.key(i - first_limit_place));
+    for (std::size_t place = 0; place < found.size(); ++place) {
+        if (found[place] != nullptr) continue;  // as the global one is
+        if (!is_limit_place(place, selection)) {
+            found[place] = tenant.budget = &make_in(tenants_, role_of_tenant, tenant.name);
+            continue;
+        }
+        const std::size_t selected = selected_at(place, selection);
+        const budget_role role = role_of_group(selection.limit_index(selected));
+        found[place] = &make_in(limits_[role.limit], role, selection.key(selected));
     }
     assert(std::ranges::count(found, nullptr) == 0);
 }
@@ -238,7 +235,7 @@ void budget_book::catch_up(std::size_t count) {
         }
     }
     behind_ = false;
-    assert(fixed_shelf_.all.size() == 2 && limits_.size() == rules_->limits.size());
+    assert(fixed_shelf_.all.size() == 1 && limits_.size() == rules_->limits.size());
 }
 
 void budget_book::note_ended(const budget_pair& pair) noexcept {

@@ -36,9 +36,19 @@ struct budget_pair {
     [[nodiscard]] bool enforces() const noexcept { return mode == limit_mode::enforce; }
 };
 
-/// Places in what budget_book::find fills: the global budget, the tenant's, and those of the limits in their order.
+/// Places in what budget_book::find fills: the global budget, the tenant's, and those of the limits in their order. Of
+/// an exempt series there is only the one of its limit.
 inline constexpr std::size_t tenant_place = 1;
 inline constexpr std::size_t first_limit_place = 2;
+
+/// Whether a limit's budget is in this place, see rule_selections::one.
+inline bool is_limit_place(std::size_t place, const rule_selections::one& selection) noexcept {
+    return selection.exempt() || place >= first_limit_place;
+}
+/// Which of the selected limits. Precondition: is_limit_place().
+inline std::size_t selected_at(std::size_t place, const rule_selections::one& selection) noexcept {
+    return selection.exempt() ? place : place - first_limit_place;
+}
 
 /// A request's tenant with its budget, which is looked up for the first series that asks and kept for the others: valid
 /// under one hold of the commit lock. Null while there is none.
@@ -69,8 +79,6 @@ class budget_book {
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
     [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_shelf_.all[0]; }
-    /// Counts the series that no limit applies to by exemption.
-    [[nodiscard]] const budget_pair& exempt() const noexcept { return *fixed_shelf_.all[1]; }
 
     /// Fills `found` with the budgets that apply to a series. A null pointer stands for one that is not there yet,
     /// which has room (but see spent_for_newcomers): a series that is refused must not leave budgets behind.
@@ -154,7 +162,7 @@ class budget_book {
 
     using index = std::unordered_map<std::string_view, budget_pair*, hash_key>;
 
-    /// The budgets of one label limit, or of the tenants, or those two that are always there.
+    /// The budgets of one label limit, or of the tenants, or the global one, which is always there.
     struct shelf {
         entries all;  ///< the overflow budget among them, which is in no index
         index by_key;
@@ -195,7 +203,7 @@ class budget_book {
 
     hash_key key_;
     std::shared_ptr<const compiled_rules> rules_;
-    shelf fixed_shelf_;  // global, exempt
+    shelf fixed_shelf_;  // global
     shelf tenants_;
     std::vector<shelf> limits_;  // as rules_->limits
 

@@ -1,12 +1,13 @@
 // The counts of all budgets as bytes. The format, little-endian:
 //
 //   time      numbers of hour and day; a byte each: the grace has not ended, the day began with this hour
-//   shelves   two for what is always there and for the tenants, then the number of limits and one for each, with the
+//   shelves   two for the global budget and for the tenants, then the number of limits and one for each, with the
 //             limit's name, whether its budgets are the tenants' own (a byte), the number and names of its labels
 //             before it. A shelf: whole since which hour, whether the overflow budget was used in the hour before (a
 //             byte), and the rules by which series come to it, see shelf_rules
-//   budgets   in any order: a byte 1; the number of the shelf; a byte: 1 for the overflow budget, or for the exempt
-//             series; the key; the hour's counts and the day's. Then a byte 0
+//   budgets   in any order: a byte 1; the number of the shelf; a byte: 1 for the overflow budget; the key; the hour's
+//             counts and the day's. Then a byte 0. (Releases that had no limit for exempt series counted them in the
+//             overflow budget of shelf 0, for which there is no place now.)
 #include <algorithm>
 #include <cassert>
 #include <optional>
@@ -73,7 +74,7 @@ void budget_book::save_pair(std::size_t shelf_number, budget_pair& pair, std::st
     state_encoder out{sink};
     out.number(std::uint8_t{1});
     out.number(static_cast<std::uint32_t>(shelf_number));
-    put_flag(out, pair.role.overflow || pair.role.kind == budget_kind::exempt);
+    put_flag(out, pair.role.overflow);
     out.text(pair.key);
     pair.hourly.save(out);
     pair.daily.save(out);
@@ -179,7 +180,7 @@ void budget_book::load_pair(state_decoder& in, std::span<const saved_shelf> shel
     budget daily;
     hourly.load(in);
     daily.load(in);
-    if (!in.good() || !from.number) return;
+    if (!in.good() || !from.number || (number == 0 && flag)) return;
     if (number != 0 && !flag && shelf_at(*from.number).by_key.contains(key)) return in.fail();  // twice
     budget_pair& into = pair_for(from, flag, key);
     // Adds to what is there: several tenants or groups of a saved book may share the overflow budget of this one.
@@ -194,7 +195,7 @@ budget_pair& budget_book::pair_for(const saved_shelf& from, bool flag, const std
     const std::size_t number = *from.number;
     assert(number < shelf_count());
     shelf& of = shelf_at(number);
-    if (number == 0) return *of.all[flag ? 1 : 0];
+    if (number == 0) return *of.all[0];
     const bool is_tenant = number == 1;
     const budget_role role{.kind = is_tenant ? budget_kind::tenant : budget_kind::group,
                            .overflow = flag,

@@ -57,8 +57,6 @@ ruling ruling_of(const compiled_rules& rules, const budget_role& role, std::stri
     switch (role.kind) {
         case budget_kind::global:
             return {.maxima = rules.global, .mode = rules.mode};
-        case budget_kind::exempt:
-            return {.maxima = {}, .mode = rules.mode};
         case budget_kind::tenant:
             return {.maxima = maxima_of(rules.tenants, role.overflow ? overflow_name : key),
                     .mode = mode(rules.tenants.mode)};

@@ -11,7 +11,7 @@
 
 namespace seriesgate {
 
-enum class budget_kind : std::uint8_t { global, exempt, tenant, group };
+enum class budget_kind : std::uint8_t { global, tenant, group };
 
 /// What a budget is for, beside the tenant or group that it is filed under.
 struct budget_role {
@@ -52,7 +52,7 @@ struct shelf_rules {
     std::uint64_t sharing;   ///< which of them share the overflow budget
 };
 
-/// Of all kinds: the global budget and the exempt series, the tenants, then each limit.
+/// Of all kinds: the global budget (what is exempt from it), the tenants, then each limit.
 std::vector<shelf_rules> shelf_rules_of(const compiled_rules& rules);
 
 }  // namespace seriesgate

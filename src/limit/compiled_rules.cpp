@@ -4,10 +4,26 @@
 #include <utility>
 
 #include "limit/group_key.hpp"
+#include "limit/limit_names.hpp"
 
 namespace seriesgate {
+namespace {
 
-compiled_rules::compiled_rules(limit_rules written) : limit_rules(std::move(written)), labels(limits, exempt) {
+limit_rules with_exempt_limit(limit_rules written) {
+    if (written.exempt.empty()) return written;
+    label_limit& made = written.limits.emplace_back();
+    made.name = own_limit_names[exempt_limit];
+    made.per_tenant = true;
+    made.mode = limit_mode::observe;  // beyond it other limits decide
+    made.groups_max = written.tenants.tenants_max;
+    made.maxima = {.hourly = written.exempt_series_max, .daily = written.exempt_series_max};
+    return written;
+}
+
+}  // namespace
+
+compiled_rules::compiled_rules(limit_rules written)
+    : limit_rules(with_exempt_limit(std::move(written))), labels(limits, exempt) {
     for (const label_limit& limit : limits) {
         auto& by_key = overridden.emplace_back();
         for (const group_override& each : limit.overrides) {

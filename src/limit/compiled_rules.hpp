@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,9 @@
 
 namespace seriesgate {
 
-/// The rules with what is looked up in them. Immutable once in use: a reload makes new ones.
+/// The rules with what is looked up in them. Immutable once in use: a reload makes new ones. Where series are exempt,
+/// `limits` has one more at its end, for these: named `exempt`, by tenant, without a `match`, and it only observes:
+/// what it has no room for is decided by the others.
 struct compiled_rules : limit_rules {
     rule_labels labels;  ///< what the rules look at, numbered, as rule_selections wants them
     /// The overrides of each limit by what rule_selections joins of a group, without the tenant.
@@ -22,6 +25,13 @@ struct compiled_rules : limit_rules {
 
     explicit compiled_rules(limit_rules written);
 
+    [[nodiscard]] bool is_exempt_limit(std::size_t limit) const noexcept {
+        return !exempt.empty() && limit + 1 == limits.size();
+    }
+    /// Those that people have written.
+    [[nodiscard]] std::span<const label_limit> written_limits() const noexcept {
+        return std::span{limits}.first(limits.size() - (exempt.empty() ? 0 : 1));
+    }
     /// Whether anything depends on labels.
     [[nodiscard]] bool look_at_labels() const noexcept {
         return !limits.empty() || !exempt.empty() || whole_histograms;

@@ -8,13 +8,10 @@
 namespace seriesgate {
 namespace {
 
-/// Nothing for those that say nothing about anybody's needs.
-std::optional<demand_scope> scope_of(const compiled_rules& rules, const budget_role& role) {
+demand_scope scope_of(const compiled_rules& rules, const budget_role& role) {
     switch (role.kind) {
         case budget_kind::global:
             return demand_scope::global;
-        case budget_kind::exempt:
-            return std::nullopt;
         case budget_kind::tenant:
             return demand_scope::tenant;
         case budget_kind::group:
@@ -70,13 +67,11 @@ void ended_budgets::day_ends(std::uint64_t number, std::chrono::sys_seconds star
 void ended_budgets::add(const std::shared_ptr<const compiled_rules>& rules, const budget_role& role,
                         std::string_view key, const numbered& hour, const std::optional<numbered>& day) noexcept {
     try {
-        const auto scope = scope_of(*rules, role);
-        if (!scope) return;
-        entry made{
-            .rules = rules, .scope = *scope, .role = role, .key = {}, .hour = demand_in(hours_, hour), .day = {}};
+        const demand_scope scope = scope_of(*rules, role);
+        entry made{.rules = rules, .scope = scope, .role = role, .key = {}, .hour = demand_in(hours_, hour), .day = {}};
         if (day) made.day = demand_in(days_, *day);
         if (made.rank() == 0) return;
-        const auto whole = whole_of(*scope);
+        const auto whole = whole_of(scope);
         if (whole && !role.overflow && !is_overridden(*rules, role, key)) {
             entry largest = made;
             largest.scope = *whole;

@@ -12,17 +12,25 @@ namespace {
 
 /// The key that the budget in this place is filed under.
 std::string_view key_at(std::size_t place, const rule_selections::one& selection, std::string_view tenant) {
-    return place < first_limit_place ? tenant : selection.key(place - first_limit_place).value_or("");
+    return is_limit_place(place, selection) ? selection.key(selected_at(place, selection)).value_or("") : tenant;
 }
 
 std::vector<spent_budget> explain_now(ledger& held, const window_sets& current, const offered_series& series,
-                                      std::string_view tenant, const rule_selections::one& selection) {
+                                      std::string_view tenant, const rule_selections::one& selected) {
     std::vector<budget_pair*> budgets;
     std::vector<spent_budget> spent;
     tenant_of_request sender{.name = tenant};
-    held.book.find(sender, selection, budgets);
     const bool in_day = current.day->contains(series.fingerprint);
     const standing of = current.standing_of(series.fingerprint, in_day);
+    const auto has_room = [&](const budget_pair* pair) {
+        return pair == nullptr || (pair->hourly.has_room(of) && (in_day || pair->daily.has_room(of)));
+    };
+    if (selected.exempt()) {
+        held.book.find(sender, selected, budgets);
+        if (has_room(budgets.front())) return spent;
+    }
+    const auto selection = selected.exempt() ? selected.without_exemption() : selected;
+    held.book.find(sender, selection, budgets);
     const auto add_spent = [&](budget budget_pair::*window, refusing_window which) {
         for (std::size_t place = 0; place < budgets.size(); ++place) {
             const budget_pair* pair = budgets[place];
@@ -48,7 +56,7 @@ std::optional<budget_figures> budget_now(ledger& held, limit_number limit, std::
         found.name = name_of(*held.book.rules(), pair->role, key_at(place, selection, tenant));
         return found;
     }
-    return std::nullopt;
+    return selection.exempt() ? budget_now(held, limit, tenant, selection.without_exemption()) : std::nullopt;
 }
 
 std::optional<std::uint64_t> room_in(const budget& window, standing of) {
@@ -59,10 +67,11 @@ std::optional<std::uint64_t> room_in(const budget& window, standing of) {
 applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
                                const rule_selections::one& selection, std::string_view tenant) {
     budget_role role{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
-    if (place >= first_limit_place) {
+    if (is_limit_place(place, selection)) {
+        const std::size_t selected = selected_at(place, selection);
         role.kind = budget_kind::group;
-        role.overflow = !selection.key(place - first_limit_place);
-        role.limit = static_cast<std::uint32_t>(selection.limit_index(place - first_limit_place));
+        role.overflow = !selection.key(selected);
+        role.limit = static_cast<std::uint32_t>(selection.limit_index(selected));
     }
     const std::string_view key = key_at(place, selection, tenant);
     const ruling rule = ruling_of(rules, role, key);
@@ -85,7 +94,6 @@ std::vector<applying_budget> applying_budgets(const ledger& held, const std::vec
                                               std::string_view tenant) {
     const compiled_rules& rules = *held.book.rules();
     std::vector<applying_budget> made;
-    if (selection.exempt()) return made;
     for (std::size_t place = 0; place < budgets.size(); ++place) {
         if (const budget_pair* const pair = budgets[place]) {
             made.push_back({.figures = figures_of(*pair),
@@ -113,20 +121,27 @@ explanation remembered_of(const limiter_state& state, const window_sets& current
 }
 
 explanation explain_all(ledger& held, limiter_state& state, const offered_series& series,
-                        const histogram_family& family, std::string_view tenant,
-                        const rule_selections::one& selection) {
+                        const histogram_family& family, std::string_view tenant, const rule_selections::one& selected) {
     const auto current = state.sets.read();
     const compiled_rules& rules = *held.book.rules();
     undecided open;
     admission foreseeing{held, state, *current, tenant, open};
-    const foreseen what = foreseeing.foresee(series, rules.whole_histograms ? family : histogram_family{}, selection);
     explanation made = remembered_of(state, *current, series.fingerprint);
-    made.exempt = selection.exempt();
+    made.exempt = selected.exempt();
+    made.beyond_exemption = made.exempt && foreseeing.is_beyond_exemption(series, selected);
+    const auto foresee = [&](const rule_selections::one& selection) {
+        foreseen what = foreseeing.foresee(series, rules.whole_histograms ? family : histogram_family{}, selection);
+        const auto applying = applying_budgets(held, open.budgets, what, selection, tenant);
+        made.budgets.insert(made.budgets.end(), applying.begin(), applying.end());
+        return what;
+    };
+    foreseen what = foresee(selected);
+    const auto selection = made.beyond_exemption ? selected.without_exemption() : selected;
+    if (made.beyond_exemption) what = foresee(selection);
     made.is_incumbent = what.before == standing::incumbent;
     made.whole_histograms = rules.whole_histograms;
     made.in_histogram = what.in_histogram;
     made.histogram_begun = what.begun;
-    made.budgets = applying_budgets(held, open.budgets, what, selection, tenant);
     if (made.in_hour) return made;
     made.asks_store = state.is_shared() && is_limited(rules, tenant, selection);
     made.refused = made.refused_lately ? made.refused_lately : what.refused;

@@ -51,11 +51,12 @@ struct explanation {
     std::optional<bool> in_hour_before{};     ///< nothing: that hour was not seen
     double false_positive_rate = 0;           ///< of the hour's set, now
     std::optional<refusal> refused_lately{};  ///< it is refused again by this, without asking the budgets
-    bool exempt = false;
-    bool is_incumbent = false;  ///< room is kept for it
-    bool asks_store = false;    ///< in a fleet: its store decides, and what is said here is what this gate knows
+    bool exempt = false;                      ///< the rules say so
+    bool beyond_exemption = false;            ///< and it is decided as others are, see admission.hpp
+    bool is_incumbent = false;                ///< room is kept for it
+    bool asks_store = false;  ///< in a fleet: its store decides, and what is said here is what this gate knows
     bool whole_histograms = false;
-    std::vector<applying_budget> budgets{};  ///< none if it is exempt
+    std::vector<applying_budget> budgets{};
     /// What would be decided if it is not known; nothing: it would be admitted.
     std::optional<refusal> refused{};
     bool with_histogram = false;  ///< refused because its histogram was

@@ -64,8 +64,6 @@ limiter_figures figures_of_windows(const ledger& held, const limiter_state& stat
                              .set = current->day->filter()},
                             made.mode);
     made.global = figures_of(book.global());
-    made.exempt_hourly = book.exempt().hourly.current();
-    made.exempt_daily = book.exempt().daily.current();
     made.commits = state.commits.load(std::memory_order_relaxed);
     return made;
 }
@@ -104,6 +102,10 @@ limiter_figures figures_of(const series_limiter& limiter) {
         for (unnamed& each : budgets) {
             each.figures.name = name_of(*rules, each.role, each.key);
             each.figures.overridden = !each.role.overflow && is_overridden(*rules, each.role, each.key);
+            if (each.role.kind == budget_kind::group && rules->is_exempt_limit(each.role.limit)) {
+                made.exempt_hourly += each.figures.hourly.series_current;
+                made.exempt_daily += each.figures.daily.series_current;
+            }
             auto& into = each.role.kind == budget_kind::tenant ? made.tenants : made.limits;
             into.push_back(std::move(each.figures));
         }

@@ -34,7 +34,7 @@ struct limiter_figures {
     window_figures hourly;
     window_figures daily;
     budget_figures global;            ///< of the global budget alone: the windows' refusals are those of all budgets
-    std::uint64_t exempt_hourly = 0;  ///< series admitted by exemption, in no budget
+    std::uint64_t exempt_hourly = 0;  ///< series admitted by exemption, of all tenants
     std::uint64_t exempt_daily = 0;
     std::vector<budget_figures> tenants;
     std::vector<budget_figures> limits;
@@ -45,7 +45,8 @@ struct limiter_figures {
 /// of the same hour and the same rules. Threads: any.
 limiter_figures figures_of(const series_limiter& limiter);
 
-/// The same without tenants and limits, for who asks often: as quick however many of them there are. Threads: any.
+/// The same without tenants, limits and exempt series, for who asks often: as quick however many of them there are.
+/// Threads: any.
 limiter_figures figures_of_windows(const series_limiter& limiter);
 
 }  // namespace seriesgate

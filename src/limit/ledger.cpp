@@ -23,9 +23,8 @@ late_keys::list late_keys::end() noexcept {
 }
 
 limit_number ledger::limit_at(std::size_t place, const rule_selections::one& selection) const {
-    if (selection.exempt()) return unknown_limit;
-    if (place < first_limit_place) return place == tenant_place ? tenant_limit : global_limit;
-    return limit_numbers[selection.limit_index(place - first_limit_place)];
+    if (!is_limit_place(place, selection)) return place == tenant_place ? tenant_limit : global_limit;
+    return limit_numbers[selection.limit_index(selected_at(place, selection))];
 }
 
 void ledger::remember(std::uint64_t key, in_windows into) {

@@ -34,7 +34,7 @@ struct window_tally {
 class late_keys {
   public:
     struct entry {
-        std::uint64_t key;  ///< a series' fingerprint, or see histogram_keys.hpp
+        std::uint64_t key;  ///< a series' fingerprint, or see set_keys.hpp
         in_windows into;
     };
     /// At most: 64 MiB. Beyond, there is too much going on for a snapshot.

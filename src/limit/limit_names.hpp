@@ -24,10 +24,12 @@ inline constexpr limit_number unknown_limit = 2;  ///< `__unknown__`: none, see 
 inline constexpr limit_number other_limit = 3;    ///< `__other__`: limits that found no number left
 /// `__unavailable__`: none, the store that gates share has not answered. See told_outcome::withheld.
 inline constexpr limit_number unavailable_limit = 4;
+/// `exempt`: the one that each tenant has for what limit_rules::exempt selects. It refuses nothing by itself.
+inline constexpr limit_number exempt_limit = 5;
 
 /// What these stand for. No limit in the configuration may have such a name.
-inline constexpr std::array<std::string_view, 5> own_limit_names{"global", "tenant", "__unknown__", "__other__",
-                                                                 "__unavailable__"};
+inline constexpr std::array<std::string_view, 6> own_limit_names{"global",    "tenant",          "__unknown__",
+                                                                 "__other__", "__unavailable__", "exempt"};
 
 /// Gives the numbers. Threads: any; what a number stands for never changes.
 class limit_names {

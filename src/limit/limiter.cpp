@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "limit/admission.hpp"
 #include "limit/limiter_state.hpp"
 #include "limit/settlement.hpp"
 #include "limit/untold.hpp"
@@ -99,8 +100,31 @@ void series_limiter::reopen(std::span<const verdict> verdicts, undecided& open) 
     open.recalled_daily = 0;
 }
 
-bool series_limiter::select(undecided& open, const request_origin& origin) {
-    return select_rules(*state_, open, origin);
+bool series_limiter::select(std::span<const offered_series> offered, undecided& open, const request_origin& origin) {
+    if (!select_rules(*state_, open, origin)) return false;
+    if (!open.rules->exempt.empty()) end_exemptions(offered, open, origin.tenant);
+    return true;
+}
+
+/// Where another request takes the last room between this and settle(), the store has not been asked: what comes too
+/// late is refused, as without an answer of the store, and asked about when it comes again.
+void series_limiter::end_exemptions(std::span<const offered_series> offered, undecided& open,
+                                    std::string_view tenant) const {
+    constexpr std::size_t series_per_piece = 128;
+    for (std::size_t next = 0; next < open.pending.size();) {
+        catch_up(state_->counts);
+        const auto held = state_->counts.lock();
+        if (held->book.is_behind()) continue;
+        if (held->book.rules() != open.rules) return;  // settle() selects again
+        const auto current = state_->sets.read();
+        admission foreseeing{*held, *state_, *current, tenant, open};
+        const std::size_t end = std::min(open.pending.size(), next + series_per_piece);
+        for (; next < end; ++next) {
+            const auto selection = open.selections[next];
+            if (selection.exempt() && foreseeing.is_beyond_exemption(offered[open.pending[next]], selection))
+                open.selections.end_exemption(next);
+        }
+    }
 }
 
 void series_limiter::set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
@@ -176,7 +200,9 @@ void series_limiter::follow(std::span<const offered_series> offered, std::span<v
         const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
         // Beyond what a request may ask for they stay unknown.
         if (!selections.append(rules, origin.tenant, labels)) return;
-        const rule_selections::one selection = selections[selections.size() - 1];
+        rule_selections::one selection = selections[selections.size() - 1];
+        // Which limit it would have counted in is not known.
+        if (selection.exempt() && rules.exempt_series_max != 0) selection = selection.without_exemption();
         if (!selections.spend(override_work(rules, selection))) return;
         if (!is_limited(rules, origin.tenant, selection)) verdicts[entry] = verdict::known;
     }

@@ -57,9 +57,10 @@ class series_limiter {
     /// @param open gets the rest; empty if there is none.
     void look_up(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open);
 
-    /// In a fleet, between the two halves: which limits apply to what is pending, for who asks the shared store.
+    /// In a fleet, between the two halves: which limits apply to what is pending, for who asks the shared store. It is
+    /// asked about exempt series only where their limit, which each gate has for itself, has no room.
     /// @return as settle().
-    bool select(undecided& open, const request_origin& origin);
+    bool select(std::span<const offered_series> offered, undecided& open, const request_origin& origin);
 
     /// In a fleet, behind select(): accepts pending series that this gate had in the hour before, if they may be told
     /// of afterwards. They are pending no longer.
@@ -122,6 +123,7 @@ class series_limiter {
     [[nodiscard]] windows& time() const noexcept { return *windows_; }
 
   private:
+    void end_exemptions(std::span<const offered_series> offered, undecided& open, std::string_view tenant) const;
     void sort_out(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open) const;
     void reopen(std::span<const verdict> verdicts, undecided& open) const;
     void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,

@@ -51,6 +51,7 @@ bool rule_selections::spend(std::uint64_t work) noexcept {
 }
 
 void rule_selections::append(const one& other) {
+    assert(!other.exempt());
     const std::size_t begin = selected_.size();
     const std::size_t last_count = series_.empty() ? 0 : series_.back().selected_count;
     const std::size_t last_begin = series_.empty() ? 0 : series_.back().selected_begin;
@@ -70,7 +71,8 @@ void rule_selections::append(const one& other) {
     }
     series_.push_back({.selected_begin = begin,
                        .selected_count = static_cast<std::uint32_t>(other.size()),
-                       .exempt = other.exempt()});
+                       .exempt = false,
+                       .beyond_exemption = other.is_beyond_exemption()});
 }
 
 std::size_t rule_selections::bytes() const noexcept {
@@ -88,12 +90,12 @@ void rule_selections::truncate(std::size_t count) {
 }
 
 bool rule_selections::append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels) {
-    series_.push_back({.selected_begin = selected_.size(), .selected_count = 0, .exempt = false});
+    series_.push_back({.selected_begin = selected_.size(), .selected_count = 0});
     if (rules.limits.empty() && rules.exempt.empty()) return true;
     if (!find_values(rules.labels, labels)) return false;
     series_.back().exempt = is_exempt(rules);
-    if (!series_.back().exempt)
-        for (std::size_t i = 0; i < rules.limits.size() && !over_; ++i) select(rules, tenant, i);
+    if (series_.back().exempt) select(rules, tenant, rules.limits.size() - 1);
+    for (std::size_t i = 0; i < rules.written_limits().size() && !over_; ++i) select(rules, tenant, i);
     series_.back().selected_count = static_cast<std::uint32_t>(selected_.size() - series_.back().selected_begin);
     over_ |= selected_.size() * sizeof(selected) + keys_.size() > selection_bytes_max;
     return !over_;

@@ -42,7 +42,16 @@ class rule_selections {
     struct series {
         std::size_t selected_begin;
         std::uint32_t selected_count;
-        bool exempt;
+        bool exempt = false;  // then the first selected is its own limit, and it needs room in the others beyond that
+        bool beyond_exemption = false;
+
+        void end_exemption() noexcept {
+            assert(exempt);
+            exempt = false;
+            beyond_exemption = true;
+            ++selected_begin;
+            --selected_count;
+        }
     };
     /// What a regular expression has said last.
     struct last_match {
@@ -65,26 +74,35 @@ class rule_selections {
   public:
     /// What applies to one series.
     class one {
-        const rule_selections& all_;
-        const series& series_;
+        const rule_selections* all_;
+        series series_;
 
       public:
-        one(const rule_selections& all, const series& of) noexcept : all_(all), series_(of) {}
+        one(const rule_selections& all, const series& of) noexcept : all_(&all), series_(of) {}
 
+        /// Then only the limit of exempt series applies.
         [[nodiscard]] bool exempt() const noexcept { return series_.exempt; }
-        [[nodiscard]] std::size_t size() const noexcept { return series_.selected_count; }
+        /// The rules exempt it, but it is decided as others are.
+        [[nodiscard]] bool is_beyond_exemption() const noexcept { return series_.beyond_exemption; }
+        /// The same series where the limit of exempt series has no room. Precondition: exempt().
+        [[nodiscard]] one without_exemption() const noexcept {
+            one made = *this;
+            made.series_.end_exemption();
+            return made;
+        }
+        [[nodiscard]] std::size_t size() const noexcept { return series_.exempt ? 1 : series_.selected_count; }
         [[nodiscard]] std::size_t limit_index(std::size_t i) const noexcept { return at(i).limit; }
         /// The tenant (if the limit has budgets by tenant) and the group's label values, unambiguously joined.
         /// @return nothing if they are too long to have a budget of their own: the overflow budget is theirs.
         [[nodiscard]] std::optional<std::string_view> key(std::size_t i) const noexcept {
             if (at(i).key_size == key_overlong) return std::nullopt;
-            return std::string_view{all_.keys_}.substr(at(i).key_begin, at(i).key_size);
+            return std::string_view{all_->keys_}.substr(at(i).key_begin, at(i).key_size);
         }
 
       private:
         [[nodiscard]] const selected& at(std::size_t i) const noexcept {
-            assert(i < series_.selected_count);
-            return all_.selected_[series_.selected_begin + i];
+            assert(i < size());
+            return all_->selected_[series_.selected_begin + i];
         }
     };
 
@@ -96,10 +114,12 @@ class rule_selections {
     /// @return false if the series have asked for more than they may: then nothing may be decided by this selection.
     bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
     /// Adds at the end what applies to another series.
-    /// @param other not of these.
+    /// @param other not of these, and not exempt.
     void append(const one& other);
     /// Moves what applies to a series forward: it stands in the place of another one then.
     void move(std::size_t from, std::size_t to) noexcept;
+    /// An exempt one is decided as others are from here on.
+    void end_exemption(std::size_t i) noexcept { series_[i].end_exemption(); }
     /// Keeps the first ones.
     void truncate(std::size_t count);
     /// Takes from what the series may ask for. @return false if nothing is left.

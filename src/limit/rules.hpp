@@ -88,8 +88,10 @@ struct limit_rules {
     limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
     tenant_limits tenants{};
     std::vector<label_limit> limits{};
-    std::vector<selector> exempt{};  ///< always admitted
-    bool whole_histograms = false;   ///< a classic histogram is admitted whole or not at all
+    std::vector<selector> exempt{};  ///< in no limit but the next
+    /// Of each tenant in a window, 0: counted, not limited. Exempt series beyond need room as others do.
+    std::uint64_t exempt_series_max = 100'000;
+    bool whole_histograms = false;  ///< a classic histogram is admitted whole or not at all
     /// Series of one histogram that are admitted without room in one window.
     std::uint64_t histogram_series_max = 200;
     percentage histogram_margin{1'000};  ///< see margin_of

@@ -107,7 +107,7 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};
-    if (!limiter.select(scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
+    if (!limiter.select(offered_, scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
     if (at_once != nullptr) limiter.set_aside(offered_, verdicts_, scratch_, *at_once, aside);
     const auto knows = [&limiter](std::uint64_t series) { return limiter.knows(series); };
     const known_histograms histograms{

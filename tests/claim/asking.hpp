@@ -47,7 +47,8 @@ struct asking {
         std::vector<verdict> verdicts(offered.size(), verdict::unknown);
         asked.start();
         limiter.look_up(offered, now, verdicts, open);
-        if (!limiter.select(open, {.tenant = tenant, .labels = &labels})) throw std::logic_error{"too much work"};
+        if (!limiter.select(offered, open, {.tenant = tenant, .labels = &labels}))
+            throw std::logic_error{"too much work"};
         const known_histograms histograms{
             .has_begun = [this](std::uint64_t family) { return limiter.has_begun(family); },
             .is_refused = [this](std::uint64_t family) { return limiter.has_refused(family); },

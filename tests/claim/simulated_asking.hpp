@@ -36,7 +36,8 @@ class simulated_asking {
         request.aside.clear();
         request.unasked.clear();
         if (!request.open.pending.empty() || !request.open.followers.empty()) {
-            if (!limiter.select(request.open, origin(request))) throw std::logic_error{"too much work"};
+            if (!limiter.select(request.offered, request.open, origin(request)))
+                throw std::logic_error{"too much work"};
             set_aside(request);
             request.asked.ask(
                 request.offered, request.open, gate_.world().tenants[request.tenant],

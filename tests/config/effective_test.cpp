@@ -75,6 +75,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "    perTenant: false\n"
           "    overrides: [{group: {job: x}, maxHourlySeries: 7, maxDailySeries: 0}]\n"
           "exempt: ['{a=\"b\"}', up]\n"
+          "maxExemptSeries: 100000\n"
           "wholeHistograms: false\n"
           "maxHistogramSeries: 200\n"
           "histogramMargin: 10%\n"

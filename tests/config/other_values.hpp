@@ -46,6 +46,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"tenants.maxTenants", "1"},
     {"limits", "[{name: a, maxHourlySeries: 1}]"},
     {"exempt", "[up]"},
+    {"maxExemptSeries", "7"},
     {"wholeHistograms", "true"},
     {"maxHistogramSeries", "50"},
     {"histogramMargin", "0.5%"},

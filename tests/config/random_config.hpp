@@ -165,6 +165,7 @@ class random_config {
         fill(made.tenants);
         for (std::size_t i = below(4); i > 0; --i) made.limits.push_back(limit("limit-" + std::to_string(i)));
         for (std::size_t i = below(4); i > 0; --i) made.exempt.push_back(some_selector());
+        made.exempt_series_max = below(1'000);
         made.whole_histograms = random_.one_in(2);
         made.histogram_series_max = 1 + below(1'000);
         made.histogram_margin.hundredths = static_cast<std::uint32_t>(below(5'001));

@@ -50,6 +50,7 @@ def beside(bound, current, labels, firing, quiet):
 
 
 TENANT = 'tenant="shop",mode="enforce",window="hourly"'
+EXEMPT = 'limit="exempt",group="",tenant="shop",mode="observe",window="daily"'
 GROUP = 'limit="per-ns",group="{namespace=\\"a\\"}",tenant="",mode="enforce",window="daily"'
 
 BY_LIMIT = f"seriesgate_limit_samples_%s_total{{{GATE}"
@@ -124,6 +125,8 @@ CASES = {
     "SeriesgateBudgetFullSoon": (growing("100+20x40"), growing("200+10x40")),
     "SeriesgateBudgetRefused": both_refused(f"seriesgate_limit_series_refused{{{GATE},{GROUP}}}",
                                             f'{BY_LIMIT % "refused"},limit="per-ns",tenant="shop"}}'),
+    "SeriesgateExemptSpent": (one(f"seriesgate_limit_series_refused{{{EXEMPT}}}", "0x4 1x20", "")[0],
+                              one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
     "SeriesgateWouldRefuse": (one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
                                   "0x4 1x20", "")[0],
                               one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
@@ -170,6 +173,7 @@ MORE_CASES = [
     ("SeriesgateWouldRefuse", {f"seriesgate_tenant_series_refused{{{GATE},{OBSERVED}}}": "0x4 1x20"}, True),
     ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "1x20"}, True),
     ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "0x20"}, False),
+    ("SeriesgateWouldRefuse", {f"seriesgate_limit_series_refused{{{GATE},{EXEMPT}}}": "0x4 1x20"}, False),
     # It has observed once, and enforces now.
     ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "1x2 0x20",
                                refused_by("global").replace("refused", "would_refuse"): "1x20"}, False),
@@ -314,6 +318,8 @@ SUMMARIES = {
                                    "a: no answer from the store (dns), senders keep the data and come again"),
     "SeriesgateWouldRefuse": ({"limit": "per-ns", "group": '{namespace="a"}', "mode": "observe", "window": "daily"},
                               'a: enforced, per-ns {namespace="a"} would refuse 1 series'),
+    "SeriesgateExemptSpent": ({"limit": "exempt", "group": "", "tenant": "shop", "mode": "observe", "window": "daily"},
+                              "a: 1 series of tenant shop that exempt selects are beyond maxExemptSeries of the daily window"),
     "SeriesgateTenantRefused": ({"tenant": "shop", "mode": "enforce", "window": "hourly"},
                                 "a: tenant shop has spent its hourly limit, 1 new series are refused"),
 }

@@ -14,6 +14,7 @@ namespace seriesgate::testing {
 struct recollection {
     bool in_day = false;
     bool incumbent = false;
+    bool beyond_exemption = false;  ///< in the hour before: it is exempt, and found no room as such
 };
 
 class budgets_model {
@@ -28,6 +29,7 @@ class budgets_model {
         series_set begun{};                                  ///< histograms
         std::map<std::uint64_t, std::uint64_t> completed{};  ///< series of one admitted without room
         series_set cut{};                                    ///< refused though their histogram had begun
+        series_set beyond_exemption{};                       ///< exempt, and admitted as others
     };
 
     budgets_model(const limit_rules& settings, time_point now)
@@ -66,13 +68,33 @@ class budgets_model {
     }
     [[nodiscard]] recollection recall(const offered_series& series) const {
         return {.in_day = day_.admitted.contains(series.fingerprint),
-                .incumbent = incumbents_.contains(series.fingerprint)};
+                .incumbent = incumbents_.contains(series.fingerprint),
+                .beyond_exemption = incumbents_beyond_.contains(series.fingerprint)};
+    }
+
+    /// Where it counts if it is admitted.
+    struct counted_in {
+        std::vector<model_book::place> places;
+        bool in_exemption = false;
+        bool beyond_exemption = false;
+    };
+    counted_in counted_in_of(std::string_view tenant, std::span<const label_view> labels, recollection recalled) {
+        const auto exempt = book_.exempt_place_of(tenant, labels);
+        auto as_others = book_.places_of(tenant, labels);
+        if (!exempt) return {.places = std::move(as_others)};
+        const auto has_room = [&](const std::vector<model_book::place>& places, bool enforcing) {
+            const auto [hour, day] = spent(places, recalled, enforcing);
+            return !hour.any && !day.any;
+        };
+        const bool returns = recalled.incumbent && recalled.beyond_exemption && has_room(as_others, true);
+        if (!has_room({*exempt}, false) || returns) return {.places = std::move(as_others), .beyond_exemption = true};
+        return {.places = {*exempt}, .in_exemption = true};
     }
 
     /// What admit() would say.
     verdict verdict_on(std::string_view tenant, std::span<const label_view> labels, recollection recalled,
                        std::uint64_t family = 0) {
-        const auto [hour_spent, day_spent] = spent(tenant, labels, recalled);
+        const auto [hour_spent, day_spent] = spent(counted_in_of(tenant, labels, recalled).places, recalled);
         const bool hour_refuses = hour_spent.any && !completes(hour_spent, hour_, family);
         const bool day_refuses = day_spent.any && !completes(day_spent, day_, family);
         return hour_refuses ? verdict::refused_hourly : day_refuses ? verdict::refused_daily : verdict::admitted;
@@ -89,18 +111,18 @@ class budgets_model {
     };
 
     /// In the hour and in the day.
-    std::pair<spent_budgets, spent_budgets> spent(std::string_view tenant, std::span<const label_view> labels,
-                                                  recollection recalled) {
+    std::pair<spent_budgets, spent_budgets> spent(const std::vector<model_book::place>& places, recollection recalled,
+                                                  bool enforcing = true) {
         spent_budgets of_hour;
         spent_budgets of_day;
-        for (const auto& each : book_.places_of(tenant, labels)) {
+        for (const auto& each : places) {
             const model_pair* pair = book_.find(each);
             if (pair == nullptr && !recalled.incumbent) {
                 const auto [hour, day] = book_.spent_for_newcomers(each);
                 if (hour) of_hour.add(false);
                 if (day && !recalled.in_day) of_day.add(false);
             }
-            if (pair == nullptr || pair->mode != limit_mode::enforce) continue;
+            if (pair == nullptr || (enforcing && pair->mode != limit_mode::enforce)) continue;
             if (!pair->hourly.has_room(recalled.incumbent)) of_hour.add(pair->hourly.has_margin());
             if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent)) of_day.add(pair->daily.has_margin());
         }
@@ -117,14 +139,15 @@ class budgets_model {
     verdict admit(const offered_series& series, std::string_view tenant, std::span<const label_view> labels,
                   recollection recalled, const histogram_family& of = {}) {
         const std::uint64_t fingerprint = series.fingerprint;
-        const auto places = book_.places_of(tenant, labels);
-        const std::uint64_t family = places.size() == 1 ? 0 : of.fingerprint;  // one place: exempt
+        const auto [places, in_exemption, beyond_exemption] = counted_in_of(tenant, labels, recalled);
+        const std::uint64_t family = in_exemption ? 0 : of.fingerprint;
         const bool begun_in_hour = hour_.begun.contains(family);
         const bool begun_in_day = day_.begun.contains(family);
-        const auto [hour_spent, day_spent] = spent(tenant, labels, recalled);
+        const auto [hour_spent, day_spent] = spent(places, recalled);
         const bool completes_hour = completes(hour_spent, hour_, family);
         const bool completes_day = completes(day_spent, day_, family);
         const verdict decided = verdict_on(tenant, labels, recalled, family);
+        if (beyond_exemption) note_exempt_demand(fingerprint, *book_.exempt_place_of(tenant, labels), recalled);
         for (const auto& each : places) {
             model_pair* const pair = book_.find(each);
             if (pair == nullptr) continue;  // one that has counted nothing has room
@@ -157,6 +180,7 @@ class budgets_model {
         if (completes_day) ++day_.completed[family];
         if (family != 0) hour_.begun.insert(family);
         if (family != 0) day_.begun.insert(family);
+        if (beyond_exemption) hour_.beyond_exemption.insert(fingerprint);
         hour_.admitted.insert(fingerprint);
         if (!recalled.in_day) day_.admitted.insert(fingerprint);
         return decided;
@@ -203,10 +227,17 @@ class budgets_model {
     window day_;
     series_set previous_hour_;
     series_set incumbents_;  ///< empty outside the grace
+    series_set incumbents_beyond_;
     std::optional<time_point> grace_end_;
     std::optional<time_point> leap_;             ///< to where the clock has leapt, if that is not believed yet
     std::map<std::uint64_t, verdict> refusals_;  ///< why, since something changed for all
 
+    void note_exempt_demand(std::uint64_t fingerprint, const model_book::place& at, recollection recalled) {
+        model_pair* const pair = book_.find(at);
+        if (pair == nullptr) return;
+        if (!pair->hourly.has_room(recalled.incumbent)) pair->hourly.refused.insert(fingerprint);
+        if (!recalled.in_day && !pair->daily.has_room(recalled.incumbent)) pair->daily.refused.insert(fingerprint);
+    }
     verdict refuse(const offered_series& series, verdict reason) {
         const verdict first = refusals_.try_emplace(series.fingerprint, reason).first->second;
         window& refusing = first == verdict::refused_hourly ? hour_ : day_;
@@ -230,6 +261,7 @@ class budgets_model {
         previous_hour_ = adjacent ? std::move(hour_.admitted) : series_set{};
         if (in_grace) {
             incumbents_ = previous_hour_;
+            incumbents_beyond_ = std::move(hour_.beyond_exemption);
             grace_end_ = grace_end;
         }
         hour_ = {.span = hour_of(now)};

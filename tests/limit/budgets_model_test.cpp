@@ -64,8 +64,8 @@ std::string difference_of(const limiter_figures& shown, const budgets_model& mod
     const bool observed = book.settings().mode == limit_mode::observe;
     found.window("hour", shown.hourly, book.global().hourly, model.hour(), observed);
     found.window("day", shown.daily, book.global().daily, model.day(), observed);
-    found.numbers("exempt hourly", shown.exempt_hourly, book.exempt().hourly.counted.size());
-    found.numbers("exempt daily", shown.exempt_daily, book.exempt().daily.counted.size());
+    found.numbers("exempt hourly", shown.exempt_hourly, book.exempt().first);
+    found.numbers("exempt daily", shown.exempt_daily, book.exempt().second);
     auto expected = book.budgets();
     found.numbers("number of budgets", shown.tenants.size() + shown.limits.size(), expected.size());
     for (const auto* all : {&shown.tenants, &shown.limits})

@@ -136,14 +136,26 @@ TEST_CASE("a value too long for a budget of its own is the overflow budget's, al
     CHECK(of.budgets[2].hourly_room == 3u);
 }
 
-TEST_CASE("an exempt series has no budgets") {
+TEST_CASE("an exempt series has a budget of its own, and those of others where that has no room") {
     limit_rules rules = narrow_rules();
     rules.exempt = {selecting("{namespace=\"a\"}")};
+    rules.exempt_series_max = 1;
     labelled_offering gate{rules, at(10)};
-    const explanation of = explained(gate.limiter, in_a);
+    const explanation of = explained(gate.limiter, in_a, 7);
     CHECK(of.exempt);
-    CHECK(of.budgets.empty());
+    CHECK_FALSE(of.beyond_exemption);
+    REQUIRE(of.budgets.size() == 1);
+    CHECK(of.budgets[0].figures.name.limit == "exempt");
+    CHECK(of.budgets[0].hourly_room == 1u);
     CHECK_FALSE(of.refused.has_value());
+
+    gate.offer(in_a, at(10));
+    const explanation beyond = explained(gate.limiter, in_a, 7);
+    CHECK(beyond.exempt);
+    CHECK(beyond.beyond_exemption);
+    REQUIRE(beyond.budgets.size() == 4);
+    CHECK(beyond.budgets[0].hourly_room == 0u);
+    CHECK(beyond.budgets[1].limit == global_limit);
 }
 
 TEST_CASE("a limit that observes has no room and refuses nothing") {

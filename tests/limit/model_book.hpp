@@ -69,7 +69,8 @@ class model_book {
         budget_id id{};
     };
 
-    explicit model_book(const limit_rules& settings) : settings_(settings) {
+    explicit model_book(const limit_rules& written) : settings_(with_exempt_limit(written)) {
+        const limit_rules& settings = settings_;
         families_.emplace(std::string{}, family{});
         for (const label_limit& limit : settings.limits) families_.emplace(limit.name, family{});
         rule();
@@ -77,7 +78,8 @@ class model_book {
 
     /// Budgets keep their counts while name, labels and whether they are the tenants' own stay. Where others series are
     /// theirs than before, they have not counted all of them in this hour.
-    void reconfigure(const limit_rules& settings) {
+    void reconfigure(const limit_rules& written) {
+        const limit_rules settings = with_exempt_limit(written);
         std::map<std::string, family> kept;
         kept.emplace(std::string{}, std::move(families_[""]));
         const auto names = [](const tenant_limits& tenants) {
@@ -135,7 +137,6 @@ class model_book {
             if (day_ends) pair.daily.begin(expected);
         };
         begin(global_, whole_since_);
-        begin(exempt_, whole_since_);
         for (auto& [name, of] : families_) {
             of.overflow_was_used = of.overflow && follows && of.overflow->hourly.admitted() != 0;
             for (auto& [id, pair] : of.own) begin(pair, of.whole_since);
@@ -153,7 +154,8 @@ class model_book {
     /// Whether a budget that is not there yet keeps all its room for incumbents, in the hour and in the day.
     std::pair<bool, bool> spent_for_newcomers(const place& at) {
         if (at.fixed != nullptr || expected_by_new(at) == 0) return {};
-        if (settings_.mode == limit_mode::observe || mode_for(at.id) == limit_mode::observe) return {};
+        const bool observes = settings_.mode == limit_mode::observe || mode_for(at.id) == limit_mode::observe;
+        if (observes && at.id.limit != "exempt") return {};
         const series_maxima maxima = maxima_for(shares(at) ? overflow_of(at.id.limit) : at.id);
         return {maxima.hourly != 0, day_began_ && maxima.daily != 0};
     }
@@ -168,9 +170,9 @@ class model_book {
     }
 
     std::vector<place> places_of(std::string_view tenant, std::span<const label_view> labels) {
-        if (is_exempt(labels)) return {{.fixed = &exempt_}};
         std::vector<place> places{{.fixed = &global_}, {.id = tenant_id(tenant)}};
         for (const label_limit& limit : settings_.limits) {
+            if (is_exempt_limit(limit)) continue;
             if (limit.match && !limit.match->matches(labels)) continue;
             budget_id id{.limit = limit.name, .tenant = limit.per_tenant ? std::string{tenant} : std::string{}};
             for (const std::string& wanted : limit.each) {
@@ -180,6 +182,13 @@ class model_book {
             places.push_back({.id = std::move(id)});
         }
         return places;
+    }
+
+    /// Where an exempt series counts while there is room.
+    [[nodiscard]] std::optional<place> exempt_place_of(std::string_view tenant,
+                                                       std::span<const label_view> labels) const {
+        if (!is_exempt(labels)) return std::nullopt;
+        return place{.id = {.limit = "exempt", .tenant = std::string{tenant}}};
     }
 
     /// The budget of a place, or null if none has been made.
@@ -204,7 +213,8 @@ class model_book {
 
     /// Whether any limit could refuse such a series.
     bool is_limited(std::string_view tenant, std::span<const label_view> labels) {
-        if (settings_.mode == limit_mode::observe || is_exempt(labels)) return false;
+        if (settings_.mode == limit_mode::observe || (is_exempt(labels) && settings_.exempt_series_max == 0))
+            return false;
         if (settings_.global.hourly != 0 || settings_.global.daily != 0) return true;
         return std::ranges::any_of(places_of(tenant, labels), [this](const place& each) {
             if (each.fixed != nullptr) return false;
@@ -225,7 +235,6 @@ class model_book {
     template <class Visit>
     void for_each(Visit visit) {
         visit(global_);
-        visit(exempt_);
         for (auto& [name, of] : families_) {
             for (auto& [id, pair] : of.own) visit(pair);
             if (of.overflow) visit(*of.overflow);
@@ -234,7 +243,16 @@ class model_book {
 
     [[nodiscard]] const limit_rules& settings() const { return settings_; }
     [[nodiscard]] const model_pair& global() const { return global_; }
-    [[nodiscard]] const model_pair& exempt() const { return exempt_; }
+    /// Of all tenants, in the hour and in the day.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> exempt() const {
+        std::pair<std::size_t, std::size_t> all{};
+        for (const auto& [id, pair] : budgets()) {
+            if (id.limit != "exempt") continue;
+            all.first += pair->hourly.counted.size();
+            all.second += pair->daily.counted.size();
+        }
+        return all;
+    }
     /// Those of tenants and groups.
     [[nodiscard]] std::map<budget_id, const model_pair*> budgets() const {
         std::map<budget_id, const model_pair*> all;
@@ -259,8 +277,19 @@ class model_book {
     std::uint64_t whole_since_ = 0;  ///< of the global budget
     limit_rules settings_;
     model_pair global_;
-    model_pair exempt_;
     std::map<std::string, family> families_;
+
+    static limit_rules with_exempt_limit(limit_rules written) {
+        if (written.exempt.empty()) return written;
+        label_limit made = testing::limit_named("exempt", {}, {});
+        made.groups_max = written.tenants.tenants_max;
+        made.per_tenant = true;
+        made.mode = limit_mode::observe;
+        made.maxima = {.hourly = written.exempt_series_max, .daily = written.exempt_series_max};
+        written.limits.push_back(std::move(made));
+        return written;
+    }
+    static bool is_exempt_limit(const label_limit& limit) { return limit.name == "exempt"; }
 
     [[nodiscard]] const label_limit* limit_named(std::string_view name) const {
         const auto found = std::ranges::find(settings_.limits, name, &label_limit::name);

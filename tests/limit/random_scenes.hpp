@@ -143,6 +143,7 @@ class random_rules {
                 return;
             case 2:
                 settings.exempt.clear();
+                settings.exempt_series_max = random_.one_in(4) ? 0 : 1 + random_.below(40);
                 if (random_.one_in(3)) settings.exempt.push_back(selecting("{job=\"job-4\",pod=~\".*[1-5]\"}"));
                 if (random_.one_in(6)) settings.exempt.push_back(selecting("{namespace=\"ns-7\"}"));
                 return;

@@ -57,7 +57,13 @@ TEST_CASE("a series gets the limits that match it, with the keys of its groups")
     CHECK(selections[1].key(1) == key_of({"2", "", "other"}));
     CHECK(selections[1].limit_index(2) == 3);
     CHECK(selections[2].exempt());
-    CHECK(selections[2].size() == 0);
+    REQUIRE(selections[2].size() == 1);
+    CHECK(rules.is_exempt_limit(selections[2].limit_index(0)));
+    CHECK(selections[2].key(0) == key_of({"t"}));
+    const auto beyond = selections[2].without_exemption();
+    CHECK_FALSE(beyond.exempt());
+    REQUIRE(beyond.size() == 2);
+    CHECK(beyond.limit_index(1) == 2);
 }
 
 TEST_CASE("a key that is too long is none, whatever makes it so") {
@@ -140,6 +146,7 @@ TEST_CASE("a limit for long values counts them in its overflow budget") {
 TEST_CASE("markers that ask for too much stay unknown, and the rest is as ever") {
     limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.exempt.push_back(selecting("{a=~\"(x+y?)+\"}"));
+    settings.exempt_series_max = 0;
     settings.limits.push_back(limit_of({}));
     settings.limits.back().maxima.hourly = 1;
     labelled_offering gate{settings, at(10)};

@@ -49,7 +49,7 @@ struct told_gate {
         labels.entries.assign(offered.size(), views_of(sent.labels));
         verdicts.assign(offered.size(), verdict::unknown);
         limiter.look_up(offered, now, verdicts, open);
-        REQUIRE(limiter.select(open, origin()));
+        REQUIRE(limiter.select(offered, open, origin()));
         return open.pending.size();
     }
     std::vector<verdict> settle(const told& said, time_point now) {

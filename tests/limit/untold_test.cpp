@@ -32,7 +32,7 @@ struct gate_of_fleet {
         labels.entries.assign(offered.size(), views_of(labelled));
         aside = {};
         limiter.look_up(offered, now, verdicts, open);
-        REQUIRE(limiter.select(open, {.labels = &labels}));
+        REQUIRE(limiter.select(offered, open, {.labels = &labels}));
         limiter.set_aside(offered, verdicts, open, all, aside);
     }
     /// Whatever is asked about is taken.

@@ -120,10 +120,11 @@ def test_the_next_hour_keeps_room_for_what_was_there(gate, clock):
                            "the rest is kept for series of the hour before")
 
 
-def test_an_exempt_series_has_no_limits(gate):
+def test_an_exempt_series_has_a_limit_of_its_own(gate):
     said = ask(gate, "up")
-    assert (said["exempt"], said["decision"], said["budgets"]) == (True, "admitted", [])
-    assert said["why"] == "it is exempt: no limit applies"
+    assert (said["exempt"], said["decision"]) == (True, "admitted")
+    assert [each["limit"] for each in said["budgets"]] == ["exempt"]
+    assert said["why"] == "it is exempt: it counts in maxExemptSeries, and in no other limit"
 
 
 def test_a_histogram_that_is_kept_whole(start_gate):

@@ -57,7 +57,8 @@ def test_exempt_series_are_always_admitted_and_take_no_room(limited, upstream):
     stats = gate.stats
     assert stats["exempt"] == {"hourlySeries": 33, "dailySeries": 33}
     assert figures(stats["windows"]) == (3, 1, 4)
-    assert {key: figures(entry) for key, entry in limits(stats).items()} == {("all",): (1, 1, 4)}
+    assert {key: figures(entry) for key, entry in limits(stats).items()} == {
+        ("all",): (1, 1, 4), ("exempt", ""): (100000, 27, 0), ("exempt", "team"): (100000, 6, 0)}
     assert figures(tenants(stats)[""]) == (2, 1, 0)
     assert "team" not in tenants(stats)  # it has nothing but exempt series
     assert stats["samples"]["refused"] == 4

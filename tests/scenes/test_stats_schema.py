@@ -56,8 +56,8 @@ def test_a_gate_whose_limits_are_spent(limited, upstream, also):
     stats = validate(gate)
     # The third finds no room in `plain`, and what is refused leaves no budget behind.
     assert len(stats["tenants"]) == (3 if "observe" in also else 2)
-    assert {entry["name"] for entry in stats["limits"]} == {"per-job", "watched", "plain"}
-    assert all(("tenant" in entry) == (entry["name"] == "per-job") for entry in stats["limits"])
+    assert {entry["name"] for entry in stats["limits"]} == {"per-job", "watched", "plain", "exempt"}
+    assert all(("tenant" in entry) == (entry["name"] in ("per-job", "exempt")) for entry in stats["limits"])
 
 
 def test_a_gate_that_rejects_everything(limited, upstream):

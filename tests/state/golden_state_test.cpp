@@ -179,6 +179,8 @@ TEST_CASE("the golden state loads: every count, what is known, and what is reser
         "hour 16/60 refused 7 samples 7 over 4",
         "day 28/100 refused 0 samples 0 over 0",
         "exempt 2 5",
+        "exempt: 0/100000 refused 0, 3/100000 refused 0",
+        "exempt: 2/100000 refused 0, 2/100000 refused 0",  // of team-a, and of team-c
         "per-namespace namespace=bank: 12/8 refused 0, 12/30 refused 0",
         "per-namespace namespace=mill: 0/8 refused 0, 8/30 refused 0",
         "per-namespace namespace=shop: 4/8 refused 7, 8/30 refused 0",

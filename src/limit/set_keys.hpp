@@ -1,4 +1,4 @@
-/// What the admitted sets remember of histograms that are kept whole.
+/// What the admitted sets remember beside series.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,9 @@ namespace seriesgate {
 /// A histogram that has begun is a key in the set, beside its series: that of its family. Every series that is then
 /// admitted without room adds another one, the n-th the key n of the family, so that the set tells how many they are.
 std::uint64_t completing_key(const histogram_family& family, std::uint64_t number) noexcept;
+
+/// Of an exempt series that the limit of those had no room for: it is admitted as others are, and this key with it.
+std::uint64_t beyond_exemption_key(std::uint64_t fingerprint) noexcept;
 
 /// @param series_max see limit_rules::histogram_series_max.
 /// @return the key of the next such series; nothing if there have been enough.
