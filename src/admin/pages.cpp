@@ -70,7 +70,11 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
     const std::string tenant = asked.tenant.value_or("");
     const tenant_key key = tenant_key_of(tenant, from.key);
     label_hasher hasher{from.key, from.ignored_labels};
-    const offered_series offered{.fingerprint = fingerprint_of(hasher(views), key), .samples = 1, .admits = true};
+    const std::uint64_t ignored = hasher.ignores_any() ? hasher.ignored(views) : 0;
+    // As planner::tell_values_apart, going by what is remembered.
+    const bool is_apart = ignored != 0 && from.limiter.has_refused(ignored_value_of(ignored, key));
+    const std::uint64_t labels_hash = hasher(views) + (is_apart ? ignored : 0);
+    const offered_series offered{.fingerprint = fingerprint_of(labels_hash, key), .samples = 1, .admits = true};
     return explain_json(from.limiter, *series, tenant,
                         explain_series(from.limiter, offered, hasher.family(views, key), views, tenant));
 }

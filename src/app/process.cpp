@@ -59,7 +59,7 @@ process::process(const config& settings, const start& how, std::function<load_ou
       key_(installed_.secret),
       fleet_(join_fleet(settings, key_, metrics_.fleet)),
       now_([this] { return fleet_ ? fleet_->shared.now() : time_point{wall_clock::now()}; }),
-      limiter_(settings.rules, now_(), key_, fleet_ ? limit_scope::fleet : limit_scope::gate),
+      limiter_(limiter_rules(settings), now_(), key_, fleet_ ? limit_scope::fleet : limit_scope::gate),
       noted_(settings, key_, limiter_, now_()),
       other_descriptors_(descriptors_besides(settings)),
       connections_(connection_bounds_of(settings.server, other_descriptors_), metrics_.http),

@@ -151,7 +151,7 @@ reload_outcome reloader::take_over() {
     page_text page = page_of(next, found.at_restart);
 
     if (is_same_file) web_.take_over(loaded.value.web);
-    limiter_.reconfigure(next.rules);
+    limiter_.reconfigure(limiter_rules(next));
     log::set_up(next.log.format, next.log.level);
     in_force_ = std::move(next);
     page_.replace(std::move(page));

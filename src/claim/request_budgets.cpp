@@ -36,7 +36,7 @@ void request_budgets::start(const compiled_rules& rules, std::string_view tenant
 
 void request_budgets::find(const rule_selections::one& selection, std::vector<applying>& found) {
     found.clear();
-    if (selection.exempt() || rules_->mode == limit_mode::observe) return;
+    if (selection.is_apart() || rules_->mode == limit_mode::observe) return;
     add({.kind = budget_kind::global}, "", 0, found);
     add({.kind = budget_kind::tenant}, tenant_, tenant_place, found);
     for (std::size_t i = 0; i < selection.size(); ++i)

@@ -161,4 +161,11 @@ struct config {
     bool operator==(const config&) const = default;
 };
 
+/// The rules with what the limiter has to know besides.
+inline limit_rules limiter_rules(const config& of) {
+    limit_rules made = of.rules;
+    made.ignores_labels = !of.ignore_labels.empty();
+    return made;
+}
+
 }  // namespace seriesgate

@@ -185,6 +185,7 @@ constexpr config_key keys[]{
      {"N", "new series admitted in one day (UTC); 0: no limit"}},
     {"falsePositiveRate", at_reload, within<assign_rate, rates, rules, &limit_rules::false_positive_rate>},
     {"ignoreLabels", at_restart, many<read_ignore_labels, show_ignore_labels, &config::ignore_labels>},
+    {"maxIgnoredValues", at_reload, number<series_counts, rules, &limit_rules::ignored_values_max>},
     {"topLabels", at_restart, many<read_top_labels, show_top_labels, &config::top_labels>},
     {"fingerprint.secretFile", at_restart, one<assign_path, &config::secret_file>},
     {"incumbentGrace", at_reload, within<assign_seconds, graces, rules, &limit_rules::incumbent_grace>},

@@ -76,9 +76,9 @@ std::optional<std::string> suggested_yaml(const limit_rules& rules, demand_scope
         const std::string tenant = unreadable(name.tenant);
         return is_utf8(tenant) ? std::optional{tenant_yaml(rules.tenants, tenant, maxima)} : std::nullopt;
     }
-    if (name.limit == own_limit_names[exempt_limit])
-        return text_of(yaml_map(
-            {yaml_entry("maxExemptSeries", yaml_scalar(std::to_string(std::max(maxima.hourly, maxima.daily))))}));
+    const auto of_both = [&] { return yaml_scalar(std::to_string(std::max(maxima.hourly, maxima.daily))); };
+    if (name.limit == own_limit_names[exempt_limit]) return text_of(below("maxExemptSeries", of_both()));
+    if (name.limit == own_limit_names[ignored_values_limit]) return text_of(below("maxIgnoredValues", of_both()));
     const auto limit = std::ranges::find(rules.limits, name.limit, &label_limit::name);
     if (limit == rules.limits.end()) return std::nullopt;
     if (scope == demand_scope::limit || limit->each.empty()) {

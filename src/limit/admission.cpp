@@ -86,6 +86,10 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
     assert(found.refusing != unknown_limit);
     const refusal refused{.how = refused_by(window, found.to_sender), .by = found.refusing};
+    if (selection.is_ignored_value()) {  // no series: what counts refused ones is not told
+        const refusal first = state_.refused.insert(series.fingerprint, refused);
+        return decision{.how = first.how, .by = first.by};
+    }
     if (may_be_taken_back(one)) {
         state_.samples.add(window, series.samples);
         return decision{.how = refused.how, .by = refused.by};
@@ -137,7 +141,7 @@ decision admission::refuse_with_histogram(const offered_series& series, const hi
 admission::newcomer admission::look_at(const offered_series& series, const histogram_family& family,
                                        const rule_selections::one& selection, const told_series& said) const {
     const bool in_day = sets_.day->contains(series.fingerprint);
-    const bool in_histogram = family && !selection.exempt();
+    const bool in_histogram = family && !selection.is_apart();
     return {.series = series,
             .family = family,
             .selection = selection,

@@ -50,7 +50,7 @@ void budget_book::find(tenant_of_request& tenant, const rule_selections::one& se
                        std::vector<budget_pair*>& found) {
     assert(!behind_);
     found.clear();
-    if (!selection.exempt()) {
+    if (!selection.is_apart()) {
         found.push_back(fixed_shelf_.all[0].get());
         if (tenant.budget == nullptr) tenant.budget = find_in(tenants_, role_of_tenant, tenant.name);
         found.push_back(tenant.budget);
@@ -59,7 +59,7 @@ void budget_book::find(tenant_of_request& tenant, const rule_selections::one& se
         const budget_role role = role_of_group(selection.limit_index(i));
         found.push_back(find_in(limits_[role.limit], role, selection.key(i)));
     }
-    assert(found.size() == (selection.exempt() ? 1 : first_limit_place + selection.size()));
+    assert(found.size() == (selection.is_apart() ? 1 : first_limit_place + selection.size()));
     if (snapshot_open_) save_before_change(found);
 }
 

@@ -37,17 +37,17 @@ struct budget_pair {
 };
 
 /// Places in what budget_book::find fills: the global budget, the tenant's, and those of the limits in their order. Of
-/// an exempt series there is only the one of its limit.
+/// what is apart there is only the one of its limit.
 inline constexpr std::size_t tenant_place = 1;
 inline constexpr std::size_t first_limit_place = 2;
 
 /// Whether a limit's budget is in this place, see rule_selections::one.
 inline bool is_limit_place(std::size_t place, const rule_selections::one& selection) noexcept {
-    return selection.exempt() || place >= first_limit_place;
+    return selection.is_apart() || place >= first_limit_place;
 }
 /// Which of the selected limits. Precondition: is_limit_place().
 inline std::size_t selected_at(std::size_t place, const rule_selections::one& selection) noexcept {
-    return selection.exempt() ? place : place - first_limit_place;
+    return selection.is_apart() ? place : place - first_limit_place;
 }
 
 /// A request's tenant with its budget, which is looked up for the first series that asks and kept for the others: valid

@@ -9,21 +9,29 @@
 namespace seriesgate {
 namespace {
 
-limit_rules with_exempt_limit(limit_rules written) {
-    if (written.exempt.empty()) return written;
-    label_limit& made = written.limits.emplace_back();
-    made.name = own_limit_names[exempt_limit];
+label_limit own_limit(const limit_rules& rules, limit_number number, std::uint64_t maximum) {
+    label_limit made;
+    made.name = own_limit_names[number];
     made.per_tenant = true;
-    made.mode = limit_mode::observe;  // beyond it other limits decide
-    made.groups_max = written.tenants.tenants_max;
-    made.maxima = {.hourly = written.exempt_series_max, .daily = written.exempt_series_max};
+    made.groups_max = rules.tenants.tenants_max;
+    made.maxima = {.hourly = maximum, .daily = maximum};
+    return made;
+}
+
+limit_rules with_own_limits(limit_rules written) {
+    if (!written.exempt.empty()) {
+        written.limits.push_back(own_limit(written, exempt_limit, written.exempt_series_max));
+        written.limits.back().mode = limit_mode::observe;  // beyond it other limits decide
+    }
+    if (written.ignores_labels)
+        written.limits.push_back(own_limit(written, ignored_values_limit, written.ignored_values_max));
     return written;
 }
 
 }  // namespace
 
 compiled_rules::compiled_rules(limit_rules written)
-    : limit_rules(with_exempt_limit(std::move(written))), labels(limits, exempt) {
+    : limit_rules(with_own_limits(std::move(written))), labels(limits, exempt) {
     for (const label_limit& limit : limits) {
         auto& by_key = overridden.emplace_back();
         for (const group_override& each : limit.overrides) {

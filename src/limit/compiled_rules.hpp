@@ -15,9 +15,9 @@
 
 namespace seriesgate {
 
-/// The rules with what is looked up in them. Immutable once in use: a reload makes new ones. Where series are exempt,
-/// `limits` has one more at its end, for these: named `exempt`, by tenant, without a `match`, and it only observes:
-/// what it has no room for is decided by the others.
+/// The rules with what is looked up in them. Immutable once in use: a reload makes new ones. At the end of `limits` are
+/// those of the gate itself, by tenant and without a `match`: `exempt`, which only observes (what it has no room for is
+/// decided by others), and `ignored-values`.
 struct compiled_rules : limit_rules {
     rule_labels labels;  ///< what the rules look at, numbered, as rule_selections wants them
     /// The overrides of each limit by what rule_selections joins of a group, without the tenant.
@@ -25,12 +25,16 @@ struct compiled_rules : limit_rules {
 
     explicit compiled_rules(limit_rules written);
 
-    [[nodiscard]] bool is_exempt_limit(std::size_t limit) const noexcept {
-        return !exempt.empty() && limit + 1 == limits.size();
-    }
     /// Those that people have written.
     [[nodiscard]] std::span<const label_limit> written_limits() const noexcept {
-        return std::span{limits}.first(limits.size() - (exempt.empty() ? 0 : 1));
+        return std::span{limits}.first(limits.size() - (exempt.empty() ? 0 : 1) - (ignores_labels ? 1 : 0));
+    }
+    /// Index in limits, see limit_rules::exempt. Precondition: there are such series.
+    [[nodiscard]] std::size_t exempt_at() const noexcept { return written_limits().size(); }
+    /// The same of ignored values. Precondition: ignores_labels.
+    [[nodiscard]] std::size_t ignored_values_at() const noexcept { return limits.size() - 1; }
+    [[nodiscard]] bool is_exempt_limit(std::size_t limit) const noexcept {
+        return !exempt.empty() && limit == exempt_at();
     }
     /// Whether anything depends on labels.
     [[nodiscard]] bool look_at_labels() const noexcept {

@@ -26,10 +26,12 @@ inline constexpr limit_number other_limit = 3;    ///< `__other__`: limits that 
 inline constexpr limit_number unavailable_limit = 4;
 /// `exempt`: the one that each tenant has for what limit_rules::exempt selects. It refuses nothing by itself.
 inline constexpr limit_number exempt_limit = 5;
+/// `ignored-values`: the one that each tenant has for values of labels that tell no series apart. It refuses no series.
+inline constexpr limit_number ignored_values_limit = 6;
 
 /// What these stand for. No limit in the configuration may have such a name.
-inline constexpr std::array<std::string_view, 6> own_limit_names{"global",    "tenant",          "__unknown__",
-                                                                 "__other__", "__unavailable__", "exempt"};
+inline constexpr std::array<std::string_view, 7> own_limit_names{
+    "global", "tenant", "__unknown__", "__other__", "__unavailable__", "exempt", "ignored-values"};
 
 /// Gives the numbers. Threads: any; what a number stands for never changes.
 class limit_names {

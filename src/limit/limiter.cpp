@@ -192,6 +192,7 @@ void series_limiter::follow(std::span<const offered_series> offered, std::span<v
         // What was refused lately is limited: no need to look at its labels.
         return known || state_->refused.lookup(fingerprint).has_value();
     });
+    if (origin.are_ignored_values) return;  // of what admits nothing none gets a place
     const compiled_rules& rules = *current->rules;
     const bool look = rules.look_at_labels() && origin.labels != nullptr;
     rule_selections& selections = open.selections;

@@ -33,7 +33,8 @@ class label_source {
 /// Where a request comes from and what its series look like.
 struct request_origin {
     std::string_view tenant{};
-    label_source* labels = nullptr;  ///< none: no series has labels
+    label_source* labels = nullptr;   ///< none: no series has labels
+    bool are_ignored_values = false;  ///< what is offered is no series, see limit_rules::ignored_values_max
 };
 
 }  // namespace seriesgate

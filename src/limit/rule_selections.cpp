@@ -51,7 +51,7 @@ bool rule_selections::spend(std::uint64_t work) noexcept {
 }
 
 void rule_selections::append(const one& other) {
-    assert(!other.exempt());
+    assert(!other.is_apart());
     const std::size_t begin = selected_.size();
     const std::size_t last_count = series_.empty() ? 0 : series_.back().selected_count;
     const std::size_t last_begin = series_.empty() ? 0 : series_.back().selected_begin;
@@ -71,7 +71,6 @@ void rule_selections::append(const one& other) {
     }
     series_.push_back({.selected_begin = begin,
                        .selected_count = static_cast<std::uint32_t>(other.size()),
-                       .exempt = false,
                        .beyond_exemption = other.is_beyond_exemption()});
 }
 
@@ -94,10 +93,16 @@ bool rule_selections::append(const compiled_rules& rules, std::string_view tenan
     if (rules.limits.empty() && rules.exempt.empty()) return true;
     if (!find_values(rules.labels, labels)) return false;
     series_.back().exempt = is_exempt(rules);
-    if (series_.back().exempt) select(rules, tenant, rules.limits.size() - 1);
+    if (series_.back().exempt) select(rules, tenant, rules.exempt_at());
     for (std::size_t i = 0; i < rules.written_limits().size() && !over_; ++i) select(rules, tenant, i);
     series_.back().selected_count = static_cast<std::uint32_t>(selected_.size() - series_.back().selected_begin);
     over_ |= selected_.size() * sizeof(selected) + keys_.size() > selection_bytes_max;
+    return !over_;
+}
+
+bool rule_selections::append_ignored_value(const compiled_rules& rules, std::string_view tenant) {
+    series_.push_back({.selected_begin = selected_.size(), .selected_count = 1, .is_ignored_value = true});
+    select(rules, tenant, rules.ignored_values_at());
     return !over_;
 }
 
@@ -190,7 +195,7 @@ void rule_selections::put_key(const compiled_rules& rules, std::string_view tena
 }
 
 bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection) {
-    if (rules.mode == limit_mode::observe || selection.exempt()) return false;
+    if (rules.mode == limit_mode::observe || selection.is_apart()) return false;
     if (rules.global.limit()) return true;
     if (rules.tenants.mode == limit_mode::enforce && maxima_of(rules.tenants, tenant).limit()) return true;
     for (std::size_t i = 0; i < selection.size(); ++i) {

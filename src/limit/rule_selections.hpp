@@ -42,6 +42,7 @@ class rule_selections {
     struct series {
         std::size_t selected_begin;
         std::uint32_t selected_count;
+        bool is_ignored_value = false;  // then the only one selected is the limit of those
         bool exempt = false;  // then the first selected is its own limit, and it needs room in the others beyond that
         bool beyond_exemption = false;
 
@@ -80,6 +81,10 @@ class rule_selections {
       public:
         one(const rule_selections& all, const series& of) noexcept : all_(&all), series_(of) {}
 
+        /// It is no series, but a value of labels that tell none apart: only the limit of these applies.
+        [[nodiscard]] bool is_ignored_value() const noexcept { return series_.is_ignored_value; }
+        /// Only a limit of the gate itself applies, and neither the global one nor that of the tenant.
+        [[nodiscard]] bool is_apart() const noexcept { return series_.exempt || series_.is_ignored_value; }
         /// Then only the limit of exempt series applies.
         [[nodiscard]] bool exempt() const noexcept { return series_.exempt; }
         /// The rules exempt it, but it is decided as others are.
@@ -113,6 +118,8 @@ class rule_selections {
     /// @param labels must stay where they are until clear().
     /// @return false if the series have asked for more than they may: then nothing may be decided by this selection.
     bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
+    /// Adds a value of labels that tell no series apart. @return as append().
+    bool append_ignored_value(const compiled_rules& rules, std::string_view tenant);
     /// Adds at the end what applies to another series.
     /// @param other not of these, and not exempt.
     void append(const one& other);

@@ -91,6 +91,10 @@ struct limit_rules {
     std::vector<selector> exempt{};  ///< in no limit but the next
     /// Of each tenant in a window, 0: counted, not limited. Exempt series beyond need room as others do.
     std::uint64_t exempt_series_max = 100'000;
+    bool ignores_labels = false;  ///< some labels tell no series apart
+    /// Of each tenant in a window, 0: counted, not limited: different values, or combinations of values, of the labels
+    /// that tell no series apart. With further ones they do.
+    std::uint64_t ignored_values_max = 64;
     bool whole_histograms = false;  ///< a classic histogram is admitted whole or not at all
     /// Series of one histogram that are admitted without room in one window.
     std::uint64_t histogram_series_max = 200;

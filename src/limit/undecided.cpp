@@ -26,6 +26,12 @@ bool select_rules(const limiter_state& state, undecided& open, const request_ori
     open.rules = state.sets.read()->rules;
     open.selections.clear();
     open.families.clear();
+    if (origin.are_ignored_values) {
+        assert(open.rules->ignores_labels);
+        for (std::size_t i = 0; i < open.pending.size(); ++i)
+            if (!open.selections.append_ignored_value(*open.rules, origin.tenant)) return false;
+        return true;
+    }
     const bool look = open.rules->look_at_labels() && origin.labels != nullptr;
     const bool look_for_families = look && open.rules->whole_histograms;
     for (const std::uint32_t entry : open.pending) {

@@ -46,7 +46,8 @@ bool withholds(const budget_window_figures& of, reserve_parts reserve) {
 std::vector<spent_window> find_spent(const limiter_figures& figures, reserve_parts reserve) {
     std::vector<spent_window> found;
     const auto look_at = [&](const budget_figures& each, std::string_view limit) {
-        if (each.mode != limit_mode::enforce) return;
+        const bool is_of_series = limit != own_limit_names[ignored_values_limit];
+        if (each.mode != limit_mode::enforce || !is_of_series) return;
         for (const auto& [window, of] :
              {std::pair{refusing_window::hourly, &each.hourly}, std::pair{refusing_window::daily, &each.daily}})
             if (withholds(*of, reserve)) found.push_back({&each, limit, window, of->series_refused});

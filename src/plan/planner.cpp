@@ -29,6 +29,7 @@ void planner::begin(bytes_view body, std::string_view tenant, protocol version) 
     tenant_ = tenant_key_of(tenant, key_);
     offered_.clear();
     entries_.clear();
+    ignored_.clear();
     is_read_ = false;
     empty_entries_ = 0;
     left_out_.clear();
@@ -82,6 +83,60 @@ void planner::take(const Reader& reader) {
                         .samples = series.samples + series.histograms,
                         .admits = series.admits});
     entries_.push_back({.record = series.record, .histograms = series.histograms, .exemplars = series.exemplars});
+    if (hasher_.ignores_any()) note_ignored(series);
+}
+
+void planner::note_ignored(const series_view& series) {
+    ignored_part& made = ignored_.emplace_back();
+    if (series.ignored_hash == 0) return;
+    made.value = ignored_value_of(series.ignored_hash, tenant_);
+    made.series_with_it = fingerprint_of(series.labels_hash + series.ignored_hash, tenant_);
+}
+
+/// In the order in which they first come.
+void planner::find_values() {
+    value_places_.clear();
+    values_.clear();
+    for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
+        const std::uint64_t value = ignored_[i].value;
+        if (value == 0) continue;
+        if (value_places_.empty() || value_places_.back().value != value)  // as a rule one sender has one
+            value_places_.push_back({.value = value, .at = i, .admits = false});
+        value_places_.back().admits |= offered_[i].admits;
+    }
+    std::ranges::stable_sort(value_places_, {}, &value_place::value);
+    std::size_t count = 0;
+    for (const value_place& each : value_places_) {
+        if (count != 0 && value_places_[count - 1].value == each.value)
+            value_places_[count - 1].admits |= each.admits;
+        else
+            value_places_[count++] = each;
+    }
+    value_places_.resize(count);
+    std::ranges::sort(value_places_, {}, &value_place::at);
+    for (value_place& each : value_places_) {
+        each.at = static_cast<std::uint32_t>(values_.size());
+        values_.push_back({.fingerprint = each.value, .samples = 0, .admits = each.admits});
+    }
+    std::ranges::sort(value_places_, {}, &value_place::value);
+}
+
+/// Values of ignored labels have a limit. What comes with one that is beyond it is the series that all its labels make:
+/// else a sender could have as many series as it likes for one.
+void planner::tell_values_apart(series_limiter& limiter, time_point now, std::string_view tenant) {
+    if (!hasher_.ignores_any() || !limiter.rules()->ignores_labels) return;
+    assert(ignored_.size() == offered_.size());
+    find_values();
+    if (values_.empty()) return;
+    value_verdicts_.assign(values_.size(), verdict::unknown);
+    const request_origin origin{.tenant = tenant, .are_ignored_values = true};
+    const bool is_decided = limiter.decide(values_, now, value_verdicts_, value_scratch_, origin);
+    for (std::size_t i = 0; i < ignored_.size(); ++i) {
+        if (ignored_[i].value == 0) continue;
+        const auto found = std::ranges::lower_bound(value_places_, ignored_[i].value, {}, &value_place::value);
+        if (!is_decided || !is_accepted(value_verdicts_[found->at]))
+            offered_[i].fingerprint = ignored_[i].series_with_it;
+    }
 }
 
 void planner::leave_out(byte_range record, const left_out_series& series) {
@@ -95,6 +150,7 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
     assert(is_read_);  // and not decided yet
     is_read_ = false;
     verdicts_.resize(offered_.size());
+    tell_values_apart(limiter, now, tenant);
     const request_origin origin{.tenant = tenant, .labels = this};
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
 }
@@ -103,6 +159,7 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
                         untold_series* at_once, untold& aside, const known_counts& counted) {
     assert(is_read_);
     verdicts_.resize(offered_.size());
+    tell_values_apart(limiter, now, tenant);
     limiter.look_up(offered_, now, verdicts_, scratch_);
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
@@ -136,8 +193,9 @@ result<plan, wire_error> planner::collect_if(bool settled) {
 }
 
 std::size_t planner::bytes() const noexcept {
-    return held_bytes(offered_) + held_bytes(entries_) + offered_.size() * decided_entry_bytes + reader_v2_.bytes() +
-           held_bytes(left_out_) + left_out_.size() * sizeof(byte_range);
+    return held_bytes(offered_) + held_bytes(entries_) + held_bytes(ignored_) +
+           offered_.size() * (hasher_.ignores_any() ? ignored_entry_bytes : 0) + offered_.size() * decided_entry_bytes +
+           reader_v2_.bytes() + held_bytes(left_out_) + left_out_.size() * sizeof(byte_range);
 }
 
 void planner::shrink() {
@@ -146,6 +204,11 @@ void planner::shrink() {
     hasher_.shrink();
     give_back(offered_);
     give_back(entries_);
+    give_back(ignored_);
+    give_back(value_places_);
+    give_back(values_);
+    give_back(value_verdicts_);
+    value_scratch_.shrink();
     give_back(left_out_);
     give_back(verdicts_);
     give_back(removed_);

@@ -39,6 +39,9 @@ class planner : public label_source {
     /// Of the buffers for an entry that is refused: its index (twice), verdict, limit and range, its place among the
     /// distinct ones.
     static constexpr std::size_t decided_entry_bytes = 88;
+    /// The same where labels are ignored, of one with a value of its own: that as offered, its place, verdict
+    /// and indices.
+    static constexpr std::size_t ignored_entry_bytes = 48;
     /// What read_on() does at once: so many bytes are read, or as many times less labels sorted, in about a
     /// millisecond.
     static constexpr std::size_t step_bytes = 1u << 20;
@@ -58,6 +61,22 @@ class planner : public label_source {
     label_hasher hasher_;
     std::vector<offered_series> offered_;
     std::vector<entry> entries_;  // as long as offered_
+    /// Of an entry, where labels are ignored.
+    struct ignored_part {
+        std::uint64_t value = 0;           ///< of its ignored labels, as a fingerprint; 0: it has none
+        std::uint64_t series_with_it = 0;  ///< fingerprint of the series if they count
+    };
+    /// A value of ignored_ that stands in one run of entries, then one that is in values_.
+    struct value_place {
+        std::uint64_t value;
+        std::uint32_t at;  // of the entry, then in values_
+        bool admits;
+    };
+    std::vector<ignored_part> ignored_;      // as long as offered_, or empty
+    std::vector<value_place> value_places_;  // different ones, by value
+    std::vector<offered_series> values_;     // the same, in the order of the body
+    std::vector<verdict> value_verdicts_;
+    undecided value_scratch_;
     std::vector<left_out_entry> left_out_;
     entry_counts left_out_counts_;
     std::vector<verdict> verdicts_;  // when it has been decided: as long as offered_
@@ -149,6 +168,9 @@ class planner : public label_source {
     histogram_family family(std::span<const label_view> labels) override;
     std::span<const label_view> labels_of(byte_range record);
     void leave_out(byte_range record, const left_out_series& series);
+    void note_ignored(const series_view& series);
+    void find_values();
+    void tell_values_apart(series_limiter& limiter, time_point now, std::string_view tenant);
     template <class Reader>
     bool read_some(Reader& reader);
     template <class Reader>

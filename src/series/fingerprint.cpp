@@ -26,9 +26,18 @@ constexpr std::uint64_t family_domain = 0xa0761d6478bd642f;
 }  // namespace
 
 std::uint64_t label_hasher::operator()(std::span<const label_view> labels) {
+    return sum_of(labels, false);
+}
+
+std::uint64_t label_hasher::ignored(std::span<const label_view> labels) {
+    return sum_of(labels, true);
+}
+
+/// @param ignored of those that do not count, or of those that do.
+std::uint64_t label_hasher::sum_of(std::span<const label_view> labels, bool ignored) {
     labels_.clear();
     for (const label_view& label : labels)
-        if (!label.value.empty() && !ignores(label.name)) labels_.push_back(label);
+        if (!label.value.empty() && ignores(label.name) == ignored) labels_.push_back(label);
     assert(labels_.size() <= labels.size());
     std::ranges::stable_sort(labels_, {}, &label_view::name);
 

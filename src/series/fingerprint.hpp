@@ -37,18 +37,27 @@ inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, const tenant_key&
     return avalanche((labels_hash ^ tenant.flip) * tenant.factor);
 }
 
+/// Of what a series has in labels that do not count: that alone, apart from all fingerprints of series. Never 0.
+/// @param ignored_hash the sum of these labels' hashes.
+inline std::uint64_t ignored_value_of(std::uint64_t ignored_hash, const tenant_key& tenant) noexcept {
+    constexpr std::uint64_t domain = 0xe7037ed1a0b428db;
+    const std::uint64_t value = fingerprint_of(ignored_hash, {.flip = tenant.flip ^ domain, .factor = tenant.factor});
+    return value == 0 ? 1 : value;
+}
+
 /// Which labels count, and the sum of their hashes for a whole set in any form.
 /// Threads: one at a time (it owns buffers).
 class label_hasher {
     hash_key key_;
     std::vector<std::string> ignored_;
+    bool ignores_any_;
     std::vector<label_view> labels_;
     std::vector<label_view> common_;  // of a histogram's series
 
   public:
     /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
     explicit label_hasher(hash_key key, std::vector<std::string> ignored = {})
-        : key_(std::move(key)), ignored_(std::move(ignored)) {}
+        : key_(std::move(key)), ignored_(std::move(ignored)), ignores_any_(!ignored_.empty()) {}
 
     [[nodiscard]] const hash_key& key() const noexcept { return key_; }
     /// The secret that its hashes are made with, for those who hash the texts by themselves.
@@ -58,7 +67,10 @@ class label_hasher {
     /// last: such sets are different series when their order differs.
     std::uint64_t operator()(std::span<const label_view> labels);
 
-    [[nodiscard]] bool ignores_any() const noexcept { return !ignored_.empty(); }
+    /// The same for the labels that do not count: 0 if none of them has a value.
+    std::uint64_t ignored(std::span<const label_view> labels);
+
+    [[nodiscard]] bool ignores_any() const noexcept { return ignores_any_; }
     [[nodiscard]] bool ignores(bytes_view name) const noexcept;
 
     /// The histogram that a series is part of, by the same rules: the hash is over what its series share, the labels
@@ -67,6 +79,9 @@ class label_hasher {
 
     /// Gives the memory of a giant back.
     void shrink();
+
+  private:
+    std::uint64_t sum_of(std::span<const label_view> labels, bool ignored);
 };
 
 /// Tells apart which labels were left out of fingerprints, for whoever keeps them. The order of the names does not

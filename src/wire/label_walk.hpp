@@ -23,8 +23,9 @@ struct walked_label {
     const char* name = nullptr;
     std::uint64_t name_order = 0;  ///< name_order_of the name
     std::uint64_t hash = 0;        ///< label_hash
-    std::uint32_t name_size = 0;
-    std::uint32_t bytes = 0;  ///< as the caller counts them
+    std::uint32_t name_size : 31 = 0;
+    std::uint32_t is_ignored : 1 = 0;  ///< it tells no series apart
+    std::uint32_t bytes = 0;           ///< as the caller counts them
 };
 
 /// The first eight bytes of a name as a number that orders like the bytes; shorter names are padded with zeros.
@@ -100,6 +101,13 @@ class label_walk {
     [[nodiscard]] unsigned count() const noexcept { return count_; }
     /// Of the labels' hashes.
     [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
+    /// Of those that are ignored. Not kept from entry to entry: hardly anybody asks.
+    [[nodiscard]] std::uint64_t ignored_sum() const noexcept {
+        std::uint64_t sum = 0;
+        for (unsigned number = 1; number <= count_; ++number)
+            if (labels_[number].is_ignored) sum += labels_[number].hash;
+        return sum;
+    }
     [[nodiscard]] std::uint32_t bytes() const noexcept { return bytes_; }
     /// Each name is behind the one before it, so none comes twice.
     [[nodiscard]] bool is_ascending() const noexcept { return descents_ == 0; }

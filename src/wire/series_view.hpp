@@ -13,6 +13,8 @@ namespace seriesgate {
 struct series_view {
     byte_range record;              ///< tag, length and payload within the body
     std::uint64_t labels_hash = 0;  ///< see fingerprint_of
+    /// The sum of the hashes of those labels that labels_hash leaves out; 0: it has none, or no label is left out.
+    std::uint64_t ignored_hash = 0;
     std::uint32_t samples = 0;
     std::uint32_t histograms = 0;
     std::uint32_t exemplars = 0;
@@ -20,6 +22,11 @@ struct series_view {
     bool admits = false;
 
     bool operator==(const series_view&) const = default;
+    /// @param ignored part of labels_hash.
+    void set_apart(std::uint64_t ignored) noexcept {
+        ignored_hash = ignored;
+        labels_hash -= ignored;
+    }
     /// Nothing but labels and metadata otherwise.
     [[nodiscard]] bool holds_data() const noexcept { return (samples | histograms | exemplars) != 0; }
 };
@@ -38,6 +45,7 @@ struct left_out_series {
         histograms = std::exchange(of.histograms, 0);
         exemplars = std::exchange(of.exemplars, 0);
         of.labels_hash = 0;
+        of.ignored_hash = 0;
         of.admits = false;
     }
 };

@@ -74,6 +74,9 @@ inline const char* read_short_label(const char* at, const char* end, label_view&
 /// which looks like no stream to a processor.
 constexpr std::size_t prefetch_bytes = 2'048;
 
+/// What labels that do not count come to is found under another key than what the others do.
+constexpr std::uint64_t ignored_key = 0x5851f42d4c957f2c;
+
 /// What the first ones ask for comes while the others are hashed.
 constexpr std::size_t keyed_at_once = 4;
 
@@ -142,6 +145,10 @@ bool write_request_reader::look_ahead() noexcept {
     }
     for (std::size_t i = 0; i < ahead_count_; ++i)
         ahead_[i].is_known = ahead_keys_[i] != 0 && known_->find(ahead_keys_[i], ahead_[i].labels_hash);
+    if (hasher_.ignores_any())
+        for (std::size_t i = 0; i < ahead_count_; ++i)
+            ahead_[i].is_known =
+                ahead_[i].is_known && known_->find(ahead_keys_[i] ^ ignored_key, ahead_[i].ignored_hash);
     return ahead_count_ != 0;
 }
 
@@ -153,6 +160,7 @@ bool write_request_reader::take_ahead() {
     if (entry.is_known) [[likely]] {
         credit_.add();
         series_.labels_hash = entry.labels_hash;
+        if (hasher_.ignores_any()) series_.ignored_hash = entry.ignored_hash;
         series_.samples = 1;
         series_.histograms = series_.exemplars = 0;
         series_.admits = entry.value != stale_marker_bits;
@@ -162,8 +170,14 @@ bool write_request_reader::take_ahead() {
     if (ahead_keys_[at] == 0) return true;
     // Behind its labels there may be more than the sample that it ends with. What is learned is what has been read.
     const bool is_all = labels_end_ == ahead_labels_[at].data() + ahead_labels_[at].size();
-    if (!is_all || !known_->learn(ahead_keys_[at], series_.labels_hash, credit_.displaces())) credit_.take();
+    if (!is_all || !learn(ahead_keys_[at])) credit_.take();
     return true;
+}
+
+/// The labels that do not count are learned by themselves, under a key that no bytes have but by accident.
+bool write_request_reader::learn(std::uint64_t key) noexcept {
+    if (!known_->learn(key, series_.labels_hash, credit_.displaces())) return false;
+    return !hasher_.ignores_any() || known_->learn(key ^ ignored_key, series_.ignored_hash, credit_.displaces());
 }
 
 /// @return whether there may be another one.
@@ -183,6 +197,7 @@ bool write_request_reader::read_series(bytes_view payload) {
     assert(labels_end >= payload.data() && labels_end <= end);
     labels_end_ = labels_end;
     series_.labels_hash = labels_.sum();
+    if (hasher_.ignores_any()) series_.set_apart(labels_.ignored_sum());
     std::uint64_t value = 0;
     if (is_plain_sample(labels_end, end, value)) [[likely]] {
         series_.samples = 1;
@@ -210,9 +225,9 @@ const char* write_request_reader::read_labels(const char* at, const char* end) {
             walked.name_order = name_order_of(label.name);
         }
         walked.name = label.name.data();
-        walked.name_size = static_cast<std::uint32_t>(label.name.size());
+        walked.name_size = static_cast<std::uint32_t>(label.name.size()) & 0x7fffffff;
         walked.hash = label_hash(text_hash(label.name, secret), text_hash(label.value, secret));
-        if (ignores_any && hasher_.ignores(label.name)) walked.hash = 0;
+        if (ignores_any) walked.is_ignored = hasher_.ignores(label.name);
         return after;
     };
     return labels_(at, end, read);
@@ -281,6 +296,7 @@ void write_request_reader::leave_out(series_fault fault) noexcept {
         return fail(wire_errc::unordered_labels_over_limit, body_.data() + series_.record.offset);
     assert(odd_labels_.size() >= labels_.count() && odd_labels_.size() <= labels_per_series_max);
     series_.labels_hash = hasher_(odd_labels_);
+    if (hasher_.ignores_any()) series_.ignored_hash = hasher_.ignored(odd_labels_);
     return true;
 }
 

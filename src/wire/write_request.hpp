@@ -38,6 +38,7 @@ class write_request_reader {
         bytes_view payload;
         std::uint64_t value;        ///< of the plain sample at its end, if it has one
         std::uint64_t labels_hash;  ///< of what stands before that, if it is known
+        std::uint64_t ignored_hash;
         bool is_known;
     };
     /// Twice as many as there are lookups in flight at once (see admitted_set::prefetch_distance): half of them has
@@ -100,6 +101,7 @@ class write_request_reader {
   private:
     bool look_ahead() noexcept;
     bool take_ahead();
+    bool learn(std::uint64_t key) noexcept;
     bool begin_series(const char* start, bytes_view payload) noexcept;
     bool read_series(bytes_view payload);
     const char* read_labels(const char* at, const char* end);

@@ -105,9 +105,9 @@ const char* write_request_v2_reader::read_labels(bytes_view refs) {
         walked = {.name = body_.data() + name.text.offset,
                   .name_order = name.name_order,
                   .hash = label_hash(name.hash, value.hash),
-                  .name_size = name.text.size,
+                  .name_size = name.text.size & 0x7fffffff,
                   .bytes = name.text.size + value.text.size};
-        if (ignores_any && hasher_.ignores(slice(body_, name.text))) walked.hash = 0;
+        if (ignores_any) walked.is_ignored = hasher_.ignores(slice(body_, name.text));
         return value_ref.after;
     });
 }
@@ -131,7 +131,7 @@ void write_request_v2_reader::leave_out(series_fault fault) noexcept {
 }
 
 fault write_request_v2_reader::read_series(bytes_view payload) {
-    series_.labels_hash = 0;
+    series_.labels_hash = series_.ignored_hash = 0;
     series_.samples = series_.histograms = series_.exemplars = 0;
     series_.admits = false;
     left_out_.reset();
@@ -174,7 +174,7 @@ const char* write_request_v2_reader::read_plain_beginning(bytes_view payload, la
     const char* const refs_end = begin + 2 + size;
     if (read_labels({begin + 2, size}) != refs_end || !labels_.is_ascending()) return begin;
     seen = {.count = labels_.count(), .bytes = labels_.bytes()};
-    series_.labels_hash = labels_.sum();
+    take_hashes();
 
     std::uint64_t value = 0;
     const char* const sample_end = read_plain_sample(refs_end, begin + payload.size(), value);
@@ -196,7 +196,7 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
                     const char* const after = read_labels(refs);
                     refs.remove_prefix(static_cast<std::size_t>(after - refs.data()));
                     seen = {.count = labels_.count(), .bytes = labels_.bytes(), .is_odd = !labels_.is_ascending()};
-                    series_.labels_hash = labels_.sum();
+                    take_hashes();
                 }
                 if (refs.empty()) break;
                 if (auto wrong = for_each_ref(refs, check)) return wrong;
@@ -246,10 +246,16 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
     return fault_of(fields);
 }
 
+void write_request_v2_reader::take_hashes() noexcept {
+    series_.labels_hash = labels_.sum();
+    if (hasher_.ignores_any()) series_.set_apart(labels_.ignored_sum());
+}
+
 void write_request_v2_reader::hash_odd_labels() {
     labels(series_.record, odd_labels_);
     assert(odd_labels_.size() <= labels_per_series_max);
     series_.labels_hash = hasher_(odd_labels_);
+    if (hasher_.ignores_any()) series_.ignored_hash = hasher_.ignored(odd_labels_);
 }
 
 void write_request_v2_reader::labels(byte_range record, std::vector<label_view>& labels) const {

@@ -109,6 +109,7 @@ class write_request_v2_reader {
     fault read_records(bytes_view records, label_refs& seen);
     const char* read_labels(bytes_view refs);
     void check_label_ref(std::uint64_t ref, label_refs& seen) noexcept;
+    void take_hashes() noexcept;
     void hash_odd_labels();
     [[nodiscard]] fault check_exemplar(bytes_view exemplar) noexcept;
     [[nodiscard]] fault check_metadata(bytes_view metadata) noexcept;

@@ -50,6 +50,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "maxDailySeries: 0\n"
           "falsePositiveRate: 0.0001\n"
           "ignoreLabels: []\n"
+          "maxIgnoredValues: 64\n"
           "topLabels: [job, namespace, instance]\n"
           "fingerprint:\n"
           "  secretFile: ''\n"

@@ -47,6 +47,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"limits", "[{name: a, maxHourlySeries: 1}]"},
     {"exempt", "[up]"},
     {"maxExemptSeries", "7"},
+    {"maxIgnoredValues", "7"},
     {"wholeHistograms", "true"},
     {"maxHistogramSeries", "50"},
     {"histogramMargin", "0.5%"},

@@ -144,8 +144,8 @@ TEST_CASE("limits beyond a thousand names share one") {
     limit_names names;
     for (std::size_t i = own_limit_names.size(); i < limit_numbers_max; ++i)
         CHECK(names.numbers_of({std::to_string(i)}) == std::vector{static_cast<limit_number>(i)});
-    CHECK(names.numbers_of({"one more", "6", "another", "global"}) ==
-          std::vector<limit_number>{other_limit, 6, other_limit, global_limit});
+    CHECK(names.numbers_of({"one more", "7", "another", "global"}) ==
+          std::vector<limit_number>{other_limit, 7, other_limit, global_limit});
     CHECK(names.name_of(other_limit) == "__other__");
 }
 

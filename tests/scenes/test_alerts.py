@@ -13,8 +13,8 @@ from rule_tests import ALERTS, RECORDS
 def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstream):
     gate = limited(f"upstream: {{replicateTo: [{{url: '{upstream.url}/replica'}}]}}\n"
                    "maxHourlySeries: 4\ntenants: {default: {maxHourlySeries: 2}}\n"
-                   "limits: [{name: a, each: [job], maxHourlySeries: 2}]\nexempt: [up]\n")
-    gate.send(traffic.body(traffic.numbered(3, name="up")))
+                   "limits: [{name: a, each: [job], maxHourlySeries: 2}]\nexempt: [up]\nignoreLabels: [replica]\n")
+    gate.send(traffic.body(traffic.numbered(3, name="up", replica="a")))
     for tenant in ("shop", "other"):
         gate.send(traffic.body(traffic.numbered(3, job=tenant)), [("X-Scope-OrgID", tenant)])
     metrics = parse(gate.get("/metrics").body)
