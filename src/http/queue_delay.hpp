@@ -51,9 +51,10 @@ class queue_delay {
     [[nodiscard]] bool is_standing(clock::time_point now) const noexcept {
         return may_be_standing() && late(now) > standing_max_;
     }
-    /// Whether requests wait for long enough that their senders may have given up meanwhile.
+    /// Whether requests wait for long enough that their senders may have given up meanwhile, be it for many requests or
+    /// for one giant.
     [[nodiscard]] bool is_late(clock::time_point now) const noexcept {
-        return may_be_standing() && (is_behind() || late(now) > standing_max_ / 4);
+        return is_behind() || late(now) > standing_max_ / 4;
     }
     /// Whether the last round was too long.
     [[nodiscard]] bool is_behind() const noexcept { return last_round_ > standing_max_; }

@@ -32,9 +32,7 @@ reply too_many_connections(served_connection& peer) {
 
 /// Whether the sender has given up while its request waited: then it sends that again, elsewhere.
 bool is_abandoned(const served_connection& peer, const incoming_request& current) {
-    const queue_delay& delay = peer.self.delay;
-    return delay.may_be_standing() && current.is_ingestion() && delay.is_late(queue_delay::clock::now()) &&
-           peer.stream.peer_has_ended();
+    return current.is_ingestion() && peer.self.delay.is_late(queue_delay::clock::now()) && peer.stream.peer_has_ended();
 }
 
 /// Reads one request up to its answer. A reply with status 0 means that the sender is gone.
