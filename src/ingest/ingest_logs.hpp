@@ -15,6 +15,7 @@ namespace seriesgate {
 struct ingest_logs {
     refusal_log refused{};
     refusal_log observed{};  ///< what would be refused
+    refusal_log beyond{};    ///< what limits of the gate's own have no room for, and is decided as others are
     left_out_log left_out{};
     store_error_log store_errors{};
     lost_log unconfirmed{std::chrono::minutes{1}};  ///< the store does not say what it has written

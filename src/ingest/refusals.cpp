@@ -27,11 +27,18 @@ struct share_line {
     std::string example;
 };
 
+/// Of a budget of which one is spent.
+refusing_window window_without_room(const budget_figures& of) {
+    const bool is_hour = of.hourly.series_max != 0 && of.hourly.series_current >= of.hourly.series_max;
+    return is_hour ? refusing_window::hourly : refusing_window::daily;
+}
+
 share_line line_of(const refusing_request& of, const limit_share& share, std::uint64_t samples) {
     const refused_entry& first = share.first;
     const auto budget = budget_of(of.limiter, share.limit, of.planning.labels(first.entry), of.tenant);
     const budget_figures shown = budget.value_or(budget_figures{});
-    const refusing_window window = window_of(first.reason);
+    const bool is_own = share.limit == exempt_limit || share.limit == ignored_values_limit;
+    const refusing_window window = is_own ? window_without_room(shown) : window_of(first.reason);
     return {.samples = samples,
             .tenant = readable(of.tenant.substr(0, logged_tenant_bytes_max)),
             .limit = of.limiter.limit_name(share.limit),
@@ -55,30 +62,45 @@ std::array<log::field, 8> fields_of(const share_line& line) {
 
 /// How the two kinds of lines are written.
 struct wording {
-    void (*of_limit)(std::span<const log::field> fields);
+    void (*of_limit)(limit_number limit, std::span<const log::field> fields);
     void (*of_others)(const refusal_log::summary& rest);
 };
 
 constexpr wording refused{
-    .of_limit = [](std::span<const log::field> fields) { log::write(log::level::warn, "series refused", fields); },
+    .of_limit = [](limit_number,
+                   std::span<const log::field> fields) { log::write(log::level::warn, "series refused", fields); },
     .of_others =
         [](const refusal_log::summary& rest) {
             log::warn("more series refused", {{"samples", rest.samples}, {"limits", rest.limits}});
         }};
 constexpr wording observed{
     .of_limit =
-        [](std::span<const log::field> fields) { log::write(log::level::warn, "series would be refused", fields); },
+        [](limit_number, std::span<const log::field> fields) {
+            log::write(log::level::warn, "series would be refused", fields);
+        },
     .of_others =
         [](const refusal_log::summary& rest) {
             log::warn("more series would be refused", {{"samples", rest.samples}, {"limits", rest.limits}});
         }};
+
+constexpr wording beyond{.of_limit =
+                             [](limit_number limit, std::span<const log::field> fields) {
+                                 if (limit == exempt_limit)
+                                     return log::write(log::level::warn, "exempt series beyond their limit", fields);
+                                 log::write(log::level::warn, "values of ignored labels beyond their limit", fields);
+                             },
+                         .of_others =
+                             [](const refusal_log::summary& rest) {
+                                 log::warn("more exempt series or ignored values beyond their limits",
+                                           {{"samples", rest.samples}, {"limits", rest.limits}});
+                             }};
 
 void log_shares(const refusing_request& of, std::span<const limit_share> shares, refusal_log& log, const wording& say) {
     for (const limit_share& share : shares) {
         const auto due = log.count(of.limiter.limit_name(share.limit), of.tenant, share.samples);
         if (due.samples != 0) {
             const share_line line = line_of(of, share, due.samples);
-            say.of_limit(fields_of(line));
+            say.of_limit(share.limit, fields_of(line));
         }
         if (due.others) say.of_others(*due.others);
     }
@@ -93,11 +115,13 @@ void count_shares(const refusing_request& of, std::span<const limit_share> share
 void log_refusals(const refusing_request& of, ingest_logs& logs) {
     log_shares(of, of.decided.refused_by, logs.refused, refused);
     log_shares(of, of.decided.observed_by, logs.observed, observed);
+    log_shares(of, of.decided.beyond, logs.beyond, beyond);
 }
 
 void log_further_refusals(ingest_logs& logs) {
     if (const auto rest = logs.refused.rest()) refused.of_others(*rest);
     if (const auto rest = logs.observed.rest()) observed.of_others(*rest);
+    if (const auto rest = logs.beyond.rest()) beyond.of_others(*rest);
 }
 
 void count_refusals(const refusing_request& of, ingest_metrics& metrics) {

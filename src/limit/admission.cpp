@@ -28,10 +28,11 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
                                           const rule_selections::one& selection, const told_series& said) {
     assert(series.admits && !sets_.hour->contains(series.fingerprint));
-    if (!selection.exempt() || !is_beyond_exemption(series, selection))
-        return decide_by(series, family, selection, said);
-    note_exempt_demand(series, selection);
-    return decide_by(series, family, selection.without_exemption(), said);
+    const bool ends = selection.exempt() && is_beyond_exemption(series, selection);
+    if (ends) note_exempt_demand(series, selection);
+    auto made = decide_by(series, family, ends ? selection.without_exemption() : selection, said);
+    if (made) made->beyond_exemption = ends || selection.is_beyond_exemption();
+    return made;
 }
 
 /// Room that is kept for what the limit of exempt series counted in the hour before must not be taken by what came

@@ -23,6 +23,7 @@ struct decision {
     verdict how = verdict::admitted;
     limit_number by = global_limit;  ///< the limit, if it is refused
     bool is_arrival = false;         ///< admitted, and neither the day nor the hour before has had it
+    bool beyond_exemption = false;   ///< decided as others are, though the rules exempt it
 };
 
 /// What would be decided about a series that the hour's set does not have.

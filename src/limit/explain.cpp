@@ -150,18 +150,23 @@ explanation explain_all(ledger& held, limiter_state& state, const offered_series
     return made;
 }
 
+enum class asked_about : std::uint8_t { series, ignored_value };
+
 /// Asks under the lock, by the rules that are in force then.
-/// @param ask called with the ledger and what applies to a series with these labels.
+/// @param ask called with the ledger and what applies to a series with these labels, or to its value of ignored ones.
 template <class Ask>
-auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::string_view tenant, Ask ask)
+auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::string_view tenant, Ask ask,
+                 asked_about what = asked_about::series)
     -> decltype(ask(std::declval<ledger&>(), std::declval<const rule_selections::one&>())) {
     rule_selections selections;
     for (;;) {
         catch_up(state.counts);
         const auto rules = state.sets.read()->rules;
         selections.clear();
-        if (!selections.append(*rules, tenant, labels))
-            return {};  // not under the lock: a regular expression may take its time
+        if (what == asked_about::ignored_value && !rules->ignores_labels) return {};
+        const bool selected = what == asked_about::series ? selections.append(*rules, tenant, labels)
+                                                          : selections.append_ignored_value(*rules, tenant);
+        if (!selected) return {};  // not under the lock: a regular expression may take its time
         const auto held = state.counts.lock();
         if (held->book.is_behind() || held->book.rules() != rules) continue;  // something came in between
         return ask(*held, selections[0]);
@@ -172,9 +177,11 @@ auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::
 
 std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number limit, std::span<const label_view> labels,
                                         std::string_view tenant) {
-    return ask_limiter(limiter.state(), labels, tenant, [&](ledger& held, const rule_selections::one& selection) {
+    const auto ask = [&](ledger& held, const rule_selections::one& selection) {
         return budget_now(held, limit, tenant, selection);
-    });
+    };
+    return ask_limiter(limiter.state(), labels, tenant, ask,
+                       limit == ignored_values_limit ? asked_about::ignored_value : asked_about::series);
 }
 
 std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,

@@ -17,6 +17,19 @@ struct observed_share {
     std::uint64_t samples = 0;
 };
 
+/// Entries that are spoken of together.
+struct entry_share {
+    std::uint32_t first = 0;
+    std::uint64_t samples = 0;
+    bool is_empty = true;
+
+    void add(std::uint32_t entry, std::uint64_t more) noexcept {
+        if (is_empty) first = entry;
+        is_empty = false;
+        samples += more;
+    }
+};
+
 /// Adds up by limit: a request may have millions of series, and each may meet all limits. Keeps its memory from one
 /// request to the next. Threads: one at a time.
 class observed_shares {

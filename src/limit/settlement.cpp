@@ -122,6 +122,7 @@ void settlement::repeat_told() {
 
 void settlement::write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing) {
     verdicts_[entry] = decided.how;
+    if (decided.beyond_exemption) open_.beyond_exemption.add(entry, offered_[entry].samples);
     if (is_refused(decided.how)) {
         open_.refused_by[entry] = decided.by;
         open_.turned_away.push_back(entry);

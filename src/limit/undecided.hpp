@@ -29,6 +29,7 @@ struct undecided {
     // What is said besides the verdicts.
     std::vector<limit_number> refused_by;    ///< by entry: the limit, of those that are refused
     observed_shares observed;                ///< admitted although limits that only observe have no room
+    entry_share beyond_exemption;            ///< exempt, and decided now as others are
     std::vector<std::uint32_t> arrived;      ///< entries admitted that neither the day nor the hour before has had
     std::vector<std::uint32_t> returned;     ///< entries admitted that one of these has had
     std::vector<std::uint32_t> turned_away;  ///< entries refused now, and not remembered from before
@@ -51,6 +52,7 @@ struct undecided {
         recalled_hourly = 0;
         recalled_daily = 0;
         observed.start();
+        beyond_exemption = {};
         arrived.clear();
         returned.clear();
         turned_away.clear();

@@ -124,6 +124,7 @@ void planner::find_values() {
 /// Values of ignored labels have a limit. What comes with one that is beyond it is the series that all its labels make:
 /// else a sender could have as many series as it likes for one.
 void planner::tell_values_apart(series_limiter& limiter, time_point now, std::string_view tenant) {
+    beyond_values_ = {};
     if (!hasher_.ignores_any() || !limiter.rules()->ignores_labels) return;
     assert(ignored_.size() == offered_.size());
     find_values();
@@ -131,11 +132,12 @@ void planner::tell_values_apart(series_limiter& limiter, time_point now, std::st
     value_verdicts_.assign(values_.size(), verdict::unknown);
     const request_origin origin{.tenant = tenant, .are_ignored_values = true};
     const bool is_decided = limiter.decide(values_, now, value_verdicts_, value_scratch_, origin);
-    for (std::size_t i = 0; i < ignored_.size(); ++i) {
+    for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         if (ignored_[i].value == 0) continue;
         const auto found = std::ranges::lower_bound(value_places_, ignored_[i].value, {}, &value_place::value);
-        if (!is_decided || !is_accepted(value_verdicts_[found->at]))
-            offered_[i].fingerprint = ignored_[i].series_with_it;
+        if (is_decided && is_accepted(value_verdicts_[found->at])) continue;
+        offered_[i].fingerprint = ignored_[i].series_with_it;
+        if (is_decided && offered_[i].admits) beyond_values_.add(i, offered_[i].samples);
     }
 }
 
@@ -268,6 +270,7 @@ plan planner::collect() {
         }
     }
     note_observed();
+    note_beyond();
 
     counts.received = accepted;
     counts.received += refused;
@@ -284,6 +287,7 @@ plan planner::collect() {
     made.removed = removed_;
     made.refused_by = refused_by_.all();
     made.observed_by = observed_by_.all();
+    made.beyond = beyond_;
     made.told = told_;
     made.arrived = scratch_.arrived;
     made.returned = scratch_.returned;
@@ -306,6 +310,17 @@ void planner::note_observed() {
         const refusal by{.how = refused_by(each.by.window, telling::silent), .by = each.by.by};
         observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, by)});
     }
+}
+
+void planner::note_beyond() {
+    beyond_.clear();
+    const auto note = [&](const entry_share& of, limit_number limit) {
+        if (of.is_empty) return;
+        const refusal by{.how = verdict::refused_hourly, .by = limit};
+        beyond_.push_back({.limit = limit, .samples = of.samples, .first = entry_at(of.first, by)});
+    };
+    note(scratch_.beyond_exemption, exempt_limit);
+    note(beyond_values_, ignored_values_limit);
 }
 
 /// The first entry that its limit refuses.

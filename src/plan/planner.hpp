@@ -77,6 +77,7 @@ class planner : public label_source {
     std::vector<offered_series> values_;     // the same, in the order of the body
     std::vector<verdict> value_verdicts_;
     undecided value_scratch_;
+    entry_share beyond_values_;
     std::vector<left_out_entry> left_out_;
     entry_counts left_out_counts_;
     std::vector<verdict> verdicts_;  // when it has been decided: as long as offered_
@@ -84,6 +85,7 @@ class planner : public label_source {
     std::vector<refused_entry> told_;
     limit_shares refused_by_;
     limit_shares observed_by_;
+    std::vector<limit_share> beyond_;
     distinct_counter refused_series_;
     undecided scratch_;
 
@@ -180,6 +182,7 @@ class planner : public label_source {
     void remove_left_out();
     void begin_refused(std::size_t index);
     void note_observed();
+    void note_beyond();
     [[nodiscard]] refusal refusal_at(std::size_t index) const;
     [[nodiscard]] refused_entry entry_at(std::size_t index, refusal by) const;
     [[nodiscard]] forwarding what_is_left() const noexcept;

@@ -286,6 +286,30 @@ def eleven_observed_explosions(scene):
     return gate, {"samples": "3", "limits": "1"}
 
 
+@line("exempt series beyond their limit")
+def a_spent_exemption(scene):
+    gate = scene.gate("maxHourlySeries: 9\nexempt: [m]\nmaxExemptSeries: 2\n")
+    offer(gate, scene.upstream, numbered(5), "shop")
+    return gate, {"samples": "3", "tenant": "shop", "limit": "exempt", "group": "", "window": "hourly", "max": "2",
+                  "current": "2", "example": 'm{n="2"}'}
+
+
+@line("values of ignored labels beyond their limit")
+def spent_ignored_values(scene):
+    gate = scene.gate("ignoreLabels: [n]\nmaxIgnoredValues: 2\n")
+    offer(gate, scene.upstream, numbered(5), "shop")
+    return gate, {"samples": "3", "tenant": "shop", "limit": "ignored-values", "group": "", "window": "hourly", "max": "2",
+                  "current": "2", "example": 'm{n="2"}'}
+
+
+@line("more exempt series or ignored values beyond their limits")
+def eleven_spent_exemptions(scene):
+    gate = scene.gate("exempt: [m]\nmaxExemptSeries: 2\n")
+    for at in range(11):
+        offer(gate, scene.upstream, numbered(5), f"t{at}")
+    return gate, {"samples": "3", "limits": "1"}
+
+
 NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))
 
 

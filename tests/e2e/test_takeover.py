@@ -96,6 +96,31 @@ def test_three_in_a_row_cost_no_sender_anything(kept, upstream, limit):
     assert set(came) <= {series for series, _ in senders.offered}
 
 
+def counted_in_hour(gate):
+    window = gate.stats["windows"]["hourly"]
+    return window["currentSeries"], window["overLimitSeries"]
+
+
+def test_no_bound_beside_the_limits_begins_anew(kept, upstream):
+    """What is exempt, ignored or completes a histogram, and all of it beyond its bound: twice, from one gate to the next."""
+    gate, take_over = kept("maxHourlySeries: 20\nexempt: [up]\nmaxExemptSeries: 5\nignoreLabels: [replica]\n"
+                           "maxIgnoredValues: 3\nwholeHistograms: true\nmaxHistogramSeries: 4\n")
+    buckets = [{"__name__": "b_bucket", "le": str(bound)} for bound in range(30)]
+    pair = [{"__name__": "m", "replica": f"r{at}"} for at in range(3)]
+    series = pair + numbered(5, name="up") + buckets + numbered(20)
+    passed = offer(gate, upstream, series)
+    healthy = [each for each in series if each in passed]
+    counted = counted_in_hour(gate)
+    for _ in range(2):
+        gate = take_over()
+        assert offer(gate, upstream, series) == passed
+        assert offer(gate, upstream, numbered(50, 5, name="up")) == []
+        assert offer(gate, upstream, [{"__name__": "m", "replica": f"s{at}"} for at in range(50)]) == []
+        assert offer(gate, upstream, [{"__name__": "b_bucket", "le": str(bound)} for bound in range(30, 60)]) == []
+        assert offer(gate, upstream, healthy) == healthy
+        assert counted_in_hour(gate) == counted
+
+
 def test_many_idle_connections_go_along(kept, upstream):
     """More than one message between the two gates has room for."""
     gate, take_over = kept("server: {threads: 2}")

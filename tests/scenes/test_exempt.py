@@ -1,5 +1,7 @@
 """Series that `exempt` selects: as many of a tenant as maxExemptSeries, and beyond that like others."""
 
+import json
+
 from traffic import numbered, offer
 
 CONFIG = """
@@ -36,3 +38,17 @@ def test_a_reload_makes_room_at_once(limited, upstream):
     assert len(offer(gate, upstream, series)) == 15
     assert gate.reload(gate.config_file.read_text().replace("maxExemptSeries: 10", "maxExemptSeries: 40")).status == 200
     assert len(offer(gate, upstream, series)) == 15 + 30
+
+
+def test_who_reads_the_log_or_the_findings_learns_of_it_though_nothing_is_refused(limited, upstream):
+    gate = limited("exempt: [up]\nmaxExemptSeries: 10\n")
+    series = numbered(3000, name="up", job="loud")
+    assert offer(gate, upstream, series) == series
+    found, = json.loads(gate.get("/api/v1/findings").body)["data"]
+    assert (found["metrics"], found["label"], found["job"]) == (["up"], "n", "loud")
+    offer(gate, upstream, series)  # known: of them nothing is said
+    gate.stop()
+    line, = gate.said("exempt series beyond their limit")
+    assert (line["samples"], line["limit"], line["window"], line["max"], line["current"]) == (
+        "2990", "exempt", "hourly", "10", "10")
+    assert not gate.said("series refused")

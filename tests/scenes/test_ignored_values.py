@@ -1,5 +1,7 @@
 """Values of labels that `ignoreLabels` names: as many of a tenant as maxIgnoredValues count for nothing, others do."""
 
+import json
+
 import pytest
 
 import wire
@@ -100,3 +102,16 @@ def test_what_is_not_ignored_is_as_ever(limited, upstream):
     gate = limited("maxHourlySeries: 5\n")
     assert len(offer(gate, upstream, numbered(9))) == 5
     assert gate.stats["limits"] == []
+
+
+@CASES
+def test_who_reads_the_log_or_the_findings_learns_of_it_though_nothing_is_refused(limited, version):
+    gate = limited("ignoreLabels: [replica]\nmaxIgnoredValues: 4\n")
+    assert sent(gate, version, of_replicas(3000)) == 3000
+    found, = json.loads(gate.get("/api/v1/findings").body)["data"]
+    assert (found["metrics"], found["label"]) == (["m"], "replica")
+    gate.stop()
+    line, = gate.said("values of ignored labels beyond their limit")
+    assert (line["samples"], line["limit"], line["window"], line["max"], line["current"]) == (
+        "2996", "ignored-values", "hourly", "4", "4")
+    assert not gate.said("series refused")

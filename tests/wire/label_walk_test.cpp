@@ -2,14 +2,17 @@
 // the same. Both readers against the hash by the book, label for label.
 #include "wire/label_walk.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "series/fingerprint.hpp"
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
 #include "wire/common_bytes.hpp"
+#include "wire/known_labels.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request.hpp"
@@ -64,12 +67,40 @@ void check_hashes(Reader& reader, const std::string& text, const std::vector<lab
     REQUIRE_FALSE(reader.failed());
 }
 
+/// Names of labels that tell no series apart.
+const std::vector<std::string> ignored{"a", "b", "ab", "cba"};
+
+/// What such labels and the others come to by the book, and together: all.
+template <class Reader>
+void check_apart(Reader& reader, const std::string& text, const std::vector<label_texts>& all) {
+    const std::vector<char> bytes(text.begin(), text.end());
+    reader.reset({bytes.data(), bytes.size()});
+    for (label_texts labels : all) {
+        REQUIRE(reader.next());
+        const std::uint64_t of_all = reference_labels_hash(labels);
+        std::erase_if(labels, [](const auto& each) { return std::ranges::find(ignored, each.first) != ignored.end(); });
+        REQUIRE(reader.series().labels_hash == reference_labels_hash(labels));
+        REQUIRE(reader.series().labels_hash + reader.series().ignored_hash == of_all);
+    }
+    REQUIRE_FALSE(reader.next());
+}
+
 void check_both(const std::vector<label_texts>& all) {
     static write_request_reader reader_v1;
     static write_request_v2_reader reader_v2;
     check_hashes(reader_v1, request_v1(all), all);
     check_hashes(reader_v2, request_v2(all, false), all);
     check_hashes(reader_v2, request_v2(all, true), all);
+
+    const label_hasher ignoring{hash_key::known_to_all(), ignored};
+    static known_labels known{4'096};
+    static write_request_reader apart_v1{ignoring};
+    static write_request_reader recognising{ignoring, &known};
+    static write_request_v2_reader apart_v2{ignoring};
+    check_apart(apart_v1, request_v1(all), all);
+    for (int round = 0; round < 2; ++round) check_apart(recognising, request_v1(all), all);
+    check_apart(apart_v2, request_v2(all, false), all);
+    check_apart(apart_v2, request_v2(all, true), all);
 }
 
 const label_texts one{{"__name__", "up"}, {"instance", "a:9100"}, {"job", "node"}, {"namespace", "shop"}};
