@@ -34,6 +34,7 @@ limits:
   - {{name: per-team, match: '{{job!=""}}', each: [job], perTenant: true, maxHourlySeries: 1000000}}
   - {{name: per-metric, each: [__name__], mode: observe, maxHourlySeries: 5}}
 exempt: [up]
+ignoreLabels: [replica]
 state: {{dir: {state}, interval: 500ms}}
 """
 
@@ -139,7 +140,7 @@ class WatchedGates:
         grows = [(traffic.TENANT, "grows")]
         gate.send(traffic.body(self._fresh(5, job="well", name=f"n{n}")), grows)
         gate.send(traffic.body(self._fresh(5, job="sick", name=f"n{n}")), grows)
-        gate.send(traffic.body([{"__name__": "up", "instance": str(n)}]), grows)
+        gate.send(traffic.body([{"__name__": "up", "instance": str(n), "replica": "a"}]), grows)
         begun = [{"__name__": "latency_bucket", "job": "sick", "le": str(bound)} for bound in range(n + 1)]
         gate.send(traffic.body(begun), grows)
         gate.send(wire.pack(wire.metadata("m")), grows)
