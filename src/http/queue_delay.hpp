@@ -45,11 +45,9 @@ class queue_delay {
     /// A request is worked on.
     void note_request() noexcept { ++requests_; }
 
-    /// Whether it is worth asking is_standing: mostly it is not, and that takes no clock.
-    [[nodiscard]] bool may_be_standing() const noexcept { return is_behind() || requests_ >= requests_many; }
     /// Whether this round is too long already, and not by accident.
     [[nodiscard]] bool is_standing(clock::time_point now) const noexcept {
-        return may_be_standing() && late(now) > standing_max_;
+        return (is_behind() || requests_ >= requests_many) && late(now) > standing_max_;
     }
     /// Whether requests wait for long enough that their senders may have given up meanwhile, be it for many requests or
     /// for one giant.

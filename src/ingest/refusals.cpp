@@ -1,6 +1,8 @@
 #include "ingest/refusals.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -27,10 +29,11 @@ struct share_line {
     std::string example;
 };
 
-/// Of a budget of which one is spent.
+/// The spent one; the hour's if both are. Room that is kept for incumbents is spent for all others.
 refusing_window window_without_room(const budget_figures& of) {
-    const bool is_hour = of.hourly.series_max != 0 && of.hourly.series_current >= of.hourly.series_max;
-    return is_hour ? refusing_window::hourly : refusing_window::daily;
+    const budget_window_figures& hour = of.hourly;
+    const std::uint64_t left = hour.series_max - std::min(hour.series_max, hour.series_current);
+    return hour.series_max != 0 && hour.series_reserved >= left ? refusing_window::hourly : refusing_window::daily;
 }
 
 share_line line_of(const refusing_request& of, const limit_share& share, std::uint64_t samples) {
@@ -60,47 +63,49 @@ std::array<log::field, 8> fields_of(const share_line& line) {
              {"example", line.example}}};
 }
 
-/// How the two kinds of lines are written.
+/// How a kind of lines is written.
 struct wording {
-    void (*of_limit)(limit_number limit, std::span<const log::field> fields);
+    void (*of_limit)(std::span<const log::field> fields);
     void (*of_others)(const refusal_log::summary& rest);
 };
 
 constexpr wording refused{
-    .of_limit = [](limit_number,
-                   std::span<const log::field> fields) { log::write(log::level::warn, "series refused", fields); },
+    .of_limit = [](std::span<const log::field> fields) { log::write(log::level::warn, "series refused", fields); },
     .of_others =
         [](const refusal_log::summary& rest) {
             log::warn("more series refused", {{"samples", rest.samples}, {"limits", rest.limits}});
         }};
 constexpr wording observed{
     .of_limit =
-        [](limit_number, std::span<const log::field> fields) {
-            log::write(log::level::warn, "series would be refused", fields);
-        },
+        [](std::span<const log::field> fields) { log::write(log::level::warn, "series would be refused", fields); },
     .of_others =
         [](const refusal_log::summary& rest) {
             log::warn("more series would be refused", {{"samples", rest.samples}, {"limits", rest.limits}});
         }};
 
-constexpr wording beyond{.of_limit =
-                             [](limit_number limit, std::span<const log::field> fields) {
-                                 if (limit == exempt_limit)
-                                     return log::write(log::level::warn, "exempt series beyond their limit", fields);
-                                 log::write(log::level::warn, "values of ignored labels beyond their limit", fields);
-                             },
-                         .of_others =
-                             [](const refusal_log::summary& rest) {
-                                 log::warn("more exempt series or ignored values beyond their limits",
-                                           {{"samples", rest.samples}, {"limits", rest.limits}});
-                             }};
+void log_more_beyond(const refusal_log::summary& rest) {
+    log::warn("more exempt series or ignored values beyond their limits",
+              {{"samples", rest.samples}, {"limits", rest.limits}});
+}
+
+constexpr wording exempt_beyond{.of_limit =
+                                    [](std::span<const log::field> fields) {
+                                        log::write(log::level::warn, "exempt series beyond their limit", fields);
+                                    },
+                                .of_others = log_more_beyond};
+constexpr wording values_beyond{.of_limit =
+                                    [](std::span<const log::field> fields) {
+                                        log::write(log::level::warn, "values of ignored labels beyond their limit",
+                                                   fields);
+                                    },
+                                .of_others = log_more_beyond};
 
 void log_shares(const refusing_request& of, std::span<const limit_share> shares, refusal_log& log, const wording& say) {
     for (const limit_share& share : shares) {
         const auto due = log.count(of.limiter.limit_name(share.limit), of.tenant, share.samples);
         if (due.samples != 0) {
             const share_line line = line_of(of, share, due.samples);
-            say.of_limit(share.limit, fields_of(line));
+            say.of_limit(fields_of(line));
         }
         if (due.others) say.of_others(*due.others);
     }
@@ -115,13 +120,14 @@ void count_shares(const refusing_request& of, std::span<const limit_share> share
 void log_refusals(const refusing_request& of, ingest_logs& logs) {
     log_shares(of, of.decided.refused_by, logs.refused, refused);
     log_shares(of, of.decided.observed_by, logs.observed, observed);
-    log_shares(of, of.decided.beyond, logs.beyond, beyond);
+    for (const limit_share& share : of.decided.beyond)
+        log_shares(of, {&share, 1}, logs.beyond, share.limit == exempt_limit ? exempt_beyond : values_beyond);
 }
 
 void log_further_refusals(ingest_logs& logs) {
     if (const auto rest = logs.refused.rest()) refused.of_others(*rest);
     if (const auto rest = logs.observed.rest()) observed.of_others(*rest);
-    if (const auto rest = logs.beyond.rest()) beyond.of_others(*rest);
+    if (const auto rest = logs.beyond.rest()) log_more_beyond(*rest);
 }
 
 void count_refusals(const refusing_request& of, ingest_metrics& metrics) {

@@ -47,7 +47,7 @@ struct plan : plan_counts {
     std::span<const left_out_entry> left_out_entries;  ///< ascending; in removed, too
     std::span<const limit_share> refused_by;           ///< in the order of their first entries
     std::span<const limit_share> observed_by;          ///< by limits that only observe: admitted for all that
-    std::span<const limit_share> beyond;               ///< by limits of the gate's own: then as others, or told apart
+    std::span<const limit_share> beyond;               ///< by maxExemptSeries, maxIgnoredValues: they refuse nothing
     std::span<const refused_entry> told;               ///< those to tell the sender of, up to told_max
     std::span<const std::uint32_t> arrived;            ///< see undecided
     std::span<const std::uint32_t> returned;           ///< see undecided

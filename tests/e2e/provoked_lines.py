@@ -262,12 +262,16 @@ def a_spent_limit(scene):
                   "current": "2", "example": 'm{n="2"}'}
 
 
-@line("more series refused")
-def eleven_explosions(scene):
-    gate = scene.gate("tenants: {default: {maxHourlySeries: 2}}\n")
+def eleven_explosions(scene, text):
+    gate = scene.gate(text)
     for at in range(11):
         offer(gate, scene.upstream, numbered(5), f"t{at}")
     return gate, {"samples": "3", "limits": "1"}
+
+
+@line("more series refused")
+def eleven_refused_explosions(scene):
+    return eleven_explosions(scene, "tenants: {default: {maxHourlySeries: 2}}\n")
 
 
 @line("series would be refused")
@@ -280,10 +284,7 @@ def a_spent_limit_that_observes(scene):
 
 @line("more series would be refused")
 def eleven_observed_explosions(scene):
-    gate = scene.gate("mode: observe\ntenants: {default: {maxHourlySeries: 2}}\n")
-    for at in range(11):
-        offer(gate, scene.upstream, numbered(5), f"t{at}")
-    return gate, {"samples": "3", "limits": "1"}
+    return eleven_explosions(scene, "mode: observe\ntenants: {default: {maxHourlySeries: 2}}\n")
 
 
 @line("exempt series beyond their limit")
@@ -304,10 +305,7 @@ def spent_ignored_values(scene):
 
 @line("more exempt series or ignored values beyond their limits")
 def eleven_spent_exemptions(scene):
-    gate = scene.gate("exempt: [m]\nmaxExemptSeries: 2\n")
-    for at in range(11):
-        offer(gate, scene.upstream, numbered(5), f"t{at}")
-    return gate, {"samples": "3", "limits": "1"}
+    return eleven_explosions(scene, "exempt: [m]\nmaxExemptSeries: 2\n")
 
 
 NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))

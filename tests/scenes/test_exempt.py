@@ -2,7 +2,9 @@
 
 import json
 
+from faked_clock import FakedClock
 from traffic import numbered, offer
+from waiting import eventually
 
 CONFIG = """
 maxHourlySeries: 5
@@ -52,3 +54,15 @@ def test_who_reads_the_log_or_the_findings_learns_of_it_though_nothing_is_refuse
     assert (line["samples"], line["limit"], line["window"], line["max"], line["current"]) == (
         "2990", "exempt", "hourly", "10", "10")
     assert not gate.said("series refused")
+
+
+def test_the_hour_is_named_where_all_its_room_is_kept_for_those_of_before(limited, upstream, tmp_path):
+    clock = FakedClock(tmp_path / "clock", "2026-03-10 12:30:00")
+    gate = limited("exempt: [up]\nmaxExemptSeries: 10\n", environment=clock.environment)
+    offer(gate, upstream, numbered(10, name="up"))
+    clock.set("2026-03-10 13:00:01")
+    eventually(lambda: gate.stats["windows"]["hourly"]["currentSeries"] == 0, "another hour")
+    offer(gate, upstream, numbered(3, start=10, name="up"))
+    gate.stop()
+    line, = gate.said("exempt series beyond their limit")
+    assert (line["samples"], line["window"], line["max"], line["current"]) == ("3", "hourly", "10", "0")
