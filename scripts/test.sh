@@ -101,6 +101,7 @@ count_report() { # FILE WHAT STATUS
     passed=$((passed + tests - bad - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
     if [ "$bad" -gt 0 ]; then
         failures+=("$what: $bad of $tests")
+        mapfile -t -O "${#failures[@]}" failures < <(/usr/bin/python3 scripts/junit.py failed "$file" | head -n 20 | sed 's/^/  /')
     elif [ "$status" != 0 ]; then
         fail "$what (exit $status)"
     elif [ "$tests" = 0 ]; then
@@ -116,7 +117,7 @@ list_slowest() { # LIST FILE...
         if [ -s "$file" ]; then files+=("$file"); fi
     done
     if [ ${#files[@]} = 0 ]; then return; fi
-    /usr/bin/python3 scripts/slowest.py 10 "${files[@]}" >"$list" || fail "$list"
+    /usr/bin/python3 scripts/junit.py slowest 10 "${files[@]}" >"$list" || fail "$list"
 }
 
 # Configures and builds a preset. PREFIX runs the build, and with it the test programs that it asks for their tests.
