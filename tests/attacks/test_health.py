@@ -72,8 +72,10 @@ def test_a_configuration_that_cannot_be_read_to_its_end_holds_up_nobody_else(sta
     gate = start_gate(config=text)
     gate.config_file.unlink()
     os.mkfifo(gate.config_file)
-    gate.signal(signal.SIGHUP)
-    with open(gate.config_file, "w") as feed:  # opens when the gate has begun to read
+    # A pipe that nobody has open for writing would be an empty file.
+    with open(os.open(gate.config_file, os.O_RDWR), "w") as feed:
+        gate.signal(signal.SIGHUP)
+        eventually(lambda: str(gate.config_file) in gate.open_files(), "it has begun to read")
         enough = time.monotonic() + 0.5
         with Probes(gate) as probes:
             while time.monotonic() < enough:

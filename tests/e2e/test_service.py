@@ -1,12 +1,10 @@
 """A gate that a service manager runs: what it is told, sockets that it gives, and the unit files."""
 
-import contextlib
 import itertools
 import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -144,19 +142,12 @@ def listening(family=socket.AF_INET, address=("127.0.0.1", 0)):
     return made
 
 
-def open_files(gate):
-    """What its descriptors are of, without those that are closed meanwhile: UBSan opens pipes now and then."""
-    for each in Path(f"/proc/{gate.pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            yield os.readlink(each)
-
-
 def test_the_gate_serves_at_the_socket_that_is_given(start_gate, upstream):
     with listening() as given:
         gate = start_gate(f"--upstream.url={upstream.url}", given={"gate": given}, listen="127.0.0.1:1")
         assert gate.address == gate.admin_address == given.getsockname()
         assert offer(gate, upstream, numbered(3)) == numbered(3)
-        assert list(open_files(gate)).count(f"socket:[{os.fstat(given.fileno()).st_ino}]") == 1
+        assert list(gate.open_files()).count(f"socket:[{os.fstat(given.fileno()).st_ino}]") == 1
 
 
 def test_each_socket_is_found_its_use_by_its_name(start_gate, upstream):
