@@ -39,6 +39,17 @@ void survive_limits_of_files() {
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
+/// Blocks, at the end of its scope, the signals that a gate handles. Its handlers go with it. By then all is saved, and
+/// another SIGTERM must not turn a good end into a failure. SIGQUIT and SIGKILL still end the process.
+struct undisturbed_end {
+    ~undisturbed_end() {
+        sigset_t handled;
+        ::sigemptyset(&handled);
+        for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&handled, each);
+        ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
+    }
+};
+
 int fail(const std::string& line) {
     fmt::print(stderr, "seriesgate: {}\n", line);
     return wrong_configuration;
@@ -51,7 +62,11 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
     seriesgate::log_warnings(loaded);
     return_large_memory();
     survive_limits_of_files();
-    seriesgate::process{settings, how, std::move(read_again)}.run();
+    {
+        seriesgate::process gate{settings, how, std::move(read_again)};
+        const undisturbed_end end;
+        gate.run();
+    }
     seriesgate::log::flush(last_lines_limit);
     return 0;
 } catch (const std::exception& error) {

@@ -15,12 +15,12 @@ namespace {
 /// After that it is looked whether to stop.
 constexpr int patience_ms = 50;
 
-/// Who reads the log may go: then writing is an error and no signal.
-void survive_broken_pipes() {
-    sigset_t pipe;
-    ::sigemptyset(&pipe);
-    ::sigaddset(&pipe, SIGPIPE);
-    ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+/// This thread outlives those that know what to do with a signal. Whoever reads the log may go, too: then writing is an
+/// error and no SIGPIPE.
+void take_no_signals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
 /// Waits until PIPE_BUF bytes can be written at once: a pipe says so only then. Source: pipe(7), poll(2).
@@ -75,7 +75,7 @@ std::uint64_t line_writer::lost() const {
 }
 
 void line_writer::run(const std::stop_token& stop) {
-    survive_broken_pipes();
+    take_no_signals();
     std::unique_lock lock{guard_};
     while (wake_.wait(lock, stop, [this] { return !queue_.empty(); })) {
         const queued& line = queue_.front();  // stays where it is while others are put behind it

@@ -41,6 +41,15 @@ def test_a_signal_lets_the_request_in_flight_finish(gate, upstream, number):
     assert gate.wait() == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_further_signals_change_nothing_about_a_good_end(gate, number):
+    assert gate.send(GOOD).status == 204
+    gate.signal(signal.SIGTERM)
+    while gate.running:
+        gate.signal(number)
+    assert gate.wait() == 0
+
+
 def test_the_port_is_free_again_after_the_end(start_gate, upstream):
     first = start_gate(f"--upstream.url={upstream.url}")
     assert first.send(GOOD).status == 204

@@ -96,6 +96,14 @@ def test_three_in_a_row_cost_no_sender_anything(kept, upstream, limit):
     assert set(came) <= {series for series, _ in senders.offered}
 
 
+def test_a_signal_to_the_gate_that_has_handed_over_changes_nothing_about_its_end(kept):
+    gate, take_over = kept("maxHourlySeries: 20\n")
+    take_over()
+    while gate.running:
+        gate.signal(signal.SIGTERM)
+    assert gate.wait() == 0
+
+
 def counted_in_hour(gate):
     window = gate.stats["windows"]["hourly"]
     return window["currentSeries"], window["overLimitSeries"]
