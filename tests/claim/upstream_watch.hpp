@@ -166,7 +166,7 @@ class upstream_watch {
             const auto before = of.before.days.find(day);
             // What was never told of is in no count that a gate has heard, until somebody asks about its budget.
             series_set never_told = each.at_once;
-            std::erase_if(never_told, [&](std::uint64_t series) { return is_counted(series, day * 24); });
+            std::erase_if(never_told, [&, hour = day * 24](std::uint64_t series) { return is_counted(series, hour); });
             lacks(each, day == open / 24 && of.store.day() ? &*of.store.day() : nullptr, of.waited_for, never_told,
                   before == of.before.days.end() ? none : before->second, day >= of.whole_from_day && !each.is_split);
         }

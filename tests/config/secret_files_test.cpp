@@ -41,7 +41,7 @@ TEST_CASE("a secret that other users get at is doubtful") {
     scene at;
     CHECK(doubt_of_secret_file("").empty());
     CHECK(doubt_of_secret_file((at.folder / "none").string()).empty());
-    for (const mode_t mode : {0400, 0600, 0640, 0660}) CHECK(doubt_of_secret_file(at.file("kept", mode)).empty());
+    for (const mode_t mode : {0400u, 0600u, 0640u, 0660u}) CHECK(doubt_of_secret_file(at.file("kept", mode)).empty());
     const std::string read = at.file("read", 0644), written = at.file("written", 0602);
     CHECK(doubt_of_secret_file(read) == has(read, readable));
     CHECK(doubt_of_secret_file(written) == has(written, "every user can change"));

@@ -312,7 +312,7 @@ TEST_CASE("a group has its place again whoever tells of it first: a gate that ha
     heard_counts asker;
     heard_counts reader;
     reader.count_by(terms);
-    for (const std::uint64_t group : {1, 2}) {
+    for (const std::uint64_t group : {1u, 2u}) {
         const claim asked = claim_of(group, group);
         const claim_answer said = both.ask(asked, terms, now);
         REQUIRE(said.status == claim_status::decided);

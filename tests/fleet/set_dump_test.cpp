@@ -111,7 +111,7 @@ TEST_CASE("a payload that is cut short, or was changed, is never read beyond its
 TEST_CASE("what a real server writes is read, or known for another form") {
     claim_store store;
     SECTION("sets of fingerprints, up to the most that are compact") {
-        const std::size_t count = GENERATE(1, 2, 7, 8, 64, 256, 511, 512);
+        const std::size_t count = GENERATE(1u, 2u, 7u, 8u, 64u, 256u, 511u, 512u);
         numbers members;
         for (std::size_t i = 0; i < count; ++i) members.push_back(fingerprint_of(i));
         const auto came = read(dump_in(store, members));

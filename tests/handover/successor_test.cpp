@@ -24,7 +24,7 @@ struct scene {
     std::string path = std::filesystem::temp_directory_path() / ("running-" + std::to_string(::getpid()));
     message_listener listens{path, message_listener::place::free};
     std::optional<successor> next = successor::of_gate_at(path);
-    message_socket running = std::move(*listens.accept());
+    message_socket running = *listens.accept();
 
     [[nodiscard]] std::string heard() { return running.receive_within(1s)->text; }
 };
@@ -85,7 +85,7 @@ TEST_CASE("a place is taken step by step") {
     CHECK(at.heard() == "got");
     CHECK(at.heard() == "got");
 
-    at.next->look();
+    CHECK_FALSE(at.next->look());
     REQUIRE_FALSE(at.running.send("serve"));
     at.next->serve();
     CHECK(at.heard() == "ready");

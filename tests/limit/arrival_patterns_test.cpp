@@ -58,7 +58,7 @@ TEST_CASE("sixteen senders at once fill no filter beyond its rate") {
     series_limiter limiter{{}, at(10)};
     std::vector<std::thread> threads;
     for (std::uint64_t sender = 0; sender < senders; ++sender)
-        threads.emplace_back([&limiter, sender, requests] {
+        threads.emplace_back([&limiter, sender] {
             undecided scratch;
             std::vector<verdict> verdicts(10'000);
             for (std::uint64_t i = 0; i < requests; ++i)

@@ -94,7 +94,7 @@ TEST_CASE("a series that is refused for two requests at once is told of to the o
     rules.tenants.answers = {{"loud", limit_answer::reject}};
     offering gate{rules, at(10)};
     for (const char* tenant : {"quiet", "loud"}) {
-        waiting first{gate, series(tenant[0], 1), at(10)};
+        waiting first{gate, series(static_cast<std::uint64_t>(tenant[0]), 1), at(10)};
         first.settled(gate, at(10), tenant);  // their limits are spent
     }
     waiting quiet{gate, series(0, 1), at(10)};

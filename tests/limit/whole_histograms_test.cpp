@@ -146,7 +146,7 @@ TEST_CASE("neither hours nor reloads nor restarts give what completes histograms
         CHECK(gate->daily().series_current == 112);
     }
     SECTION("reloads, whatever they raise and lower") {
-        for (const std::uint64_t max : {200, 100, 150, 100}) {
+        for (const std::uint64_t max : {200u, 100u, 150u, 100u}) {
             settings.global.hourly = max;
             gate->limiter.reconfigure(settings);
             explode(*gate, 1, at(10));

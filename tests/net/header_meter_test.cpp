@@ -22,7 +22,7 @@ std::size_t header_bytes(std::string_view text, std::size_t size) {
 }  // namespace
 
 TEST_CASE("a header ends with an empty line, in whatever pieces it comes") {
-    const std::size_t size = GENERATE(1, 2, 3, 5, 100);
+    const std::size_t size = GENERATE(1u, 2u, 3u, 5u, 100u);
     CHECK(header_bytes("GET / HTTP/1.1\r\nHost: a\r\n\r\nbody", size) == 27);
     CHECK(header_bytes("GET / HTTP/1.1\nHost: a\n\nbody", size) == 24);
     CHECK(header_bytes("GET / HTTP/1.1\r\nHost: a\r\n", size) == 0);
@@ -32,7 +32,7 @@ TEST_CASE("a header ends with an empty line, in whatever pieces it comes") {
 }
 
 TEST_CASE("a line does not go on in the next") {
-    const std::size_t size = GENERATE(1, 2, 3, 100);
+    const std::size_t size = GENERATE(1u, 2u, 3u, 100u);
     const auto* const fold = GENERATE(" ", "\t", " b\r\n", "\r\n");
     const std::string text = std::string{"GET / HTTP/1.1\r\na: b\r\n"} + fold + "\r\n\r\n";
     header_meter meter;

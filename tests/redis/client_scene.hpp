@@ -34,21 +34,20 @@ inline std::string shown(const redis_answer& of) {
     return std::string{seriesgate::text_of(**of)};
 }
 
-/// Of a scene with nobody else on its thread.
-struct own_thread {
-    net::io_context own_io{1};
-};
-
-struct client_scene : private own_thread {
+struct client_scene {
+    std::optional<net::io_context> own_io;  ///< where nobody else is on its thread
     net::io_context& io;
     redis_config config;
     redis_shared shared;
     redis_client client;
     std::chrono::milliseconds limit = std::chrono::seconds{10};  ///< of calls that name none
 
-    client_scene(net::io_context& where, redis_config given)
-        : io(where), config(std::move(given)), shared(config), client(where, config, shared) {}
-    explicit client_scene(redis_config given) : client_scene(own_io, std::move(given)) {}
+    client_scene(net::io_context& where, redis_config given) : client_scene(std::move(given), &where) {}
+    explicit client_scene(redis_config given, net::io_context* where = nullptr)
+        : io(where ? *where : own_io.emplace(1)),
+          config(std::move(given)),
+          shared(config),
+          client(io, config, shared) {}
 
     void begin(words command, std::optional<redis_answer>& got, std::chrono::milliseconds within) {
         net::co_spawn(io, keep(client.call(std::move(command), within), got), net::detached);

@@ -45,7 +45,7 @@ struct scene {
 
 TEST_CASE("calls that are under way together are answered in their order, in whatever pieces replies come") {
     scene one;
-    one.server.piece_bytes = GENERATE(0, 1, 7);
+    one.server.piece_bytes = GENERATE(0u, 1u, 7u);
     one.server.script = {"+first\r\n", bulk(std::string(3000, 'x')), ":3\r\n", "-ERR no fourth\r\n"};
     std::vector<std::optional<redis_answer>> got(4);
     for (std::size_t i = 0; i < got.size(); ++i) one.with.begin({"CALL", std::to_string(i)}, got[i]);

@@ -24,7 +24,7 @@ constexpr std::string_view header_end = "\r\n\r\n";
 
 std::string_view value_of(const header_list& in, std::string_view name) {
     const auto found =
-        std::ranges::find_if(in, [&](const auto& each) { return equal_ignoring_case(each.first, name); });
+        std::ranges::find_if(in, [&name = name](const auto& each) { return equal_ignoring_case(each.first, name); });
     return found == in.end() ? std::string_view{} : std::string_view{found->second};
 }
 
@@ -92,7 +92,7 @@ std::string compress(std::string_view decoded) {
 
 http_message with(http_message made, header_list more) {
     for (auto& [name, value] : more) {
-        std::erase_if(made.headers, [&](const auto& each) { return equal_ignoring_case(each.first, name); });
+        std::erase_if(made.headers, [&name = name](const auto& each) { return equal_ignoring_case(each.first, name); });
         made.headers.emplace_back(std::move(name), std::move(value));
     }
     return made;

@@ -112,7 +112,7 @@ TEST_CASE("one label of forty metrics is one rule that names all of them") {
     std::vector<std::string> metrics;
     for (int m = 0; m < 40; ++m)
         metrics.push_back(fmt::format("http_{}_total", std::string(3, char('a' + m % 26)) + (m < 26 ? "" : "x")));
-    for (int i = 0; i < 4'000; ++i)
+    for (std::size_t i = 0; i < 4'000; ++i)
         seen.exploding({{"__name__", metrics[i % 40]}, {"job", "web"}, {"session", fmt::format("s{:07}", i)}});
     const remedy made = remedy_of(about("session", metrics), seen.all.all());
     for (const std::string& metric : metrics) CHECK(made.relabel.find(metric) != std::string::npos);

@@ -25,7 +25,7 @@ struct scene {
     shared_store shared{settings, 0, metrics, 1};
     net::io_context io{1};
     std::shared_ptr<door_places> places = std::make_shared<door_places>(io, shared);
-    const tried_doors none;
+    const tried_doors none{};
 
     static upstream_config of_two_doors() {
         upstream_config made;

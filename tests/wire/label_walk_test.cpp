@@ -176,7 +176,7 @@ TEST_CASE("what is the same is seen at every length and to the last byte of the 
 TEST_CASE("neighbours drift apart, one change after the other") {
     const auto seed = GENERATE(range(1u, 9u));
     label_drift drift{seed};
-    for (int round = 0; round < 150; ++round) {
+    for (std::size_t round = 0; round < 150; ++round) {
         std::vector<label_texts> all(1 + round % 40);
         for (auto& labels : all) labels = drift.next();
         check_both(all);

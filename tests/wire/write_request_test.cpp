@@ -379,7 +379,7 @@ TEST_CASE("an entry is left out only if its Protocol Buffers are sound") {
 }
 
 TEST_CASE("version 2's symbols and series are no fields of version 1, whatever a store makes of them") {
-    for (const std::uint32_t field : {4, 5}) {
+    for (const std::uint32_t field : {4u, 5u}) {
         const std::string before = series({name, sample(1)});
         const auto outcome = read(before + len_field(field, "x"));
         CHECK(outcome.error == wire_errc::field_of_version_2);
