@@ -45,7 +45,7 @@ if [ "$with_unit_tests" = yes ]; then
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev)
 fi
 if [ "$with_tests" = yes ]; then
-    tools+=(clang++:clang clang-format:clang-format zstd:zstd valgrind:valgrind redis-sentinel:redis-sentinel redis-cli:redis-tools
+    tools+=(clang++:clang llvm-symbolizer:llvm clang-format:clang-format zstd:zstd valgrind:valgrind redis-sentinel:redis-sentinel redis-cli:redis-tools
             chromium:chromium chromedriver:chromium-driver buildah:buildah git:git
             man:man-db zsh:zsh fish:fish)
     libraries+=(libclang-rt-dev ca-certificates libnss-wrapper python3 python3-pytest python3-pytest-timeout

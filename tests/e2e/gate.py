@@ -30,10 +30,11 @@ BINARY = Path(os.environ.get("SERIESGATE_BIN", REPOSITORY / "build/release/serie
 
 @functools.cache
 def sanitized(*sanitizers):
-    """Whether the binary has one of these sanitizers, "asan", "tsan" or "ubsan", in it."""
-    content = BINARY.read_bytes()
-    return any(f"__{sanitizer}_handle".encode() in content or f"__{sanitizer}_init".encode() in content
-               for sanitizer in sanitizers)
+    """Whether the binary was built with one of these sanitizers, "asan", "tsan" or "ubsan"."""
+    cache = BINARY.parent / "CMakeCache.txt"  # a binary that is somewhere else has none
+    found = re.search(r"^SERIESGATE_SANITIZE:\w+=(.*)$", cache.read_text(), re.MULTILINE) if cache.exists() else None
+    names = {"address": "asan", "thread": "tsan", "undefined": "ubsan"}
+    return any(names.get(each) in sanitizers for each in found.group(1).split(",")) if found else False
 
 
 SANITIZER_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
