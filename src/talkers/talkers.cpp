@@ -73,39 +73,60 @@ void talkers::thin_out(talker_kind kind) noexcept {
 
 void talkers::maintain(time_point now) {
     const std::scoped_lock one{ending_};
+    for (guarded<counts>* const kind : {&arrived_, &refused_}) add_to_day(*kind);  // what is left of the last time
     const window_span hour = hour_of(now), before = *hour_.lock();
     if (hour.start <= before.start) return;
-    const bool ends_day = day_of(hour.start) != day_of(before.start);
-    const ended_hour arrived = end_hour(talker_kind::arrived, ends_day);
-    const ended_hour refused = end_hour(talker_kind::refused, ends_day);
+    end_hour(before, hour);
+    for (guarded<counts>* const kind : {&arrived_, &refused_}) add_to_day(*kind);
+}
+
+/// Takes all memory first: whatever throws has changed nothing.
+void talkers::end_hour(const window_span& ending, const window_span& next) {
+    struct empty_tables {
+        talker_tables hour, day;
+    };
+    std::array<empty_tables, 2> empty{{{none_, none_}, {none_, none_}}};
+    past_hours past = *past_.lock();
+    hour_counts ended{.start = ending.start};
+    past.add(ended);
     {
         const auto samples = samples_.lock();
         samples->end_hour();
         level_of(talker_kind::returned) = samples->level_back();  // all come back now: few of them are copied
     }
-    past_.lock()->add({.start = before.start,
-                       .arrived = arrived.series,
-                       .refused = refused.series,
-                       .is_exact = arrived.is_exact && refused.is_exact});
-    *hour_.lock() = hour;  // last: what throws for want of memory is done again
-}
-
-/// Nobody waits while tables are added up. @return how many series the hour had
-talkers::ended_hour talkers::end_hour(talker_kind kind, bool ends_day) {
-    guarded<counts>& in = of(kind);
-    talker_tables hour = none_, day = none_;
-    {
-        auto held = in.lock();
+    const bool ends_day = day_of(next.start) != day_of(ending.start);
+    for (const talker_kind kind : {talker_kind::arrived, talker_kind::refused}) {
+        auto& [hour, day] = empty[static_cast<std::size_t>(kind)];
+        auto held = of(kind).lock();
+        (kind == talker_kind::arrived ? ended.arrived : ended.refused) = held->hour.total();
+        ended.is_exact = ended.is_exact && held->hour.is_exact();
         std::swap(held->hour, hour);
         held->counted.clear();
         held->watched.clear();
-        if (!ends_day) day = held->day;
         level_of(kind) = 0;
+        if (ends_day)
+            std::swap(held->day, day);
+        else
+            held->ended.emplace(std::move(hour));
     }
-    const ended_hour counted{.series = hour.total(), .is_exact = hour.is_exact()};
-    if (!ends_day) day.merge(hour);
-    std::swap(in.lock()->day, day);
-    return counted;
+    past.add(ended);  // in the place of the one above
+    std::swap(*past_.lock(), past);
+    *hour_.lock() = next;
+}
+
+/// Nobody waits while tables are added up.
+void talkers::add_to_day(guarded<counts>& of) {
+    std::optional<talker_tables> day, ended, done;
+    {
+        const auto held = of.lock();
+        if (!held->ended) return;
+        day = held->day;
+        ended = held->ended;
+    }
+    day->merge(*ended);
+    const auto held = of.lock();
+    std::swap(held->day, *day);
+    std::swap(held->ended, done);
 }
 
 std::vector<hour_counts> talkers::hours() {
@@ -129,11 +150,14 @@ std::vector<hour_counts> talkers::hours() {
 talker_tables talkers::tables(talker_kind kind, talker_window window) {
     if (window == talker_window::hourly) return of(kind).lock()->hour;
     talker_tables hour = none_, day = none_;
+    std::optional<talker_tables> ended;
     {
         const auto held = of(kind).lock();
         hour = held->hour;
         day = held->day;
+        ended = held->ended;
     }
+    if (ended) day.merge(*ended);
     day.merge(hour);
     return day;
 }
@@ -145,7 +169,8 @@ void talkers::save(state_encoder& out) {
     out.number(static_cast<std::uint64_t>(labels_.size()));
     for (const std::string& each : labels_) out.text(each);
     for (guarded<counts>* const kind : {&arrived_, &refused_}) {
-        const counts copy = *kind->lock();  // writing may take its time
+        counts copy = *kind->lock();  // writing may take its time
+        if (copy.ended) copy.day.merge(*copy.ended);
         copy.hour.save(out);
         copy.day.save(out);
         copy.counted.save(out);

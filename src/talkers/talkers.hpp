@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,7 @@ class talkers {
     void miss(talker_kind kind, std::size_t series) noexcept;
 
     /// Ends the hour and the day if `now` is behind them: what is noted from here on counts in the hour of `now`.
+    /// Throws std::bad_alloc; then no count is lost, and the next call does what is left.
     void maintain(time_point now);
     /// When the hour began in which is counted.
     [[nodiscard]] time_point hour_start() { return hour_.lock()->start; }
@@ -93,6 +95,8 @@ class talkers {
         thinning counted{counted_max};
         thinning watched{watched_max};
         talker_tables day;  ///< without the hour
+        /// The hour before, until it has been added to the day. It belongs to the day from its end on.
+        std::optional<talker_tables> ended{};
 
         counts(std::span<const std::string> labels, const hash_key& hash) : hour(labels, hash), day(labels, hash) {}
     };
@@ -104,11 +108,8 @@ class talkers {
                label_source& labels, const request_sender& sender, time_point now);
     void sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
                          label_source& labels, std::string_view tenant);
-    struct ended_hour {
-        std::uint64_t series = 0;
-        bool is_exact = true;
-    };
-    ended_hour end_hour(talker_kind kind, bool ends_day);
+    void end_hour(const window_span& ending, const window_span& next);
+    void add_to_day(guarded<counts>& of);
 
     std::vector<std::string> labels_;
     const talker_tables none_;

@@ -1,9 +1,13 @@
 #include "talkers/talkers.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/state_text.hpp"
 
@@ -75,6 +79,50 @@ TEST_CASE("an hour that has ended is the day's, and a day ends") {
     one.all.maintain(ten + std::chrono::hours{14});
     CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 0);
     CHECK(one.total(talker_kind::arrived, talker_window::daily) == 0);
+}
+
+TEST_CASE("an hour that ends is in the day all the time") {
+    gate one;
+    one.send(talker_kind::refused, 0, 3'000, ten);
+    std::atomic<bool> over = false;
+    std::thread ends{[&] {
+        for (int hour = 1; hour <= 5; ++hour) one.all.maintain(ten + std::chrono::hours{hour});
+        over = true;
+    }};
+    std::uint64_t least = 3'000;
+    while (!over) least = std::min(least, one.total(talker_kind::refused, talker_window::daily));
+    ends.join();
+    CHECK(least == 3'000);
+}
+
+TEST_CASE("an hour that ends without memory loses no count, and ends at the next try") {
+    const time_point eleven = ten + std::chrono::hours{1};
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        CAPTURE(after);
+        gate one;
+        one.send(talker_kind::arrived, 0, 20, ten);
+        one.send(talker_kind::refused, 20, 30, ten);
+        {
+            testing::failing_allocation fails{after};
+            try {
+                one.all.maintain(eleven);
+            } catch (const std::bad_alloc&) {
+            }
+            has_failed = fails.has_failed();
+        }
+        CHECK(one.total(talker_kind::arrived, talker_window::daily) == 20);
+        CHECK(one.total(talker_kind::refused, talker_window::daily) == 30);
+        one.send(talker_kind::arrived, 50, 5, eleven);
+        one.all.maintain(eleven);
+        CHECK(one.total(talker_kind::arrived, talker_window::daily) == 25);
+        CHECK(one.total(talker_kind::refused, talker_window::daily) == 30);
+        CHECK(one.total(talker_kind::refused, talker_window::hourly) == 0);
+        const auto hours = one.all.hours();
+        REQUIRE(hours.size() == 2);
+        CHECK(hours.front().refused == 30);
+        CHECK(one.all.samples().refused.empty());
+    }
 }
 
 namespace {
