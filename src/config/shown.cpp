@@ -1,8 +1,5 @@
 #include "config/shown.hpp"
 
-#include <array>
-#include <charconv>
-
 #include "config/units.hpp"
 
 namespace seriesgate {
@@ -20,9 +17,7 @@ std::string shown(std::uint64_t value) {
 }
 
 std::string shown(double value) {
-    std::array<char, 400> text;  // the longest double that has no exponent is shorter
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed).ptr;
-    return {text.data(), end};
+    return format_rate(value);
 }
 
 std::string shown(std::chrono::milliseconds value) {

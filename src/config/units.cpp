@@ -118,10 +118,11 @@ std::string format_size(std::uint64_t bytes) {
 }
 
 std::string format_rate(double rate) {
-    std::string text(32, '\0');
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), rate, std::chars_format::fixed).ptr;
-    text.resize(static_cast<std::size_t>(end - text.data()));
-    return text;
+    std::array<char, 32> text;
+    char* const last = text.data() + text.size();
+    auto [end, error] = std::to_chars(text.data(), last, rate, std::chars_format::fixed);
+    if (error != std::errc{}) end = std::to_chars(text.data(), last, rate).ptr;  // at most 24 characters: 1.5e+300
+    return {text.data(), end};
 }
 
 }  // namespace seriesgate

@@ -23,7 +23,7 @@ std::string format_duration(std::chrono::milliseconds duration);
 /// In the largest unit that 1024 divides evenly: parse_size(format_size(n)) == n.
 std::string format_size(std::uint64_t bytes);
 
-/// `0.000000001`: without exponent and without the zeros at the end. At most 32 characters of it.
+/// `0.000000001`: without zeros at the end. A number of more than 32 characters has an exponent: `1.5e+300`.
 std::string format_rate(double rate);
 
 }  // namespace seriesgate

@@ -148,6 +148,8 @@ TEST_CASE("the share that was probably meant is known") {
     CHECK(rate_meant("1%") == "0.01");
     CHECK(rate_meant("0.01%") == "0.0001");
     CHECK(rate_meant("0,0001") == "0.0001");
+    CHECK(rate_meant("1,5e300") == "1.5e+300");
+    CHECK(rate_meant("1,5e-40") == "1.5e-40");
     for (const std::string_view text : {"", "%", "1/100", "some", "1e999", "1,000.5"}) {
         CAPTURE(text);
         CHECK(rate_meant(text).empty());
