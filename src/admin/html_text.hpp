@@ -11,8 +11,8 @@
 
 namespace seriesgate {
 
-/// As text between tags, or in a quoted attribute: no byte of it becomes markup. Control characters are gone, but for
-/// line feeds. @param text valid UTF-8.
+/// As text between tags, or in a quoted attribute: no byte of it becomes markup. A control character other than a
+/// line feed becomes its escape, `\x1f`. @param text valid UTF-8.
 std::string escaped(std::string_view text);
 
 /// The beginning and the end of a text that is longer, with `…` between; no character of it is cut.

@@ -35,7 +35,7 @@ struct ingest_metrics {
     counter exemplars_received;
     counter metadata_received;
 
-    limit_counters limit_samples_refused;   ///< adds up to samples_refused
+    limit_counters limit_samples_refused;   ///< adds up to samples_refused, until it forgets idle pairs
     limit_counters limit_samples_observed;  ///< accepted, by limits without room that only observe
 
     alignas(64) counter received_bytes;  ///< request bodies as sent, compressed
