@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Who may include whom in src/: boundaries.py [FOLDER OF THE REPOSITORY]
+"""Who may include whom in src/: boundaries.py [--draw] [FOLDER OF THE REPOSITORY]
 
-A folder of src/ is a module. CMakeLists.txt declares what each uses, `seriesgate_module(NAME USES a b)`, and this holds
-the includes against it. One line a finding; exit status 1 if there is any.
+A folder of src/ is a module. CMakeLists.txt declares what each uses, `seriesgate_module(NAME ABOUT "…" USES a b)`, and
+this holds the includes against it. One line a finding; exit status 1 if there is any.
+--draw: writes the drawing of the modules in docs/design.md anew.
 """
 
 import re
@@ -35,19 +36,23 @@ def findings(root):
 
 # --- what there is
 
-def declared_uses(text):
-    """{module: the modules that it declares to use}, as CMakeLists.txt has them."""
-    uses = {}
+def declarations(text):
+    """(module, what it is about, the modules that it declares to use) of each, in the order of CMakeLists.txt."""
     for arguments in MODULE.findall(re.sub(r"#.*", "", text)):
-        name, *words = arguments.split()
+        about = re.search(r'ABOUT\s+"([^"]*)"', arguments)
+        name, *words = re.sub(r'"[^"]*"', " ", arguments).split()
         keyword, used = None, []
         for word in words:
             if word.isupper():
                 keyword = word
             elif keyword == "USES":
                 used.append(word)
-        uses[name] = used
-    return uses
+        yield name, about[1] if about else "", used
+
+
+def declared_uses(text):
+    """{module: the modules that it declares to use}, as CMakeLists.txt has them."""
+    return {name: used for name, _, used in declarations(text)}
 
 
 def read_sources(folder):
@@ -68,6 +73,32 @@ def module_of(file):
 def unit_of(file):
     """x.cpp and x.hpp are one unit."""
     return file.rsplit(".", 1)[0]
+
+
+# --- the drawing
+
+DRAWING = re.compile(r"(?<=<!-- drawing of the modules -->\n).*?(?=<!-- end of the drawing -->)", re.DOTALL)
+
+
+def drawing(text):
+    """The modules of CMakeLists.txt as lines of Markdown, the highest first. What a module uses by way of another is left
+    out."""
+    uses = declared_uses(text)
+
+    def reached(module):
+        return {module}.union(*(reached(each) for each in uses[module])) if uses[module] else {module}
+
+    def drawn(module):
+        return [each for each in uses[module] if not any(each in reached(other) - {other} for other in uses[module])]
+
+    lines = (f"    {name:<9} {about:<72} {'► ' if uses[name] else ''}{' '.join(drawn(name))}".rstrip()
+             for name, about, _ in reversed(list(declarations(text))))
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def draw(root):
+    file = root / "docs/design.md"
+    file.write_text(DRAWING.sub(lambda _: drawing((root / "CMakeLists.txt").read_text()), file.read_text()))
 
 
 # --- the rules
@@ -161,6 +192,10 @@ def circles(graph):
 
 
 if __name__ == "__main__":
-    wrong = findings(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
+    arguments = [each for each in sys.argv[1:] if each != "--draw"]
+    repository = Path(arguments[0]) if arguments else Path(__file__).resolve().parents[2]
+    if "--draw" in sys.argv:
+        draw(repository)
+    wrong = findings(repository)
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(bool(wrong))

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from boundaries import circles, findings
+from boundaries import DRAWING, circles, drawing, findings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -38,6 +38,22 @@ class Repository(unittest.TestCase):
         wrong = findings(REPOSITORY)
         if wrong:
             self.fail("\n" + "\n".join(wrong))
+
+    def test_the_drawing_in_the_documents_is_of_this_tree(self):
+        drawn = DRAWING.search((REPOSITORY / "docs/design.md").read_text())
+        self.assertEqual(drawn[0], drawing((REPOSITORY / "CMakeLists.txt").read_text()),
+                         "run tests/boundaries/boundaries.py --draw")
+
+
+class Drawing(unittest.TestCase):
+    def test_the_highest_comes_first_and_what_another_brings_is_left_out(self):
+        self.assertEqual(drawing('''
+seriesgate_module(core ABOUT "words")
+seriesgate_module(wire ABOUT "bytes"
+                  USES core LIBRARIES a::b)
+seriesgate_module(http ABOUT "words, and more" USES wire core)
+''').split("\n"), ["", f"    http      {'words, and more':<72} ► wire", f"    wire      {'bytes':<72} ► core", "    core      words",
+                      "", ""])
 
 
 class MadeUpTree(unittest.TestCase):
