@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/secret_text.hpp"
+#include "core/secret_text.hpp"
 
 namespace seriesgate {
 

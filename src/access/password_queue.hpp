@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "access/keyed_digest.hpp"
-#include "config/secret_text.hpp"
+#include "core/secret_text.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

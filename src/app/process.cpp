@@ -147,13 +147,14 @@ load_outcome process::read_all(const std::function<load_outcome()>& read_again) 
 }
 
 std::vector<file_check> process::file_checks() {
-    std::vector<file_check> checks{[this] { shared_.stores.refresh_files(); }};
-    if (!settings_.web_config_file.empty()) checks.emplace_back([this] { web_.refresh(); });
+    std::vector<file_check> checks{[this](const file_look& look) { shared_.stores.refresh_files(look); }};
+    if (!settings_.web_config_file.empty()) checks.emplace_back([this](const file_look&) { web_.refresh(); });
     if (certificates_)
-        checks.emplace_back([this] {
-            certificates_->refresh();
+        checks.emplace_back([this](const file_look& look) {
+            certificates_->refresh(look);
             note_certificate(metrics_.http, *certificates_);
         });
+    if (fleet_) checks.emplace_back([this](const file_look& look) { fleet_->shared.store.refresh_files(look); });
     return checks;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "net/text_file.hpp"
+#include "net/settled_file.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {
@@ -27,8 +27,7 @@ class settled_files {
   public:
     using clock = monotonic_clock;
 
-    /// File systems' times may go in steps of two seconds, and who writes has that long to end it.
-    static constexpr std::chrono::seconds settling{2};
+    static constexpr auto settling = settled_file::settling;
 
     /// Looks at these from now on, and at no others. @return whether one of them was not known: then all have to
     /// settle.

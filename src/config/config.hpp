@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "config/secret_text.hpp"
 #include "config/shared_config.hpp"
 #include "config/store_tls_config.hpp"
 #include "config/web_config.hpp"
+#include "core/secret_text.hpp"
 #include "limit/rules.hpp"
 #include "log/line.hpp"
 

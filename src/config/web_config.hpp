@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/secret_text.hpp"
+#include "core/secret_text.hpp"
 #include "core/tls_words.hpp"
 
 /// Source: prometheus/exporter-toolkit, docs/web-configuration.md. Every key is described in docs/configuration.md.

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "config/secret_text.hpp"
 #include "core/control_characters.hpp"
+#include "core/secret_text.hpp"
 #include "core/utf8.hpp"
 
 namespace seriesgate {

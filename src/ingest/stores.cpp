@@ -14,9 +14,9 @@ shared_stores::shared_stores(const upstream_config& upstream, upstream_metrics& 
     for (std::size_t i = 1; i <= upstream.replicas.size(); ++i) replicas.emplace_back(upstream, i, workers);
 }
 
-void shared_stores::refresh_files() {
-    first.access.refresh();
-    for (shared_replica& each : replicas) each.store.access.refresh();
+void shared_stores::refresh_files(const file_look& look) {
+    first.access.refresh(look);
+    for (shared_replica& each : replicas) each.store.access.refresh(look);
 }
 
 bool shared_stores::begin_copy(std::int64_t bytes) noexcept {

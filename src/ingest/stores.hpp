@@ -47,7 +47,7 @@ struct shared_stores {
     shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers);
 
     /// Reads passwords, tokens and certificates again that have changed. Waits for the disk.
-    void refresh_files();
+    void refresh_files(const file_look& look);
 
     /// @param bytes of its headers and its body.
     /// @return false if that is too much; nothing has begun then.

@@ -42,7 +42,9 @@ tls_files::tls_files(no_context_yet, tls_settings settings, const tls_file_names
 
 result<std::unique_ptr<tls_files>, std::string> tls_files::load(tls_settings settings, const tls_file_names& names) {
     auto made = std::make_unique<tls_files>(no_context_yet{}, std::move(settings), names);
-    if (std::string fault = made->read(); !fault.empty()) return fault;
+    for (settled_file* const each : {&made->certificates_, &made->key_, &made->authorities_})
+        if (!each->path().empty()) each->load();
+    if (std::string fault = made->read({}); !fault.empty()) return fault;
     auto first = made->make();
     if (!first) return first.error();
     made->untaken_ = false;
@@ -55,25 +57,24 @@ std::shared_ptr<const tls_context> tls_files::current() const {
     return current_;
 }
 
-void tls_files::refresh(clock::time_point now) {
-    if (std::string fault = read(); !fault.empty()) return warn_of(std::move(fault));
+void tls_files::refresh(const file_look& look, clock::time_point date) {
+    if (std::string fault = read(look); !fault.empty()) return warn_of(std::move(fault));
     if (untaken_ || !fault_.empty()) {
         auto made = make();
         if (!made) return warn_of(made.error());
         take(*std::move(made));
     }
-    warn_of_expiry(now);
+    warn_of_expiry(date);
 }
 
 /// A file tells of a change once: what may throw from there on is done again, until there is a context.
-std::string tls_files::read() {
+std::string tls_files::read(const file_look& look) {
     for (const auto& [file, text] :
          {std::pair{&certificates_, &settings_.certificates}, std::pair{&key_, &settings_.key},
           std::pair{&authorities_, &settings_.authorities}}) {
         if (file->path().empty()) continue;
-        const auto changed = file->refresh();
-        if (!changed) return changed.error();
-        untaken_ = untaken_ || *changed;
+        untaken_ = file->refresh(look) || untaken_;
+        if (!file->fault().empty()) return file->fault();
         *text = file->text();
     }
     return {};

@@ -17,10 +17,10 @@
 #include "core/base64.hpp"
 #include "net/async_timer.hpp"
 #include "net/http_fields.hpp"
+#include "net/secret_file.hpp"
 #include "net/text_file.hpp"
 #include "net/tls.hpp"
 #include "system/clock.hpp"
-#include "upstream/watched_text.hpp"
 
 namespace seriesgate::top {
 namespace {
@@ -31,10 +31,10 @@ constexpr std::size_t read_buffer_bytes = 64 * 1024;
 /// Sources: RFC 7617, section 2; RFC 6750, section 2.1.
 std::string authorization_of(const options& asked) {
     if (!asked.bearer_token_file.empty())
-        return "Bearer " + watched_text{"--bearer-token-file", asked.bearer_token_file}.text().reveal();
+        return "Bearer " + secret_file{"--bearer-token-file", asked.bearer_token_file}.secret().reveal();
     if (asked.username.empty()) return "";
-    const watched_text password{"--password-file", asked.password_file};
-    return "Basic " + to_base64(asked.username + ":" + password.text().reveal());
+    const secret_file password{"--password-file", asked.password_file};
+    return "Basic " + to_base64(asked.username + ":" + password.secret().reveal());
 }
 
 std::shared_ptr<const tls_context> tls_of(const options& asked) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "config/secret_text.hpp"
+#include "core/secret_text.hpp"
 
 namespace seriesgate::top {
 

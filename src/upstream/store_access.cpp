@@ -28,10 +28,10 @@ store_access::store_access(const store_config& store, const std::string& key)
       has_query_(std::ranges::any_of(store.doors, has_arguments)),
       tls_(load_tls(store, key)) {}
 
-void store_access::refresh() {
+void store_access::refresh(const file_look& look) {
     const std::scoped_lock lock{reading_};
-    credentials_.refresh();
-    if (tls_) tls_->refresh();
+    credentials_.refresh(look);
+    if (tls_) tls_->refresh(look);
 }
 
 std::string store_access::without_secrets(std::string_view text) const {

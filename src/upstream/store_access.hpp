@@ -29,7 +29,7 @@ class store_access {
     store_access(const store_config& store, const std::string& key);
 
     /// Reads the files again that have changed.
-    void refresh();
+    void refresh(const file_look& look = {});
 
     /// See store_credentials.
     bool put_into(http::fields& request) const { return credentials_.put_into(request); }

@@ -17,10 +17,10 @@ std::string_view behind_scheme(std::string_view authorization) {
     return authorization.substr(authorization.find(' ') + 1);
 }
 
-std::optional<watched_text> file_of(const store_config& store, const std::string& key) {
+std::optional<secret_file> file_of(const store_config& store, const std::string& key) {
     if (!store.basic_auth.password_file.empty())
-        return watched_text{key + ".basicAuth.passwordFile", store.basic_auth.password_file};
-    if (!store.bearer_token_file.empty()) return watched_text{key + ".bearerTokenFile", store.bearer_token_file};
+        return secret_file{key + ".basicAuth.passwordFile", store.basic_auth.password_file};
+    if (!store.bearer_token_file.empty()) return secret_file{key + ".bearerTokenFile", store.bearer_token_file};
     return std::nullopt;
 }
 
@@ -37,13 +37,13 @@ store_credentials::store_credentials(const store_config& store, const std::strin
 /// Sources: RFC 7617, section 2; RFC 6750, section 2.1.
 store_credentials::proof store_credentials::make_proof() const {
     if (!file_) return {};
-    const std::string& secret = file_->text().reveal();
+    const std::string& secret = file_->secret().reveal();
     return {.secret = secret,
             .authorization = user_name_.empty() ? "Bearer " + secret : "Basic " + to_base64(user_name_ + ":" + secret)};
 }
 
-void store_credentials::refresh() {
-    if (file_ && file_->refresh()) proof_.publish(std::make_unique<const proof>(make_proof()));
+void store_credentials::refresh(const file_look& look) {
+    if (file_ && file_->refresh(look)) proof_.publish(std::make_unique<const proof>(make_proof()));
 }
 
 bool store_credentials::put_into(http::fields& request) const {

@@ -11,7 +11,7 @@
 #include "config/config.hpp"
 #include "core/published.hpp"
 #include "net/http_fields.hpp"
-#include "upstream/watched_text.hpp"
+#include "net/secret_file.hpp"
 
 namespace seriesgate {
 
@@ -21,7 +21,7 @@ class store_credentials {
     const std::map<std::string, secret_text, std::less<>>& headers_;
     const bool has_authorization_;  // among those headers
     const std::string user_name_;
-    std::optional<watched_text> file_;  // with basicAuth or bearerTokenFile
+    std::optional<secret_file> file_;  // with basicAuth or bearerTokenFile
 
     struct proof {
         secret_text secret{};         // as it stands in the file
@@ -35,7 +35,7 @@ class store_credentials {
     store_credentials(const store_config& store, const std::string& key);
 
     /// Reads the file again if it has changed. Threads: one at a time.
-    void refresh();
+    void refresh(const file_look& look = {});
 
     /// Puts them in place of what the sender has said under the same names.
     /// @return whether it is us whom the store then lets in or not: what is left of the sender's Authorization is none.

@@ -28,7 +28,7 @@ bool comes_to(const std::atomic<int>& looks, int wanted) {
 TEST_CASE("files are looked at when it is asked for, not only when a second has passed") {
     rereading files;
     std::atomic<int> looks = 0;
-    const std::vector<file_check> checks{[&] { ++looks; }};
+    const std::vector<file_check> checks{[&](const file_look&) { ++looks; }};
     const running_loop looking{[&] { return files.run(checks); }};
     REQUIRE(comes_to(looks, 1));
     const auto began = clock::now();
@@ -44,7 +44,8 @@ TEST_CASE("a look that fails is heard of, and keeps the others from nothing") {
     const captured_log said;
     rereading files;
     std::atomic<int> looks = 0;
-    const std::vector<file_check> checks{[] { throw std::runtime_error("no memory"); }, [&] { ++looks; }};
+    const std::vector<file_check> checks{[](const file_look&) { throw std::runtime_error("no memory"); },
+                                         [&](const file_look&) { ++looks; }};
     {
         const running_loop looking{[&] { return files.run(checks); }};
         REQUIRE(comes_to(looks, 1));

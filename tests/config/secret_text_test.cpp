@@ -1,4 +1,4 @@
-#include "config/secret_text.hpp"
+#include "core/secret_text.hpp"
 
 #include <string>
 #include <string_view>

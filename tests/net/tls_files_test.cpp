@@ -43,6 +43,12 @@ std::string subject(const std::unique_ptr<tls_files>& of) {
     return of->current()->subject();
 }
 
+/// Looks at the files once a second, so many times; what has changed before then counts at the third.
+void look(tls_files& at, int times = 3) {
+    static monotonic_clock::time_point now{};
+    for (; times > 0; --times) at.refresh({.now = now += 1s});
+}
+
 }  // namespace
 
 TEST_CASE("files make a context, and what is wrong with them is said with the file's name") {
@@ -94,10 +100,12 @@ TEST_CASE("files that have changed are taken, and connections keep what they beg
     const auto& files = *loaded;
     const auto before = files->current();
     const captured_log said;
-    files->refresh();
+    look(*files);
     CHECK(files->current() == before);
     with.write(server_certificate("second.test"));
-    files->refresh();
+    look(*files, 2);
+    CHECK(files->current() == before);
+    look(*files, 1);
     CHECK(subject(files) == "CN=second.test");
     CHECK(before->subject() == "CN=first.test");
     CHECK(said.text().find("level=info msg=\"TLS files taken\" certificate=\"CN=second.test\" not_after=20") !=
@@ -118,7 +126,7 @@ TEST_CASE("a link that is set to another file, as Kubernetes does, is a change")
     for (const std::string& each : {certificate, key}) std::filesystem::remove(each);
     std::filesystem::create_symlink(with.folder / "new.crt", certificate);
     std::filesystem::create_symlink(with.folder / "new.key", key);
-    (*loaded)->refresh();
+    look(**loaded);
     CHECK(subject(*loaded) == "CN=second.test");
 }
 
@@ -132,32 +140,36 @@ TEST_CASE("files that are no good are not taken, which is said once, and so is t
     const captured_log said;
     SECTION("the moment between certificate and key is no fault") {
         write_file(with.certificate, second.chain);
-        files->refresh();
-        CHECK(files->current() == before);
+        look(*files, 1);
         write_file(with.key, second.key);
-        files->refresh();
+        look(*files, 2);
+        CHECK(files->current() == before);
+        look(*files, 1);
         CHECK(subject(files) == "CN=second.test");
         CHECK(said.text().find("not taken") == std::string::npos);
     }
     SECTION("a fault that stays is one") {
         write_file(with.certificate, second.chain);
-        for (int i = 0; i < 5; ++i) files->refresh();
+        look(*files, 7);
         CHECK(files->current() == before);
-        CHECK(said.text() == "level=warn msg=\"TLS files not taken, the last good ones stay\" err=\"" +
+        const std::string line = "level=warn msg=\"TLS files not taken, the last good ones stay\" err=\"" +
                                  with.certificate + " and " + with.key +
-                                 ": the key does not belong to the certificate\"\n");
+                                 ": the key does not belong to the certificate\"\n";
+        const std::string text = said.text();
+        CHECK(text.find(line) != std::string::npos);
+        CHECK(text.find("not taken") == text.rfind("not taken"));
         write_file(with.key, second.key);
-        files->refresh();
+        look(*files);
         CHECK(subject(files) == "CN=second.test");
         CHECK(said.text().find("msg=\"TLS files taken\"") != std::string::npos);
     }
     SECTION("files that go and come back as they were") {
         std::filesystem::rename(with.key, with.folder / "elsewhere");
-        for (int i = 0; i < 3; ++i) files->refresh();
+        look(*files, 5);
         CHECK(files->current() == before);
         CHECK(said.text().find("err=\"cannot read " + with.key + ": No such file or directory\"") != std::string::npos);
         std::filesystem::rename(with.folder / "elsewhere", with.key);
-        files->refresh();
+        look(*files);
         CHECK(said.text().find("msg=\"TLS files taken\" certificate=\"CN=first.test\"") != std::string::npos);
     }
 }
@@ -170,7 +182,7 @@ TEST_CASE("a certificate that soon expires is spoken of once a day") {
     const auto now = std::chrono::system_clock::now();
     const captured_log said;
     const auto lines_by = [&](std::chrono::hours later) {
-        (*loaded)->refresh(now + later);
+        (*loaded)->refresh({}, now + later);
         const std::string text = said.text();
         return std::count(text.begin(), text.end(), '\n');
     };

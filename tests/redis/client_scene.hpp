@@ -49,6 +49,13 @@ struct client_scene {
           shared(config),
           client(io, config, shared) {}
 
+    /// What files have changed counts from now on, see settled_file.
+    void let_files_settle() {
+        const auto now = monotonic_clock::now();
+        shared.refresh_files({.now = now});
+        shared.refresh_files({.now = now + settled_file::settling});
+    }
+
     void begin(words command, std::optional<redis_answer>& got, std::chrono::milliseconds within) {
         net::co_spawn(io, keep(client.call(std::move(command), within), got), net::detached);
     }

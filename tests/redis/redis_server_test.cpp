@@ -87,6 +87,7 @@ TEST_CASE("a user's password may change while the gate runs") {
         {"GET", "key"}, [](const redis_answer& of) { return !of && of.error().why == redis_error::kind::denied; });
     CHECK(refused == "denied: AUTH: WRONGPASS invalid username-password pair or user is disabled.");
     write_file(folder / "password", "second\n");
+    with.let_files_settle();
     CHECK(with.say_until_answered({"GET", "key"}) == "value");
 }
 

@@ -94,6 +94,7 @@ TEST_CASE("TLS proves who the server is, and who we are") {
         REQUIRE(with.say({"PING"}).starts_with("unreachable: "));
         write_file(files.path("new.pem"), read_file(files.path("client.pem")));
         write_file(files.path("new.key"), read_file(files.path("client.key")));
+        with.let_files_settle();
         CHECK(with.say_until_answered({"PING"}) == "PONG");
     }
 }

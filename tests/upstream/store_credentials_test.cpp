@@ -1,5 +1,6 @@
 #include "upstream/store_credentials.hpp"
 
+#include <chrono>
 #include <string>
 
 #include "support/captured_log.hpp"
@@ -68,10 +69,13 @@ TEST_CASE("a token is read again when its file changes") {
     write_file(folder / "token", "two");
     CHECK(said() == "Bearer one;");
     const captured_log log;
-    ours.refresh();
+    monotonic_clock::time_point at{};
+    ours.refresh({.now = at});
+    ours.refresh({.now = at += std::chrono::seconds{2}});
     CHECK(said() == "Bearer two;");
     std::filesystem::remove(folder / "token");
-    ours.refresh();
+    ours.refresh({.now = at});
+    ours.refresh({.now = at += std::chrono::seconds{2}});
     CHECK(said() == "Bearer two;");
     CHECK(log.text().find("two") == std::string::npos);
 }

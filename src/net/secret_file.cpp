@@ -1,4 +1,4 @@
-#include "upstream/watched_text.hpp"
+#include "net/secret_file.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -19,30 +19,32 @@ std::string_view without_line_end(std::string_view text) noexcept {
 std::string wrong_with(std::string_view line) {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
     if (line.empty()) return "is empty";
-    if (line.size() > watched_text::bytes_max) return "holds more than 8 KiB";
+    if (line.size() > secret_file::bytes_max) return "holds more than 8 KiB";
     if (std::ranges::any_of(line, is_control)) return "holds more than one line, or control characters";
     return "";
 }
 
 }  // namespace
 
-watched_text::watched_text(std::string key, std::string path) : key_(std::move(key)), file_(std::move(path)) {
-    if (const std::string fault = read(); !fault.empty()) throw std::runtime_error(key_ + ": " + fault);
+secret_file::secret_file(std::string key, std::string path) : key_(std::move(key)), file_(std::move(path)) {
+    file_.load();
+    if (const std::string fault = fault_of_file(); !fault.empty()) throw std::runtime_error(key_ + ": " + fault);
+    secret_ = secret_text{without_line_end(file_.text())};
 }
 
-/// @return why the file is no good; nothing if text_ is what it says.
-std::string watched_text::read() {
-    if (const auto changed = file_.refresh(); !changed) return changed.error();
-    const std::string_view line = without_line_end(file_.text());
-    if (const std::string wrong = wrong_with(line); !wrong.empty()) return file_.path() + " " + wrong;
-    if (line != text_.reveal()) text_ = secret_text{line};
-    return "";
+std::string secret_file::fault_of_file() const {
+    if (!file_.fault().empty()) return file_.fault();
+    const std::string wrong = wrong_with(without_line_end(file_.text()));
+    return wrong.empty() ? "" : file_.path() + " " + wrong;
 }
 
-bool watched_text::refresh() {
-    const secret_text before = text_;
-    std::string fault = read();
-    const bool is_new = text_ != before;
+bool secret_file::refresh(const file_look& look) {
+    is_untaken_ = file_.refresh(look) || is_untaken_;
+    if (!is_untaken_) return false;
+    std::string fault = fault_of_file();
+    const bool is_new = fault.empty() && without_line_end(file_.text()) != secret_.reveal();
+    if (is_new) secret_ = secret_text{without_line_end(file_.text())};
+    is_untaken_ = false;
     if (!fault.empty() && fault != fault_)
         log::warn("a secret file cannot be used, what it held before is kept", {{"key", key_}, {"err", fault}});
     if (is_new || (fault.empty() && !fault_.empty()))
