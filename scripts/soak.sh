@@ -2,7 +2,7 @@
 # Runs everything at once for a while: scripts/soak.sh [--minutes 30] [--seed N]
 #
 # Builds the release binary if it is not there (SERIESGATE_BIN: another one, such as a sanitizer's), and puts it between three
-# senders and a store with three doors: remote write 1 and 2, series that come and go, a reload every ten seconds, doors that are
+# senders and a store with three backends: remote write 1 and 2, series that come and go, a reload every ten seconds, backends that are
 # killed and opened again, senders that lose their connection. Half of the time all of them speak TLS, and the gate gets a new
 # certificate with each reload. After each minute every sample that was acknowledged has to be in the store as it was sent, or
 # counted as refused, and nothing else; the gate's own account has to come out even, and its memory and descriptors may not grow.

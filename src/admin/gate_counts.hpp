@@ -52,7 +52,7 @@ struct connection_counts {
 };
 
 /// One address of a store.
-struct door_counts {
+struct backend_counts {
     std::string name;
     bool is_up = true;
     std::int64_t in_flight = 0;
@@ -68,7 +68,7 @@ struct store_counts {
     std::int64_t waiting = 0;          ///< requests, for a connection
     std::uint64_t samples_stored = 0;  ///< by a replica
     std::uint64_t samples_failed = 0;
-    std::vector<door_counts> doors{};
+    std::vector<backend_counts> backends{};
 };
 
 /// A gate of the fleet, this one too.

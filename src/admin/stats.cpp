@@ -128,16 +128,16 @@ json::object to_json(const connection_counts& connections) {
             {"turnedAwayByReason", to_json(connections.turned_away_by_reason)}};
 }
 
-json::object to_json(const door_counts& door) {
-    return {{"door", door.name},          {"up", door.is_up},
-            {"inFlight", door.in_flight}, {"connections", door.connections},
-            {"requests", door.requests},  {"errors", door.errors}};
+json::object to_json(const backend_counts& backend) {
+    return {{"door", backend.name},          {"up", backend.is_up},
+            {"inFlight", backend.in_flight}, {"connections", backend.connections},
+            {"requests", backend.requests},  {"errors", backend.errors}};
 }
 
 json::object to_json(const store_counts& store) {
-    json::array doors;
-    for (const door_counts& each : store.doors) doors.push_back(to_json(each));
-    json::object made{{"store", store.name}, {"waiting", store.waiting}, {"doors", std::move(doors)}};
+    json::array backends;
+    for (const backend_counts& each : store.backends) backends.push_back(to_json(each));
+    json::object made{{"store", store.name}, {"waiting", store.waiting}, {"doors", std::move(backends)}};
     if (store.is_replica)
         made["replica"] = {{"bestEffort", store.best_effort},
                            {"samplesStored", store.samples_stored},

@@ -96,8 +96,8 @@ std::vector<std::string> warnings_of(const status_facts& of) {
     std::vector<std::string> made;
     if (of.figures.clock_in_doubt) made.emplace_back("The clock has leapt by over an hour and is not believed yet.");
     for (const store_counts& store : of.counts.stores)
-        for (const door_counts& door : store.doors)
-            if (!door.is_up) made.push_back(fmt::format("The store {} does not answer.", cut(door.name, 200)));
+        for (const backend_counts& backend : store.backends)
+            if (!backend.is_up) made.push_back(fmt::format("The store {} does not answer.", cut(backend.name, 200)));
     if (of.counts.shared && of.counts.shared->state != "joined")
         made.push_back(fmt::format("The store that the fleet counts in: {}.", of.counts.shared->state));
     if (!of.upkeep.reload_successful)

@@ -9,26 +9,26 @@
 namespace seriesgate {
 namespace {
 
-/// Of doors and of gates: more are on /stats.
+/// Of backends and of gates: more are on /stats.
 constexpr std::size_t rows_max = 50;
 constexpr std::size_t store_name_bytes_max = 100;
 
-std::string door_row(const store_counts& store, const door_counts& door) {
+std::string backend_row(const store_counts& store, const backend_counts& backend) {
     return fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"left\">{}</td><td class=\"left\">{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td></tr>\n",
-        name_html(door.name, store_name_bytes_max),
+        name_html(backend.name, store_name_bytes_max),
         store.is_replica ? (store.best_effort ? "replica, best effort" : "replica") : "store",
-        door.is_up ? "up" : "<strong>down</strong>", door.in_flight, door.connections, grouped(door.requests),
-        grouped(door.errors));
+        backend.is_up ? "up" : "<strong>down</strong>", backend.in_flight, backend.connections,
+        grouped(backend.requests), grouped(backend.errors));
 }
 
-std::string doors_html(const status_facts& of) {
+std::string backends_html(const status_facts& of) {
     std::string rows;
     std::size_t count = 0;
     for (const store_counts& store : of.counts.stores)
-        for (const door_counts& door : store.doors)
-            if (count++ < rows_max) rows += door_row(store, door);
+        for (const backend_counts& backend : store.backends)
+            if (count++ < rows_max) rows += backend_row(store, backend);
     if (rows.empty()) return "<p>No store: <code>discard:</code> keeps nothing.</p>\n";
     return "<div class=\"box\" id=\"stores-box\" tabindex=\"0\" role=\"region\" "
            "aria-labelledby=\"stores-title\">\n<table "
@@ -61,7 +61,7 @@ std::string fleet_html(const status_facts& of) {
 
 std::string stores_section(const status_facts& of) {
     return "<section id=\"stores\" data-part aria-labelledby=\"stores-title\">\n<h2 id=\"stores-title\">Stores</h2>\n" +
-           doors_html(of) + fleet_html(of) + "</section>\n";
+           backends_html(of) + fleet_html(of) + "</section>\n";
 }
 
 }  // namespace seriesgate

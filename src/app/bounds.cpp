@@ -17,10 +17,10 @@ bool writes_markers(const config& settings) {
 descriptor_use descriptors_besides(const config& settings) {
     const std::size_t workers = worker_count(settings.server);
     const std::size_t markers = writes_markers(settings) ? 1 : 0;  // a thread with connections of its own
-    const std::size_t doors = count_doors(settings.upstream);
+    const std::size_t backends = count_backends(settings.upstream);
     return {.workers = workers + markers,
-            .idle_upstream_max = connection_pool::idle_max * doors,
-            .upstream_max = share_of_connections(settings.upstream, workers) * workers * doors + markers * doors,
+            .idle_upstream_max = connection_pool::idle_max * backends,
+            .upstream_max = share_of_connections(settings.upstream, workers) * workers * backends + markers * backends,
             .has_replicas = !settings.upstream.replicas.empty(),
             .admin_connections = settings.admin.listen ? admin_bounds.total : 0};
 }

@@ -62,9 +62,9 @@ dropped_counts count_dropped(const ingest_metrics& of) {
             .untranslated_histograms = of.untranslated_histograms.value()};
 }
 
-std::vector<door_counts> count_doors(const shared_store& of) {
-    std::vector<door_counts> made;
-    for (const shared_door& each : of.doors)
+std::vector<backend_counts> count_backends(const shared_store& of) {
+    std::vector<backend_counts> made;
+    for (const shared_backend& each : of.backends)
         made.push_back({.name = each.name,
                         .is_up = each.health.is_up(),
                         .in_flight = each.in_flight.value(),
@@ -147,8 +147,8 @@ shared_counts counts_of(const fleet_shared& fleet) {
 std::vector<store_counts> counts_of(const shared_stores& stores) {
     std::vector<store_counts> made;
     for (const shared_store* store : stores.all()) {
-        if (store->doors.empty()) continue;
-        made.push_back({.name = store->name, .waiting = store->waiting.value(), .doors = count_doors(*store)});
+        if (store->backends.empty()) continue;
+        made.push_back({.name = store->name, .waiting = store->waiting.value(), .backends = count_backends(*store)});
     }
     for (std::size_t i = 0; i < stores.replicas.size(); ++i) {
         const shared_replica& replica = stores.replicas[i];

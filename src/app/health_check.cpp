@@ -46,11 +46,15 @@ std::string parse_health_url(const std::string& url, health_question& to) {
         to.target = usual_path;
         return top::parse_gate_url(url, to.at);
     }
-    store_door door;
-    if (url.find('@') != std::string::npos || !parse_store_url(with_path(url), door).empty())
+    store_backend backend;
+    if (url.find('@') != std::string::npos || !parse_store_url(with_path(url), backend).empty())
         return "is not a URL such as " + std::string{health_url} + " or unix:/run/seriesgate/gate.sock";
-    to = {.at = {.tls = door.tls, .host = door.host, .port = door.port, .unix_path = {}, .authority = door.authority},
-          .target = door.target.reveal()};
+    to = {.at = {.tls = backend.tls,
+                 .host = backend.host,
+                 .port = backend.port,
+                 .unix_path = {},
+                 .authority = backend.authority},
+          .target = backend.target.reveal()};
     return "";
 }
 

@@ -25,21 +25,21 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-std::string upstream_in_words(std::size_t doors_up, std::size_t doors) {
-    if (doors == 0) return "nothing is forwarded";
-    if (doors == 1) return doors_up == 1 ? "upstream up" : "upstream out";
-    return fmt::format("{} of {} upstreams up", doors_up, doors);
+std::string upstream_in_words(std::size_t backends_up, std::size_t backends) {
+    if (backends == 0) return "nothing is forwarded";
+    if (backends == 1) return backends_up == 1 ? "upstream up" : "upstream out";
+    return fmt::format("{} of {} upstreams up", backends_up, backends);
 }
 
 }  // namespace
 
-std::string status_in_words(const limiter_figures& figures, std::size_t doors_up, std::size_t doors) {
+std::string status_in_words(const limiter_figures& figures, std::size_t backends_up, std::size_t backends) {
     const window_figures& hour = figures.hourly;
     const std::string max = hour.series_max == 0 ? "" : " of " + grouped(hour.series_max);
     return fmt::format("hour: {}{} series, {} {}; {}", grouped(hour.series_current), max,
                        count_text(hour.series_refused, hour.refused_is_exact),
                        figures.mode == limit_mode::observe ? "would be refused" : "refused",
-                       upstream_in_words(doors_up, doors));
+                       upstream_in_words(backends_up, backends));
 }
 
 supervision::supervision(const sources& from)
@@ -98,9 +98,9 @@ net::awaitable<void> supervision::run() {
 
 void supervision::tell_status() {
     if (life_.stage() != life_stage::ready) return;
-    const auto& doors = stores_.first.doors;
-    const auto up = std::ranges::count_if(doors, [](const shared_door& each) { return each.health.is_up(); });
-    std::string status = status_in_words(figures_of_windows(limiter_), static_cast<std::size_t>(up), doors.size());
+    const auto& backends = stores_.first.backends;
+    const auto up = std::ranges::count_if(backends, [](const shared_backend& each) { return each.health.is_up(); });
+    std::string status = status_in_words(figures_of_windows(limiter_), static_cast<std::size_t>(up), backends.size());
     if (status == told_) return;
     told_ = std::move(status);
     manager_.send("STATUS=" + told_);

@@ -13,8 +13,9 @@
 namespace seriesgate {
 
 /// "hour: 900 of 1000 series, 12 refused; upstream up": what systemctl status shows.
-/// @param doors_up,doors of the first store; no doors: nothing is forwarded.
-[[nodiscard]] std::string status_in_words(const limiter_figures& figures, std::size_t doors_up, std::size_t doors);
+/// @param backends_up,backends of the first store; no backends: nothing is forwarded.
+[[nodiscard]] std::string status_in_words(const limiter_figures& figures, std::size_t backends_up,
+                                          std::size_t backends);
 
 /// See handover/notify_socket.hpp. Without NOTIFY_SOCKET it does nothing. Threads: any, but where they are named.
 class supervision {

@@ -48,7 +48,7 @@ enum class upstream_host : std::uint8_t {
 };
 
 /// One address of a store: an URL taken apart.
-struct store_door {
+struct store_backend {
     secret_text url{};        ///< as written; the rest is read from it
     bool tls = false;         ///< https
     std::string host{};       ///< IPv4 or IPv6 address (without brackets) or a name
@@ -57,7 +57,7 @@ struct store_door {
                               ///< The path may have a mark for the tenant, see core/path_tenant.hpp
     std::string authority{};  ///< the Host header: as in the URL
 
-    bool operator==(const store_door&) const = default;
+    bool operator==(const store_backend&) const = default;
 };
 
 struct basic_auth_config {
@@ -69,8 +69,8 @@ struct basic_auth_config {
 
 /// One store: its addresses, and what each request to it says of us.
 struct store_config {
-    std::vector<store_door> doors;  ///< equal ones; empty with `discard:`
-    store_tls_config tls;           ///< for those with https
+    std::vector<store_backend> backends;  ///< equal ones; empty with `discard:`
+    store_tls_config tls;                 ///< for those with https
     basic_auth_config basic_auth;
     std::string bearer_token_file;  ///< empty: none
     std::map<std::string, secret_text, std::less<>> headers;
@@ -89,8 +89,9 @@ struct replica_config {
 struct upstream_config {
     store_config store;
     std::vector<replica_config> replicas;
-    std::uint64_t connections_max = 1024;  ///< maxConnections: to all doors of all stores together, idle ones included
-    bool discard = false;                  ///< `discard:`: accept and count, forward nothing
+    std::uint64_t connections_max =
+        1024;              ///< maxConnections: to all backends of all stores together, idle ones included
+    bool discard = false;  ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};         ///< request sent to answer read
     std::chrono::milliseconds connect_timeout = std::chrono::seconds{5};  ///< for one address
     upstream_protocol protocol = upstream_protocol::passthrough;

@@ -146,7 +146,7 @@ std::string parse_admin_listen(std::string_view text, std::optional<listen_addre
     return "";
 }
 
-std::string parse_store_url(std::string_view text, store_door& target) {
+std::string parse_store_url(std::string_view text, store_backend& target) {
     // The messages do not repeat the URL: it may hold credentials.
     const std::string written = with_marks(text, tenant_marks, encoded_marks);
     const auto url = urls::parse_uri(written);
@@ -181,8 +181,8 @@ std::string parse_store_url(std::string_view text, store_door& target) {
     return "";
 }
 
-bool has_tenant_mark(const store_door& door) {
-    const std::string& target = door.target.reveal();
+bool has_tenant_mark(const store_backend& backend) {
+    const std::string& target = backend.target.reveal();
     return find_tenant_mark(std::string_view{target}.substr(0, target.find('?'))).has_value();
 }
 
@@ -194,14 +194,14 @@ std::string parse_server_name(std::string_view text, std::string& target) {
 }
 
 std::string parse_upstream_url(std::string_view text, upstream_config& target) {
-    store_door door;
+    store_backend backend;
     const bool discard = text == "discard:";
     if (!discard)
-        if (auto wrong = parse_store_url(text, door); !wrong.empty()) return wrong;
+        if (auto wrong = parse_store_url(text, backend); !wrong.empty()) return wrong;
     // The other keys of the section stay: a flag may replace the URL of the file.
     target.discard = discard;
-    target.store.doors.clear();
-    if (!discard) target.store.doors.push_back(std::move(door));
+    target.store.backends.clear();
+    if (!discard) target.store.backends.push_back(std::move(backend));
     return "";
 }
 

@@ -17,15 +17,15 @@ std::string parse_listen(std::string_view text, listen_address& target);
 std::string parse_admin_listen(std::string_view text, std::optional<listen_address>& target);
 
 /// `http://host[:port]/path[?query]`, or with https.
-std::string parse_store_url(std::string_view text, store_door& target);
+std::string parse_store_url(std::string_view text, store_backend& target);
 
 /// Whether the path of a store's URL has a mark for the tenant.
-bool has_tenant_mark(const store_door& door);
+bool has_tenant_mark(const store_backend& backend);
 
 /// The name that a store's certificate has to have: a host's, or an IP address without brackets. May be empty.
 std::string parse_server_name(std::string_view text, std::string& target);
 
-/// The same as the one door of the upstream, or `discard:`. Leaves all else alone.
+/// The same as the one backend of the upstream, or `discard:`. Leaves all else alone.
 std::string parse_upstream_url(std::string_view text, upstream_config& target);
 
 }  // namespace seriesgate

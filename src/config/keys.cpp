@@ -102,19 +102,20 @@ bool same_tenant_overrides(const config& one, const config& other) {
 
 /// That upstream.url says where the store is, and not upstream.urls.
 bool has_url(const config& from) {
-    return from.upstream.discard || from.upstream.store.doors.size() == 1;
+    return from.upstream.discard || from.upstream.store.backends.size() == 1;
 }
 
-bool same_doors(const config& one, const config& other) {
-    return one.upstream.discard == other.upstream.discard && one.upstream.store.doors == other.upstream.store.doors;
+bool same_backends(const config& one, const config& other) {
+    return one.upstream.discard == other.upstream.discard &&
+           one.upstream.store.backends == other.upstream.store.backends;
 }
 
 bool same_url(const config& one, const config& other) {
-    return has_url(one) == has_url(other) && (!has_url(one) || same_doors(one, other));
+    return has_url(one) == has_url(other) && (!has_url(one) || same_backends(one, other));
 }
 
 bool same_urls(const config& one, const config& other) {
-    return has_url(one) == has_url(other) && (has_url(one) || same_doors(one, other));
+    return has_url(one) == has_url(other) && (has_url(one) || same_backends(one, other));
 }
 
 yaml_value show_url(const config& from) {
@@ -122,7 +123,7 @@ yaml_value show_url(const config& from) {
 }
 
 yaml_value show_urls(const config& from) {
-    return has_url(from) ? yaml_list({}) : show_doors(from.upstream.store.doors);
+    return has_url(from) ? yaml_list({}) : show_backends(from.upstream.store.backends);
 }
 
 yaml_value show_text(const std::string& text) {
@@ -156,7 +157,7 @@ constexpr config_key keys[]{
       .show = show_url,
       .assign = [](std::string_view text, config& target) { return parse_upstream_url(text, target.upstream); }},
      {"URL", "where accepted samples go: http[s]://host:port/path, or discard: to only count"}},
-    {"upstream.urls", at_restart, {.same = same_urls, .show = show_urls, .read = read_upstream_doors}},
+    {"upstream.urls", at_restart, {.same = same_urls, .show = show_urls, .read = read_upstream_backends}},
     {"upstream.timeout", at_restart, within<assign_duration, timeouts, upstream, &upstream_config::timeout>},
     {"upstream.connectTimeout", at_restart,
      within<assign_duration, timeouts, upstream, &upstream_config::connect_timeout>},

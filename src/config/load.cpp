@@ -62,7 +62,7 @@ class loader {
     void check_upstream();
     void check_own_address(const own_listener& ours);
     void check_listeners();
-    [[nodiscard]] bool has_doors() const;
+    [[nodiscard]] bool has_backends() const;
     void check_shared();
     void check_marker();
     void check_sizes();
@@ -167,13 +167,13 @@ void loader::check_upstream() {
         check_own_address({"admin.listen", *value_.admin.listen});
     if (const auto replicas = given_.find("upstream.replicateTo"); replicas != given_.end())
         check_replicas_differ(replicas->second, value_.upstream);
-    if (has_doors() || bad_.contains("upstream.url") || !file_is_whole_) return;
+    if (has_backends() || bad_.contains("upstream.url") || !file_is_whole_) return;
     report_.add(upstream_line_, "upstream.url",
                 "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
 }
 
 // Well or not.
-bool loader::has_doors() const {
+bool loader::has_backends() const {
     if (set_.contains("upstream.url")) return true;
     const auto urls = given_.find("upstream.urls");
     if (urls == given_.end()) return false;
@@ -184,12 +184,12 @@ bool loader::has_doors() const {
 void loader::check_own_address(const own_listener& ours) {
     const upstream_config& upstream = value_.upstream;
     if (set_.contains("upstream.url") && !upstream.discard) {
-        const own_address found = find_own_address(ours.where, upstream.store.doors.front());
+        const own_address found = find_own_address(ours.where, upstream.store.backends.front());
         if (found != own_address::no)
             tell_at_first({{"upstream.url", in_words(found, ours.key)}},
                           found == own_address::yes ? severity::error : severity::warning);
     } else if (const auto urls = given_.find("upstream.urls"); urls != given_.end()) {
-        check_own_doors(urls->second, upstream.store, ours);
+        check_own_backends(urls->second, upstream.store, ours);
     }
     if (const auto replicas = given_.find("upstream.replicateTo"); replicas != given_.end())
         check_own_replicas(replicas->second, upstream, ours);
@@ -205,8 +205,10 @@ void loader::check_listeners() {
 
 // A limit of all tenants has no tenant whose path its markers could be written to.
 void loader::check_marker() {
-    const auto names_tenant = [](const store_door& each) { return has_tenant_mark(each); };
-    const auto is_for_one = [&](const store_config& store) { return std::ranges::any_of(store.doors, names_tenant); };
+    const auto names_tenant = [](const store_backend& each) { return has_tenant_mark(each); };
+    const auto is_for_one = [&](const store_config& store) {
+        return std::ranges::any_of(store.backends, names_tenant);
+    };
     if (value_.marker && (is_for_one(value_.upstream.store) ||
                           std::ranges::any_of(value_.upstream.replicas, is_for_one, &replica_config::store)))
         tell_at_first({{"marker", "is not possible with {tenant} or {account} in the URL of a store"}});
@@ -275,10 +277,10 @@ void loader::doubt() {
     if (value_.marker && value_.upstream.discard)
         tell_at_first({{"marker", "is not used: with 'discard:' nothing is forwarded"}}, severity::warning);
     if (!set_.contains("rejectStatus")) doubt_reject_status();
-    const auto is_of_one_account = [](const store_door& each) {
+    const auto is_of_one_account = [](const store_backend& each) {
         return each.target.reveal().starts_with("/insert/") && !has_tenant_mark(each);
     };
-    if (!value_.tenant_path.empty() && std::ranges::any_of(value_.upstream.store.doors, is_of_one_account))
+    if (!value_.tenant_path.empty() && std::ranges::any_of(value_.upstream.store.backends, is_of_one_account))
         tell_at_first({{"tenants.path",
                         "names tenants, and upstream.url has one of its own for all of them: write "
                         "{account} in its place"}},

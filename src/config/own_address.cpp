@@ -60,7 +60,7 @@ bool are_two_of_v4(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-own_address find_own_address(const listen_address& listen, const store_door& upstream) {
+own_address find_own_address(const listen_address& listen, const store_backend& upstream) {
     if (!listen.unix_path.empty() || listen.port == 0 || listen.port != upstream.port) return own_address::no;
     const std::string our_host = in_lower_case(listen.host);
     const std::string their_host = in_lower_case(upstream.host);

@@ -17,7 +17,7 @@ enum class own_address : std::uint8_t {
 /// Whether a gate that listens there sends to itself: to its own port, at the host it listens on, or at this machine
 /// (`localhost`, a loopback address, 0.0.0.0) where it listens on that or on everything. Names are not resolved. Two
 /// addresses of this machine, such as 127.0.0.1 and ::1, are two sockets, and two programs may have them.
-own_address find_own_address(const listen_address& listen, const store_door& upstream);
+own_address find_own_address(const listen_address& listen, const store_backend& upstream);
 
 /// One of the gate's listeners, by its key.
 struct own_listener {

@@ -13,24 +13,24 @@ namespace {
 /// A replica as it is read.
 struct replica_draft {
     replica_config made;
-    bool names_doors = false;  ///< well or not
+    bool names_backends = false;  ///< well or not
 };
 
 constexpr auto made = &replica_draft::made;
 constexpr auto store = &replica_config::store;
 
 void read_url(const placed_value& at, replica_draft& to) {
-    to.names_doors = true;
-    store_door door;
-    if (read_scalar(at, [&](std::string_view text) { return assign_door(text, door); }))
-        to.made.store.doors.push_back(std::move(door));
+    to.names_backends = true;
+    store_backend backend;
+    if (read_scalar(at, [&](std::string_view text) { return assign_backend(text, backend); }))
+        to.made.store.backends.push_back(std::move(backend));
 }
 
 void read_urls(const placed_value& at, replica_draft& to) {
     if (at.value().kind == yaml_kind::list && at.value().items.empty()) return;
-    if (to.names_doors) return at.fail_key("stands beside 'url': one of the two says where the store is");
-    to.names_doors = true;
-    read_doors(at, to.made.store);
+    if (to.names_backends) return at.fail_key("stands beside 'url': one of the two says where the store is");
+    to.names_backends = true;
+    read_backends(at, to.made.store);
 }
 
 constexpr std::array replica_fields{
@@ -49,7 +49,7 @@ void read_replicas(const placed_value& at, config& target) {
     for (const placed_value& item : read_items(at, replicas_max)) {
         replica_draft draft;
         read_fields(item, replica_fields, draft);
-        if (!draft.names_doors) item.fail_below("url", "is required, or 'urls'");
+        if (!draft.names_backends) item.fail_below("url", "is required, or 'urls'");
         target.upstream.replicas.push_back(std::move(draft.made));
     }
 }

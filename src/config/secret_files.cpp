@@ -41,8 +41,10 @@ void add_store(const std::string& key, const store_config& store, std::vector<se
 
 /// Whether the configuration itself says what it shows nobody.
 bool holds_secrets(const store_config& store) {
-    const auto has_query = [](const store_door& each) { return each.target.reveal().find('?') != std::string::npos; };
-    return !store.headers.empty() || std::ranges::any_of(store.doors, has_query);
+    const auto has_query = [](const store_backend& each) {
+        return each.target.reveal().find('?') != std::string::npos;
+    };
+    return !store.headers.empty() || std::ranges::any_of(store.backends, has_query);
 }
 
 std::vector<secret_place> places_of_secrets(const config& read) {

@@ -93,7 +93,8 @@ std::string shown(const secret_text& value) {
 std::string shown_url(const upstream_config& value) {
     if (value.discard) return "discard:";
     std::string urls;
-    for (const store_door& door : value.store.doors) urls.append(urls.empty() ? "" : ", ").append(shown(door.url));
+    for (const store_backend& backend : value.store.backends)
+        urls.append(urls.empty() ? "" : ", ").append(shown(backend.url));
     return urls;
 }
 

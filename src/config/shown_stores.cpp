@@ -17,12 +17,12 @@ void add(std::vector<yaml_member>& members, std::string_view name, yaml_value ma
 
 yaml_value show_replica(const replica_config& from) {
     const auto& [store, best_effort] = from;
-    const auto& [doors, tls, basic_auth, bearer_token_file, headers] = store;
+    const auto& [backends, tls, basic_auth, bearer_token_file, headers] = store;
     std::vector<yaml_member> members;
-    if (doors.size() == 1)
-        members.push_back(yaml_entry("url", yaml_scalar(shown(doors.front().url))));
+    if (backends.size() == 1)
+        members.push_back(yaml_entry("url", yaml_scalar(shown(backends.front().url))));
     else
-        members.push_back(yaml_entry("urls", show_doors(doors)));
+        members.push_back(yaml_entry("urls", show_backends(backends)));
     members.push_back(yaml_entry("bestEffort", yaml_scalar(shown(best_effort))));
     add(members, "tls", show_store_tls(tls));
     add(members, "basicAuth", show_basic_auth(basic_auth));
@@ -33,9 +33,9 @@ yaml_value show_replica(const replica_config& from) {
 
 }  // namespace
 
-yaml_value show_doors(const std::vector<store_door>& from) {
+yaml_value show_backends(const std::vector<store_backend>& from) {
     std::vector<yaml_value> items;
-    for (const store_door& door : from) items.push_back(yaml_scalar(shown(door.url)));
+    for (const store_backend& backend : from) items.push_back(yaml_scalar(shown(backend.url)));
     return yaml_list(std::move(items));
 }
 

@@ -12,22 +12,23 @@ namespace {
 
 constexpr std::string_view without_https = "is not used: no URL of the store has https://";
 
-void tell_own(const placed_value& at, std::string_view key, const own_listener& ours, const store_door& door) {
-    const own_address found = find_own_address(ours.where, door);
+void tell_own(const placed_value& at, std::string_view key, const own_listener& ours, const store_backend& backend) {
+    const own_address found = find_own_address(ours.where, backend);
     if (found == own_address::yes) at.fail_below(key, in_words(found, ours.key));
     if (found == own_address::maybe) at.warn_below(key, in_words(found, ours.key));
 }
 
 bool has_https(const store_config& store) {
-    return std::ranges::any_of(store.doors, &store_door::tls);
+    return std::ranges::any_of(store.backends, &store_backend::tls);
 }
 
 /// Whether what goes to one store goes to the other as well, in the same words.
 bool are_one(const store_config& one, const store_config& other) {
     const bool same_words = one.headers == other.headers && one.basic_auth == other.basic_auth &&
                             one.bearer_token_file == other.bearer_token_file;
-    return same_words && std::ranges::any_of(one.doors, [&](const store_door& door) {
-               return std::ranges::any_of(other.doors, [&](const store_door& each) { return are_same(door, each); });
+    return same_words && std::ranges::any_of(one.backends, [&](const store_backend& backend) {
+               return std::ranges::any_of(other.backends,
+                                          [&](const store_backend& each) { return are_same(backend, each); });
            });
 }
 
@@ -42,11 +43,12 @@ std::string where_it_is_already(std::size_t which, const upstream_config& upstre
 
 }  // namespace
 
-void check_own_doors(const placed_value& at, const store_config& store, const own_listener& ours) {
-    if (store.doors.empty() || at.value().items.size() != store.doors.size()) return;  // some are wrong in other ways
+void check_own_backends(const placed_value& at, const store_config& store, const own_listener& ours) {
+    if (store.backends.empty() || at.value().items.size() != store.backends.size())
+        return;  // some are wrong in other ways
     const auto items = at.items();
     for (std::size_t i = 0; i < items.size(); ++i) {
-        const own_address found = find_own_address(ours.where, store.doors[i]);
+        const own_address found = find_own_address(ours.where, store.backends[i]);
         if (found == own_address::yes) items[i].fail(in_words(found, ours.key));
         if (found == own_address::maybe) items[i].warn(in_words(found, ours.key));
     }
@@ -57,10 +59,10 @@ void check_own_replicas(const placed_value& at, const upstream_config& upstream,
     const auto items = at.items();
     assert(items.size() >= upstream.replicas.size());
     for (std::size_t i = 0; i < upstream.replicas.size(); ++i) {
-        const auto& doors = upstream.replicas[i].store.doors;
-        const bool has_one = doors.size() == 1;
-        for (std::size_t door = 0; door < doors.size(); ++door)
-            tell_own(items[i], has_one ? "url" : key_of_item("urls", door), ours, doors[door]);
+        const auto& backends = upstream.replicas[i].store.backends;
+        const bool has_one = backends.size() == 1;
+        for (std::size_t backend = 0; backend < backends.size(); ++backend)
+            tell_own(items[i], has_one ? "url" : key_of_item("urls", backend), ours, backends[backend]);
     }
 }
 

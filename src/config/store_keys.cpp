@@ -54,25 +54,25 @@ void read_header(std::string_view name, const placed_value& at, store_config& ta
 
 }  // namespace
 
-bool are_same(const store_door& one, const store_door& other) {
+bool are_same(const store_backend& one, const store_backend& other) {
     return one.tls == other.tls && one.port == other.port && one.target == other.target &&
            equal_ignoring_case(one.host, other.host);
 }
 
-std::string assign_door(std::string_view text, store_door& target) {
+std::string assign_backend(std::string_view text, store_backend& target) {
     if (text == "discard:") return "is no store, and stands alone: as upstream.url";
     return parse_store_url(text, target);
 }
 
-void read_doors(const placed_value& at, store_config& target) {
-    for (const placed_value& item : read_items(at, doors_max)) {
-        store_door door;
-        if (!read_scalar(item, [&](std::string_view text) { return assign_door(text, door); })) continue;
-        const auto same = [&](const store_door& other) { return are_same(door, other); };
-        if (std::ranges::any_of(target.doors, same))
+void read_backends(const placed_value& at, store_config& target) {
+    for (const placed_value& item : read_items(at, backends_max)) {
+        store_backend backend;
+        if (!read_scalar(item, [&](std::string_view text) { return assign_backend(text, backend); })) continue;
+        const auto same = [&](const store_backend& other) { return are_same(backend, other); };
+        if (std::ranges::any_of(target.backends, same))
             item.fail("is there already");
         else
-            target.doors.push_back(std::move(door));
+            target.backends.push_back(std::move(backend));
     }
 }
 
@@ -110,12 +110,12 @@ void read_store_headers(const placed_value& at, store_config& target) {
     for (const auto& [name, value] : members) read_header(name, value, target);
 }
 
-void read_upstream_doors(const placed_value& at, config& target) {
+void read_upstream_backends(const placed_value& at, config& target) {
     upstream_config& upstream = target.upstream;
-    const bool has_url = upstream.discard || !upstream.store.doors.empty();
+    const bool has_url = upstream.discard || !upstream.store.backends.empty();
     if (has_url && !at.value().items.empty())
         return at.fail_key("stands beside 'url': one of the two says where the store is");
-    read_doors(at, upstream.store);
+    read_backends(at, upstream.store);
 }
 
 }  // namespace seriesgate

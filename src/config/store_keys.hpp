@@ -15,17 +15,17 @@
 namespace seriesgate {
 
 /// Every worker keeps connections to each of them.
-inline constexpr std::size_t doors_max = 32;
+inline constexpr std::size_t backends_max = 32;
 inline constexpr std::size_t replicas_max = 8;
 inline constexpr std::size_t store_headers_max = 32;
 
 /// One URL of a store. Returns what is wrong, or an empty string.
-std::string assign_door(std::string_view text, store_door& target);
+std::string assign_backend(std::string_view text, store_backend& target);
 /// Whether a request to one would be the same as to the other.
-bool are_same(const store_door& one, const store_door& other);
+bool are_same(const store_backend& one, const store_backend& other);
 
 /// `urls`.
-void read_doors(const placed_value& at, store_config& target);
+void read_backends(const placed_value& at, store_config& target);
 void read_store_tls(const placed_value& at, store_config& target);
 /// The same for a store of another kind.
 void read_tls_files(const placed_value& at, store_tls_config& target);
@@ -36,12 +36,12 @@ void read_bearer_token_file(const placed_value& at, store_config& target);
 void read_store_headers(const placed_value& at, store_config& target);
 
 /// `upstream.urls`, in place of `upstream.url`, which has been read before.
-void read_upstream_doors(const placed_value& at, config& target);
+void read_upstream_backends(const placed_value& at, config& target);
 /// After the first store.
 void read_replicas(const placed_value& at, config& target);
 
 /// The way back. Of maps, what is not given is not shown.
-yaml_value show_doors(const std::vector<store_door>& from);
+yaml_value show_backends(const std::vector<store_backend>& from);
 yaml_value show_store_tls(const store_tls_config& from);
 yaml_value show_basic_auth(const basic_auth_config& from);
 /// Names; what the headers say is secret.

@@ -53,7 +53,7 @@ ingestor::ingestor(net::io_context& io, ingest_shared& shared)
 }
 
 void ingestor::note_marks(const store_config& store) {
-    for (const store_door& each : store.doors) {
+    for (const store_backend& each : store.backends) {
         const std::string& target = each.target.reveal();
         const auto mark = find_tenant_mark(std::string_view{target}.substr(0, target.find('?')));
         stands_in_path_ = stands_in_path_ || mark.has_value();

@@ -32,8 +32,8 @@ struct marker_sources {
     marker_metrics& metrics;
 };
 
-/// It has connections of its own, one to each door of the store, so no sender's request waits for it. Markers pass no
-/// limit. Nothing is queued: what the store does not take is said anew in the next minute, if it still holds then.
+/// It has connections of its own, one to each backend of the store, so no sender's request waits for it. Markers pass
+/// no limit. Nothing is queued: what the store does not take is said anew in the next minute, if it still holds then.
 /// Threads: that of its io_context.
 class marker_writer {
     marker_sources& from_;

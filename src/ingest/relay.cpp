@@ -116,7 +116,7 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
     if (const auto requests = shared_.stores.first.health.failed(error.reason))
         log::warn("the upstream has not answered", {{"requests", *requests},
                                                     {"reason", name_of(error.reason)},
-                                                    {"upstream", error.door},
+                                                    {"upstream", error.backend},
                                                     {"sender", from.sender},
                                                     {"tenant", shown_tenant(from.tenant)},
                                                     {"status", made.status},

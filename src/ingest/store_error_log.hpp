@@ -41,7 +41,7 @@ struct store_words {
     std::string retry_after;
 };
 
-/// A store may repeat what it was asked with: our credentials and the arguments of its doors' queries are left out.
+/// A store may repeat what it was asked with: our credentials and the arguments of its backends' queries are left out.
 store_words said_by_store(const reply& answer, const store_access& store);
 
 /// What senders do with what is answered so: `retry`, or `drop`, and the data is lost.

@@ -58,18 +58,19 @@ void clear_of_ours(reply& answer, const store_access& from) {
 std::string unanswered_line(const upstream_error& error, const upstream_config& upstream) {
     switch (error.reason) {
         case upstream_error_reason::timeout:
-            return fmt::format("no answer from the upstream {} within upstream.timeout ({}){}", error.door,
+            return fmt::format("no answer from the upstream {} within upstream.timeout ({}){}", error.backend,
                                format_duration(upstream.timeout), error.text);
         case upstream_error_reason::busy:
-            return fmt::format("the upstream {} is busy: {}", error.door, error.text);
+            return fmt::format("the upstream {} is busy: {}", error.backend, error.text);
         case upstream_error_reason::unauthorized:
-            return fmt::format("the upstream {} does not take the credentials of the gate: {}", error.door, error.text);
+            return fmt::format("the upstream {} does not take the credentials of the gate: {}", error.backend,
+                               error.text);
         case upstream_error_reason::connection_lost:
-            return fmt::format("the upstream {} broke off: {}", error.door, error.text);
+            return fmt::format("the upstream {} broke off: {}", error.backend, error.text);
         case upstream_error_reason::invalid_answer:
-            return fmt::format("the answer of the upstream {} cannot be passed on: {}", error.door, error.text);
+            return fmt::format("the answer of the upstream {} cannot be passed on: {}", error.backend, error.text);
         default:
-            return fmt::format("cannot reach the upstream {}: {}", error.door, error.text);
+            return fmt::format("cannot reach the upstream {}: {}", error.backend, error.text);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "metrics/exposition.hpp"
-#include "upstream/door_metrics.hpp"
+#include "upstream/backend_metrics.hpp"
 
 namespace seriesgate {
 
@@ -84,7 +84,7 @@ void write(exposition& out, const shared_stores& stores) {
         out.sample({{"replica", each.store.name}}, each.samples_failed.value());
     write_gauge(out, "seriesgate_replica_copies_bytes",
                 "What requests take that are on their way to replicas that nobody waits for.", stores.copies_bytes);
-    write_doors(out, stores.all());
+    write_backends(out, stores.all());
 }
 
 }  // namespace seriesgate

@@ -58,7 +58,7 @@ struct shared_stores {
     [[nodiscard]] std::vector<const shared_store*> all() const;
 };
 
-/// Families of replicas, and of all doors.
+/// Families of replicas, and of all backends.
 void write(exposition& out, const shared_stores& stores);
 
 }  // namespace seriesgate

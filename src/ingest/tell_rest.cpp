@@ -28,7 +28,7 @@ void tell_unanswered(upstream_health& of) {
 void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
     log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
                                                                 {"samples", news.samples},
-                                                                {"upstream", upstream.store.doors.front().authority},
+                                                                {"upstream", upstream.store.backends.front().authority},
                                                                 {"hint", unconfirmed_hint}});
 }
 
@@ -38,7 +38,7 @@ void tell_partly_written(const lost_log::news& news, std::string_view sender, st
                                                         {"samples", news.samples},
                                                         {"sender", sender},
                                                         {"tenant", shown_tenant(tenant)},
-                                                        {"upstream", upstream.store.doors.front().authority}});
+                                                        {"upstream", upstream.store.backends.front().authority}});
 }
 
 void tell_rest(ingest_shared& of) {

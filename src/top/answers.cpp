@@ -137,8 +137,8 @@ std::vector<budget_figures> budgets_of(const json::object& from) {
     return all;
 }
 
-std::vector<door> doors_of(const json::object& from) {
-    std::vector<door> all;
+std::vector<backend> backends_of(const json::object& from) {
+    std::vector<backend> all;
     for (const json::value& each : from.at("upstreams").as_array()) {
         const json::object& store = each.as_object();
         for (const json::value& one : store.at("doors").as_array()) {
@@ -152,7 +152,7 @@ std::vector<door> doors_of(const json::object& from) {
                            .errors = number_at(of, "errors")});
         }
     }
-    std::ranges::stable_sort(all, {}, &door::is_up);
+    std::ranges::stable_sort(all, {}, &backend::is_up);
     return all;
 }
 
@@ -212,7 +212,7 @@ std::string take_stats(figures& into, std::string_view text) {
         if (from.contains("refusals") && !from.at("refusals").as_object().at("lastRefused").is_null())
             into.last_refused = time_at(from.at("refusals").as_object(), "lastRefused");
         into.budgets = budgets_of(from);
-        into.doors = doors_of(from);
+        into.backends = backends_of(from);
     });
 }
 

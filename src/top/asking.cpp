@@ -36,7 +36,7 @@ void keep_to(std::size_t lines_max, figures& of) {
     keep(of.talkers);
     keep(of.budgets);
     keep(of.refused);
-    keep(of.doors);
+    keep(of.backends);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ struct refused_series {
 };
 
 /// An address of a store.
-struct door {
+struct backend {
     std::string store{};
     std::string name{};
     bool is_up = false;
@@ -91,7 +91,7 @@ struct figures {
     std::vector<talker> talkers{};                           ///< those with the most first
     std::vector<budget_figures> budgets{};                   ///< those nearest to their limit first
     std::vector<refused_series> refused{};                   ///< newest first
-    std::vector<door> doors{};                               ///< those that are down first
+    std::vector<backend> backends{};                         ///< those that are down first
 };
 
 }  // namespace seriesgate::top

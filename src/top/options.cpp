@@ -128,15 +128,15 @@ std::string parse_gate_url(const std::string& url, gate_address& to) {
     if (url.find('@') != std::string::npos) return "must not hold credentials; --username and --password-file say them";
     if (!url.starts_with("http://") && !url.starts_with("https://")) return wrong();
     if (url.find_first_of("?#") != std::string::npos) return wrong();
-    store_door door;
-    if (!parse_store_url(url.ends_with('/') ? url : url + "/", door).empty()) return wrong();
-    std::string prefix = door.target.reveal();
+    store_backend backend;
+    if (!parse_store_url(url.ends_with('/') ? url : url + "/", backend).empty()) return wrong();
+    std::string prefix = backend.target.reveal();
     prefix.erase(prefix.find_last_not_of('/') + 1);
-    to = {.tls = door.tls,
-          .host = door.host,
-          .port = door.port,
+    to = {.tls = backend.tls,
+          .host = backend.host,
+          .port = backend.port,
           .unix_path = {},
-          .authority = door.authority,
+          .authority = backend.authority,
           .prefix = std::move(prefix)};
     return "";
 }

@@ -173,7 +173,7 @@ line refused_line(const refused_series& one, std::size_t columns) {
     return made.add_shortened(one.series, room).fill_to(clock_columns + 2 + room).add("  ").add(why, tone::faint);
 }
 
-line door_line(const door& one) {
+line backend_line(const backend& one) {
     line made;
     made.add(one.is_up ? "up    " : "down  ", one.is_up ? tone::good : tone::bad).add(one.name);
     if (one.name != one.store) made.add(" of ").add(one.store);
@@ -266,7 +266,7 @@ content refused_part(const figures& known, std::chrono::sys_seconds now, std::si
 
 content stores_part(const figures& known, std::size_t) {
     return {.heading = "Upstream",
-            .lines = lines_of(known.doors, "discard: what is admitted goes nowhere", door_line),
+            .lines = lines_of(known.backends, "discard: what is admitted goes nowhere", backend_line),
             .lines_min = 2};
 }
 

@@ -1,4 +1,4 @@
-/// Which of a door's addresses is tried first.
+/// Which of a backend's addresses is tried first.
 #pragma once
 
 #include <chrono>

@@ -33,16 +33,16 @@ std::string tls_failure(const timed_stream& stream) {
 
 /// What an attempt that was given up says of itself.
 upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
-                          const shared_door& door) {
+                          const shared_backend& backend) {
     if (made.tls_failed)
         return {.reason = upstream_error_reason::tls,
                 .text = "TLS with " + endpoint_text(on.at) + ": " + tls_failure(on.stream),
-                .door = door.name};
+                .backend = backend.name};
     const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
     const std::string_view when = is_before                              ? "before its answer, "
                                   : made.end == attempt_end::broken_amid ? "amid its answer, "
                                                                          : "";
-    return {.reason = reason, .text = std::string{when}.append(made.why), .door = door.name};
+    return {.reason = reason, .text = std::string{when}.append(made.why), .backend = backend.name};
 }
 
 /// The end of the next of several attempts to connect, so that time is left for the others.
@@ -54,15 +54,15 @@ std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_po
 
 }  // namespace
 
-upstream_client::upstream_client(net::io_context& io, shared_store& store, shared_door& door)
-    : io_(io), store_(store), door_(door), resolver_(io), addresses_(make_addresses()) {}
+upstream_client::upstream_client(net::io_context& io, shared_store& store, shared_backend& backend)
+    : io_(io), store_(store), backend_(backend), resolver_(io), addresses_(make_addresses()) {}
 
 address_list upstream_client::make_addresses() {
     error_code no_address;
-    const auto address = net::ip::make_address(door_.at.host, no_address);
-    if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, door_.at.port)}};
+    const auto address = net::ip::make_address(backend_.at.host, no_address);
+    if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, backend_.at.port)}};
     return address_list{[this](name_resolver::answer take) {
-        resolver_.look_up(door_.at.host, door_.at.port,
+        resolver_.look_up(backend_.at.host, backend_.at.port,
                           [this, take = std::move(take)](error_code error, std::vector<stream_endpoint> found) {
                               take(error, std::move(found));
                               tell_of_lookup(error);
@@ -71,14 +71,15 @@ address_list upstream_client::make_addresses() {
 }
 
 void upstream_client::tell_of_lookup(error_code error) {
-    const auto news = door_.resolving.looked_up(error);
+    const auto news = backend_.resolving.looked_up(error);
     if (!news) return;
     if (news->resolves)
         return log::info(
             "the upstream's name resolves again",
-            {{"upstream", door_.at.host}, {"outage_seconds", std::chrono::duration<double>(news->lasted).count()}});
-    log::warn("the upstream's name does not resolve",
-              {{"upstream", door_.at.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
+            {{"upstream", backend_.at.host}, {"outage_seconds", std::chrono::duration<double>(news->lasted).count()}});
+    log::warn(
+        "the upstream's name does not resolve",
+        {{"upstream", backend_.at.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
 }
 
 void upstream_client::maintain() {
@@ -100,9 +101,9 @@ net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
 upstream_error upstream_client::unresolved() const {
     const error_code failure = addresses_.failure();
     return {.reason = upstream_error_reason::dns,
-            .text = door_.at.host + (failure ? " does not resolve: " + failure.message()
-                                             : std::string{" has not been looked up in time"}),
-            .door = door_.name,
+            .text = backend_.at.host + (failure ? " does not resolve: " + failure.message()
+                                                : std::string{" has not been looked up in time"}),
+            .backend = backend_.name,
             .untouched = true};
 }
 
@@ -110,13 +111,13 @@ upstream_error upstream_client::not_connected(const stream_endpoint& to, error_c
     const bool is_timeout = error == boost::beast::error::timeout;
     return {.reason = reason_of_connect(error),
             .text = "connecting to " + endpoint_text(to) + ": " + (is_timeout ? "no answer in time" : error.message()),
-            .door = door_.name,
+            .backend = backend_.name,
             .untouched = true};
 }
 
-/// Nothing for a door without https://.
+/// Nothing for a backend without https://.
 std::shared_ptr<const tls_context> upstream_client::tls() const {
-    return door_.at.tls ? store_.access.tls() : nullptr;
+    return backend_.at.tls ? store_.access.tls() : nullptr;
 }
 
 /// @return why there is no TLS; nothing if there is, or none is wanted.
@@ -125,7 +126,7 @@ net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connecti
     connection.tls = tls();
     if (!connection.tls) co_return std::nullopt;
     timed_stream& stream = connection.stream;
-    stream.start_tls(store_.access.make_session(connection.tls, door_.at));
+    stream.start_tls(store_.access.make_session(connection.tls, backend_.at));
     auto [error] = co_await stream.async_handshake(no_throw);
     if (!error) co_return std::nullopt;
     const bool is_timeout = error == boost::beast::error::timeout;
@@ -135,7 +136,7 @@ net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connecti
                                      (is_timeout        ? "no answer in time"
                                       : failure.empty() ? error.message()
                                                         : failure),
-                             .door = door_.name,
+                             .backend = backend_.name,
                              .untouched = true};
 }
 
@@ -156,7 +157,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_conn
 /// @return why there is no connection; nothing if there is one.
 net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connection& connection, time_limit limit) {
     co_await wait_for_addresses(limit);
-    const auto turn = door_.next_address.fetch_add(1, std::memory_order_relaxed);
+    const auto turn = backend_.next_address.fetch_add(1, std::memory_order_relaxed);
     // A copy: they may be looked up anew while we connect.
     const auto endpoints = order_.of(addresses_.known(), turn, monotonic_clock::now());
     fault failed;
@@ -174,7 +175,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
 }
 
 net::awaitable<std::optional<upstream_error>> upstream_client::look(time_limit limit) {
-    upstream_connection connection{stream_socket{io_}, door_.connections};
+    upstream_connection connection{stream_socket{io_}, backend_.connections};
     co_return co_await connect(connection, limit);
 }
 
@@ -190,7 +191,7 @@ net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_me
     for (std::optional<upstream_connection> connection = pool_.take();; connection.reset()) {
         const auto origin = connection ? connection_origin::pooled : connection_origin::opened;
         if (!connection) {
-            connection.emplace(stream_socket{io_}, door_.connections);
+            connection.emplace(stream_socket{io_}, backend_.connections);
             const auto connect_by = std::min(limits.answer, monotonic_clock::now() + limits.connect);
             auto failed = co_await connect(*connection, connect_by);
             if (failed) co_return std::move(*failed);
@@ -202,7 +203,7 @@ net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_me
             co_return std::move(made.answer);
         }
         if (const auto reason = reason_to_give_up(made.end, origin))
-            co_return unanswered(*reason, made, *connection, door_);
+            co_return unanswered(*reason, made, *connection, backend_);
     }
 }
 

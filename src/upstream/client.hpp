@@ -1,4 +1,4 @@
-/// One worker's way to a door of a store: POST with deadlines over kept-alive connections.
+/// One worker's way to a backend of a store: POST with deadlines over kept-alive connections.
 #pragma once
 
 #include <chrono>
@@ -30,21 +30,21 @@ class upstream_client {
 
     net::io_context& io_;
     shared_store& store_;
-    shared_door& door_;
+    shared_backend& backend_;
     name_resolver resolver_;
     address_list addresses_;
     address_order order_;
     connection_pool pool_;
 
   public:
-    /// @param door one of the store's. Both must outlive it.
-    upstream_client(net::io_context& io, shared_store& store, shared_door& door);
+    /// @param backend one of the store's. Both must outlive it.
+    upstream_client(net::io_context& io, shared_store& store, shared_backend& backend);
 
-    /// Looks the door's name up if it is time to, and clears the pool of connections that nobody uses, or that lead to
-    /// addresses which the name has no more. Call it every second.
+    /// Looks the backend's name up if it is time to, and clears the pool of connections that nobody uses, or that lead
+    /// to addresses which the name has no more. Call it every second.
     void maintain();
 
-    /// Whether there is an address to connect to: the door's name has been looked up with success. Threads: any.
+    /// Whether there is an address to connect to: the backend's name has been looked up with success. Threads: any.
     [[nodiscard]] bool started() const noexcept { return addresses_.has_any(); }
 
     /// One exchange. See retry.hpp for the one case in which it is tried again.

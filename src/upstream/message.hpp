@@ -17,19 +17,20 @@ namespace seriesgate {
 struct upstream_message {
     http::request<http::span_body<const char>> http;
     std::shared_ptr<const void> body_owner;
-    const store_door* to;   ///< whom it is for
-    std::string query;      ///< of the sender's, what goes on
-    std::string tenant{};   ///< for doors that name it in their path
-    bool shows_us = false;  ///< whom the store lets in is us, and not the sender
-    bool keeps_host;        ///< the sender's Host, see upstream_config::host_header
+    const store_backend* to;  ///< whom it is for
+    std::string query;        ///< of the sender's, what goes on
+    std::string tenant{};     ///< for backends that name it in their path
+    bool shows_us = false;    ///< whom the store lets in is us, and not the sender
+    bool keeps_host;          ///< the sender's Host, see upstream_config::host_header
 
     [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }
 };
 
-/// @param door must outlive it.
-upstream_message make_message(const upstream_config& settings, const store_door& door, const upstream_request& request);
+/// @param backend must outlive it.
+upstream_message make_message(const upstream_config& settings, const store_backend& backend,
+                              const upstream_request& request);
 
-/// Makes it one for another door of the same store.
-void readdress(upstream_message& message, const store_door& door);
+/// Makes it one for another backend of the same store.
+void readdress(upstream_message& message, const store_backend& backend);
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// A store and its doors, as all workers see them together.
+/// A store and its backends, as all workers see them together.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include "config/config.hpp"
 #include "log/sparse_log.hpp"
 #include "metrics/counters.hpp"
-#include "upstream/door_health.hpp"
+#include "upstream/circuit_breaker.hpp"
 #include "upstream/name_health.hpp"
 #include "upstream/store_access.hpp"
 #include "upstream/upstream_error.hpp"
@@ -21,11 +21,11 @@
 namespace seriesgate {
 
 /// One address of a store. Threads: any.
-struct shared_door {
-    const store_door& at;
-    const std::string name;  ///< its authority; with a number if another door of its store has that, too
+struct shared_backend {
+    const store_backend& at;
+    const std::string name;  ///< its authority; with a number if another backend of its store has that, too
     const bool is_only;      ///< there is no other to choose in its place
-    door_health health{};
+    circuit_breaker health{};
     name_health resolving{};
     sparse_log outages{};                   ///< lines that it is out
     std::atomic<bool> outage_told{false};   ///< of an end is told only then
@@ -36,21 +36,21 @@ struct shared_door {
     counter requests{};   ///< sent there; one that is sent again counts twice
     counter_by<upstream_error_reason> errors{};
 
-    shared_door(const store_door& door, std::string named, bool only)
-        : at(door), name(std::move(named)), is_only(only) {}
+    shared_backend(const store_backend& backend, std::string named, bool only)
+        : at(backend), name(std::move(named)), is_only(only) {}
 };
 
-/// Equal doors. Threads: any.
+/// Equal backends. Threads: any.
 struct shared_store {
     const upstream_config& upstream;
     const store_config& settings;
     upstream_metrics& metrics;
     const std::string name;  ///< in logs and metrics
     store_access access;
-    std::deque<shared_door> doors{};
+    std::deque<shared_backend> backends{};
     upstream_health health{};
     std::atomic<std::uint64_t> turn{0};      ///< counts choices
-    const std::size_t connections_each_max;  ///< of one worker to one door
+    const std::size_t connections_each_max;  ///< of one worker to one backend
     counter waits{};                         ///< requests that had to wait for a connection
     gauge waiting{};                         ///< those that do now
 
@@ -59,15 +59,16 @@ struct shared_store {
     /// What is passed must outlive it. Throws as store_access does.
     shared_store(const upstream_config& upstream, std::size_t which, upstream_metrics& metrics, std::size_t workers);
 
-    /// Why the name of one of its doors does not resolve, with the name; empty if all do, or nobody knows yet.
+    /// Why the name of one of its backends does not resolve, with the name; empty if all do, or nobody knows yet.
     [[nodiscard]] std::string name_fault();
 };
 
 /// URLs of all stores together.
-[[nodiscard]] std::size_t count_doors(const upstream_config& of);
+[[nodiscard]] std::size_t count_backends(const upstream_config& of);
 
-/// What one worker may have of upstream.maxConnections at each door, at least one. Each worker has an equal part for
-/// each door: a door that is slow takes nothing from the others, and nobody has to ask another thread for a connection.
+/// What one worker may have of upstream.maxConnections at each backend, at least one. Each worker has an equal part for
+/// each backend: a backend that is slow takes nothing from the others, and nobody has to ask another thread for a
+/// connection.
 [[nodiscard]] std::size_t share_of_connections(const upstream_config& of, std::size_t workers);
 
 }  // namespace seriesgate

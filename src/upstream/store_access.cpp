@@ -8,7 +8,7 @@ namespace seriesgate {
 namespace {
 
 std::unique_ptr<tls_files> load_tls(const store_config& store, const std::string& key) {
-    if (std::ranges::none_of(store.doors, &store_door::tls)) return nullptr;
+    if (std::ranges::none_of(store.backends, &store_backend::tls)) return nullptr;
     const store_tls_config& files = store.tls;
     auto made = tls_files::load({.role = tls_role::client},
                                 {.certificates = files.cert_file, .key = files.key_file, .authorities = files.ca_file});
@@ -16,8 +16,8 @@ std::unique_ptr<tls_files> load_tls(const store_config& store, const std::string
     return *std::move(made);
 }
 
-bool has_arguments(const store_door& door) {
-    return door.url.reveal().find('?') != std::string::npos;
+bool has_arguments(const store_backend& backend) {
+    return backend.url.reveal().find('?') != std::string::npos;
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ bool has_arguments(const store_door& door) {
 store_access::store_access(const store_config& store, const std::string& key)
     : store_(store),
       credentials_(store, key),
-      has_query_(std::ranges::any_of(store.doors, has_arguments)),
+      has_query_(std::ranges::any_of(store.backends, has_arguments)),
       tls_(load_tls(store, key)) {}
 
 void store_access::refresh(const file_look& look) {
@@ -37,7 +37,7 @@ void store_access::refresh(const file_look& look) {
 std::string store_access::without_secrets(std::string_view text) const {
     std::vector<secret_text> ours;
     credentials_.add_secrets(ours);
-    for (const store_door& each : store_.doors) add_arguments_of(each.url, ours);
+    for (const store_backend& each : store_.backends) add_arguments_of(each.url, ours);
     return without(std::move(ours), text);
 }
 
@@ -46,8 +46,8 @@ std::shared_ptr<const tls_context> store_access::tls() const {
 }
 
 std::unique_ptr<tls_session> store_access::make_session(std::shared_ptr<const tls_context> with,
-                                                        const store_door& door) const {
-    const std::string& name = store_.tls.server_name.empty() ? door.host : store_.tls.server_name;
+                                                        const store_backend& backend) const {
+    const std::string& name = store_.tls.server_name.empty() ? backend.host : store_.tls.server_name;
     return std::make_unique<tls_session>(std::move(with), name);
 }
 

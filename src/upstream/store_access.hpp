@@ -19,9 +19,9 @@ namespace seriesgate {
 class store_access {
     const store_config& store_;
     store_credentials credentials_;
-    const bool has_query_;            // of a door
+    const bool has_query_;            // of a backend
     std::mutex reading_;              // of whoever refreshes
-    std::unique_ptr<tls_files> tls_;  // with an https:// door
+    std::unique_ptr<tls_files> tls_;  // with an https:// backend
 
   public:
     /// Reads the files. Throws std::runtime_error with one line that names the key and the file.
@@ -42,12 +42,12 @@ class store_access {
     /// A text from outside without what requests to the store hold of ours: it may repeat that.
     [[nodiscard]] std::string without_secrets(std::string_view text) const;
 
-    /// What connections to its https:// doors are made with from now on; nothing if there are none.
+    /// What connections to its https:// backends are made with from now on; nothing if there are none.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const;
 
-    /// A client's session for a connection to that door, which has https://.
+    /// A client's session for a connection to that backend, which has https://.
     [[nodiscard]] std::unique_ptr<tls_session> make_session(std::shared_ptr<const tls_context> with,
-                                                            const store_door& door) const;
+                                                            const store_backend& backend) const;
 };
 
 /// The stores of an upstream by their numbers: 0 is the first one, then the replicas.

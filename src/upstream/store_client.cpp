@@ -13,31 +13,31 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where there is another door, nobody waits for a connection for as long as there is hope.
+/// Where there is another backend, nobody waits for a connection for as long as there is hope.
 constexpr auto connect_limit_of_several = 2s;
-/// A look at a door that is out.
+/// A look at a backend that is out.
 constexpr auto look_limit = 5s;
 
 upstream_error busy(const shared_store& store, std::size_t waiting) {
     return {.reason = upstream_error_reason::busy,
             .text = "all connections to it are in use, and " + std::to_string(waiting) + " requests wait for one",
-            .door = store.name};
+            .backend = store.name};
 }
 
 /// A sender would give its data up, for a fault that is ours.
-result<upstream_answer, upstream_error> unless_unauthorized(upstream_answer answer, const shared_door& door) {
+result<upstream_answer, upstream_error> unless_unauthorized(upstream_answer answer, const shared_backend& backend) {
     constexpr unsigned unauthorized = 401;
     constexpr unsigned forbidden = 403;
     if (answer.status != unauthorized && answer.status != forbidden) return answer;
     return upstream_error{.reason = upstream_error_reason::unauthorized,
                           .text = "it answers " + std::to_string(answer.status),
-                          .door = door.name};
+                          .backend = backend.name};
 }
 
 /// What was tried before is named, too.
 upstream_error after(const std::optional<upstream_error>& before, upstream_error error, std::string& tried) {
     if (before) {
-        tried.append(tried.empty() ? "" : ", ").append(before->door).append(": ").append(name_of(before->reason));
+        tried.append(tried.empty() ? "" : ", ").append(before->backend).append(": ").append(name_of(before->reason));
         error.text += " (before that " + tried + ")";
     }
     return error;
@@ -46,41 +46,41 @@ upstream_error after(const std::optional<upstream_error>& before, upstream_error
 }  // namespace
 
 store_client::store_client(net::io_context& io, shared_store& shared)
-    : io_(io), shared_(shared), places_(std::make_shared<door_places>(io, shared)) {
-    for (shared_door& each : shared.doors) doors_.emplace_back(io, shared, each);
+    : io_(io), shared_(shared), places_(std::make_shared<backend_slots>(io, shared)) {
+    for (shared_backend& each : shared.backends) backends_.emplace_back(io, shared, each);
 }
 
 void store_client::maintain() {
     const auto now = clock::now();
-    for (std::size_t i = 0; i < doors_.size(); ++i) {
-        doors_[i].maintain();
-        shared_door& door = shared_.doors[i];
-        if (!door.is_only && door.health.take_look(now, now + 2 * look_limit))
+    for (std::size_t i = 0; i < backends_.size(); ++i) {
+        backends_[i].maintain();
+        shared_backend& backend = shared_.backends[i];
+        if (!backend.is_only && backend.health.take_probe(now, now + 2 * look_limit))
             spawn(io_.get_executor(), look(i), "looking at an address of the store failed");
     }
     places_->let_in();
 }
 
 bool store_client::started() const noexcept {
-    return std::ranges::any_of(doors_, [](const upstream_client& each) { return each.started(); });
+    return std::ranges::any_of(backends_, [](const upstream_client& each) { return each.started(); });
 }
 
-/// Nobody's request has to find out whether a door that was out accepts connections again.
+/// Nobody's request has to find out whether a backend that was out accepts connections again.
 net::awaitable<void> store_client::look(std::size_t index) {
     const auto began = clock::now();
-    const auto error = co_await doors_[index].look(began + look_limit);
-    shared_door& door = shared_.doors[index];
+    const auto error = co_await backends_[index].look(began + look_limit);
+    shared_backend& backend = shared_.backends[index];
     if (error)
-        door.health.failed(began, clock::now());
+        backend.health.failed(began, clock::now());
     else
-        door.health.accepts(clock::now());
+        backend.health.accepts(clock::now());
     places_->let_in();
 }
 
 net::awaitable<store_client::outcome> store_client::post(const upstream_request& request) {
     const auto limit = clock::now() + shared_.upstream.timeout;
     auto place = places_->take({}, limit);
-    const store_door& first = place ? place->door().at : shared_.settings.doors.front();
+    const store_backend& first = place ? place->backend().at : shared_.settings.backends.front();
     upstream_message message = make_message(shared_.upstream, first, request);
     if (shared_.access.put_into(message.http)) message.shows_us = true;
     // What we could not read we could not clear of our secrets.
@@ -88,64 +88,66 @@ net::awaitable<store_client::outcome> store_client::post(const upstream_request&
     return send(std::move(message), std::move(place), limit);
 }
 
-net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<door_place> place,
+net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<backend_slot> place,
                                                          clock::time_point limit) {
-    tried_doors tried;
+    tried_backends tried;
     std::string told;
     std::optional<upstream_error> before;
-    for (std::size_t left = doors_.size();; --left) {
+    for (std::size_t left = backends_.size();; --left) {
         if (!place) {
             auto waited = co_await places_->wait(tried, limit);
             if (!waited) co_return before ? std::move(*before) : busy(shared_, places_->waiting_count());
             place.emplace(std::move(*waited));
         }
-        readdress(message, place->door().at);
+        readdress(message, place->backend().at);
         outcome got = co_await send_to(*place, message, limit, left);
-        if (got) co_return message.shows_us ? unless_unauthorized(*std::move(got), place->door()) : std::move(got);
+        if (got) co_return message.shows_us ? unless_unauthorized(*std::move(got), place->backend()) : std::move(got);
         upstream_error error = after(before, got.error(), told);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
         before = std::move(error);
-        tried.resize(doors_.size());
+        tried.resize(backends_.size());
         tried[place->index()] = true;
         place.reset();
         if (auto next = places_->take(tried, limit)) place.emplace(std::move(*next));
     }
 }
 
-net::awaitable<store_client::outcome> store_client::send_to(const door_place& place, const upstream_message& message,
-                                                            clock::time_point limit, std::size_t doors_left) {
+net::awaitable<store_client::outcome> store_client::send_to(const backend_slot& place, const upstream_message& message,
+                                                            clock::time_point limit, std::size_t backends_left) {
     const auto began = clock::now();
-    const auto part = (limit - began) / static_cast<clock::rep>(doors_left);
+    const auto part = (limit - began) / static_cast<clock::rep>(backends_left);
     const exchange_limits limits{
-        .connect = doors_left == 1 ? part : std::min<clock::duration>(part, connect_limit_of_several), .answer = limit};
-    place.door().requests.add();
-    outcome got = co_await doors_[place.index()].send(message, limits);
+        .connect = backends_left == 1 ? part : std::min<clock::duration>(part, connect_limit_of_several),
+        .answer = limit};
+    place.backend().requests.add();
+    outcome got = co_await backends_[place.index()].send(message, limits);
     if (got) {
-        answered(place.door(), began, got->status);
+        answered(place.backend(), began, got->status);
         co_return got;
     }
     const upstream_error error = got.error();
-    place.door().errors[error.reason].add();
-    // Who had been waiting for long had no time left: that is not the door's fault.
+    place.backend().errors[error.reason].add();
+    // Who had been waiting for long had no time left: that is not the backend's fault.
     const bool had_time = clock::now() - place.since() >= shared_.upstream.timeout / 2;
-    if (error.reason != upstream_error_reason::timeout || had_time) failed(place.door(), began, error);
+    if (error.reason != upstream_error_reason::timeout || had_time) failed(place.backend(), began, error);
     co_return got;
 }
 
-void store_client::answered(shared_door& door, clock::time_point began, unsigned status) {
-    const auto lasted = door.health.answered(status, began, clock::now());
-    if (lasted && door.outage_told.exchange(false))
+void store_client::answered(shared_backend& backend, clock::time_point began, unsigned status) {
+    const auto lasted = backend.health.answered(status, began, clock::now());
+    if (lasted && backend.outage_told.exchange(false))
         log::info("an address of the store is back",
-                  {{"upstream", door.name}, {"outage_seconds", std::chrono::duration<double>(*lasted).count()}});
+                  {{"upstream", backend.name}, {"outage_seconds", std::chrono::duration<double>(*lasted).count()}});
 }
 
-void store_client::failed(shared_door& door, clock::time_point began, const upstream_error& error) {
-    if (!door.health.failed(began, clock::now()) || door.is_only) return;
-    const auto outages = door.outages.count(1);
+void store_client::failed(shared_backend& backend, clock::time_point began, const upstream_error& error) {
+    if (!backend.health.failed(began, clock::now()) || backend.is_only) return;
+    const auto outages = backend.outages.count(1);
     if (!outages) return;
-    door.outage_told = true;
-    log::warn("an address of the store is out",
-              {{"upstream", door.name}, {"outages", *outages}, {"reason", name_of(error.reason)}, {"err", error.text}});
+    backend.outage_told = true;
+    log::warn(
+        "an address of the store is out",
+        {{"upstream", backend.name}, {"outages", *outages}, {"reason", name_of(error.reason)}, {"err", error.text}});
 }
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// One worker's way to a store, by whichever of its doors.
+/// One worker's way to a store, by whichever of its backends.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 #include "core/result.hpp"
 #include "net/asio.hpp"
 #include "system/clock.hpp"
+#include "upstream/backend_slots.hpp"
 #include "upstream/client.hpp"
-#include "upstream/door_places.hpp"
 #include "upstream/request.hpp"
 #include "upstream/shared_store.hpp"
 
@@ -18,7 +18,7 @@ namespace seriesgate {
 
 struct upstream_message;
 
-/// Chooses a door for each request, and another one at once if it is certain that the first has not worked on it.
+/// Chooses a backend for each request, and another one at once if it is certain that the first has not worked on it.
 /// Otherwise the sender gets an error: to send it again is the sender's, so that nothing is there twice by our doing.
 /// Threads: the one of its io_context.
 class store_client {
@@ -26,8 +26,8 @@ class store_client {
 
     net::io_context& io_;
     shared_store& shared_;
-    std::deque<upstream_client> doors_;
-    std::shared_ptr<door_places> places_;
+    std::deque<upstream_client> backends_;
+    std::shared_ptr<backend_slots> places_;
 
   public:
     using outcome = result<upstream_answer, upstream_error>;
@@ -35,10 +35,11 @@ class store_client {
     /// @param shared must outlive it.
     store_client(net::io_context& io, shared_store& shared);
 
-    /// Looks up names, clears pools, and looks after doors that are out. Call it every second.
+    /// Looks up names, clears pools, and looks after backends that are out. Call it every second.
     void maintain();
 
-    /// Whether there is an address to connect to: the name of one door has been looked up with success. Threads: any.
+    /// Whether there is an address to connect to: the name of one backend has been looked up with success. Threads:
+    /// any.
     [[nodiscard]] bool started() const noexcept;
 
     /// At most upstream.timeout long, waiting for a connection included. Nothing of the request but its body is needed
@@ -48,12 +49,12 @@ class store_client {
     [[nodiscard]] shared_store& shared() const noexcept { return shared_; }
 
   private:
-    net::awaitable<outcome> send(upstream_message message, std::optional<door_place> place, clock::time_point limit);
-    net::awaitable<outcome> send_to(const door_place& place, const upstream_message& message, clock::time_point limit,
-                                    std::size_t doors_left);
+    net::awaitable<outcome> send(upstream_message message, std::optional<backend_slot> place, clock::time_point limit);
+    net::awaitable<outcome> send_to(const backend_slot& place, const upstream_message& message, clock::time_point limit,
+                                    std::size_t backends_left);
     net::awaitable<void> look(std::size_t index);
-    void answered(shared_door& door, clock::time_point began, unsigned status);
-    void failed(shared_door& door, clock::time_point began, const upstream_error& error);
+    void answered(shared_backend& backend, clock::time_point began, unsigned status);
+    void failed(shared_backend& backend, clock::time_point began, const upstream_error& error);
 };
 
 }  // namespace seriesgate

@@ -28,8 +28,8 @@ std::string_view name_of(upstream_error_reason reason) noexcept;
 
 struct upstream_error {
     upstream_error_reason reason;
-    std::string text;    ///< one line, with what the system says: `connecting to 127.0.0.1:8428: Connection refused`
-    std::string door{};  ///< the address of the store whose fault it is, as logs and metrics call it
+    std::string text;       ///< one line, with what the system says: `connecting to 127.0.0.1:8428: Connection refused`
+    std::string backend{};  ///< the address of the store whose fault it is, as logs and metrics call it
     /// It is certain that the store has not worked on the request, so that it can be sent to another address.
     bool untouched = false;
 };

@@ -68,8 +68,8 @@ gate_counts some_counts() {
                         .turned_away_by_reason = {{"max_connections", 0}}},
         .stores = {{.name = "a",
                     .waiting = 7,
-                    .doors = {{.name = "a", .in_flight = 1, .connections = 2, .requests = 3, .errors = 1},
-                              {.name = "b", .is_up = false}}},
+                    .backends = {{.name = "a", .in_flight = 1, .connections = 2, .requests = 3, .errors = 1},
+                                 {.name = "b", .is_up = false}}},
                    {.name = "c", .is_replica = true, .best_effort = true, .samples_stored = 8, .samples_failed = 9}}};
 }
 

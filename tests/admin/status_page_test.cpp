@@ -171,7 +171,7 @@ TEST_CASE("what needs somebody is said, whether data is withheld or not") {
     facts.figures.clock_in_doubt = true;
     facts.upkeep.reload_successful = false;
     facts.upkeep.web_config_successful = false;
-    facts.counts.stores = {{.name = "a", .doors = {{.name = "a:1"}, {.name = "<b>:2", .is_up = false}}}};
+    facts.counts.stores = {{.name = "a", .backends = {{.name = "a:1"}, {.name = "<b>:2", .is_up = false}}}};
     facts.counts.shared = shared_counts{.state = "away", .name_space = "ns"};
     const std::string html = now_section(facts);
     CHECK(count_of(html, "<li>") == 5);
@@ -386,8 +386,8 @@ TEST_CASE("refused series are shown with why, and long ones lead to all of their
 TEST_CASE("stores, the fleet and the gate itself are shown") {
     status_facts facts = some_facts();
     CHECK(has(stores_section(facts), "<p>No store: <code>discard:</code> keeps nothing.</p>"));
-    facts.counts.stores = {{.name = "a", .doors = {{.name = "a:1", .requests = 1'500, .errors = 2}}},
-                           {.name = "b", .is_replica = true, .doors = {{.name = "b:2", .is_up = false}}}};
+    facts.counts.stores = {{.name = "a", .backends = {{.name = "a:1", .requests = 1'500, .errors = 2}}},
+                           {.name = "b", .is_replica = true, .backends = {{.name = "b:2", .is_up = false}}}};
     facts.counts.shared = shared_counts{
         .state = "joined", .name_space = "ns", .gates = {{.name = "g1", .version = "1", .seen_seconds_ago = 3}}};
     const std::string html = stores_section(facts);
@@ -421,7 +421,7 @@ TEST_CASE("no name becomes markup, whoever has chosen it") {
     found.metrics = {name};
     found.job = found.sender = found.agent = found.tenant = name;
     facts.of_hour = {found};
-    facts.counts.stores = {{.name = shown, .doors = {{.name = shown, .is_up = false}}}};
+    facts.counts.stores = {{.name = shown, .backends = {{.name = shown, .is_up = false}}}};
     facts.counts.shared =
         shared_counts{.state = shown, .name_space = shown, .gates = {{.name = shown, .version = shown}}};
     std::string page = status_html(facts);
@@ -451,7 +451,7 @@ TEST_CASE("the page is small, whatever the names are") {
     finding found = trace_ids();
     found.metrics.assign(10, worst);
     facts.of_hour.assign(10, found);
-    facts.counts.stores.assign(1'000, {.name = worst, .doors = {{.name = worst, .is_up = false}}});
+    facts.counts.stores.assign(1'000, {.name = worst, .backends = {{.name = worst, .is_up = false}}});
     const std::string page = status_html(facts);
     CHECK(page.size() < 450'000);
     facts = some_facts();

@@ -6,8 +6,8 @@ LOST, INVALID, LATE = "connection_lost", "invalid_answer", "timeout"
 
 FAULTS = [
     # --- there is no connection
-    Fault("refused", "connection_refused", begin=lambda door: door.close(), mend=lambda door: door.open(), smooth=True),
-    Fault("swallowed", "connect_timeout", begin=lambda door: door.swallow(), mend=opens_anew, smooth=True, timeout="2s"),
+    Fault("refused", "connection_refused", begin=lambda backend: backend.close(), mend=lambda backend: backend.open(), smooth=True),
+    Fault("swallowed", "connect_timeout", begin=lambda backend: backend.swallow(), mend=opens_anew, smooth=True, timeout="2s"),
     Fault("reset before the request", LOST, begin=welcomes("resets"), mend=welcomes_again),
     Fault("accepted and forgotten", LATE, begin=welcomes("hangs"), mend=welcomes_again, timeout="2s"),
     # --- amid the request

@@ -1,4 +1,4 @@
-"""What a test of faults is made of: a fault, and a scene in which it happens at one door of a store."""
+"""What a test of faults is made of: a fault, and a scene in which it happens at one backend of a store."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,9 @@ BITES = 6  # so often a fault has to show before it is mended
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens at one door. `way`: what it does with requests (store_ways.py), or `begin(door)` and `mend(door)`: what it
+    """What happens at one backend. `way`: what it does with requests (store_ways.py), or `begin(backend)` and `mend(backend)`: what it
     does with connections. `reason`: of the gate's 502 or 504, None if there is none; `at_times`: of a 502 that may be and need
-    not. `smooth`: with two other doors no sender is told of it. `big`: requests that do not fit into the connection's buffers."""
+    not. `smooth`: with two other backends no sender is told of it. `big`: requests that do not fit into the connection's buffers."""
 
     name: str
     reason: str = None
@@ -46,40 +46,40 @@ class Fault:
 
 
 def welcomes(how):
-    def begin(door):
-        door.welcome = how
-        door.cut_off()
+    def begin(backend):
+        backend.welcome = how
+        backend.cut_off()
     return begin
 
 
-def welcomes_again(door):
-    door.welcome = None
+def welcomes_again(backend):
+    backend.welcome = None
 
 
-def opens_anew(door):
-    door.close()
-    door.open()
+def opens_anew(backend):
+    backend.close()
+    backend.open()
 
 
-def configuration(doors, timeout, more=""):
+def configuration(backends, timeout, more=""):
     """`more`: further keys of `upstream`."""
-    urls = ", ".join(f"'{door.url}'" for door in doors)
-    where = f"urls: [{urls}]" if len(doors) > 1 else f"url: {urls}"
+    urls = ", ".join(f"'{backend.url}'" for backend in backends)
+    where = f"urls: [{urls}]" if len(backends) > 1 else f"url: {urls}"
     return f"upstream: {{{where}, timeout: {timeout}{more}}}\nmaxHourlySeries: 300\n"
 
 
 class Scene:
-    """A store with so many doors, a gate and its senders; with a fault at the first door from begin() to mend().
+    """A store with so many backends, a gate and its senders; with a fault at the first backend from begin() to mend().
 
-    `tls`: an Authority, if the doors speak TLS: then their certificates are for store.test."""
+    `tls`: an Authority, if the backends speak TLS: then their certificates are for store.test."""
 
-    def __init__(self, start_gate, fault, doors, tls=None):
+    def __init__(self, start_gate, fault, backends, tls=None):
         self.fault, self.faulty = fault, False
-        self.store = Store(doors, self._way)
+        self.store = Store(backends, self._way)
         context = server_context(tls.issue("store.test")) if tls else None
         more = f", tls: {{caFile: '{tls.certificate}', serverName: store.test}}" if tls else ""
-        self.doors = [self.store.door(tls=context, receive_buffer=1 << 16 if fault.big else None) for _ in range(doors)]
-        self.gate = start_gate(config=configuration(self.doors, fault.timeout, more))
+        self.backends = [self.store.backend(tls=context, receive_buffer=1 << 16 if fault.big else None) for _ in range(backends)]
+        self.gate = start_gate(config=configuration(self.backends, fault.timeout, more))
         self.senders = Senders(Orders(self.store.seed, self.gate.address, pause=0.02, rest=0.02), SENDERS,
                                first=BIG if fault.big else 0, seconds=100)
 
@@ -95,20 +95,20 @@ class Scene:
         assert set(answers) <= {200, 204}, answers
         self.faulty = True
         if self.fault.begin:
-            self.fault.begin(self.doors[0])
-        if len(self.doors) == 1:
+            self.fault.begin(self.backends[0])
+        if len(self.backends) == 1:
             eventually(lambda: self._shown() >= BITES, f"{self.fault.name}: it shows", 60)
         else:  # it need not show
             self._wait_for_answers(120)
         self.faulty = False
         if self.fault.mend:
-            self.fault.mend(self.doors[0])
+            self.fault.mend(self.backends[0])
         self._wait_for_answers()
         sent = self.senders.end()
         return self._check(sent), sent
 
     def _way(self, arrival):
-        return self.fault.way if self.faulty and self.fault.way and arrival.door == 0 else store_ways.good(arrival)
+        return self.fault.way if self.faulty and self.fault.way and arrival.backend == 0 else store_ways.good(arrival)
 
     def _wait_for_answers(self, count=40):
         wanted = self.senders.answered + (SENDERS if self.fault.big else count)
@@ -132,7 +132,7 @@ class Scene:
 
 
 def _errors(fault, metrics):
-    """Errors of the fault by reason, and the statuses of others: of requests and handshakes that were under way when the door was
+    """Errors of the fault by reason, and the statuses of others: of requests and handshakes that were under way when the backend was
     cut off, at most one for each sender; and where one swallows, while there is no listener, before and after, and of who came to the queue
     before those that are to fill it."""
     errors = by(metrics, "seriesgate_upstream_errors_total", "reason")
@@ -149,7 +149,7 @@ def _errors(fault, metrics):
     return set(errors) - others, {504 if reason == "timeout" else 502 for reason in others}
 
 
-def check_one_door(scene):
+def check_one_backend(scene):
     """Senders are told of the fault, with its reason, and the log says so."""
     fault = scene.fault
     metrics, sent = scene.play()
@@ -165,8 +165,8 @@ def check_one_door(scene):
             eventually(lambda: scene.gate.said(line, **fields), f"{line} {fields}")  # pylint: disable=cell-var-from-loop
 
 
-def check_three_doors(scene):
-    """Senders are told of no other fault, and of none at all where it is certain that the door has not got their request."""
+def check_three_backends(scene):
+    """Senders are told of no other fault, and of none at all where it is certain that the backend has not got their request."""
     fault = scene.fault
     metrics, sent = scene.play()
     reasons, incidental = _errors(fault, metrics)

@@ -1,4 +1,4 @@
-"""A store with one door or several, which does with requests what a test wants, and knows what has arrived."""
+"""A store with one backend or several, which does with requests what a test wants, and knows what has arrived."""
 
 import collections
 import random
@@ -12,11 +12,11 @@ from store_ways import WAYS
 from world import SIMULATED, secure, socket, threading, time
 
 Arrived = collections.namedtuple("Arrived", "number attempt verdict series samples")
-Arrival = collections.namedtuple("Arrival", "door number attempt nth choose headers")
+Arrival = collections.namedtuple("Arrival", "backend number attempt nth choose headers")
 
 
 class Store:
-    """What has arrived at all its doors. `way(arrival)`: the name of what is done with a request (store_ways.WAYS)."""
+    """What has arrived at all its backends. `way(arrival)`: the name of what is done with a request (store_ways.WAYS)."""
 
     def __init__(self, seed, way=store_ways.mixed):
         self.seed, self.way = seed, way
@@ -27,7 +27,7 @@ class Store:
         self.done = collections.Counter()  # how often each way was gone
         self._lock = threading.Lock()
         self._arrivals = collections.Counter()
-        self._doors = []
+        self._backends = []
 
     def __enter__(self):
         return self
@@ -35,22 +35,22 @@ class Store:
     def __exit__(self, *_):
         self.stop()
 
-    def door(self, **how):
-        self._doors.append(Door(self, len(self._doors), **how))
-        return self._doors[-1]
+    def backend(self, **how):
+        self._backends.append(Backend(self, len(self._backends), **how))
+        return self._backends[-1]
 
     def stop(self):
         self.stopped.set()
-        for door in self._doors:
-            door.close()
+        for backend in self._backends:
+            backend.close()
 
-    def arrives(self, door, headers):
+    def arrives(self, backend, headers):
         """Somebody begins a request. @return what is known of it, and the way to go"""
         number, attempt = map(int, headers[b"x-attempt"].split(b"."))
         with self._lock:
             self._arrivals[number, attempt] += 1
             nth = self._arrivals[number, attempt]
-        arrival = Arrival(door, number, attempt, nth, store_ways.chooser(self.seed, number, attempt, nth), headers)
+        arrival = Arrival(backend, number, attempt, nth, store_ways.chooser(self.seed, number, attempt, nth), headers)
         name = self.way(arrival)
         with self._lock:
             self.done[name] += 1
@@ -97,7 +97,7 @@ class Store:
             return [recorded[0] for recorded in self.records], set(self.series), list(self.faults)
 
 
-class Door:
+class Backend:
     """An address of a store, open or closed: the same one each time, and nobody else's.
 
     `host`: a loopback address; `tls`: an ssl.SSLContext; `receive_buffer`: bytes, so that big requests do not fit.
@@ -233,15 +233,15 @@ class Door:
 class Conversation:
     """The requests of one connection."""
 
-    def __init__(self, door, connection, stream):
-        self._door, self._store, self._connection, self._stream = door, door.store, connection, stream
+    def __init__(self, backend, connection, stream):
+        self._backend, self._store, self._connection, self._stream = backend, backend.store, connection, stream
 
     def one_request(self):
         """@return whether the connection stays open"""
         headers = self._read_head()
         if headers is None:
             return False
-        arrival, way = self._store.arrives(self._door.ordinal, headers)
+        arrival, way = self._store.arrives(self._backend.ordinal, headers)
         size = int(headers[b"content-length"])
         wanted = {"all": size, "half": size // 2, "head": 0}[way.reads]
         body = self._stream.read(wanted)
@@ -258,12 +258,12 @@ class Conversation:
         # Before the answer: who has that looks for this. Of what was not read nothing has arrived, but for an answer.
         is_recorded = way.reads == "all" or way.verdict != store_ways.NONE
         if is_recorded:
-            self._door.answers(self._connection, self._store.record(arrival, way.verdict, written))
+            self._backend.answers(self._connection, self._store.record(arrival, way.verdict, written))
         if way.pause:
             time.sleep(arrival.choose.uniform(*way.pause))
         self._connection.sendall(data)
         if is_recorded and data:
-            self._door.has_answered(self._connection, way.verdict)
+            self._backend.has_answered(self._connection, way.verdict)
         if way.ends == "resets":
             _reset(self._connection)
         elif way.ends == "hangs":

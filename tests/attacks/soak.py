@@ -1,4 +1,4 @@
-"""A soak: senders in remote write 1 and 2 whose series come and go, reloads, doors of the store killed and opened again, and
+"""A soak: senders in remote write 1 and 2 whose series come and go, reloads, backends of the store killed and opened again, and
 connections of senders cut off, all at random but for the seed; plain, or with TLS on both sides and certificates that are
 replaced meanwhile. After each round every answer is held against what has arrived, and memory and descriptors against those
 of before. `scripts/soak.sh --help`; `test_soak.py` is a short one."""
@@ -29,7 +29,7 @@ from world import threading, time
 SENDERS, THREADS = 3, 3
 CUTS = (0.0, 0.02, 0.1)  # how often each sender loses its connection inside a request
 PAUSE = 0.04  # seconds between the requests of a thread
-DOORS = 3
+BACKENDS = 3
 LIMITS = (3000, 3200)  # from one to the other with each reload
 NAMES = ("127.0.0.1", "gate.test")  # of the gate, in its certificates
 
@@ -44,7 +44,7 @@ class Plan:
 
 
 def configuration(urls, directory, limit, authority=None):
-    """`authority`: the file of the CA that the store's certificate is of, if its doors speak TLS."""
+    """`authority`: the file of the CA that the store's certificate is of, if its backends speak TLS."""
     where = f"urls: [{', '.join(urls)}]" if len(urls) > 1 else f"url: {urls[0]}"
     tls = f", tls: {{caFile: '{authority}', serverName: store.test}}" if authority else ""
     return f"""
@@ -57,33 +57,33 @@ state: {{dir: {directory}, interval: 1s}}
 
 # --- the store, a process -------------------------------------------------------------------------------------------
 
-def _disturb(store, doors, seed, calm):
-    """Kills doors and opens them again; while `calm` is set all of them are open."""
+def _disturb(store, backends, seed, calm):
+    """Kills backends and opens them again; while `calm` is set all of them are open."""
     choose = random.Random(seed)
     while not store.stopped.wait(choose.uniform(0.2, 1.5)):
         if calm.is_set():
             continue
-        what = choose.choices(("a door", "all doors", "connections"), (6, 1, 3))[0]
+        what = choose.choices(("a backend", "all backends", "connections"), (6, 1, 3))[0]
         store.done[f"killed {what}"] += 1
         if what == "connections":
-            choose.choice(doors).cut_off()
+            choose.choice(backends).cut_off()
             continue
-        killed = doors if what == "all doors" else [choose.choice(doors)]
-        for door in killed:
-            door.close()
+        killed = backends if what == "all backends" else [choose.choice(backends)]
+        for backend in killed:
+            backend.close()
         store.stopped.wait(choose.uniform(0.05, 2))
-        for door in killed:
-            door.open()
+        for backend in killed:
+            backend.open()
 
 
-def run_soak_store(seed, doors, certificate, calm, asked, results):
-    """Serves so many doors; gives what has arrived whenever it is asked, until it is asked for nothing. `certificate`: of
-    the doors, if they speak TLS."""
+def run_soak_store(seed, backends, certificate, calm, asked, results):
+    """Serves so many backends; gives what has arrived whenever it is asked, until it is asked for nothing. `certificate`: of
+    the backends, if they speak TLS."""
     with Store(seed) as store:
         context = server_context(certificate) if certificate else None
-        opened = [store.door(tls=context) for _ in range(doors)]
+        opened = [store.backend(tls=context) for _ in range(backends)]
         threading.Thread(target=_disturb, args=(store, opened, seed, calm), daemon=True).start()
-        results.put([door.url for door in opened])
+        results.put([backend.url for backend in opened])
         while asked.get():
             results.put((*store.take(), dict(store.done)))
 
@@ -105,7 +105,7 @@ class Soak:
         self._secured = Secured(self.folder) if plan.tls else None
         self._authority = self._secured.authority.certificate if plan.tls else None
         self._store = self._context.Process(target=run_soak_store, daemon=True, args=(
-            plan.seed, DOORS, self._secured.authority.issue("store.test") if plan.tls else None, self._calm, self._asked,
+            plan.seed, BACKENDS, self._secured.authority.issue("store.test") if plan.tls else None, self._calm, self._asked,
             self._results))
         self._store.start()
         self._urls = self._results.get(timeout=60)

@@ -88,7 +88,7 @@ TEST_CASE("the example configuration loads and is the defaults") {
 
     const std::string url = "http://127.0.0.1:8428/api/v1/write";
     const config defaults = load_config(std::nullopt, {{"upstream.url", url}}).value;
-    CHECK(outcome.value.upstream.store.doors.at(0).url == url);
+    CHECK(outcome.value.upstream.store.backends.at(0).url == url);
     CHECK(outcome.value == defaults);
 }
 

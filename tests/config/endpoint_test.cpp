@@ -38,12 +38,12 @@ upstream_config upstream_at(std::string_view text) {
     return upstream;
 }
 
-store_door door_at(std::string_view text) {
+store_backend backend_at(std::string_view text) {
     const upstream_config upstream = upstream_at(text);
-    REQUIRE(upstream.store.doors.size() == 1);
-    CHECK(upstream.store.doors.front().url == text);
+    REQUIRE(upstream.store.backends.size() == 1);
+    CHECK(upstream.store.backends.front().url == text);
     CHECK_FALSE(upstream.discard);
-    return upstream.store.doors.front();
+    return upstream.store.backends.front();
 }
 
 std::string upstream_error(std::string_view text) {
@@ -81,12 +81,12 @@ TEST_CASE("a port out of range is told as such") {
 }
 
 TEST_CASE("the path of a store's URL may have the tenant in it") {
-    const store_door door = door_at("http://vminsert:8480/insert/{account}/prometheus/api/v1/write?a=b");
-    CHECK(door.target == "/insert/{account}/prometheus/api/v1/write?a=b");
-    CHECK(door.authority == "vminsert:8480");
-    CHECK(has_tenant_mark(door));
-    CHECK(has_tenant_mark(door_at("https://a/{tenant}")));
-    CHECK_FALSE(has_tenant_mark(door_at("http://a/w?b=%7Btenant%7D")));
+    const store_backend backend = backend_at("http://vminsert:8480/insert/{account}/prometheus/api/v1/write?a=b");
+    CHECK(backend.target == "/insert/{account}/prometheus/api/v1/write?a=b");
+    CHECK(backend.authority == "vminsert:8480");
+    CHECK(has_tenant_mark(backend));
+    CHECK(has_tenant_mark(backend_at("https://a/{tenant}")));
+    CHECK_FALSE(has_tenant_mark(backend_at("http://a/w?b=%7Btenant%7D")));
     const std::string wrong = "may have one {tenant} or {account}, in the place of a whole segment of its path";
     for (const auto* url : {"http://a/{tenant}/{tenant}", "http://a/{tenant}/{account}", "http://a/x{tenant}/w",
                             "http://a/w?t={tenant}", "http://a/{tenant}/w?t={tenant}"})
@@ -123,7 +123,7 @@ TEST_CASE("the address for people may be none") {
 }
 
 TEST_CASE("an upstream URL is taken apart") {
-    const auto upstream = door_at("http://127.0.0.1:8428/api/v1/write");
+    const auto upstream = backend_at("http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream.host == "127.0.0.1");
     CHECK(upstream.port == 8428);
     CHECK(upstream.target == "/api/v1/write");
@@ -132,52 +132,52 @@ TEST_CASE("an upstream URL is taken apart") {
 
 TEST_CASE("an upstream URL without a port means port 80, and the Host header has none either") {
     const auto text = GENERATE("http://victoria/api/v1/write", "http://victoria:/api/v1/write");
-    const auto upstream = door_at(text);
+    const auto upstream = backend_at(text);
     CHECK(upstream.host == "victoria");
     CHECK(upstream.port == 80);
     CHECK(upstream.authority == "victoria");
 }
 
 TEST_CASE("an upstream URL keeps its query and its escapes") {
-    CHECK(door_at("http://a/w?extra_label=team%3Da&b").target == "/w?extra_label=team%3Da&b");
-    CHECK(door_at("http://a/insert/0:1/w").target == "/insert/0:1/w");
-    CHECK(door_at("http://a/a%20b?").target == "/a%20b?");
-    CHECK(door_at("http://a/").target == "/");
-    CHECK(door_at("http://a//w/../x").target == "//w/../x");
+    CHECK(backend_at("http://a/w?extra_label=team%3Da&b").target == "/w?extra_label=team%3Da&b");
+    CHECK(backend_at("http://a/insert/0:1/w").target == "/insert/0:1/w");
+    CHECK(backend_at("http://a/a%20b?").target == "/a%20b?");
+    CHECK(backend_at("http://a/").target == "/");
+    CHECK(backend_at("http://a//w/../x").target == "//w/../x");
 }
 
 TEST_CASE("the upstream may be an IPv6 address or any name a resolver takes") {
-    const auto upstream = door_at("http://[2001:db8::1]:8428/w");
+    const auto upstream = backend_at("http://[2001:db8::1]:8428/w");
     CHECK(upstream.host == "2001:db8::1");
     CHECK(upstream.authority == "[2001:db8::1]:8428");
-    CHECK(door_at("HTTP://Victoria-1.my_ns.svc.cluster.local:8428/w").host == "Victoria-1.my_ns.svc.cluster.local");
-    CHECK(door_at("http://victoria.:8428/w").host == "victoria.");
+    CHECK(backend_at("HTTP://Victoria-1.my_ns.svc.cluster.local:8428/w").host == "Victoria-1.my_ns.svc.cluster.local");
+    CHECK(backend_at("http://victoria.:8428/w").host == "victoria.");
 }
 
 TEST_CASE("https means TLS, and port 443 where none is named") {
     const auto text = GENERATE("https://store/w", "HTTPS://store/w", "https://store:/w");
-    const store_door door = door_at(text);
-    CHECK(door.tls);
-    CHECK(door.port == 443);
-    CHECK(door.authority == "store");
-    CHECK_FALSE(door_at("http://store/w").tls);
-    CHECK(door_at("https://store:8443/w").port == 8443);
+    const store_backend backend = backend_at(text);
+    CHECK(backend.tls);
+    CHECK(backend.port == 443);
+    CHECK(backend.authority == "store");
+    CHECK_FALSE(backend_at("http://store/w").tls);
+    CHECK(backend_at("https://store:8443/w").port == 8443);
 }
 
 TEST_CASE("discard: is an upstream of its own") {
     const auto upstream = upstream_at("discard:");
     CHECK(upstream.discard);
-    CHECK(upstream.store.doors.empty());
+    CHECK(upstream.store.backends.empty());
 }
 
 TEST_CASE("another upstream read over a former one leaves nothing of it") {
     upstream_config upstream;
     REQUIRE(parse_upstream_url("http://a:1/b", upstream).empty());
     REQUIRE(parse_upstream_url("discard:", upstream).empty());
-    CHECK(upstream.store.doors.empty());
+    CHECK(upstream.store.backends.empty());
     REQUIRE(parse_upstream_url("http://c/d", upstream).empty());
     CHECK_FALSE(upstream.discard);
-    CHECK(upstream.store.doors.at(0).authority == "c");
+    CHECK(upstream.store.backends.at(0).authority == "c");
 }
 
 TEST_CASE("what is no upstream URL is told, each with its reason") {

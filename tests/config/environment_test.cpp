@@ -39,8 +39,8 @@ TEST_CASE("variables are filled in in values of every kind") {
                   "limits:\n- {name: 'l-${_x9}', each: [job], overrides: [{group: {job: '${_x9}'}}]}\n",
                   {});
     REQUIRE(outcome.ok());
-    CHECK(outcome.value.upstream.store.doors.at(0).host == "store");
-    CHECK(outcome.value.upstream.store.doors.at(0).port == 8428);
+    CHECK(outcome.value.upstream.store.backends.at(0).host == "store");
+    CHECK(outcome.value.upstream.store.backends.at(0).port == 8428);
     CHECK(outcome.value.rules.global.hourly == 2'000'000);
     CHECK(outcome.value.ignore_labels == std::vector<std::string>{"replica", "b"});
     CHECK(outcome.value.rules.exempt.at(0).to_string() == "{job=\"a\"}");

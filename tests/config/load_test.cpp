@@ -63,9 +63,9 @@ TEST_CASE("every key of the file arrives in its place") {
         "  takeoverSocket: /run/takeover\n",
         {});
     CHECK(read.listen == listen_address{.host = "::1", .port = 1234});
-    CHECK(read.upstream.store.doors.at(0).host == "store");
-    CHECK(read.upstream.store.doors.at(0).port == 8428);
-    CHECK(read.upstream.store.doors.at(0).target == "/w?a=b");
+    CHECK(read.upstream.store.backends.at(0).host == "store");
+    CHECK(read.upstream.store.backends.at(0).port == 8428);
+    CHECK(read.upstream.store.backends.at(0).target == "/w?a=b");
     CHECK(read.upstream.timeout == 1500ms);
     CHECK(read.upstream.protocol == upstream_protocol::v1);
     CHECK(read.upstream.host_header == upstream_host::sender);
@@ -100,7 +100,7 @@ TEST_CASE("flags override the file") {
     const config read = loaded("listen: :1\nupstream: {url: http://a/b, timeout: 3s}\nmaxHourlySeries: 5\n",
                                {{"listen", "127.0.0.1:0"}, {"upstream.url", "http://c/d"}, {"maxHourlySeries", "7"}});
     CHECK(read.listen == listen_address{.host = "127.0.0.1", .port = 0});
-    CHECK(read.upstream.store.doors.at(0).host == "c");
+    CHECK(read.upstream.store.backends.at(0).host == "c");
     CHECK(read.upstream.timeout == 3s);
     CHECK(read.rules.global.hourly == 7);
 }

@@ -77,11 +77,11 @@ class random_config {
 
     void fill(upstream_config& made) {
         made.discard = random_.one_in(4);
-        if (!made.discard) fill_doors(made.store, "store");
+        if (!made.discard) fill_backends(made.store, "store");
         fill(made.store);
         for (std::size_t i = below(3); i > 0; --i) {
             replica_config& replica = made.replicas.emplace_back();
-            fill_doors(replica.store, "replica-" + std::to_string(i));
+            fill_backends(replica.store, "replica-" + std::to_string(i));
             fill(replica.store);
             replica.best_effort = random_.one_in(2);
         }
@@ -93,11 +93,11 @@ class random_config {
         for (std::size_t i = below(4); i > 0; --i) made.forward_query.insert(without('&', text()) + std::to_string(i));
     }
 
-    void fill_doors(store_config& made, const std::string& host) {
+    void fill_backends(store_config& made, const std::string& host) {
         for (std::size_t i = below(3) + 1; i > 0; --i)
             REQUIRE(parse_store_url((random_.one_in(2) ? "http://" : "https://") + host + ".test:1234/write/" +
                                         std::to_string(10 * i + below(9)),
-                                    made.doors.emplace_back())
+                                    made.backends.emplace_back())
                         .empty());
     }
 

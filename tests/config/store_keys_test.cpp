@@ -34,18 +34,18 @@ const std::string url = "url: 'http://a/w', ";
 
 }  // namespace
 
-TEST_CASE("a store has several doors") {
+TEST_CASE("a store has several backends") {
     const auto upstream = upstream_of("urls: ['http://a/w', 'https://b:8443/v?token=x']");
-    REQUIRE(upstream.store.doors.size() == 2);
-    CHECK(upstream.store.doors[0].authority == "a");
-    CHECK(upstream.store.doors[1].authority == "b:8443");
-    CHECK(upstream.store.doors[1].tls);
-    CHECK(upstream.store.doors[1].target == "/v?token=x");
+    REQUIRE(upstream.store.backends.size() == 2);
+    CHECK(upstream.store.backends[0].authority == "a");
+    CHECK(upstream.store.backends[1].authority == "b:8443");
+    CHECK(upstream.store.backends[1].tls);
+    CHECK(upstream.store.backends[1].target == "/v?token=x");
     CHECK(upstream_of("urls: ['http://a/w']") == upstream_of("url: 'http://a/w'"));
-    CHECK(upstream_of("urls: [], url: 'http://a/w'").store.doors.size() == 1);
+    CHECK(upstream_of("urls: [], url: 'http://a/w'").store.backends.size() == 1);
 }
 
-TEST_CASE("doors that cannot be are told") {
+TEST_CASE("backends that cannot be are told") {
     const std::string required =
         "upstream.url: is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only "
         "count";
@@ -63,19 +63,19 @@ TEST_CASE("doors that cannot be are told") {
           lines{"upstream.urls[0]: is not a URL such as http://127.0.0.1:8428/api/v1/write"});
     CHECK(upstream_errors("urls: ['http://me:secret@a/w']").at(0).find("secret") == std::string::npos);
     std::string many = "urls: ['http://a/0'";
-    for (std::size_t i = 1; i <= doors_max; ++i) many += ", 'http://a/" + std::to_string(i) + "'";
+    for (std::size_t i = 1; i <= backends_max; ++i) many += ", 'http://a/" + std::to_string(i) + "'";
     CHECK(upstream_errors(many + "]") == lines{"upstream.urls: has 33 items, at most 32 are possible"});
 }
 
-TEST_CASE("a URL as a flag replaces all doors of the file") {
+TEST_CASE("a URL as a flag replaces all backends of the file") {
     const auto upstream =
         upstream_of("urls: ['http://a/w', 'http://b/w'], bearerTokenFile: /t", {{"upstream.url", "http://c/w"}});
-    REQUIRE(upstream.store.doors.size() == 1);
-    CHECK(upstream.store.doors[0].host == "c");
+    REQUIRE(upstream.store.backends.size() == 1);
+    CHECK(upstream.store.backends[0].host == "c");
     CHECK(upstream.store.bearer_token_file == "/t");
 }
 
-TEST_CASE("any door that is the gate itself is told") {
+TEST_CASE("any backend that is the gate itself is told") {
     const std::string own = "is the address of 'listen': the gate would send to itself; the store listens elsewhere";
     CHECK(upstream_errors("urls: ['http://a/w', 'http://localhost:9201/w']") == lines{"upstream.urls[1]: " + own});
     CHECK(upstream_errors(url + "replicateTo: [{url: 'http://localhost:9201/w'}]") ==
@@ -169,12 +169,12 @@ TEST_CASE("further stores have keys of their own") {
         "tls: {caFile: /ca}, basicAuth: {username: me, passwordFile: /p}}, {urls: ['http://c/w', 'http://d/w']}]");
     REQUIRE(upstream.replicas.size() == 2);
     CHECK(upstream.replicas[0].best_effort);
-    CHECK(upstream.replicas[0].store.doors.at(0).host == "b");
+    CHECK(upstream.replicas[0].store.backends.at(0).host == "b");
     CHECK(upstream.replicas[0].store.bearer_token_file.empty());
     CHECK(upstream.replicas[0].store.basic_auth.username == "me");
     CHECK(upstream.replicas[0].store.tls.ca_file == "/ca");
     CHECK(upstream.replicas[0].store.headers.at("X-A").reveal() == "b");
-    CHECK(upstream.replicas[1].store.doors.size() == 2);
+    CHECK(upstream.replicas[1].store.backends.size() == 2);
     CHECK_FALSE(upstream.replicas[1].best_effort);
 }
 

@@ -514,7 +514,7 @@ def a_store_that_is_back(scene):
     return gate, {"requests": "1", "upstream": scene.upstream.host, "status": "204"}
 
 
-def two_doors(scene):
+def two_backends(scene):
     """A gate before the upstream and another, which is there no more. @return both"""
     other = Upstream()
     other.stop()
@@ -525,14 +525,14 @@ def two_doors(scene):
 
 
 @line("an address of the store is out")
-def one_door_that_is_away(scene):
-    gate, away = two_doors(scene)
+def one_backend_that_is_away(scene):
+    gate, away = two_backends(scene)
     return gate, {"upstream": away.host, "outages": "1", "reason": "connection_refused"}
 
 
 @line("an address of the store is back")
-def one_door_that_comes_back(scene):
-    gate, away = two_doors(scene)
+def one_backend_that_comes_back(scene):
+    gate, away = two_backends(scene)
     back = Upstream(port=away.port)
     eventually(lambda: gate.send(GOOD).status == 204 and back.requests, "it is asked again", 30)
     back.stop()

@@ -1,11 +1,11 @@
-"""Doors of one store that die under the requests of many senders. What was answered with success is in exactly one store's
+"""Backends of one store that die under the requests of many senders. What was answered with success is in exactly one store's
 log, exactly once, as it was sent."""
 
 import time
 from collections import Counter
 
 from busy import Busy
-from doors import body, doors, stores  # noqa: F401 (a fixture)
+from backends import body, backends, stores  # noqa: F401 (a fixture)
 from upstream import Upstream
 from waiting import eventually
 
@@ -38,8 +38,8 @@ class Senders(Busy):
             assert times <= 1 + self.unsure[data], "it is there more often than it was sent"
 
 
-def test_doors_that_are_killed_and_restarted_lose_and_double_nothing(start_gate, stores):  # noqa: F811
-    gate = start_gate(config=doors(*stores))
+def test_backends_that_are_killed_and_restarted_lose_and_double_nothing(start_gate, stores):  # noqa: F811
+    gate = start_gate(config=backends(*stores))
     dead, living = [], list(stores)
     with Senders(gate) as senders:
         for turn in range(9):
@@ -55,7 +55,7 @@ def test_doors_that_are_killed_and_restarted_lose_and_double_nothing(start_gate,
     senders.check(dead + living)
     assert senders.statuses[204] > 100
     assert not set(senders.statuses) - {204, 502}, senders.statuses
-    assert senders.statuses[502] <= 9 * 4  # only what was at the door that died
+    assert senders.statuses[502] <= 9 * 4  # only what was at the backend that died
     stats = gate.stats["samples"]
     assert stats["received"] == stats["accepted"] == senders.statuses.total()
     assert (stats["stored"], stats["failed"]) == (senders.statuses[204], senders.statuses[502])

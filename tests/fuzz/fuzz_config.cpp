@@ -38,8 +38,8 @@ void require_silent(const load_outcome& outcome) {
         require(error.message.find("hunter2") == std::string::npos, "an error repeats the value of a variable");
 }
 
-bool has_secrets(const store_door& door) {
-    return without_secrets(door.url.reveal()) != door.url.reveal();
+bool has_secrets(const store_backend& backend) {
+    return without_secrets(backend.url.reveal()) != backend.url.reveal();
 }
 
 /// The URL may have secrets, so it comes as a flag; those of others that have some are left out, since they are not
@@ -48,17 +48,17 @@ void require_shown(config loaded) {
     constexpr std::size_t file_bytes_max = 1 << 20;
     store_config& store = loaded.upstream.store;
     std::vector<replica_config>& replicas = loaded.upstream.replicas;
-    const std::string url = store.doors.empty() ? "discard:" : store.doors.front().url.reveal();
-    if (store.doors.size() > 1) store.doors.resize(1);
+    const std::string url = store.backends.empty() ? "discard:" : store.backends.front().url.reveal();
+    if (store.backends.size() > 1) store.backends.resize(1);
     std::erase_if(replicas, [](const replica_config& each) {
-        return !each.store.headers.empty() || std::ranges::any_of(each.store.doors, has_secrets);
+        return !each.store.headers.empty() || std::ranges::any_of(each.store.backends, has_secrets);
     });
     // What headers say is shown as a mark.
     for (auto& [name, value] : store.headers)
         if (value != secret_text{}) value = secret_text{secret_mark};
     config without_url = loaded;
     without_url.upstream.discard = true;
-    without_url.upstream.store.doors.clear();
+    without_url.upstream.store.backends.clear();
     const std::string text = effective_yaml(without_url);
     if (text.size() > file_bytes_max) return;
     const load_outcome again = load_config_text(text, "shown.yaml", {{"upstream.url", url}});

@@ -32,10 +32,10 @@ struct scene {
 
     scene() {
         acceptor.non_blocking(true);
-        settings.store.doors = {{.host = "127.0.0.1",
-                                 .port = port_of(acceptor.local_endpoint()),
-                                 .target = "/api/v1/write",
-                                 .authority = "upstream"}};
+        settings.store.backends = {{.host = "127.0.0.1",
+                                    .port = port_of(acceptor.local_endpoint()),
+                                    .target = "/api/v1/write",
+                                    .authority = "upstream"}};
         settings.timeout = 3ms;
         store.emplace(settings, 0, metrics, 1);
         client.emplace(io, *store);
@@ -114,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         require(got.has_value(), "an exchange ends without outcome");
         require_sound(*got);
-        require(with.store->doors.front().connections.value() <= 1, "more connections than requests");
+        require(with.store->backends.front().connections.value() <= 1, "more connections than requests");
     }
     peer.close();  // whatever the client has kept is not quiet any more
     return 0;

@@ -45,7 +45,7 @@ TEST_CASE("a request that goes on unchanged costs one allocation, for sharing it
 
 TEST_CASE("what has been received counts as failed where memory ends on the way to the store") {
     config settings;
-    settings.upstream.store.doors = {{.url = "http://127.0.0.1:1/w", .host = "127.0.0.1", .target = "/w"}};
+    settings.upstream.store.backends = {{.url = "http://127.0.0.1:1/w", .host = "127.0.0.1", .target = "/w"}};
     ingest_parts with{settings};
     ingestor tested{with.io, with.shared};
     gauge held;

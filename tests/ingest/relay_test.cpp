@@ -14,7 +14,7 @@ namespace {
 
 store_config store_at(const std::string& host) {
     store_config made;
-    made.doors = {{.url = "http://" + host + "/w", .host = host, .target = "/w", .authority = host}};
+    made.backends = {{.url = "http://" + host + "/w", .host = host, .target = "/w", .authority = host}};
     return made;
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 std::string line_of(const reply& answer, std::uint64_t requests) {
     store_config store;
-    store.doors.resize(2);
-    store.doors[1].url = "http://store/w?token=abc";
+    store.backends.resize(2);
+    store.backends[1].url = "http://store/w?token=abc";
     store.headers.emplace("X-Key", "hunter2");
     const store_words said = said_by_store(answer, {store, "upstream"});
     const auto fields = describe_store_error(answer.status, said, requests, "192.0.2.7", "shop");

@@ -15,8 +15,8 @@ const std::string with_query = "http://store.test/w?token=urlsecret99";
 /// What a sender gets of an answer, from a store with this URL and a header with a key.
 reply told(upstream_answer answer, const std::string& url = with_query) {
     store_config store;
-    store.doors.resize(1);
-    store.doors[0].url = url;
+    store.backends.resize(1);
+    store.backends[0].url = url;
     store.headers.emplace("X-Key", "headersecret7");
     return passed_on(std::move(answer), "X-Scope-OrgID", {store, "upstream"});
 }
@@ -46,8 +46,8 @@ TEST_CASE("an error that repeats what is ours goes on without that") {
 
 TEST_CASE("a secret that begins like another shows nothing of that") {
     store_config store;
-    store.doors.resize(1);
-    store.doors[0].url = "http://store.test/w?key=key1-argument";
+    store.backends.resize(1);
+    store.backends[0].url = "http://store.test/w?key=key1-argument";
     store.headers.emplace("A-Short", "key1");
     store.headers.emplace("B-Long", "key1-longer");
     store.headers.emplace("authorization", "Token inheader");

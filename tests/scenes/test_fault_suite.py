@@ -1,4 +1,4 @@
-"""Every fault of a store or a sender that we know, each with one door of the store and with three.
+"""Every fault of a store or a sender that we know, each with one backend of the store and with three.
 
 While the fault lasts and after it: every sample answered 2xx is in the store as it was sent, or was refused by a limit and
 counted; nothing is there that was not sent, and nothing twice but what a sender sent again; and the gate's own account
@@ -14,7 +14,7 @@ from certificates import Authority
 from fault_account import by, check_account, tally
 from fault_list import FAULTS
 from fault_runs import compare
-from fault_scenes import (SENDERS, Fault, Scene, check_one_door, check_three_doors, configuration, server_context, welcomes,
+from fault_scenes import (SENDERS, Fault, Scene, check_one_backend, check_three_backends, configuration, server_context, welcomes,
                           welcomes_again)
 from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders
 from faked_names import FakedNames
@@ -37,14 +37,14 @@ def scene(start_gate):
         each.stop()
 
 
-DOORS = pytest.mark.parametrize("doors, check", [(1, check_one_door), (3, check_three_doors)],
-                                ids=["one door", "three doors"])
+BACKENDS = pytest.mark.parametrize("backends, check", [(1, check_one_backend), (3, check_three_backends)],
+                                ids=["one backend", "three backends"])
 
 
-@DOORS
+@BACKENDS
 @pytest.mark.parametrize("name", BY_NAME)
-def test_a_fault(scene, name, doors, check):
-    check(scene(BY_NAME[name], doors))
+def test_a_fault(scene, name, backends, check):
+    check(scene(BY_NAME[name], backends))
 
 
 # --- the same with TLS
@@ -61,10 +61,10 @@ def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("ca"))
 
 
-@DOORS
+@BACKENDS
 @pytest.mark.parametrize("name", WITH_TLS)
-def test_with_tls(scene, authority, name, doors, check):
-    check(scene(BY_NAME[name], doors, authority))
+def test_with_tls(scene, authority, name, backends, check):
+    check(scene(BY_NAME[name], backends, authority))
 
 
 CERTIFICATES = {
@@ -77,36 +77,36 @@ SILENT = Fault("silent in the handshake", "connect_timeout", begin=welcomes("han
                timeout="2s")
 
 
-@DOORS
+@BACKENDS
 @pytest.mark.parametrize("name", CERTIFICATES)
-def test_a_certificate_that_is_not_good(scene, authority, tmp_path, name, doors, check):
+def test_a_certificate_that_is_not_good(scene, authority, tmp_path, name, backends, check):
     contexts = []
     wrong = CERTIFICATES[name](authority, Authority(tmp_path, "others"))
 
-    def begin(door):
-        contexts.append(door.tls)
-        door.tls = wrong and server_context(wrong)
-        door.cut_off()
+    def begin(backend):
+        contexts.append(backend.tls)
+        backend.tls = wrong and server_context(wrong)
+        backend.cut_off()
 
-    def mend(door):
-        door.tls = contexts.pop()
+    def mend(backend):
+        backend.tls = contexts.pop()
 
     fault = Fault(name, "tls" if wrong else "connect_timeout", begin=begin, mend=mend, smooth=True, timeout="2s")
-    check(scene(fault, doors, authority))
+    check(scene(fault, backends, authority))
 
 
-@DOORS
-def test_a_handshake_that_comes_to_no_end(scene, authority, doors, check):
-    check(scene(SILENT, doors, authority))
+@BACKENDS
+def test_a_handshake_that_comes_to_no_end(scene, authority, backends, check):
+    check(scene(SILENT, backends, authority))
 
 
-@pytest.mark.parametrize("doors", [1, 3])
-def test_a_certificate_that_is_replaced_under_load(scene, authority, doors):
+@pytest.mark.parametrize("backends", [1, 3])
+def test_a_certificate_that_is_replaced_under_load(scene, authority, backends):
     """New connections get the new one, and nobody is told of anything."""
-    def begin(door):
-        door.tls = server_context(authority.issue("store.test", "new.test"))
+    def begin(backend):
+        backend.tls = server_context(authority.issue("store.test", "new.test"))
 
-    at = scene(Fault("replaced", way="says close", begin=begin), doors, authority)
+    at = scene(Fault("replaced", way="says close", begin=begin), backends, authority)
     _, sent = at.play()
     assert {one.status for one in sent} <= {200, 204}
 
@@ -114,17 +114,17 @@ def test_a_certificate_that_is_replaced_under_load(scene, authority, doors):
 # --- other names, senders that are cut off
 
 def test_a_name_that_moves(start_gate, tmp_path):
-    """The door moves to another address: the old one refuses. What is asked for goes to the new one within a minute."""
+    """The backend moves to another address: the old one refuses. What is asked for goes to the new one within a minute."""
     names = FakedNames(tmp_path)
     with Store(4, store_ways.good) as store:
-        old = store.door()
+        old = store.backend()
         names.set(**{"store.test": old.host})
         gate = start_gate(environment=names.environment, config=f"""
 upstream: {{url: 'http://store.test:{old.port}/api/v1/write', timeout: 2s}}
 {names.one_thread}""")
         senders = Senders(Orders(4, gate.address, pause=0.05, rest=0.5), SENDERS, seconds=100)
         eventually(lambda: senders.answered > 40, "the old address serves")
-        new = store.door(port=old.port)
+        new = store.backend(port=old.port)
         names.set(**{"store.test": new.host})
         old.close()
         eventually(lambda: 502 in senders.answers(), "the old address refuses")
@@ -138,11 +138,11 @@ upstream: {{url: 'http://store.test:{old.port}/api/v1/write', timeout: 2s}}
         assert set(errors) <= {"connection_refused", "connection_lost"}
 
 
-@pytest.mark.parametrize("doors", [1, 3])
-def test_senders_that_are_cut_off_at_every_stage(start_gate, doors):
+@pytest.mark.parametrize("backends", [1, 3])
+def test_senders_that_are_cut_off_at_every_stage(start_gate, backends):
     """Before, inside and after the header, inside the body, and with the answer still to come; some reset, some not."""
     with Store(5) as store:
-        gate = start_gate(config=configuration([store.door() for _ in range(doors)], "1s"))
+        gate = start_gate(config=configuration([store.backend() for _ in range(backends)], "1s"))
         senders = Senders(Orders(5, gate.address, cuts=0.4, rest=0.02), 2 * SENDERS, seconds=100)
         eventually(lambda: senders.answered > 600, "600 answers", 60)
         sent = senders.end()

@@ -1,4 +1,4 @@
-"""Several equal doors of one store: who is asked, what happens when one of them dies, hangs, vanishes or comes back. The
+"""Several equal backends of one store: who is asked, what happens when one of them dies, hangs, vanishes or comes back. The
 invariant in all: what was answered with success is in exactly one store's log, exactly once, as it was sent."""
 
 from collections import Counter
@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from doors import body, doors, stores  # noqa: F401 (a fixture)
+from backends import body, backends, stores  # noqa: F401 (a fixture)
 from faked_names import FakedNames
 from upstream import Answer, Upstream, holding
 from waiting import eventually
@@ -31,8 +31,8 @@ def in_threads(call, count):
         each.join()
 
 
-def test_equal_doors_share_the_requests(start_gate, stores):
-    gate = start_gate(config=doors(*stores))
+def test_equal_backends_share_the_requests(start_gate, stores):
+    gate = start_gate(config=backends(*stores))
     sent = [body() for _ in range(30)]
     for each in sent:
         assert gate.send(each).status == 204
@@ -41,8 +41,8 @@ def test_equal_doors_share_the_requests(start_gate, stores):
     assert [store.requests[0].get("Host") for store in stores] == [store.host for store in stores]
 
 
-def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
-    gate = start_gate(config=doors(*stores))
+def test_a_backend_that_says_only_503_is_set_aside(start_gate, stores):
+    gate = start_gate(config=backends(*stores))
     stores[0].default = Answer(503)
     statuses = Counter(gate.send(body()).status for _ in range(60))
     assert 5 <= statuses[503] <= 7  # five in a row, and a trial after a second, and after two more
@@ -50,9 +50,9 @@ def test_a_door_that_says_only_503_is_set_aside(start_gate, stores):
     eventually(lambda: gate.send(body()).status == 204 and len(stores[0].requests) > 10, "it is asked again", 30)
 
 
-def test_a_door_that_refuses_costs_nobody_an_answer(start_gate, stores):
+def test_a_backend_that_refuses_costs_nobody_an_answer(start_gate, stores):
     stores[1].stop()
-    gate = start_gate(config=doors(*stores))
+    gate = start_gate(config=backends(*stores))
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
     assert [gate.send(body()).status for _ in range(20)] == [204] * 20
     assert len(stores[0].requests) + len(stores[2].requests) == 20
@@ -63,10 +63,10 @@ def test_a_door_that_refuses_costs_nobody_an_answer(start_gate, stores):
     assert gate.stats["requests"]["upstreamErrors"] == 0
 
 
-def test_when_all_doors_are_away_the_sender_is_told_which(start_gate, stores):
+def test_when_all_backends_are_away_the_sender_is_told_which(start_gate, stores):
     for store in stores:
         store.stop()
-    gate = start_gate(config=doors(*stores))
+    gate = start_gate(config=backends(*stores))
     reply = gate.send(body())
     assert reply.status == 502
     assert all(store.host in reply.first_line for store in stores)
@@ -77,8 +77,8 @@ def test_when_all_doors_are_away_the_sender_is_told_which(start_gate, stores):
         assert gate.send(body()).status == 204  # at once
 
 
-def test_a_door_that_swallows_connections_delays_few_requests(start_gate, stores, black_hole):
-    gate = start_gate(config=doors(black_hole, *stores[:2]))
+def test_a_backend_that_swallows_connections_delays_few_requests(start_gate, stores, black_hole):
+    gate = start_gate(config=backends(black_hole, *stores[:2]))
     times = []
     for _ in range(12):
         began = time.monotonic()
@@ -89,8 +89,8 @@ def test_a_door_that_swallows_connections_delays_few_requests(start_gate, stores
     assert gate.said("an address of the store is out", reason="connect_timeout")
 
 
-def test_a_door_that_hangs_stalls_no_other_and_not_the_admin(start_gate, stores):
-    gate = start_gate(config=doors(*stores, timeout="6s", maxConnections=12))
+def test_a_backend_that_hangs_stalls_no_other_and_not_the_admin(start_gate, stores):
+    gate = start_gate(config=backends(*stores, timeout="6s", maxConnections=12))
     statuses = Counter()
 
     def send():
@@ -107,7 +107,7 @@ def test_a_door_that_hangs_stalls_no_other_and_not_the_admin(start_gate, stores)
 
 
 def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, stores):
-    gate = start_gate(config=doors(stores[0], timeout="8s", maxConnections=4))
+    gate = start_gate(config=backends(stores[0], timeout="8s", maxConnections=4))
     replies = []
     with holding(stores[0]), in_threads(lambda: replies.append(gate.send(body())), 12):
         eventually(lambda: gate.metric("seriesgate_upstream_waiting", store=stores[0].host) == 8, "eight wait")

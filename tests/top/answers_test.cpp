@@ -39,14 +39,14 @@ TEST_CASE("figures are read from stats") {
     CHECK(read.hourly.refused == 7);
     CHECK(read.hourly.end == new_year + 11h);
     CHECK(read.daily.series == 61);
-    REQUIRE(read.doors.size() == 2);
-    CHECK(read.doors[0].name == "b:2");
-    CHECK(read.doors[0].store == "a:1");
-    CHECK_FALSE(read.doors[0].is_up);
-    CHECK(read.doors[0].errors == 2);
-    CHECK(read.doors[1].name == "a:1");
-    CHECK(read.doors[1].is_up);
-    CHECK(read.doors[1].waiting == 4);
+    REQUIRE(read.backends.size() == 2);
+    CHECK(read.backends[0].name == "b:2");
+    CHECK(read.backends[0].store == "a:1");
+    CHECK_FALSE(read.backends[0].is_up);
+    CHECK(read.backends[0].errors == 2);
+    CHECK(read.backends[1].name == "a:1");
+    CHECK(read.backends[1].is_up);
+    CHECK(read.backends[1].waiting == 4);
 }
 
 TEST_CASE("which counts are estimates is said, or follows from how many they are") {

@@ -40,8 +40,8 @@ figures of_an_explosion() {
                      .limit = "per-job",
                      .when = ten_past - 3s},
                     {.series = "up", .sender = "10.0.0.4", .limit = "global", .daily = true, .when = ten_past - 4s}};
-    made.doors = {{.store = "vm:8428", .name = "vm:8428", .is_up = true, .in_flight = 3, .requests = 12345},
-                  {.store = "vm:8428", .name = "vm2:8428", .waiting = 2, .requests = 7, .errors = 7}};
+    made.backends = {{.store = "vm:8428", .name = "vm:8428", .is_up = true, .in_flight = 3, .requests = 12345},
+                     {.store = "vm:8428", .name = "vm2:8428", .waiting = 2, .requests = 7, .errors = 7}};
     return made;
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("labels come with how many values they have, and of what") {
                       .last_seen = ten_past}};
     known.budgets.clear();
     known.refused.clear();
-    known.doors.clear();
+    known.backends.clear();
     known.mode = "observe";
     CHECK(shown(at_ten_past(known), {}, {.rows = 20, .columns = 80}) == R"(
 seriesgate 0.1.0~433  up 2 d 3 h  observe  http://127.0.0.1:9201    10:10:00 UTC
@@ -333,7 +333,7 @@ TEST_CASE("hostile texts stay texts, wherever they come from") {
     known.budgets = {
         {.name = hostile, .series_max = 1, .series = 18446744073709551615U, .refused = 18446744073709551615U}};
     known.refused = {{.series = hostile, .tenant = hostile, .sender = hostile, .limit = hostile}};
-    known.doors = {{.store = "b" + hostile, .name = hostile}};
+    known.backends = {{.store = "b" + hostile, .name = hostile}};
     moment at = at_ten_past(known);
     at.url = at.fault = hostile;
     view seen;

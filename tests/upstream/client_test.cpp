@@ -23,10 +23,10 @@ constexpr auto keep_then = scripted_answer::then::keep;
 
 upstream_config settings_for(const stream_acceptor& store, std::chrono::milliseconds timeout) {
     upstream_config made;
-    made.store.doors = {{.host = "127.0.0.1",
-                         .port = port_of(store.local_endpoint()),
-                         .target = "/api/v1/write",
-                         .authority = "store.test"}};
+    made.store.backends = {{.host = "127.0.0.1",
+                            .port = port_of(store.local_endpoint()),
+                            .target = "/api/v1/write",
+                            .authority = "store.test"}};
     made.timeout = timeout;
     return made;
 }
@@ -48,7 +48,7 @@ struct scene {
     explicit scene(std::chrono::milliseconds timeout = 10s)
         : settings(settings_for(store.acceptor, timeout)),
           shared(settings, 0, metrics, 1),
-          client(io, shared, shared.doors.front()) {
+          client(io, shared, shared.backends.front()) {
         headers.set("X-Scope-OrgID", "team-a");
         net::co_spawn(io, serve_all(store), net::detached);
     }
@@ -61,13 +61,13 @@ struct scene {
         return send(client, request);
     }
     outcome send(upstream_client& by, const upstream_request& request) {
-        const upstream_message message = make_message(settings, settings.store.doors.front(), request);
+        const upstream_message message = make_message(settings, settings.store.backends.front(), request);
         return await(by.send(message, limits()));
     }
     [[nodiscard]] exchange_limits limits() const {
         return {.connect = 5s, .answer = std::chrono::steady_clock::now() + settings.timeout};
     }
-    [[nodiscard]] std::int64_t connections() const { return shared.doors.front().connections.value(); }
+    [[nodiscard]] std::int64_t connections() const { return shared.backends.front().connections.value(); }
     outcome await(net::awaitable<outcome> asked) {
         std::optional<outcome> got;
         net::co_spawn(io, keep(std::move(asked), got), net::detached);
@@ -287,22 +287,22 @@ TEST_CASE("a connection that is reset is lost") {
 
 TEST_CASE("a name that does not resolve is a reason of its own, and no address is no start") {
     scene with;
-    with.settings.store.doors.front().host = "no-such-host.invalid";
-    upstream_client client{with.io, with.shared, with.shared.doors.front()};
+    with.settings.store.backends.front().host = "no-such-host.invalid";
+    upstream_client client{with.io, with.shared, with.shared.backends.front()};
     client.maintain();
     const auto got = with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"});
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
-    CHECK(got.error().text ==
-          with.shared.doors.front().at.host + " does not resolve: " + with.shared.doors.front().resolving.fault());
-    CHECK(with.shared.name_fault() == "no-such-host.invalid: " + with.shared.doors.front().resolving.fault());
+    CHECK(got.error().text == with.shared.backends.front().at.host +
+                                  " does not resolve: " + with.shared.backends.front().resolving.fault());
+    CHECK(with.shared.name_fault() == "no-such-host.invalid: " + with.shared.backends.front().resolving.fault());
     CHECK(got.error().untouched);
     CHECK_FALSE(client.started());
 }
 
 TEST_CASE("a name that nobody has looked up in time does not resolve") {
     scene with{50ms};
-    with.settings.store.doors.front().host = "localhost";
-    upstream_client client{with.io, with.shared, with.shared.doors.front()};
+    with.settings.store.backends.front().host = "localhost";
+    upstream_client client{with.io, with.shared, with.shared.backends.front()};
     const auto got = with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"});
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
     CHECK(got.error().text == "localhost has not been looked up in time");
@@ -311,8 +311,8 @@ TEST_CASE("a name that nobody has looked up in time does not resolve") {
 
 TEST_CASE("a name is looked up before the first request goes") {
     scene with;
-    with.settings.store.doors.front().host = "localhost";
-    upstream_client client{with.io, with.shared, with.shared.doors.front()};
+    with.settings.store.backends.front().host = "localhost";
+    upstream_client client{with.io, with.shared, with.shared.backends.front()};
     with.will_answer(no_content);
     CHECK_FALSE(client.started());
     client.maintain();
@@ -331,7 +331,7 @@ TEST_CASE("only what was not connected is certain not to have been worked on") {
         with.store.acceptor.close();
         CHECK(with.post().error().untouched);
     }
-    CHECK(with.post().error().door == "store.test");
+    CHECK(with.post().error().backend == "store.test");
 }
 
 TEST_CASE("a look connects and leaves nothing behind") {

@@ -29,20 +29,20 @@ struct scene {
     loopback_pair pair = connect_loopback(io);
     timed_stream stream{std::move(pair.near)};
     stream_socket& store = pair.far;
-    upstream_config settings = with_a_door();
+    upstream_config settings = with_a_backend();
     http::fields headers;
     std::string body;
     upstream_message message;
 
     explicit scene(std::string text = "body") : body(std::move(text)), message(make()) {}
 
-    static upstream_config with_a_door() {
+    static upstream_config with_a_backend() {
         upstream_config made;
-        made.store.doors = {{.host = "127.0.0.1", .target = "/", .authority = "store.test"}};
+        made.store.backends = {{.host = "127.0.0.1", .target = "/", .authority = "store.test"}};
         return made;
     }
     [[nodiscard]] upstream_message make() const {
-        return make_message(settings, settings.store.doors.front(),
+        return make_message(settings, settings.store.backends.front(),
                             {.headers = headers, .tenant_header = "", .query = "", .body = body});
     }
     void begin(std::optional<attempt>& made) {

@@ -10,13 +10,13 @@ namespace {
 
 upstream_config settings() {
     upstream_config made;
-    made.store.doors = {{.target = "/api/v1/write", .authority = "store.test:8428"}};
+    made.store.backends = {{.target = "/api/v1/write", .authority = "store.test:8428"}};
     return made;
 }
 
 upstream_message made_of_request(const upstream_request& request) {
     const upstream_config with = settings();
-    return make_message(with, with.store.doors.front(), request);
+    return make_message(with, with.store.backends.front(), request);
 }
 
 http::fields sender_headers() {
@@ -36,28 +36,28 @@ TEST_CASE("the sender's query goes behind that of the upstream's URL") {
     upstream_config with = settings();
     const auto target_of = [&](std::string_view query) {
         const upstream_request request{.headers = headers, .tenant_header = "", .query = query, .body = ""};
-        return std::string{make_message(with, with.store.doors.front(), request).http.target()};
+        return std::string{make_message(with, with.store.backends.front(), request).http.target()};
     };
     CHECK(target_of("") == "/api/v1/write");
     CHECK(target_of("a=1") == "/api/v1/write?a=1");
-    with.store.doors.front().target = "/api/v1/write?token=x";
+    with.store.backends.front().target = "/api/v1/write?token=x";
     CHECK(target_of("") == "/api/v1/write?token=x");
     CHECK(target_of("a=1") == "/api/v1/write?token=x&a=1");
 }
 
-TEST_CASE("the tenant goes into the path of a URL that has a place for it, at every door") {
+TEST_CASE("the tenant goes into the path of a URL that has a place for it, at every backend") {
     const http::fields headers;
     upstream_config with = settings();
-    with.store.doors = {{.target = "/insert/{account}/prometheus/api/v1/write?a=b", .authority = "one"},
-                        {.target = "/{tenant}", .authority = "two"},
-                        {.target = "/write?t={tenant}", .authority = "three"}};
+    with.store.backends = {{.target = "/insert/{account}/prometheus/api/v1/write?a=b", .authority = "one"},
+                           {.target = "/{tenant}", .authority = "two"},
+                           {.target = "/write?t={tenant}", .authority = "three"}};
     const upstream_request request{
         .headers = headers, .tenant_header = "", .path_tenant = "7:1", .query = "c=d", .body = ""};
-    upstream_message made = make_message(with, with.store.doors[0], request);
+    upstream_message made = make_message(with, with.store.backends[0], request);
     CHECK(made.http.target() == "/insert/7:1/prometheus/api/v1/write?a=b&c=d");
-    readdress(made, with.store.doors[1]);
+    readdress(made, with.store.backends[1]);
     CHECK(made.http.target() == "/7:1?c=d");
-    readdress(made, with.store.doors[2]);
+    readdress(made, with.store.backends[2]);
     CHECK(made.http.target() == "/write?t={tenant}&c=d");
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("the host is the upstream's, or the sender's where that is configured"
     upstream_config with = settings();
     const auto host_of = [&](const http::fields& from) {
         const upstream_request request{.headers = from, .tenant_header = "", .query = "", .body = ""};
-        const upstream_message made = make_message(with, with.store.doors.front(), request);
+        const upstream_message made = make_message(with, with.store.backends.front(), request);
         CHECK(made.http.count(http::field::host) == 1);
         return std::string{made.http[http::field::host]};
     };

@@ -21,31 +21,31 @@ using outcome = store_client::outcome;
 constexpr auto close_then = scripted_answer::then::close;
 const std::string no_content = "HTTP/1.1 204 No Content\r\n\r\n";
 
-/// One worker and its store of several doors, in one thread.
+/// One worker and its store of several backends, in one thread.
 struct scene {
     upstream_config settings;
     upstream_metrics metrics;
     std::optional<shared_store> shared;  // before the io_context: requests that have not ended go with that
     net::io_context io{1};
-    std::deque<scripted_store> doors;
+    std::deque<scripted_store> backends;
     std::optional<store_client> client;
     http::fields headers;
 
     explicit scene(std::size_t count, std::uint64_t connections_max = 100, std::chrono::milliseconds timeout = 10s) {
         for (std::size_t i = 0; i < count; ++i) {
-            net::co_spawn(io, serve_all(doors.emplace_back(io)), net::detached);
-            settings.store.doors.push_back({.host = "127.0.0.1",
-                                            .port = port_of(doors[i].acceptor.local_endpoint()),
-                                            .target = "/" + std::to_string(i),
-                                            .authority = "door-" + std::to_string(i)});
+            net::co_spawn(io, serve_all(backends.emplace_back(io)), net::detached);
+            settings.store.backends.push_back({.host = "127.0.0.1",
+                                               .port = port_of(backends[i].acceptor.local_endpoint()),
+                                               .target = "/" + std::to_string(i),
+                                               .authority = "backend-" + std::to_string(i)});
         }
         settings.timeout = timeout;
         settings.connections_max = connections_max;
         shared.emplace(settings, 0, metrics, 1);
         client.emplace(io, *shared);
     }
-    void answers(std::size_t door, int times, const std::string& text = no_content) {
-        for (int i = 0; i < times; ++i) doors[door].script.push_back({.text = text});
+    void answers(std::size_t backend, int times, const std::string& text = no_content) {
+        for (int i = 0; i < times; ++i) backends[backend].script.push_back({.text = text});
     }
     /// Begins a request.
     void begin(std::optional<outcome>& got) {
@@ -69,92 +69,92 @@ struct scene {
         io.poll();
         return std::move(*got);
     }
-    [[nodiscard]] std::size_t requests_at(std::size_t door) const { return doors[door].requests.size(); }
-    [[nodiscard]] door_health& health(std::size_t door) { return shared->doors[door].health; }
+    [[nodiscard]] std::size_t requests_at(std::size_t backend) const { return backends[backend].requests.size(); }
+    [[nodiscard]] circuit_breaker& health(std::size_t backend) { return shared->backends[backend].health; }
 };
 
 }  // namespace
 
-TEST_CASE("requests go to equal doors in turn, each addressed as its URL says") {
+TEST_CASE("requests go to equal backends in turn, each addressed as its URL says") {
     scene with{3};
     for (std::size_t i = 0; i < 3; ++i) with.answers(i, 2);
     for (int i = 0; i < 6; ++i) CHECK(with.post().has_value());
     for (std::size_t i = 0; i < 3; ++i) {
         REQUIRE(with.requests_at(i) == 2);
         const std::string name = std::to_string(i);
-        CHECK(with.doors[i].requests.back().starts_with("POST /" + name + " HTTP/1.1\r\nHost: door-" + name));
-        CHECK(with.doors[i].accepted == 1);
-        CHECK(with.shared->doors[i].requests.value() == 2);
-        CHECK(with.shared->doors[i].in_flight.value() == 0);
-        CHECK(with.shared->doors[i].connections.value() == 1);
+        CHECK(with.backends[i].requests.back().starts_with("POST /" + name + " HTTP/1.1\r\nHost: backend-" + name));
+        CHECK(with.backends[i].accepted == 1);
+        CHECK(with.shared->backends[i].requests.value() == 2);
+        CHECK(with.shared->backends[i].in_flight.value() == 0);
+        CHECK(with.shared->backends[i].connections.value() == 1);
     }
 }
 
-TEST_CASE("a door that refuses connections costs nobody an answer, and is out") {
+TEST_CASE("a backend that refuses connections costs nobody an answer, and is out") {
     scene with{3};
-    with.doors[1].acceptor.close();
+    with.backends[1].acceptor.close();
     with.answers(0, 3);
     with.answers(2, 3);
     for (int i = 0; i < 6; ++i) CHECK(with.post().has_value());
     CHECK(with.requests_at(0) + with.requests_at(2) == 6);
-    CHECK(with.health(1).standing() == door_standing::out);
-    CHECK(with.shared->doors[1].requests.value() == 1);
-    CHECK(with.shared->doors[1].errors[upstream_error_reason::connection_refused].value() == 1);
+    CHECK(with.health(1).state() == backend_state::ejected);
+    CHECK(with.shared->backends[1].requests.value() == 1);
+    CHECK(with.shared->backends[1].errors[upstream_error_reason::connection_refused].value() == 1);
     CHECK(with.metrics.upstream_sent_bytes.value() == 6 * 4);
 }
 
-TEST_CASE("what a door may have worked on goes to no other") {
+TEST_CASE("what a backend may have worked on goes to no other") {
     scene with{2};
-    with.doors[0].script.push_back({.text = "", .afterwards = close_then});
+    with.backends[0].script.push_back({.text = "", .afterwards = close_then});
     with.answers(1, 1);
     const auto got = with.post();
     REQUIRE_FALSE(got.has_value());
     CHECK(got.error().reason == upstream_error_reason::connection_lost);
-    CHECK(got.error().door == "door-0");
+    CHECK(got.error().backend == "backend-0");
     CHECK(with.requests_at(1) == 0);
-    CHECK(with.health(0).standing() == door_standing::out);
+    CHECK(with.health(0).state() == backend_state::ejected);
     CHECK(with.post().has_value());
 }
 
-TEST_CASE("errors of a store are answers, and go to no other door") {
+TEST_CASE("errors of a store are answers, and go to no other backend") {
     scene with{2};
     with.answers(0, 1, "HTTP/1.1 500 x\r\nContent-Length: 0\r\n\r\n");
     const auto got = with.post();
     REQUIRE(got.has_value());
     CHECK(got->status == 500);
     CHECK(with.requests_at(1) == 0);
-    CHECK(with.health(0).standing() == door_standing::well);
+    CHECK(with.health(0).state() == backend_state::healthy);
 }
 
-TEST_CASE("when no door can be reached the error names them all, and they are tried again at once") {
+TEST_CASE("when no backend can be reached the error names them all, and they are tried again at once") {
     scene with{3};
-    for (auto& each : with.doors) each.acceptor.close();
+    for (auto& each : with.backends) each.acceptor.close();
     const auto got = with.post();
     REQUIRE_FALSE(got.has_value());
     CHECK(got.error().reason == upstream_error_reason::connection_refused);
-    CHECK(got.error().door == "door-2");
+    CHECK(got.error().backend == "backend-2");
     CHECK(got.error().text.ends_with(
-        ": Connection refused (before that door-0: connection_refused, door-1: connection_refused)"));
+        ": Connection refused (before that backend-0: connection_refused, backend-1: connection_refused)"));
     CHECK_FALSE(with.post().has_value());
-    for (const shared_door& each : with.shared->doors) CHECK(each.requests.value() == 2);
+    for (const shared_backend& each : with.shared->backends) CHECK(each.requests.value() == 2);
 }
 
-TEST_CASE("an only door is tried by every request, whatever has become of the one before") {
+TEST_CASE("an only backend is tried by every request, whatever has become of the one before") {
     scene with{1};
-    with.doors[0].script.push_back({.text = "", .afterwards = close_then});
+    with.backends[0].script.push_back({.text = "", .afterwards = close_then});
     with.answers(0, 1);
     CHECK_FALSE(with.post().has_value());
-    CHECK(with.health(0).standing() == door_standing::out);
+    CHECK(with.health(0).state() == backend_state::ejected);
     CHECK(with.post().has_value());
-    CHECK(with.health(0).standing() == door_standing::well);
+    CHECK(with.health(0).state() == backend_state::healthy);
 }
 
-TEST_CASE("a door that accepts connections again gets one request, and then its share") {
+TEST_CASE("a backend that accepts connections again gets one request, and then its share") {
     scene with{2};
     with.health(1).failed(std::chrono::steady_clock::now(), std::chrono::steady_clock::now());
     with.run_until([&] {
         with.client->maintain();
-        return with.health(1).standing() == door_standing::trial;
+        return with.health(1).state() == backend_state::half_open;
     });
     std::optional<outcome> first;
     with.begin(first);  // held: there is no script
@@ -163,7 +163,7 @@ TEST_CASE("a door that accepts connections again gets one request, and then its 
     for (int i = 0; i < 3; ++i) CHECK(with.post().has_value());
     CHECK(with.requests_at(0) == 3);
     CHECK(with.requests_at(1) == 1);
-    CHECK(with.shared->doors[1].in_flight.value() == 1);
+    CHECK(with.shared->backends[1].in_flight.value() == 1);
 }
 
 TEST_CASE("who finds all connections in use waits, and who came first goes first") {
@@ -172,8 +172,8 @@ TEST_CASE("who finds all connections in use waits, and who came first goes first
     for (auto& each : got) with.begin(each);
     with.run_until([&] { return with.requests_at(0) == 2 && with.shared->waiting.value() == 2; });
     CHECK(with.shared->waits.value() == 2);
-    CHECK(with.shared->doors[0].connections.value() == 2);
-    CHECK(with.doors[0].accepted == 2);
+    CHECK(with.shared->backends[0].connections.value() == 2);
+    CHECK(with.backends[0].accepted == 2);
 }
 
 TEST_CASE("who gives its connection back lets the next one in") {
@@ -185,7 +185,7 @@ TEST_CASE("who gives its connection back lets the next one in") {
     for (const auto& each : got) CHECK(each->has_value());
     CHECK(with.shared->waits.value() == 2);
     CHECK(with.shared->waiting.value() == 0);
-    CHECK(with.doors[0].accepted == 1);
+    CHECK(with.backends[0].accepted == 1);
 }
 
 TEST_CASE("who waits for as long as a request may take is told that the store is busy") {
@@ -200,11 +200,11 @@ TEST_CASE("who waits for as long as a request may take is told that the store is
            got[1]->error().reason == upstream_error_reason::timeout));  // both limits pass together
 }
 
-TEST_CASE("a door that is slow takes no connections from the others") {
+TEST_CASE("a backend that is slow takes no connections from the others") {
     scene with{2, 4};
     std::deque<std::optional<outcome>> held(2);
     with.health(1).failed(std::chrono::steady_clock::now(), std::chrono::steady_clock::now());
-    for (auto& each : held) with.begin(each);  // door 0 says nothing
+    for (auto& each : held) with.begin(each);  // backend 0 says nothing
     with.run_until([&] { return with.requests_at(0) == 2; });
     with.health(1).answered(204, std::chrono::steady_clock::now() + 1ms, std::chrono::steady_clock::now() - 10s);
     with.answers(1, 20);
@@ -216,7 +216,7 @@ TEST_CASE("a door that is slow takes no connections from the others") {
 
 TEST_CASE("nothing but the body is needed of whoever asks") {
     scene with{2};
-    with.doors[0].acceptor.close();
+    with.backends[0].acceptor.close();
     with.answers(1, 1);
     std::optional<outcome> got;
     std::optional<net::awaitable<outcome>> asked;
@@ -233,13 +233,13 @@ TEST_CASE("nothing but the body is needed of whoever asks") {
                   [&got](const std::exception_ptr&, outcome ended) { got = std::move(ended); });
     with.run_until([&] { return got.has_value(); });
     REQUIRE(got->has_value());
-    const std::string& sent = with.doors[1].requests.front();
-    CHECK(sent.starts_with("POST /1?" + std::string(1000, 'q') + " HTTP/1.1\r\nHost: door-1\r\n"));
+    const std::string& sent = with.backends[1].requests.front();
+    CHECK(sent.starts_with("POST /1?" + std::string(1000, 'q') + " HTTP/1.1\r\nHost: backend-1\r\n"));
     CHECK(sent.find(std::string(1000, 'x')) != std::string::npos);
     CHECK(sent.ends_with(std::string(1000, 'b')));
 }
 
-TEST_CASE("connections are shared out among workers and doors, at least one each") {
+TEST_CASE("connections are shared out among workers and backends, at least one each") {
     scene with{3, 100};
     CHECK(shared_store(with.settings, 0, with.metrics, 4).connections_each_max == 8);
     CHECK(shared_store(with.settings, 0, with.metrics, 64).connections_each_max == 1);
@@ -247,16 +247,16 @@ TEST_CASE("connections are shared out among workers and doors, at least one each
     CHECK(shared_store(with.settings, 0, with.metrics, 4).connections_each_max == 4);
 }
 
-TEST_CASE("stores and doors of one name are told apart") {
+TEST_CASE("stores and backends of one name are told apart") {
     scene with{2};
-    with.settings.store.doors[1].authority = "door-0";
+    with.settings.store.backends[1].authority = "backend-0";
     with.settings.replicas.push_back({.store = with.settings.store});
     const shared_store first{with.settings, 0, with.metrics, 1};
     const shared_store second{with.settings, 1, with.metrics, 1};
-    CHECK(first.name == "door-0");
-    CHECK(second.name == "door-0#2");
-    CHECK(first.doors[0].name == "door-0");
-    CHECK(first.doors[1].name == "door-0#2");
+    CHECK(first.name == "backend-0");
+    CHECK(second.name == "backend-0#2");
+    CHECK(first.backends[0].name == "backend-0");
+    CHECK(first.backends[1].name == "backend-0#2");
 }
 
 }  // namespace store_client_test

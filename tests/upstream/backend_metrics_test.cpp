@@ -1,4 +1,4 @@
-#include "upstream/door_metrics.hpp"
+#include "upstream/backend_metrics.hpp"
 
 #include <sstream>
 #include <string>
@@ -9,27 +9,27 @@
 
 using namespace seriesgate;
 
-TEST_CASE("what is counted about doors is written store by store") {
+TEST_CASE("what is counted about backends is written store by store") {
     upstream_config settings;
-    settings.store.doors.resize(2);
-    settings.store.doors[0].authority = std::string{"a"};
-    settings.store.doors[1].authority = std::string{"b"};
+    settings.store.backends.resize(2);
+    settings.store.backends[0].authority = std::string{"a"};
+    settings.store.backends[1].authority = std::string{"b"};
     settings.replicas.resize(1);
-    settings.replicas[0].store.doors.resize(1);
-    settings.replicas[0].store.doors[0].authority = std::string{"c"};
+    settings.replicas[0].store.backends.resize(1);
+    settings.replicas[0].store.backends[0].authority = std::string{"c"};
     upstream_metrics metrics;
     shared_store first{settings, 0, metrics, 1};
     shared_store second{settings, 1, metrics, 1};
-    first.doors[1].health.failed({}, {});
-    first.doors[0].requests.add(5);
-    first.doors[1].errors[upstream_error_reason::dns].add(2);
-    first.doors[0].in_flight.add(3);
-    first.doors[0].connections.add(4);
-    second.doors[0].connections.add(1);
+    first.backends[1].health.failed({}, {});
+    first.backends[0].requests.add(5);
+    first.backends[1].errors[upstream_error_reason::dns].add(2);
+    first.backends[0].in_flight.add(3);
+    first.backends[0].connections.add(4);
+    second.backends[0].connections.add(1);
     first.waits.add(7);
     second.waiting.add(6);
     exposition out;
-    write_doors(out, {&first, &second});
+    write_backends(out, {&first, &second});
     std::istringstream lines{out.take()};
     std::string samples;
     for (std::string line; std::getline(lines, line);)

@@ -1,4 +1,4 @@
-#include "upstream/door_places.hpp"
+#include "upstream/backend_slots.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <chrono>
@@ -13,43 +13,43 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace door_places_test {
+namespace backend_places_test {
 namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// One worker's places at two doors, one at each.
+/// One worker's places at two backends, one at each.
 struct scene {
-    upstream_config settings = of_two_doors();
+    upstream_config settings = of_two_backends();
     upstream_metrics metrics;
     shared_store shared{settings, 0, metrics, 1};
     net::io_context io{1};
-    std::shared_ptr<door_places> places = std::make_shared<door_places>(io, shared);
-    const tried_doors none{};
+    std::shared_ptr<backend_slots> places = std::make_shared<backend_slots>(io, shared);
+    const tried_backends none{};
 
-    static upstream_config of_two_doors() {
+    static upstream_config of_two_backends() {
         upstream_config made;
-        made.store.doors = {{.host = "127.0.0.1", .authority = "a"}, {.host = "127.0.0.1", .authority = "b"}};
+        made.store.backends = {{.host = "127.0.0.1", .authority = "a"}, {.host = "127.0.0.1", .authority = "b"}};
         made.timeout = 1h;
         made.connections_max = 2;
         return made;
     }
-    door_health& health(std::size_t door) { return shared.doors[door].health; }
-    void come_to_trial(std::size_t door) {
-        health(door).failed(clock::now(), clock::now());
-        health(door).accepts(clock::now());
-        REQUIRE(health(door).has_trial(clock::now()));
+    circuit_breaker& health(std::size_t backend) { return shared.backends[backend].health; }
+    void come_to_trial(std::size_t backend) {
+        health(backend).failed(clock::now(), clock::now());
+        health(backend).accepts(clock::now());
+        REQUIRE(health(backend).has_trial(clock::now()));
     }
-    std::optional<door_place> take(clock::duration left = 1h) { return places->take(none, clock::now() + left); }
+    std::optional<backend_slot> take(clock::duration left = 1h) { return places->take(none, clock::now() + left); }
 
     /// Somebody who waits in line.
     struct guest {
-        std::optional<door_place> got;
+        std::optional<backend_slot> got;
         bool waits = true;
     };
     void wait(guest& one, clock::duration left) {
         net::co_spawn(io, places->wait(none, clock::now() + left),
-                      [&one](const std::exception_ptr& failure, std::optional<door_place> place) {
+                      [&one](const std::exception_ptr& failure, std::optional<backend_slot> place) {
                           REQUIRE_FALSE(failure);
                           one.waits = false;
                           if (place) one.got.emplace(std::move(*place));
@@ -119,7 +119,7 @@ TEST_CASE("when all who wait have little time left, who came last is the trial")
     CHECK(with.places->waiting_count() == 2);
 }
 
-TEST_CASE("a door that has just come back takes those that the others have no room for") {
+TEST_CASE("a backend that has just come back takes those that the others have no room for") {
     scene with;
     with.come_to_trial(1);
     REQUIRE(with.health(1).answered(204, clock::now(), clock::now()));
@@ -132,4 +132,4 @@ TEST_CASE("a door that has just come back takes those that the others have no ro
     CHECK(second->index() == 1);
 }
 
-}  // namespace door_places_test
+}  // namespace backend_places_test

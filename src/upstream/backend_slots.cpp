@@ -1,4 +1,4 @@
-#include "upstream/door_places.hpp"
+#include "upstream/backend_slots.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -15,85 +15,85 @@ constexpr auto trial_grace = std::chrono::seconds{5};
 /// The last eight requests have most of the weight in what is usual.
 constexpr int stays_remembered = 8;
 
-bool has_tried(const tried_doors& tried, std::size_t index) {
+bool has_tried(const tried_backends& tried, std::size_t index) {
     return index < tried.size() && tried[index];
 }
 
 }  // namespace
 
-door_place::door_place(const std::shared_ptr<door_places>& of, shared_door& door, std::size_t index)
-    : of_(of), door_(&door), index_(index), since_(monotonic_clock::now()) {
+backend_slot::backend_slot(const std::shared_ptr<backend_slots>& of, shared_backend& backend, std::size_t index)
+    : of_(of), backend_(&backend), index_(index), since_(monotonic_clock::now()) {
     ++of->taken_[index];
-    door.in_flight.add();
+    backend.in_flight.add();
 }
 
-door_place::door_place(door_place&& other) noexcept
+backend_slot::backend_slot(backend_slot&& other) noexcept
     : of_(std::move(other.of_)),
-      door_(std::exchange(other.door_, nullptr)),
+      backend_(std::exchange(other.backend_, nullptr)),
       index_(other.index_),
       since_(other.since_) {}
 
-door_place::~door_place() {
-    if (door_ == nullptr) return;
-    door_->in_flight.sub();
+backend_slot::~backend_slot() {
+    if (backend_ == nullptr) return;
+    backend_->in_flight.sub();
     if (const auto of = of_.lock()) of->leave(index_, monotonic_clock::now() - since_);
 }
 
-door_places::waiting::~waiting() {
+backend_slots::waiting::~waiting() {
     shown.sub();
     if (!in_line) return;
     if (const auto from = of.lock()) from->line_.remove(this);
 }
 
 /// @param is_early whether it has the time for a trial.
-void door_places::look_around(const tried_doors& tried, bool is_early, clock::time_point now) {
+void backend_slots::look_around(const tried_backends& tried, bool is_early, clock::time_point now) {
     views_.clear();
-    for (std::size_t i = 0; i < store_.doors.size(); ++i) {
-        door_health& health = store_.doors[i].health;
-        views_.push_back({.standing = health.standing(),
+    for (std::size_t i = 0; i < store_.backends.size(); ++i) {
+        circuit_breaker& health = store_.backends[i].health;
+        views_.push_back({.state = health.state(),
                           .has_trial = is_early && health.has_trial(now),
                           .share = health.share(now),
-                          .in_flight = store_.doors[i].in_flight.value(),
+                          .in_flight = store_.backends[i].in_flight.value(),
                           .has_room = taken_[i] < store_.connections_each_max,
                           .tried = has_tried(tried, i),
                           .due = health.due()});
     }
 }
 
-/// Whoever has little time left would not get to know whether a door on trial answers.
-std::optional<door_place> door_places::choose(const tried_doors& tried, clock::time_point limit) {
+/// Whoever has little time left would not get to know whether a backend on trial answers.
+std::optional<backend_slot> backend_slots::choose(const tried_backends& tried, clock::time_point limit) {
     const auto now = clock::now();
     look_around(tried, limit - now >= store_.upstream.timeout / 2, now);
     const auto turn = store_.turn.fetch_add(1, std::memory_order_relaxed);
     for (;;) {
-        const auto chosen = choose_door(views_, turn);
+        const auto chosen = choose_backend(views_, turn);
         if (!chosen) return std::nullopt;
-        shared_door& door = store_.doors[*chosen];
+        shared_backend& backend = store_.backends[*chosen];
         bool& is_trial = views_[*chosen].has_trial;
-        if (!is_trial || door.health.take_trial(now, limit + trial_grace))
-            return door_place{shared_from_this(), door, *chosen};
+        if (!is_trial || backend.health.take_trial(now, limit + trial_grace))
+            return backend_slot{shared_from_this(), backend, *chosen};
         is_trial = false;  // another worker was faster
     }
 }
 
-std::optional<door_place> door_places::take(const tried_doors& tried, clock::time_point limit) {
+std::optional<backend_slot> backend_slots::take(const tried_backends& tried, clock::time_point limit) {
     return line_.empty() ? choose(tried, limit) : std::nullopt;
 }
 
-void door_places::leave(std::size_t index, clock::duration stay) {
+void backend_slots::leave(std::size_t index, clock::duration stay) {
     --taken_[index];
     usual_stay_ += (stay - usual_stay_) / stays_remembered;
     let_in();
 }
 
-/// Who has no time left gets no place, and is told so.
+/// A request without time left gets no slot, and is told so.
 /// @return whether that one waits no more.
-bool door_places::let_in(std::list<waiting*>::iterator at) {
+bool backend_slots::let_in(std::list<waiting*>::iterator at) {
     waiting& one = **at;
     if (one.limit >= clock::now() + usual_stay_ / 2) {
-        auto place = choose(one.tried, one.limit);
-        if (!place) return false;
-        one.given.emplace(std::move(*place));
+        auto slot = choose(one.tried, one.limit);
+        if (!slot) return false;
+        one.given.emplace(std::move(*slot));
     }
     line_.erase(at);
     one.in_line = false;
@@ -102,21 +102,22 @@ bool door_places::let_in(std::list<waiting*>::iterator at) {
 }
 
 /// When all have waited for long, who came last still has the time for a trial.
-void door_places::let_in() {
+void backend_slots::let_in() {
     while (!line_.empty())
         if (!let_in(line_.begin())) break;
     if (line_.size() > 1) let_in(std::prev(line_.end()));
 }
 
 /// All that stand in line before, at the pace of late, and then its own turn.
-bool door_places::is_in_vain(clock::time_point limit, clock::time_point now) const {
-    const auto up = std::ranges::count_if(store_.doors, [](const shared_door& each) { return each.health.is_up(); });
-    const auto places = static_cast<clock::rep>(store_.connections_each_max) * std::max<clock::rep>(up, 1);
+bool backend_slots::is_in_vain(clock::time_point limit, clock::time_point now) const {
+    const auto up =
+        std::ranges::count_if(store_.backends, [](const shared_backend& each) { return each.health.is_up(); });
+    const auto slots = static_cast<clock::rep>(store_.connections_each_max) * std::max<clock::rep>(up, 1);
     const auto line = static_cast<clock::rep>(line_.size()) + 1;
-    return now + usual_stay_ + usual_stay_ * line / places > limit;
+    return now + usual_stay_ + usual_stay_ * line / slots > limit;
 }
 
-net::awaitable<std::optional<door_place>> door_places::wait(const tried_doors& tried, clock::time_point limit) {
+net::awaitable<std::optional<backend_slot>> backend_slots::wait(const tried_backends& tried, clock::time_point limit) {
     if (is_in_vain(limit, clock::now())) co_return std::nullopt;
     store_.waits.add();
     store_.waiting.add();

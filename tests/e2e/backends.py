@@ -1,4 +1,4 @@
-"""Several equal doors of one store, and requests that there are only once."""
+"""Several equal backends of one store, and requests that there are only once."""
 
 import itertools
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ def body():
     return wire.pack(wire.sampled("m", number=str(next(NUMBER))))
 
 
-def doors(*stores, **keys):
+def backends(*stores, **keys):
     urls = ", ".join(f"'{getattr(store, 'url', store)}'" for store in stores)
     more = "".join(f"  {name}: {value}\n" for name, value in keys.items())
     return f"upstream:\n  urls: [{urls}]\n{more}server: {{threads: 2}}\n"

@@ -1,4 +1,4 @@
-#include "upstream/door_metrics.hpp"
+#include "upstream/backend_metrics.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -24,13 +24,13 @@ void write_each_store(exposition& out, const family& of, const stores& all, Valu
     for (const shared_store* store : all) out.sample({{"store", store->name}}, value(*store));
 }
 
-/// A figure of each door.
+/// A figure of each backend.
 template <class Value>
-void write_each_door(exposition& out, const family& of, const stores& all, Value value) {
+void write_each_backend(exposition& out, const family& of, const stores& all, Value value) {
     out.family(of.name, of.help, of.type);
     for (const shared_store* store : all)
-        for (const shared_door& door : store->doors)
-            out.sample({{"store", store->name}, {"door", door.name}}, value(door));
+        for (const shared_backend& backend : store->backends)
+            out.sample({{"store", store->name}, {"door", backend.name}}, value(backend));
 }
 
 void write_errors(exposition& out, const stores& all) {
@@ -38,37 +38,37 @@ void write_errors(exposition& out, const stores& all) {
                "Requests that an address of a store gave no answer to, by reason; another address may have.",
                metric_type::counter);
     for (const shared_store* store : all)
-        for (const shared_door& door : store->doors)
-            for (std::size_t i = 0; i < door.errors.size; ++i) {
+        for (const shared_backend& backend : store->backends)
+            for (std::size_t i = 0; i < backend.errors.size; ++i) {
                 const auto reason = static_cast<upstream_error_reason>(i);
-                if (reason == upstream_error_reason::busy) continue;  // of no door
-                out.sample({{"store", store->name}, {"door", door.name}, {"reason", name_of(reason)}},
-                           door.errors[reason].value());
+                if (reason == upstream_error_reason::busy) continue;  // of no backend
+                out.sample({{"store", store->name}, {"door", backend.name}, {"reason", name_of(reason)}},
+                           backend.errors[reason].value());
             }
 }
 
 }  // namespace
 
-void write_doors(exposition& out, const stores& all) {
-    write_each_door(
+void write_backends(exposition& out, const stores& all) {
+    write_each_backend(
         out,
         {"seriesgate_upstream_door_up",
          "Whether an address of a store answered when it was asked last, errors included.", metric_type::gauge},
-        all, [](const shared_door& door) { return door.health.is_up() ? 1 : 0; });
-    write_each_door(
+        all, [](const shared_backend& backend) { return backend.health.is_up() ? 1 : 0; });
+    write_each_backend(
         out,
         {"seriesgate_upstream_door_requests_total",
          "Requests sent to an address of a store, those included that got no answer.", metric_type::counter},
-        all, [](const shared_door& door) { return door.requests.value(); });
+        all, [](const shared_backend& backend) { return backend.requests.value(); });
     write_errors(out, all);
-    write_each_door(out,
-                    {"seriesgate_upstream_door_in_flight", "Requests that an address of a store has yet to answer.",
-                     metric_type::gauge},
-                    all, [](const shared_door& door) { return door.in_flight.value(); });
-    write_each_door(out,
-                    {"seriesgate_upstream_door_connections",
-                     "Open connections to an address of a store, idle ones included.", metric_type::gauge},
-                    all, [](const shared_door& door) { return door.connections.value(); });
+    write_each_backend(out,
+                       {"seriesgate_upstream_door_in_flight", "Requests that an address of a store has yet to answer.",
+                        metric_type::gauge},
+                       all, [](const shared_backend& backend) { return backend.in_flight.value(); });
+    write_each_backend(out,
+                       {"seriesgate_upstream_door_connections",
+                        "Open connections to an address of a store, idle ones included.", metric_type::gauge},
+                       all, [](const shared_backend& backend) { return backend.connections.value(); });
     write_each_store(
         out,
         {"seriesgate_upstream_waits_total",
@@ -79,7 +79,7 @@ void write_doors(exposition& out, const stores& all) {
         all, [](const shared_store& store) { return store.waiting.value(); });
     std::int64_t connections = 0;
     for (const shared_store* store : all)
-        for (const shared_door& door : store->doors) connections += door.connections.value();
+        for (const shared_backend& backend : store->backends) connections += backend.connections.value();
     out.family("seriesgate_upstream_connections", "Open connections to all stores, idle ones included.",
                metric_type::gauge);
     out.sample({}, connections);

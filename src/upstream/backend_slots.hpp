@@ -1,0 +1,94 @@
+/// The connection slots of one worker at each backend of a store, and the queue for them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "net/asio.hpp"
+#include "net/async_timer.hpp"
+#include "system/clock.hpp"
+#include "upstream/load_balancer.hpp"
+#include "upstream/shared_store.hpp"
+
+namespace seriesgate {
+
+class backend_slots;
+
+/// One slot at a backend. Holds it, and counts as a request in flight, for as long as it lives; then the next in the
+/// queue gets it. The shared_backend must outlive it, nothing else.
+class backend_slot {
+    std::weak_ptr<backend_slots> of_;
+    shared_backend* backend_;
+    std::size_t index_;
+    std::chrono::steady_clock::time_point since_;
+
+  public:
+    backend_slot(const std::shared_ptr<backend_slots>& of, shared_backend& backend, std::size_t index);
+    backend_slot(backend_slot&& other) noexcept;
+    backend_slot& operator=(backend_slot&&) = delete;
+    ~backend_slot();
+
+    [[nodiscard]] std::size_t index() const noexcept { return index_; }
+    [[nodiscard]] shared_backend& backend() const noexcept { return *backend_; }
+    /// When it was taken.
+    [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
+};
+
+/// Which backends this request has failed on, by index; empty: none.
+using tried_backends = std::vector<bool>;
+
+/// Bounds the connections of one worker to each backend. A request that finds no free slot waits in a queue. A request
+/// that would surely wait past its time limit is told so at once. A shared_ptr owns it. Threads: the worker's.
+class backend_slots : public std::enable_shared_from_this<backend_slots> {
+    using clock = monotonic_clock;
+    friend class backend_slot;
+
+    struct waiting {
+        std::weak_ptr<backend_slots> of;
+        const tried_backends& tried;
+        clock::time_point limit;
+        gauge& shown;
+        async_timer alarm;
+        std::optional<backend_slot> given{};
+        bool in_line = true;
+
+        ~waiting();
+    };
+
+    shared_store& store_;
+    std::vector<std::size_t> taken_;
+    std::vector<backend_view> views_;  // of the last choice
+    std::list<waiting*> line_;
+    clock::duration usual_stay_{0};  // of late
+    net::io_context& io_;
+
+  public:
+    backend_slots(net::io_context& io, shared_store& store) : store_(store), taken_(store.backends.size()), io_(io) {}
+
+    /// @param limit of the request.
+    /// @return nothing if there is no room, or others wait for it.
+    std::optional<backend_slot> take(const tried_backends& tried, clock::time_point limit);
+
+    /// The same after a while.
+    /// @param tried must outlive it.
+    /// @return nothing if there is no room until `limit`, or surely would be none.
+    net::awaitable<std::optional<backend_slot>> wait(const tried_backends& tried, clock::time_point limit);
+
+    /// Lets those in who can: backends come back without anybody leaving. Call it now and then.
+    void let_in();
+
+    [[nodiscard]] std::size_t waiting_count() const noexcept { return line_.size(); }
+
+  private:
+    void look_around(const tried_backends& tried, bool is_early, clock::time_point now);
+    std::optional<backend_slot> choose(const tried_backends& tried, clock::time_point limit);
+    bool let_in(std::list<waiting*>::iterator at);
+    void leave(std::size_t index, clock::duration stay);
+    [[nodiscard]] bool is_in_vain(clock::time_point limit, clock::time_point now) const;
+};
+
+}  // namespace seriesgate
