@@ -18,6 +18,11 @@ CLOCK = re.compile(r"\bnow\(\s*\)")
 # A test that owns the time and the seed owns all of it: what stands beside src/system is out of its reach.
 OTHER_SOURCES = re.compile(r"\b(?:steady_clock|system_clock)::now\b|\bsteady_timer\b|\brandom_device\b|\bgetrandom\b|\bRAND_bytes\b")
 
+# Words that had a private meaning here, and the field's own. Names that users depend on keep them: those stand in quotes
+# or are metrics, and in documents in backticks or links.
+OLD_WORDS = {"door": "backend"}
+NAMES_OF_USERS = re.compile(r'"doors?"|\bseriesgate_\w+|`[^`\n]*`|\]\([^)\n]*\)|^### Seriesgate\w+', re.MULTILINE)
+
 MODULE = re.compile(r"^seriesgate_module\((.*?)\)", re.MULTILINE | re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # A string is matched so that nothing inside it is taken for a comment, and stays; a comment goes.
@@ -31,7 +36,7 @@ def findings(root):
     includes = {file: own_includes(text) for file, text in sources.items()}
     return [*wrong_modules(uses, sources), *wrong_includes(uses, includes), *unused_declarations(uses, includes),
             *circles_of_modules(uses), *circles_of_files(includes), *impure_core(uses, sources), *other_logs(sources),
-            *other_clocks(sources)]
+            *other_clocks(sources), *old_words(root)]
 
 
 # --- what there is
@@ -126,6 +131,16 @@ def unused_declarations(uses, includes):
         for other in declared:
             if (module, other) not in used:
                 yield f"CMakeLists.txt: {module} declares to use {other}, and includes nothing of it"
+
+
+def old_words(root):
+    word = re.compile(rf"(?<![^\W_])({'|'.join(OLD_WORDS)})s?(?![^\W_])", re.IGNORECASE)
+    files = [path for folder in ("src", "docs") for path in sorted((root / folder).rglob("*"))
+             if path.suffix in (".cpp", ".hpp", ".md")]
+    for file in files:
+        for number, line in enumerate(NAMES_OF_USERS.sub("", file.read_text()).splitlines(), 1):
+            if found := word.search(line):
+                yield f"{file.relative_to(root)}:{number}: \"{found[0]}\": say {OLD_WORDS[found[1].lower()]}, see docs/style.md"
 
 
 def circles_of_modules(uses):

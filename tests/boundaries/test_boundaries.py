@@ -70,6 +70,12 @@ class MadeUpTree(unittest.TestCase):
     def test_nothing_is_wrong_with_a_sound_one(self):
         self.assertEqual(self.found(), [])
 
+    def test_an_old_word_but_for_names_that_users_know(self):
+        self.assertEqual(self.found({"core/ascii.hpp": 'int open_doors;  // the "door" of `doors`\nauto name = "door";\n',
+                                     "core/README.md": "A `door` at\na Door, [a](#door).\n"}),
+                         ['src/core/README.md:2: "Door": say backend, see docs/style.md',
+                          'src/core/ascii.hpp:1: "doors": say backend, see docs/style.md'])
+
     def test_an_include_that_is_not_declared(self):
         self.assertEqual(self.found({"core/ascii.hpp": '  #  include "wire/varint.hpp" // why not\n'}), [
             'src/core/ascii.hpp: includes "wire/varint.hpp", but core does not declare to use wire'])
