@@ -7,7 +7,7 @@
 /// What can be said of stores only when all keys have been read.
 namespace seriesgate {
 
-/// Told: backends that are the gate itself. @param at `upstream.urls`, which `store` was read from.
+/// Reports backends that are the gate itself. @param at `upstream.urls`, which `store` was read from.
 void check_own_backends(const placed_value& at, const store_config& store, const own_listener& ours);
 /// The same. @param at `upstream.replicateTo`
 void check_own_replicas(const placed_value& at, const upstream_config& upstream, const own_listener& ours);

@@ -31,8 +31,11 @@ redis_shared::redis_shared(const redis_config& config)
 void redis_shared::refresh_files(const file_look& look) {
     if (tls_) tls_->refresh(look);
     if (!password_file_) return;
+    const std::string before = password_file_->fault();
     if (password_file_->refresh(look)) *password_.lock() = password_file_->secret().reveal();
-    if (!password_file_->fault().empty()) note({.text = "shared.passwordFile: " + password_file_->fault()});
+    // Once: a fault of the file that stays must not hide why the server cannot be reached.
+    if (const std::string& fault = password_file_->fault(); !fault.empty() && fault != before)
+        note({.text = "shared.passwordFile: " + fault});
 }
 
 std::string redis_shared::password() {

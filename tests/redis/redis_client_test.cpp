@@ -282,6 +282,9 @@ TEST_CASE("the password is read again when its file has changed, and what held l
     CHECK(connect_with("second") == std::vector<words>{{"AUTH", "gate", "second"}, select, {"GET"}});
     CHECK(connect_with("") == std::vector<words>{{"AUTH", "gate", "second"}, select, {"GET"}});
     CHECK(last_error == "shared.passwordFile: " + file.string() + " is empty");
+    one.with.shared.note({.text = "the server is away"});
+    one.with.let_files_settle();
+    CHECK(one.with.shared.last_error() == "the server is away");  // a fault of the file that stays hides no other
     CHECK(connect_with("two\nlines\n") == std::vector<words>{{"AUTH", "gate", "second"}, select, {"GET"}});
     CHECK(connect_with("third\r\n") == std::vector<words>{{"AUTH", "gate", "third"}, select, {"GET"}});
 }
