@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Fetches the servers that the tests and the demos talk to as Debian packages, and unpacks them under build/servers:
 #
-#   scripts/fetch-servers.sh [prometheus] [victoria-metrics] [valkey-server]     (without arguments: all three)
+#   scripts/fetch-servers.sh [prometheus] [victoria-metrics] [valkey-server] [newest]     (without arguments: the first three)
 #
 # They are not installed: no service, no user, nothing outside build/. Needs no root. What is there already is kept, so a
 # second call neither downloads anything nor needs a network.
 #
 # Valkey is that of Debian 13, on Debian 12 too, which has none: with Debian 13's libraries beside it, and started by
 # their loader (build/servers/valkey/valkey-server).
+#
+# newest: Prometheus and VictoriaMetrics of Debian unstable, under build/servers/newest. They are Go programs and need nothing
+# of unstable's but themselves.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/lib.sh
@@ -15,18 +18,22 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 servers=$root/build/servers
 binaries=$servers/usr/bin
-known=(prometheus victoria-metrics valkey-server)
+known=(prometheus victoria-metrics valkey-server newest)
 
 is_there() { # SERVER
+    if [ "$1" = newest ]; then
+        [ -x "$servers/newest/usr/bin/vmagent" ]
+        return
+    fi
     [ -x "$binaries/$1" ] && { [ "$1" != prometheus ] || [ -x "$binaries/promtool" ]; }
 }
 
 wanted=("$@")
-if [ $# = 0 ]; then wanted=("${known[@]}"); fi
+if [ $# = 0 ]; then wanted=("${known[@]:0:3}"); fi
 missing=()
 for server in "${wanted[@]}"; do
     if [[ " ${known[*]} " != *" $server "* ]]; then
-        echo "usage: scripts/fetch-servers.sh [${known[0]}] [${known[1]}] [${known[2]}]" >&2
+        echo "usage: scripts/fetch-servers.sh [${known[0]}] [${known[1]}] [${known[2]}] [${known[3]}]" >&2
         exit 1
     fi
     is_there "$server" || missing+=("$server")
@@ -73,22 +80,32 @@ unpack_here() { # SERVER
 valkey_packages=(valkey-server valkey-tools libc6 libgcc-s1 libstdc++6 libatomic1 libjemalloc2 liblzf1 libssl3t64
     libsystemd0 libcap2 libzstd1 zlib1g)
 
-unpack_valkey() {
-    local home=$servers/valkey uri loader loaders
+# Of another release of Debian, whatever this system is.
+unpack_of_release() { # RELEASE FOLDER PACKAGE...
+    local release=$1 uri
     uri=$(debian_mirror)
-    own_lists trixie
+    own_lists "$release"
     : >"$downloads/status"
-    cat >"$downloads/trixie.sources" <<EOF
+    cat >"$downloads/$release.sources" <<EOF
 Types: deb
 URIs: ${uri:-http://deb.debian.org/debian/}
-Suites: trixie
+Suites: $release
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 EOF
-    options+=(-o "Dir::State::status=$downloads/status" -o "Dir::Etc::sourcelist=$downloads/trixie.sources"
+    options+=(-o "Dir::State::status=$downloads/status" -o "Dir::Etc::sourcelist=$downloads/$release.sources"
         -o Dir::Etc::sourceparts=/dev/null)
-    rm -rf "$home"
-    apt "${options[@]}" update -o APT::Update::Error-Mode=any && unpack "$home/root" "${valkey_packages[@]}" || return 1
+    rm -rf "$2"
+    apt "${options[@]}" update -o APT::Update::Error-Mode=any && unpack "${@:2}"
+}
+
+unpack_newest() {
+    unpack_of_release unstable "$servers/newest" prometheus victoria-metrics
+}
+
+unpack_valkey() {
+    local home=$servers/valkey loader loaders
+    unpack_of_release trixie "$home/root" "${valkey_packages[@]}" || return 1
 
     loaders=("$home/root/usr/lib/"*/ld-linux*.so.*)
     loader=${loaders[0]#"$home/"}
@@ -106,10 +123,10 @@ EOF
 
 renewed=no
 unpack_one() { # SERVER
-    if [ "$1" = valkey-server ]; then
-        unpack_valkey
-        return
-    fi
+    case $1 in
+        valkey-server) unpack_valkey; return ;;
+        newest) unpack_newest; return ;;
+    esac
     options=()
     if [ "$renewed" = no ] && unpack_here "$1"; then return; fi
     # The system's package lists may be old or absent and only root could renew them: then with lists of our own.

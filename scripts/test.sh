@@ -303,6 +303,7 @@ extended() { # PRESET [PREFIX...]
 
 what_takes_long() {
     fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-300}
+    bounded 600 scripts/fetch-servers.sh newest || fail "fetch-servers newest" # the senders of today, see tests/e2e/test_remedies.py
     part extended-release extended release
     part extended-asan extended asan
     part extended-tsan extended tsan "${fixed_addresses[@]}"

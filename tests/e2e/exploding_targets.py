@@ -16,7 +16,7 @@ class Scene:
     is_exploding: object  # whether a series (its labels as a dict) is part of it
     finds: str  # the label, or "__name__"
     has_rule: bool = True
-    senders: tuple = ("Prometheus", "vmagent")
+    senders: tuple = ("Prometheus", "vmagent", "newest-Prometheus", "newest-vmagent")
     rules: int = 1
 
 
@@ -53,6 +53,9 @@ SCENES = [
         (hexadecimal(n, 8), hexadecimal(n, 4), hexadecimal(n, 12)))), has("trace"), "trace"),
     Scene("addresses of people", {"shop": PATHS}, within("shop_requests_total", "email", lambda n: f"u{n}@example.org"),
           has("email"), "email"),
+    Scene("a label with a dot in its name", {"shop": PATHS},
+          {"shop": numbers(300, lambda n: f'shop_requests_total{{path="/p{n % 40}","client.address"="{hexadecimal(n, 12)}"}} 1')},
+          has("client.address"), "client.address", senders=("newest-Prometheus", "newest-vmagent")),
     *(Scene(f"a label called {label}", {"shop": PATHS + [f"null_total{{kind=\"{kind}\"}} 1" for kind in "abcdefgh"]},
             within("shop_requests_total", label), has(label), label) for label in ("null", "on", "y")),
     Scene("a label that healthy series have, too",

@@ -15,11 +15,12 @@ from gate import REPOSITORY
 from waiting import eventually
 
 FOLDER = Path(os.environ.get("SERIESGATE_SERVERS", REPOSITORY / "build/servers/usr/bin")).resolve()
+NEWEST = REPOSITORY / "build/servers/newest/usr/bin"
 
 
-def binary(name):
-    path = FOLDER / name
-    assert path.exists(), f"no {path}: run scripts/fetch-servers.sh, or set SERIESGATE_SERVERS"
+def binary(name, newest=False):
+    path = (NEWEST if newest else FOLDER) / name
+    assert path.exists(), f"no {path}: run scripts/fetch-servers.sh{' newest' if newest else ', or set SERIESGATE_SERVERS'}"
     return path
 
 
@@ -33,16 +34,17 @@ class Server:
     """A process with an HTTP port; __init__ returns when `ready_path` answers 200.
 
     `secured`: how it is spoken with if it speaks TLS and wants a password: (ssl.SSLContext, "user:password").
+    `newest`: that of Debian unstable.
     """
 
-    def __init__(self, name, flags_for, folder, ready_path, secured=None):
+    def __init__(self, name, flags_for, folder, ready_path, secured=None, newest=False):
         self.log_path = Path(folder) / f"{name}.log"
         self._tls, self._credentials = secured or (None, None)
         for _ in range(5):  # another process may take the free port first
             self.port = free_port()
             self.url = f"{'https' if secured else 'http'}://127.0.0.1:{self.port}"
             with open(self.log_path, "wb") as log:
-                self.process = subprocess.Popen([binary(name), *flags_for(self.port)], stdout=log, stderr=log)
+                self.process = subprocess.Popen([binary(name, newest), *flags_for(self.port)], stdout=log, stderr=log)
             try:
                 eventually(lambda: self._ready(ready_path), f"{name} is ready", 30, every=0.05)
                 return
