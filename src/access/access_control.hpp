@@ -14,7 +14,7 @@
 #include "access/keyed_digest.hpp"
 #include "access/password_queue.hpp"
 #include "config/web_config.hpp"
-#include "core/published.hpp"
+#include "core/synchronization.hpp"
 
 namespace seriesgate {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

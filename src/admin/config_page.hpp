@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "admin/page.hpp"
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 
 namespace seriesgate {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/number_text.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 

@@ -13,7 +13,7 @@
 #include "app/settings.hpp"
 #include "app/warnings.hpp"
 #include "config/command_line.hpp"
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "handover/takeover.hpp"
 #include "log/log.hpp"
 #include "top/options.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "admin/delivery.hpp"
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
 #include "net/async_event.hpp"

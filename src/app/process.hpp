@@ -24,7 +24,7 @@
 #include "app/supervision.hpp"
 #include "app/web_access.hpp"
 #include "config/load.hpp"
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "http/connections.hpp"
 #include "http/descriptor_relief.hpp"
 #include "http/handshakes.hpp"

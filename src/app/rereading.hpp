@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "net/asio.hpp"
 #include "net/async_event.hpp"
 #include "net/settled_file.hpp"

@@ -6,7 +6,7 @@
 
 #include "config/shown.hpp"
 #include "config/version.hpp"
-#include "core/counted.hpp"
+#include "core/text.hpp"
 #include "log/log.hpp"
 
 namespace seriesgate {

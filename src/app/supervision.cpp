@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "app/running_workers.hpp"
-#include "core/number_text.hpp"
+#include "core/text.hpp"
 #include "limit/limiter.hpp"
 #include "net/async_timer.hpp"
 #include "system/clock.hpp"

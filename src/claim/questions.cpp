@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "claim/rule_terms.hpp"
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 
 namespace seriesgate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "limit/budget_book.hpp"
 #include "limit/group_key.hpp"
 

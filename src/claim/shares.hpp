@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "claim/reserve.hpp"
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "limit/offered.hpp"
 #include "limit/rules.hpp"
 

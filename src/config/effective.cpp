@@ -8,7 +8,7 @@
 
 #include "config/variable_escape.hpp"
 #include "config/yaml_text.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

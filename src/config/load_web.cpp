@@ -16,7 +16,7 @@
 #include "config/web_checks.hpp"
 #include "config/web_tls_keys.hpp"
 #include "config/wording.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

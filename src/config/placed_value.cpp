@@ -8,7 +8,7 @@
 
 #include "config/shapes.hpp"
 #include "config/wording.hpp"
-#include "core/counted.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

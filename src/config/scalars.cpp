@@ -12,8 +12,7 @@
 #include "config/units.hpp"
 #include "config/units_meant.hpp"
 #include "config/wording.hpp"
-#include "core/ascii.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

@@ -7,7 +7,7 @@
 #include "config/rule_values.hpp"
 #include "config/scalars.hpp"
 #include "config/wording.hpp"
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

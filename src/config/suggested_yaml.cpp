@@ -8,7 +8,7 @@
 #include "config/rule_keys.hpp"
 #include "config/variable_escape.hpp"
 #include "config/yaml_text.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "limit/limit_names.hpp"
 #include "series/text.hpp"
 

@@ -6,9 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/control_characters.hpp"
 #include "core/secret_text.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

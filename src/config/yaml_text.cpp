@@ -5,8 +5,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include "core/control_characters.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace seriesgate {
 
@@ -28,5 +31,120 @@ inline bytes_view slice(bytes_view body, byte_range range) noexcept {
 
 /// Largest decoded body that is ever handled, in bytes.
 inline constexpr std::uint64_t decoded_bytes_limit = (std::uint64_t{1} << 31) - 1;
+
+// --- The widest number that processors multiply to.
+
+__extension__ using uint128 = unsigned __int128;
+
+// --- Base-128 varints of the Protocol Buffers wire format.
+// Source: protobuf.dev/programming-guides/encoding, "Base 128 Varints".
+
+inline constexpr int varint_bytes_max = 10;  // ceil(64 / 7)
+
+/// Reads one varint at `at`.
+/// @return the byte after it, or nullptr if the input ends inside it, it has more than ten bytes, or its value does
+///         not fit 64 bits (parsers disagree about those: some cut, some refuse). Over-long zero padding is fine.
+inline const char* read_varint(const char* at, const char* end, std::uint64_t& value) noexcept {
+    // One byte or two is what lengths have, nearly all.
+    if (end - at >= 2) [[likely]] {
+        const auto first = static_cast<unsigned char>(at[0]);
+        if (first < 0x80) {
+            value = first;
+            return at + 1;
+        }
+        const auto second = static_cast<unsigned char>(at[1]);
+        if (second < 0x80) {
+            value = (first & 0x7fu) | unsigned{second} << 7;
+            return at + 2;
+        }
+    }
+    std::uint64_t sum = 0;
+    for (unsigned shift = 0; at != end && shift < 7 * varint_bytes_max; shift += 7) {
+        const auto byte = static_cast<unsigned char>(*at++);
+        if (shift == 63 && byte > 1) return nullptr;
+        sum |= std::uint64_t{byte & 0x7fu} << shift;
+        if (byte < 0x80) {
+            value = sum;
+            return at;
+        }
+    }
+    return nullptr;
+}
+
+/// Number of bytes of the shortest encoding.
+inline int varint_size(std::uint64_t value) noexcept {
+    int size = 1;
+    while (value >= 0x80) {
+        value >>= 7;
+        ++size;
+    }
+    return size;
+}
+
+/// Appends the shortest encoding.
+inline void append_varint(std::string& out, std::uint64_t value) {
+    while (value >= 0x80) {
+        out.push_back(static_cast<char>(value | 0x80));
+        value >>= 7;
+    }
+    out.push_back(static_cast<char>(value));
+}
+
+/// With padding, in one line. Source: RFC 4648, section 4.
+inline std::string to_base64(std::string_view text) {
+    constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string coded;
+    for (std::size_t at = 0; at < text.size(); at += 3) {
+        const std::string_view three = text.substr(at, 3);
+        unsigned bits = 0;
+        for (std::size_t i = 0; i < 3; ++i)
+            bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
+        for (std::size_t i = 0; i < 4; ++i) coded += i > three.size() ? '=' : alphabet[bits >> (18 - 6 * i) & 63];
+    }
+    return coded;
+}
+
+// --- What buffers keep from one request to the next.
+
+/// Of each buffer: enough for what real senders send, ten thousand series and their symbols.
+inline constexpr std::size_t kept_bytes_max = 4u << 20;
+
+/// The memory that a vector or string holds.
+template <class Container>
+std::size_t held_bytes(const Container& of) noexcept {
+    return of.capacity() * sizeof(typename Container::value_type);
+}
+
+/// Gives the memory of a giant's buffer back; that of usual requests is kept. The contents are not needed any more.
+template <class Container>
+void give_back(Container& of, std::size_t bytes_max = kept_bytes_max) {
+    if (held_bytes(of) > bytes_max) Container{}.swap(of);
+}
+
+// --- Memory of whole pages for filters: zeroed, and in huge pages where the system has them.
+
+/// A filter of a hundred megabytes is looked at in random places: with pages of 4 KiB every look would miss the
+/// processor's page tables too. Fresh pages are zero, so nothing is written only to be overwritten by a load.
+class page_memory {
+    void* data_ = nullptr;
+    std::size_t size_ = 0;
+
+  public:
+    /// Reserves `size` zero bytes; a page is there once it is touched. Throws std::bad_alloc.
+    explicit page_memory(std::size_t size);
+    page_memory(page_memory&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    page_memory& operator=(page_memory&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~page_memory();
+
+    /// Makes all pages be there now, so that no request waits for one.
+    void populate();
+
+    [[nodiscard]] void* data() const noexcept { return data_; }
+};
 
 }  // namespace seriesgate

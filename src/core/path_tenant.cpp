@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <system_error>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

@@ -1,8 +1,8 @@
 /// What limits are asked for, as all threads share it.
 #pragma once
 
-#include "core/guarded.hpp"
 #include "core/state_stream.hpp"
+#include "core/synchronization.hpp"
 #include "demand/demand_history.hpp"
 #include "demand/demand_rates.hpp"
 #include "demand/suggestions.hpp"

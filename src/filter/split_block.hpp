@@ -7,9 +7,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/page_memory.hpp"
+#include "core/bytes.hpp"
 #include "core/state_stream.hpp"
-#include "core/uint128.hpp"
 
 namespace seriesgate {
 

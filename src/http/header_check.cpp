@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "config/units.hpp"
-#include "core/counted.hpp"
 #include "core/path_tenant.hpp"
+#include "core/text.hpp"
 #include "net/header_meter.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "net/transfer_coding.hpp"
 
 namespace seriesgate {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "config/units.hpp"
-#include "core/counted.hpp"
+#include "core/text.hpp"
 #include "http/header_check.hpp"
 #include "net/message_reading.hpp"
 

@@ -1,6 +1,6 @@
 #include "ingest/media.hpp"
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "http/reply.hpp"
 #include "net/field_text.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 #include "limit/limiter.hpp"
 #include "limit/offered.hpp"
 #include "wire/field_writing.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"

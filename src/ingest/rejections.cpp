@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/counted.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 
 namespace seriesgate {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "config/units.hpp"
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "upstream/headers.hpp"
 
 namespace seriesgate {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 
 namespace seriesgate {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "filter/admitted_set.hpp"
 #include "filter/distinct_sketch.hpp"
 #include "limit/budget_book.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "limit/ledger.hpp"
 #include "limit/limit_names.hpp"
 #include "limit/refused_cache.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "core/kept_memory.hpp"
-#include "core/utf8.hpp"
+#include "core/bytes.hpp"
+#include "core/text.hpp"
 #include "limit/group_key.hpp"
 #include "series/matching_work.hpp"
 

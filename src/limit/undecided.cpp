@@ -3,7 +3,7 @@
 #include <cassert>
 #include <span>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "limit/limiter_state.hpp"
 #include "limit/offered.hpp"
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 
 namespace seriesgate {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "limit/offered.hpp"
 #include "limit/told.hpp"
 #include "limit/undecided.hpp"

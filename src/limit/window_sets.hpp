@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/published.hpp"
+#include "core/synchronization.hpp"
 #include "filter/admitted_set.hpp"
 #include "limit/compiled_rules.hpp"
 #include "limit/day_set.hpp"

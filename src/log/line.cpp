@@ -8,8 +8,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "core/control_characters.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate::log {
 namespace {

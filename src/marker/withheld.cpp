@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "limit/budget_text.hpp"
 #include "limit/limit_names.hpp"
 #include "series/text.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 

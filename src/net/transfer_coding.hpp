@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "net/asio.hpp"
 #include "net/http_fields.hpp"
 

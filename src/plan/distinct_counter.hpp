@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 
 namespace seriesgate {
 

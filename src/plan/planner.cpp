@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "claim/questions.hpp"
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "limit/limiter.hpp"
 #include "limit/untold.hpp"
 

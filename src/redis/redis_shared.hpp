@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/redis_config.hpp"
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "net/secret_file.hpp"
 #include "net/tls.hpp"
 #include "net/tls_files.hpp"

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "series/label_hash.hpp"
 
 namespace seriesgate {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "series/label_matcher.hpp"
 #include "series/selector.hpp"
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "series/selector_words.hpp"
 
 namespace seriesgate {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/control_characters.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

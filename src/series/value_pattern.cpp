@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "core/counted.hpp"
+#include "core/text.hpp"
 #include "series/hash_key.hpp"
 #include "system/random.hpp"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "series/label.hpp"

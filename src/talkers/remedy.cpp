@@ -13,9 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/control_characters.hpp"
-#include "core/number_text.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "series/selector.hpp"
 #include "series/text.hpp"
 #include "talkers/spelling.hpp"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/guarded.hpp"
 #include "core/state_stream.hpp"
+#include "core/synchronization.hpp"
 #include "filter/distinct_sketch.hpp"
 #include "limit/offered.hpp"
 #include "limit/window.hpp"

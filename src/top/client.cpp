@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "config/version.hpp"
-#include "core/base64.hpp"
+#include "core/bytes.hpp"
 #include "net/async_timer.hpp"
 #include "net/http_fields.hpp"
 #include "net/secret_file.hpp"

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "core/control_characters.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate::top {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/number_text.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate::top {
 

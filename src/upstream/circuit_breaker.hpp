@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

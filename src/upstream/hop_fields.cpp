@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "net/field_text.hpp"
 
 namespace seriesgate {

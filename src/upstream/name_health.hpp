@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "log/sparse_log.hpp"
 #include "net/asio.hpp"
 #include "system/clock.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/base64.hpp"
+#include "core/bytes.hpp"
 
 namespace seriesgate {
 namespace {

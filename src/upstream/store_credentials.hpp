@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "core/published.hpp"
+#include "core/synchronization.hpp"
 #include "net/http_fields.hpp"
 #include "net/secret_file.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 #include "log/sparse_log.hpp"
 #include "system/clock.hpp"
 #include "upstream/upstream_error.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "net/field_text.hpp"
 #include "system/random.hpp"
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/bytes.hpp"
-#include "core/kept_memory.hpp"
 #include "core/result.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/splice.hpp"

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "core/bytes.hpp"
-#include "core/varint.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/bytes.hpp"
-#include "core/varint.hpp"
 #include "wire/field_cursor.hpp"
 
 namespace seriesgate {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/page_memory.hpp"
+#include "core/bytes.hpp"
 
 namespace seriesgate {
 

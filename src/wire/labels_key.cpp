@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "core/uint128.hpp"
+#include "core/bytes.hpp"
 #include "series/avalanche.hpp"
 #include "series/label_hash.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 #include "wire/snappy_decoder.hpp"
 
 namespace seriesgate {

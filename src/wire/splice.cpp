@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 #include "wire/snappy_block.hpp"
 #include "wire/snappy_elements.hpp"
 

@@ -5,9 +5,8 @@
 #include <cassert>
 #include <string_view>
 
-#include "core/kept_memory.hpp"
-#include "core/utf8.hpp"
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
+#include "core/text.hpp"
 #include "series/text.hpp"
 #include "wire/field_writing.hpp"
 #include "wire/symbol_refs.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "series/label_hash.hpp"
 #include "wire/symbol_refs.hpp"
 

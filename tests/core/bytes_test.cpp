@@ -4,9 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/ascii.hpp"
-#include "core/base64.hpp"
 #include "core/result.hpp"
+#include "core/text.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,6 +1,5 @@
-#include "core/control_characters.hpp"
+#include "core/text.hpp"
 
-#include "core/utf8.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

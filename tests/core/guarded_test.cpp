@@ -1,4 +1,4 @@
-#include "core/guarded.hpp"
+#include "core/synchronization.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -7,8 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/counted.hpp"
-#include "core/fair_mutex.hpp"
+#include "core/text.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 

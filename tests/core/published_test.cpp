@@ -1,4 +1,4 @@
-#include "core/published.hpp"
+#include "core/synchronization.hpp"
 
 #include <atomic>
 #include <cstdint>

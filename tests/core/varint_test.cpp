@@ -1,4 +1,4 @@
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "log/line.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "series/selector.hpp"
 

@@ -13,7 +13,7 @@
 #include "app/culprits.hpp"
 #include "app/gate_metrics.hpp"
 #include "app/serving.hpp"
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "http/session.hpp"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "fuzz/walk_property_v2.hpp"
 #include "remote_write_v1.pb.h"
 #include "wire/translation.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"

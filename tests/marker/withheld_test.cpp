@@ -3,7 +3,7 @@
 #include <chrono>
 #include <limits>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

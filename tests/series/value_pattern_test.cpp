@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 #include "ingest/requests.hpp"
 #include "net/async_timer.hpp"
 #include "net/background.hpp"

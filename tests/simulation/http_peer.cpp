@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "core/ascii.hpp"
+#include "core/text.hpp"
 #include "net/async_timer.hpp"
 #include "net/background.hpp"
 #include "net/field_text.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/kept_memory.hpp"
+#include "core/bytes.hpp"
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/varint.hpp"
+#include "core/bytes.hpp"
 #include "support/source_tree.hpp"
 #include "wire/field_cursor.hpp"
 

@@ -6,9 +6,76 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace seriesgate {
+
+// --- A lock that is given to threads in the order in which they asked for it.
+
+/// A thread that gives a std::mutex back and takes it again at once mostly has it before a waiting one has woken up.
+/// Work that is done in pieces, with the lock given back in between so that others get their turn, needs one that is
+/// fair: here nobody waits for longer than one piece of everybody before.
+///
+/// Threads: any. Meets BasicLockable.
+class fair_mutex {
+    std::atomic<std::uint32_t> next_ticket_{0};
+    std::atomic<std::uint32_t> serving_{0};
+
+  public:
+    fair_mutex() = default;
+    fair_mutex(const fair_mutex&) = delete;
+    fair_mutex& operator=(const fair_mutex&) = delete;
+
+    void lock() noexcept {
+        const std::uint32_t ticket = next_ticket_.fetch_add(1, std::memory_order_relaxed);
+        for (;;) {
+            const std::uint32_t serving = serving_.load(std::memory_order_acquire);
+            if (serving == ticket) return;
+            serving_.wait(serving, std::memory_order_acquire);
+        }
+    }
+
+    void unlock() noexcept {
+        serving_.fetch_add(1, std::memory_order_release);
+        serving_.notify_all();
+    }
+};
+
+// --- A value that only the holder of its lock can reach.
+
+/// Owns a T and its lock. There is no other way to the T than through lock(), so a function that takes a T& of one says
+/// by that: the lock is held.
+///
+///     auto held = counts.lock();  // until the end of the block
+///     held->book.find(...);
+///
+/// Threads: any.
+template <class T, class Mutex = fair_mutex>
+class guarded {
+    Mutex mutex_;
+    T value_;
+
+  public:
+    template <class... Arguments>
+    explicit guarded(Arguments&&... arguments) : value_(std::forward<Arguments>(arguments)...) {}
+
+    /// Holds the lock for as long as it lives.
+    class access {
+        std::scoped_lock<Mutex> lock_;
+        T& value_;
+
+      public:
+        explicit access(guarded& of) : lock_(of.mutex_), value_(of.value_) {}
+        access(const access&) = delete;
+        access& operator=(const access&) = delete;
+
+        T& operator*() const noexcept { return value_; }
+        T* operator->() const noexcept { return &value_; }
+    };
+
+    [[nodiscard]] access lock() { return access{*this}; }
+};
 
 /// Holds one current T. Readers pin the slot that holds it for as long as they look (a request's lookups, some
 /// microseconds); the writer puts a new T into a slot that nobody pins and makes it current.

@@ -1,4 +1,4 @@
-#include "core/page_memory.hpp"
+#include "core/bytes.hpp"
 
 #include <sys/mman.h>
 

@@ -1,0 +1,169 @@
+/// Numbers and times as people read them: on the page, in a terminal, in sentences.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "core/bytes.hpp"
+
+namespace seriesgate {
+
+// --- Letters of protocols, whatever the locale.
+
+constexpr char lower(char letter) noexcept {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+/// Beast's iequals of Boost 1.81 reads one byte behind both texts when they differ in case (fixed in 1.82).
+constexpr bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
+    return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+// --- Characters that do something instead of being seen.
+
+/// The code point of a character of UTF-8, whole.
+constexpr char32_t code_of(std::string_view character) noexcept {
+    assert(!character.empty() && character.size() <= 4);
+    constexpr std::array<unsigned, 5> first_bits{0, 0xff, 0x1f, 0x0f, 0x07};
+    char32_t code = static_cast<unsigned char>(character[0]) & first_bits[character.size()];
+    for (const char each : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(each) & 0x3fU);
+    return code;
+}
+
+/// Whether a terminal may take the character for an order (C0, DEL, C1), a reader for the end of a line (the separators
+/// of lines and paragraphs), or either shows what stands around it in another order (marks of direction).
+/// @param character one of UTF-8, whole.
+/// Source: Unicode 15, section 23.2 and UAX #9, section 2; CVE-2021-42574.
+constexpr bool is_control_character(std::string_view character) noexcept {
+    const char32_t code = code_of(character);
+    const auto within = [code](char32_t first, char32_t last) { return code >= first && code <= last; };
+    return code < 0x20 || within(0x7f, 0x9f) || code == 0x061c || within(0x200e, 0x200f) || within(0x2028, 0x202e) ||
+           within(0x2066, 0x2069);
+}
+
+/// Whether two names that differ in such a character alone look the same: it takes no room, or is filler or a tag.
+/// @param character one of UTF-8, whole. Source: Unicode 15, Default_Ignorable_Code_Point.
+constexpr bool is_invisible(std::string_view character) noexcept {
+    const char32_t code = code_of(character);
+    const auto within = [code](char32_t first, char32_t last) { return code >= first && code <= last; };
+    return code == 0xad || code == 0x34f || within(0x115f, 0x1160) || within(0x17b4, 0x17b5) ||
+           within(0x180b, 0x180f) || within(0x200b, 0x200f) || within(0x2060, 0x206f) || code == 0x3164 ||
+           within(0xfe00, 0xfe0f) || code == 0xfeff || code == 0xffa0 || within(0xfff0, 0xfff8) ||
+           within(0x1bca0, 0x1bca3) || within(0x1d173, 0x1d17a) || within(0xe0000, 0xe0fff);
+}
+
+/// Whether people see what it is.
+constexpr bool is_seen(std::string_view character) noexcept {
+    return !is_control_character(character) && !is_invisible(character);
+}
+
+/// A character or a byte that is none: `\x1b` if it is one byte, else `\u202e`, `\U000e0041` beyond four digits.
+inline void append_code(std::string& out, std::string_view character) {
+    const bool is_byte = character.size() == 1;
+    const char32_t code = is_byte ? static_cast<unsigned char>(character.front()) : code_of(character);
+    const int digits = is_byte ? 2 : code <= 0xffff ? 4 : 8;
+    out += is_byte ? "\\x" : digits == 4 ? "\\u" : "\\U";
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[(code >> shift) & 15];
+}
+
+// --- UTF-8 as Go decodes it: what is not valid is taken byte by byte, each for one U+FFFD.
+
+/// The length in bytes of the character at the start of `text`; 0 if there is none: a stray or missing continuation,
+/// more bytes than needed, a surrogate, beyond U+10FFFF, or an empty text.
+/// Source: RFC 3629 section 4.
+constexpr std::size_t utf8_size(bytes_view text) noexcept {
+    const auto within = [&](std::size_t at, unsigned low, unsigned high) {
+        return at < text.size() && static_cast<unsigned char>(text[at]) >= low &&
+               static_cast<unsigned char>(text[at]) <= high;
+    };
+    const auto follows = [&](std::size_t at) { return within(at, 0x80, 0xbf); };
+    if (within(0, 0x00, 0x7f)) return 1;
+    if (within(0, 0xc2, 0xdf)) return follows(1) ? 2 : 0;
+    if (within(0, 0xe0, 0xef)) {
+        const unsigned low = text[0] == '\xe0' ? 0xa0 : 0x80;
+        const unsigned high = text[0] == '\xed' ? 0x9f : 0xbf;
+        return within(1, low, high) && follows(2) ? 3 : 0;
+    }
+    if (within(0, 0xf0, 0xf4)) {
+        const unsigned low = text[0] == '\xf0' ? 0x90 : 0x80;
+        const unsigned high = text[0] == '\xf4' ? 0x8f : 0xbf;
+        return within(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+inline bool is_utf8(bytes_view text) noexcept {
+    while (!text.empty()) {
+        std::uint64_t eight = 0;
+        if (text.size() >= sizeof eight) {
+            std::memcpy(&eight, text.data(), sizeof eight);
+            if ((eight & 0x8080808080808080) == 0) {
+                text.remove_prefix(sizeof eight);
+                continue;
+            }
+        }
+        const std::size_t size = utf8_size(text);
+        if (size == 0) return false;
+        assert(size <= text.size());
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
+/// `text` with every byte that belongs to no character replaced by U+FFFD.
+inline std::string repaired_utf8(bytes_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t size = utf8_size(text);
+        out.append(size == 0 ? bytes_view{"\xef\xbf\xbd"} : text.substr(0, size));
+        text.remove_prefix(size == 0 ? 1 : size);
+    }
+    return out;
+}
+
+/// Precondition: `character` is a code point and no surrogate.
+inline void append_utf8(std::string& out, char32_t character) {
+    assert(character <= 0x10ffff && (character < 0xd800 || character > 0xdfff));
+    const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+    const auto put_rest = [&](int shift) { put(0x80 | ((character >> shift) & 0x3f)); };
+    if (character < 0x80) {
+        put(character);
+    } else if (character < 0x800) {
+        put(0xc0 | (character >> 6));
+        put_rest(0);
+    } else if (character < 0x10000) {
+        put(0xe0 | (character >> 12));
+        put_rest(6);
+        put_rest(0);
+    } else {
+        put(0xf0 | (character >> 18));
+        put_rest(12);
+        put_rest(6);
+        put_rest(0);
+    }
+}
+
+// --- Numbers with their nouns.
+
+/// "1 sample", "2 samples".
+inline std::string counted(std::uint64_t count, std::string_view noun) {
+    return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
+}
+
+/// 99812 as `99,812`.
+std::string grouped(std::uint64_t number);
+
+/// A count as it is shown: `99,812`. An estimate has no more digits than are known, so that two estimates of the same
+/// look the same: `about 99,000`, `about 104,000`.
+std::string count_text(std::uint64_t count, bool is_exact);
+
+/// With two units at most: `1 d 4 h`, `4 min`, `5 s`.
+std::string duration_text(std::chrono::seconds duration);
+
+}  // namespace seriesgate
