@@ -13,8 +13,8 @@
 #include "http/query.hpp"
 #include "limit/group_key.hpp"
 #include "limit/rules.hpp"
+#include "series/label.hpp"
 #include "series/selector.hpp"
-#include "series/text.hpp"
 
 namespace seriesgate {
 namespace {

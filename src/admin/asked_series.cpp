@@ -1,7 +1,7 @@
 #include "admin/asked_series.hpp"
 
+#include "series/label.hpp"
 #include "series/selector.hpp"
-#include "series/text.hpp"
 
 namespace seriesgate {
 namespace {

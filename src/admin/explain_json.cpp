@@ -11,7 +11,7 @@
 #include "admin/json_text.hpp"
 #include "limit/budget_text.hpp"
 #include "limit/limiter.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

@@ -30,7 +30,7 @@
 #include "metrics/exposition.hpp"
 #include "metrics/process.hpp"
 #include "series/fingerprint.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

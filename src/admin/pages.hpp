@@ -12,7 +12,7 @@
 #include "limit/figures.hpp"
 #include "limit/window.hpp"
 #include "metrics/exposition.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

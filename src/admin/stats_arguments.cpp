@@ -8,7 +8,7 @@
 #include "http/query.hpp"
 #include "limit/group_key.hpp"
 #include "limit/rules.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

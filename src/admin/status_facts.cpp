@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "talkers/subjects.hpp"
 #include "talkers/talker_tables.hpp"
 

@@ -9,7 +9,7 @@
 #include "admin/html_text.hpp"
 #include "admin/json_text.hpp"
 #include "admin/status_sections.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

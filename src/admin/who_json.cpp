@@ -15,9 +15,7 @@
 #include "admin/json_text.hpp"
 #include "limit/budget_text.hpp"
 #include "series/label.hpp"
-#include "series/matching_work.hpp"
 #include "series/selector.hpp"
-#include "series/text.hpp"
 #include "talkers/remedy.hpp"
 
 namespace seriesgate {

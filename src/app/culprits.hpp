@@ -9,7 +9,7 @@
 #include "demand/observed_demand.hpp"
 #include "ingest/noted_series.hpp"
 #include "limit/window.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "talkers/refused_ring.hpp"
 #include "talkers/talkers.hpp"
 

@@ -10,7 +10,7 @@
 #include "fleet/fleet_shared.hpp"
 #include "fleet/membership.hpp"
 #include "net/asio.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "app/culprits.hpp"
 #include "limit/window.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "state/observed_file.hpp"
 #include "state/state_directory.hpp"
 #include "system/clock.hpp"

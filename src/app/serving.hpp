@@ -11,7 +11,7 @@
 #include "http/service.hpp"
 #include "http/worker.hpp"
 #include "ingest/ingestor.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -10,7 +10,7 @@
 
 #include "app/state_metrics.hpp"
 #include "config/config.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "state/snapshot_file.hpp"
 #include "state/state_directory.hpp"
 

@@ -11,7 +11,7 @@
 #include "claim/claim.hpp"
 #include "limit/budget_rules.hpp"
 #include "limit/rule_selections.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

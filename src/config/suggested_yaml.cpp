@@ -10,7 +10,7 @@
 #include "config/yaml_text.hpp"
 #include "core/text.hpp"
 #include "limit/limit_names.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

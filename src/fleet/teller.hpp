@@ -10,7 +10,7 @@
 #include "limit/untold.hpp"
 #include "net/asio.hpp"
 #include "net/async_timer.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

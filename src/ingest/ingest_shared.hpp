@@ -5,7 +5,7 @@
 #include "ingest/ingest_logs.hpp"
 #include "ingest/ingest_metrics.hpp"
 #include "ingest/stores.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "wire/known_labels.hpp"
 
 namespace seriesgate {

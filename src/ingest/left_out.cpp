@@ -6,7 +6,7 @@
 #include <span>
 
 #include "log/log.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "wire/bounds.hpp"
 
 namespace seriesgate {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "metrics/exposition.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 

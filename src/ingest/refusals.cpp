@@ -11,7 +11,7 @@
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "plan/telling_labels.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

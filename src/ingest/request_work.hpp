@@ -9,7 +9,7 @@
 #include "config/config.hpp"
 #include "http/inflight.hpp"
 #include "plan/planner.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "wire/compression.hpp"
 #include "wire/decode_buffer.hpp"
 #include "wire/translation.hpp"

@@ -8,7 +8,7 @@
 #include "limit/budget_text.hpp"
 #include "limit/explain.hpp"
 #include "plan/telling_labels.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,7 +8,7 @@
 #include "config/config.hpp"
 #include "http/inflight.hpp"
 #include "ingest/request_work.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -16,7 +16,7 @@
 #include "limit/ended_budgets.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/window.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -4,7 +4,7 @@
 #include <initializer_list>
 
 #include "limit/group_key.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

@@ -14,7 +14,7 @@
 #include "limit/undecided.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -11,7 +11,7 @@
 #include "limit/refused_cache.hpp"
 #include "limit/told.hpp"
 #include "limit/window_sets.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "series/histogram_family.hpp"
+#include "series/fingerprint.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,7 @@
 #include "core/bytes.hpp"
 #include "core/text.hpp"
 #include "limit/group_key.hpp"
-#include "series/matching_work.hpp"
+#include "series/selector.hpp"
 
 namespace seriesgate {
 namespace {

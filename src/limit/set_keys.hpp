@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "series/histogram_family.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -9,7 +9,7 @@
 #include "limit/rule_selections.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
-#include "series/histogram_family.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

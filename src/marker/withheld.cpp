@@ -11,7 +11,7 @@
 #include "core/text.hpp"
 #include "limit/budget_text.hpp"
 #include "limit/limit_names.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {

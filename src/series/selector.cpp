@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "core/text.hpp"
-#include "series/selector_parser.hpp"
-#include "series/selector_words.hpp"
 
 namespace seriesgate {
 namespace {
@@ -72,6 +70,269 @@ result<selector, selector_error> parse_selector(std::string_view text) {
     made.matchers_.erase(std::unique(made.matchers_.begin(), made.matchers_.end()), made.matchers_.end());
     assert(!made.matchers_.empty() && made.matchers_.size() <= matchers_per_selector_max);
     return made;
+}
+
+namespace {
+
+using namespace selector_words;
+
+/// For an error message: one line of UTF-8, not endless.
+std::string shown(bytes_view text) {
+    constexpr std::size_t shown_max = 120;
+    std::string out = repaired_utf8(text.substr(0, shown_max));
+    std::ranges::replace_if(out, is_control, '?');
+    return text.size() > shown_max ? out + "..." : out;
+}
+
+/// Recursive descent over the text. Every function returns false after the first error.
+class selector_parser {
+    bytes_view text_;
+    std::size_t at_ = 0;
+    std::vector<label_matcher> matchers_;
+    bool name_given_ = false;  // outside of a matcher: `up`, `up{...}` or `{"up"}`
+    selector_error error_;
+
+  public:
+    explicit selector_parser(bytes_view text) : text_(text) {}
+
+    bool parse() { return check_size() && parse_text() && check_names() && check_empty(); }
+
+    std::vector<label_matcher>& matchers() { return matchers_; }
+    selector_error& error() { return error_; }
+
+  private:
+    // Rules.
+
+    bool parse_text() {
+        skip_space();
+        if (is_name_start(peek()) || peek() == ':') {
+            name_given_ = true;
+            if (!add(0, std::string{metric_name}, match_op::equal, std::string{take_name(name_kind::metric)}))
+                return false;
+            skip_space();
+        } else if (peek() != '{') {
+            return unexpected("a metric's name or '{'");
+        }
+        if (peek() == '{' && !parse_braces()) return false;
+        skip_space();
+        return at_ == text_.size() || unexpected("the end of the selector");
+    }
+
+    bool parse_braces() {
+        assert(peek() == '{');
+        ++at_;
+        for (;;) {
+            skip_space();
+            if (take('}')) return true;
+            if (!parse_matcher()) return false;
+            skip_space();
+            if (take('}')) return true;
+            if (!take(',')) return unexpected("',' or '}'");
+        }
+    }
+
+    bool parse_matcher() {
+        const std::size_t start = at_;
+        std::string name;
+        bool is_quoted = false;
+        if (is_name_start(peek())) {
+            name = take_name(name_kind::label);
+        } else if (is_quote(peek())) {
+            is_quoted = true;
+            if (!parse_string(name)) return false;
+            if (name.empty()) return fail(start, "empty name");
+            if (!is_utf8(name)) return fail(start, "name that is not UTF-8");
+        } else {
+            return unexpected("a label's name or '}'");
+        }
+        skip_space();
+        if (is_quoted && (peek() == ',' || peek() == '}')) {
+            if (name_given_) return fail(start, "second metric name");
+            name_given_ = true;
+            return add(start, std::string{metric_name}, match_op::equal, std::move(name));
+        }
+        match_op op{};
+        if (!parse_op(op)) return false;
+        skip_space();
+        const std::size_t value_start = at_;
+        std::string value;
+        if (!is_quote(peek())) return unexpected("a quoted string");
+        return parse_string(value) && add(value_start, std::move(name), op, std::move(value));
+    }
+
+    bool parse_op(match_op& op) {
+        const bytes_view rest = text_.substr(at_);
+        if (rest.starts_with("=~"))
+            op = match_op::regex;
+        else if (rest.starts_with("!~"))
+            op = match_op::not_regex;
+        else if (rest.starts_with("!="))
+            op = match_op::not_equal;
+        else if (rest.starts_with("="))
+            op = match_op::equal;
+        else
+            return unexpected("'=', '!=', '=~' or '!~'");
+        at_ += op_texts[static_cast<std::size_t>(op)].size();
+        return true;
+    }
+
+    /// Precondition: a quote is next.
+    bool parse_string(std::string& out) {
+        assert(is_quote(peek()));
+        const std::size_t start = at_;
+        const char quote = text_[at_++];
+        for (;;) {
+            const bytes_view rest = text_.substr(at_);
+            if (rest.empty() || rest == "\\" || (quote != '`' && rest[0] == '\n'))
+                return fail(start, "string without its end");
+            if (take(quote)) return true;
+            if (quote != '`' && rest[0] == '\\') {
+                if (!parse_escape(quote, out)) return false;
+                continue;
+            }
+            const std::size_t size = utf8_size(rest);
+            if (size == 0) return fail(at_, "bytes that are not UTF-8");
+            out.append(rest.substr(0, size));
+            at_ += size;
+        }
+    }
+
+    /// Precondition: a backslash is next.
+    bool parse_escape(char quote, std::string& out) {
+        assert(peek() == '\\' && is_quote(quote));
+        const std::size_t start = at_++;
+        const char c = peek();
+        constexpr bytes_view letters = "abfnrtv\\";
+        constexpr bytes_view meanings = "\a\b\f\n\r\t\v\\";
+        if (const std::size_t found = letters.find(c); found != bytes_view::npos) {
+            out += meanings[found];
+        } else if (c == quote) {
+            out += c;
+        } else if (c >= '0' && c <= '7') {
+            return parse_code(start, 3, 8, out);
+        } else if (c == 'x' || c == 'u' || c == 'U') {
+            ++at_;
+            return parse_code(start, c == 'x' ? 2 : c == 'u' ? 4 : 8, 16, out);
+        } else {
+            return fail(start, "unknown escape " + shown(text_.substr(start, 1 + utf8_size(text_.substr(at_)))) +
+                                   " (a backslash is written \\\\, or put the string in backquotes)");
+        }
+        ++at_;
+        return true;
+    }
+
+    /// The digits of an escape: a byte in octal or with `\x`, otherwise a code point.
+    bool parse_code(std::size_t start, int digits, std::uint32_t base, std::string& out) {
+        assert(start < at_ && digits >= 2 && digits <= 8 && base <= 16);
+        std::uint32_t code = 0;
+        for (int i = 0; i < digits; ++i, ++at_) {
+            const std::uint32_t digit = digit_value(peek());
+            if (digit >= base) return fail(start, "incomplete escape " + shown(text_.substr(start, at_ - start)));
+            code = code * base + digit;
+        }
+        const bool is_byte = digits <= 3;
+        if (is_byte ? code > 0xff : code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+            return fail(start, "impossible character " + shown(text_.substr(start, at_ - start)));
+        if (is_byte)
+            out += static_cast<char>(static_cast<unsigned char>(code));
+        else
+            append_utf8(out, code);
+        return true;
+    }
+
+    bool add(std::size_t offset, std::string name, match_op op, std::string value) {
+        assert(!name.empty() && offset <= text_.size());
+        if (matchers_.size() == matchers_per_selector_max)
+            return fail(std::nullopt, "more than " + std::to_string(matchers_per_selector_max) + " matchers");
+        label_matcher made{std::move(name), op, std::move(value), {}};
+        if (op == match_op::equal || op == match_op::not_equal) {
+            made.pattern = value_pattern::literal(made.value);
+        } else {
+            auto pattern = value_pattern::compile(made.value);
+            if (!pattern) return fail(offset, "bad regular expression (" + shown(pattern.error()) + ")");
+            made.pattern = std::move(*pattern);
+        }
+        matchers_.push_back(std::move(made));
+        return true;
+    }
+
+    // What must hold for the whole.
+
+    bool check_size() {
+        return text_.size() <= selector_bytes_max ||
+               fail(std::nullopt, "selector of more than " + std::to_string(selector_bytes_max) + " bytes");
+    }
+
+    bool check_names() {
+        const auto count = std::ranges::count(matchers_, metric_name, &label_matcher::name);
+        return !name_given_ || count == 1 || fail(std::nullopt, "the metric's name is given twice");
+    }
+
+    bool check_empty() {
+        const bool some = std::ranges::any_of(matchers_, [](const label_matcher& m) { return !m.accepts(""); });
+        return some || fail(std::nullopt,
+                            "selects series that have none of its labels; at least one matcher must refuse the empty "
+                            "string, as in {__name__=~\".+\"}");
+    }
+
+    // Characters.
+
+    /// The next one; a null character at the end, which no rule takes.
+    [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+    bool take(char c) {
+        const bool is_next = at_ < text_.size() && text_[at_] == c;
+        at_ += is_next;
+        return is_next;
+    }
+
+    bytes_view take_name(name_kind kind) {
+        const std::size_t start = at_;
+        while (is_name_letter(peek(), kind)) ++at_;
+        return text_.substr(start, at_ - start);
+    }
+
+    void skip_space() {
+        while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at_;
+    }
+
+    static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+
+    static std::uint32_t digit_value(char c) {
+        if (is_digit(c)) return static_cast<std::uint32_t>(c - '0');
+        if (c >= 'a' && c <= 'f') return static_cast<std::uint32_t>(c - 'a' + 10);
+        if (c >= 'A' && c <= 'F') return static_cast<std::uint32_t>(c - 'A' + 10);
+        return 16;  // no digit in any base
+    }
+
+    // Errors.
+
+    bool fail(std::optional<std::size_t> offset, std::string message) {
+        assert(!message.empty() && offset.value_or(0) <= text_.size());
+        error_ = {std::move(message), offset};
+        return false;
+    }
+
+    bool unexpected(const char* wanted) {
+        const bytes_view rest = text_.substr(at_);
+        const std::size_t size = utf8_size(rest);
+        std::string found;
+        if (rest.empty())
+            found = "the end";
+        else if (size == 0 || is_control(rest[0]))
+            found = "byte 0x" + hex(rest[0]);
+        else
+            found.append("'").append(rest.substr(0, size)).append("'");
+        return fail(at_, "expected " + std::string{wanted} + ", found " + found);
+    }
+};
+
+}  // namespace
+
+result<std::vector<label_matcher>, selector_error> parse_matchers(bytes_view text) {
+    selector_parser parser{text};
+    if (!parser.parse()) return std::move(parser.error());
+    return std::move(parser.matchers());
 }
 
 }  // namespace seriesgate

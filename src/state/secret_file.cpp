@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "core/text.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "system/random.hpp"
 
 namespace seriesgate {

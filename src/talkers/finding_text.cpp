@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/text.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "talkers/finding.hpp"
 
 namespace seriesgate {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "series/label.hpp"
 #include "series/selector.hpp"
-#include "series/text.hpp"
 #include "talkers/spelling.hpp"
 
 namespace seriesgate {

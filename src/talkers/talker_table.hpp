@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/state_stream.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "talkers/space_saving.hpp"
 
 namespace seriesgate {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/state_stream.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "series/label.hpp"
 #include "talkers/space_saving.hpp"
 #include "talkers/talker_table.hpp"

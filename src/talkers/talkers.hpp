@@ -17,7 +17,7 @@
 #include "filter/distinct_sketch.hpp"
 #include "limit/offered.hpp"
 #include "limit/window.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "talkers/past_hours.hpp"
 #include "talkers/series_sample.hpp"
 #include "talkers/talker_tables.hpp"

@@ -9,7 +9,7 @@
 
 #include "core/state_stream.hpp"
 #include "filter/distinct_sketch.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "series/label.hpp"
 #include "talkers/space_saving.hpp"
 

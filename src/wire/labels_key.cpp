@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "core/bytes.hpp"
-#include "series/avalanche.hpp"
-#include "series/label_hash.hpp"
+#include "series/fingerprint.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

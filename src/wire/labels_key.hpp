@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/bytes.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

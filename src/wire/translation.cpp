@@ -7,7 +7,7 @@
 
 #include "core/bytes.hpp"
 #include "core/text.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "wire/field_writing.hpp"
 #include "wire/symbol_refs.hpp"
 

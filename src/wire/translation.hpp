@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "wire/write_request_v2.hpp"
 
 namespace seriesgate {

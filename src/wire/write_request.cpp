@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "core/bytes.hpp"
-#include "series/label_hash.hpp"
+#include "series/fingerprint.hpp"
 #include "wire/bounds.hpp"
 #include "wire/labels_key.hpp"
 #include "wire/sample_records.hpp"

@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "core/bytes.hpp"
-#include "series/label_hash.hpp"
+#include "series/fingerprint.hpp"
 #include "wire/symbol_refs.hpp"
 
 namespace seriesgate {

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -2,7 +2,7 @@
 #include "config/suggested_yaml.hpp"
 
 #include "config/loading.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

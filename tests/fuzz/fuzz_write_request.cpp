@@ -5,7 +5,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/tree_mutator.hpp"
 #include "fuzz/walk_property.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -10,7 +10,7 @@
 
 #include "limit/limiter.hpp"
 #include "plan/planner.hpp"
-#include "series/avalanche.hpp"
+#include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 

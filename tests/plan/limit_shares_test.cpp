@@ -12,7 +12,7 @@
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "plan/planner.hpp"
-#include "series/selector_parser.hpp"
+#include "series/selector.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 #include "wire/wire_bytes.hpp"

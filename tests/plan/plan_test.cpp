@@ -5,7 +5,7 @@
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "plan/requests.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "support/catch.hpp"
 #include "wire/splice.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "limit/limiter.hpp"
 #include "plan/planner.hpp"
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 #include "wire/wire_bytes.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "series/fingerprint.hpp"
-#include "series/label_hash.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,10 +1,9 @@
 // What the series of one classic histogram have in common.
-#include "series/histogram_family.hpp"
+#include "series/fingerprint.hpp"
 
 #include <string>
 #include <vector>
 
-#include "series/fingerprint.hpp"
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
 

@@ -13,7 +13,6 @@
 #include <xxhash.h>
 
 #include "series/fingerprint.hpp"
-#include "series/hash_key.hpp"
 
 namespace seriesgate::testing {
 

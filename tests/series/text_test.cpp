@@ -1,4 +1,4 @@
-#include "series/text.hpp"
+#include "series/label.hpp"
 
 #include <set>
 #include <string>

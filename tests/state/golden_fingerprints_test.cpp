@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "series/fingerprint.hpp"
-#include "series/label_hash.hpp"
 #include "state/snapshot_file.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"

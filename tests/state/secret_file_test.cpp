@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "series/hash_key.hpp"
+#include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "series/text.hpp"
+#include "series/label.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/sanitizers.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "series/avalanche.hpp"
+#include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 #include "wire/labels_key.hpp"
 #include "wire/recognition_credit.hpp"

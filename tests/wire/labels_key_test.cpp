@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "series/avalanche.hpp"
+#include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,4 +1,4 @@
-#include "series/value_pattern.hpp"
+#include "series/label_matcher.hpp"
 
 #include <re2/re2.h>
 
