@@ -18,7 +18,7 @@
 #include "limit/window.hpp"
 #include "plan/planner.hpp"
 #include "support/source_tree.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 #include "wire/splice.hpp"
 
 namespace seriesgate::bench {

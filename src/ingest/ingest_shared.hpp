@@ -6,7 +6,7 @@
 #include "ingest/ingest_metrics.hpp"
 #include "ingest/stores.hpp"
 #include "series/fingerprint.hpp"
-#include "wire/known_labels.hpp"
+#include "wire/label_hash_cache.hpp"
 
 namespace seriesgate {
 

@@ -7,7 +7,7 @@
 
 #include "log/log.hpp"
 #include "series/label.hpp"
-#include "wire/bounds.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 namespace {

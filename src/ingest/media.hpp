@@ -6,8 +6,8 @@
 
 #include "core/bytes.hpp"
 #include "net/http_fields.hpp"
-#include "wire/compression.hpp"
-#include "wire/protocol.hpp"
+#include "wire/splice.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 

@@ -12,7 +12,7 @@
 #include "core/bytes.hpp"
 #include "limit/limiter.hpp"
 #include "limit/offered.hpp"
-#include "wire/field_writing.hpp"
+#include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
 
 namespace seriesgate {

@@ -21,7 +21,7 @@
 #include "plan/planner.hpp"
 #include "talkers/refused_ring.hpp"
 #include "talkers/talkers.hpp"
-#include "wire/protocol.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 

@@ -12,8 +12,8 @@
 #include "ingest/media.hpp"
 #include "ingest/request_work.hpp"
 #include "plan/plan.hpp"
-#include "wire/protocol.hpp"
 #include "wire/translation.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 

@@ -10,8 +10,8 @@
 #include "http/inflight.hpp"
 #include "plan/planner.hpp"
 #include "series/fingerprint.hpp"
-#include "wire/compression.hpp"
-#include "wire/decode_buffer.hpp"
+#include "wire/decompression.hpp"
+#include "wire/splice.hpp"
 #include "wire/translation.hpp"
 
 namespace seriesgate {

@@ -4,9 +4,9 @@
 #include <cassert>
 
 #include "limit/budget_text.hpp"
-#include "wire/series_view.hpp"
-#include "wire/series_writing.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
+#include "wire/field_cursor.hpp"
+#include "wire/sample_records.hpp"
 
 namespace seriesgate {
 namespace {

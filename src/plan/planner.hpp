@@ -19,7 +19,7 @@
 #include "plan/limit_shares.hpp"
 #include "plan/plan.hpp"
 #include "series/fingerprint.hpp"
-#include "wire/protocol.hpp"
+#include "wire/wire_error.hpp"
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 

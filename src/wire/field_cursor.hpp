@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 
 #include "core/bytes.hpp"
+#include "series/label.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
@@ -189,5 +193,38 @@ class field_cursor {
         return {};
     }
 };
+
+// --- Fields of a Protocol Buffers message, appended to the bytes of one. Internal to wire.
+
+/// @param tag of the wire type `len`.
+inline void append_bytes(std::string& out, std::uint32_t tag, bytes_view bytes) {
+    append_varint(out, tag);
+    append_varint(out, bytes.size());
+    out.append(bytes);
+}
+
+/// What append_bytes() adds with a tag of one byte.
+inline std::size_t bytes_field_size(std::size_t bytes) noexcept {
+    return 1 + static_cast<std::size_t>(varint_size(bytes)) + bytes;
+}
+
+/// A `prometheus.Label`, as field 1 of the message around it.
+inline void append_label(std::string& out, bytes_view name, bytes_view value) {
+    append_varint(out, tag_of(1, wire_type::len));
+    append_varint(out, bytes_field_size(name.size()) + bytes_field_size(value.size()));
+    append_bytes(out, tag_of(1, wire_type::len), name);
+    append_bytes(out, tag_of(2, wire_type::len), value);
+}
+
+// --- Series of the gate's own, in remote write 1.
+
+/// Appends a series with one sample to a `prometheus.WriteRequest`.
+/// @param labels sorted by their names, no name twice, no value empty, all of it UTF-8: receivers drop others.
+/// @param value_bits of the sample, an IEEE 754 double: a stale marker is a NaN with bits of its own, which a double in
+/// a register may lose.
+/// @param timestamp in milliseconds since 1970.
+/// Source: Prometheus remote write 1.0, proto/remote_write_v1.proto.
+void append_series(std::string& out, std::span<const label_view> labels, std::uint64_t value_bits,
+                   std::int64_t timestamp);
 
 }  // namespace seriesgate

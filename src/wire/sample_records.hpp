@@ -3,6 +3,8 @@
 
 #include <cassert>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 
 #include "core/bytes.hpp"
 #include "wire/field_cursor.hpp"
@@ -102,5 +104,101 @@ inline fault read_sample(bytes_view sample, std::uint64_t known, std::uint64_t& 
 
 /// `sum` becomes the bits of field 3, where a stale marker stands; absent means 0.
 fault check_histogram(bytes_view histogram, std::uint64_t known, std::uint64_t& sum) noexcept;
+
+// --- What the readers of both versions tell of a series entry.
+
+/// One series entry of a request.
+struct series_view {
+    byte_range record;              ///< tag, length and payload within the body
+    std::uint64_t labels_hash = 0;  ///< see fingerprint_of
+    /// The sum of the hashes of those labels that labels_hash leaves out; 0: it has none, or no label is left out.
+    std::uint64_t ignored_hash = 0;
+    std::uint32_t samples = 0;
+    std::uint32_t histograms = 0;
+    std::uint32_t exemplars = 0;
+    /// Holds a sample or histogram other than a stale marker: what may admit a new series.
+    bool admits = false;
+
+    bool operator==(const series_view&) const = default;
+    /// @param ignored part of labels_hash.
+    void set_apart(std::uint64_t ignored) noexcept {
+        ignored_hash = ignored;
+        labels_hash -= ignored;
+    }
+    /// Nothing but labels and metadata otherwise.
+    [[nodiscard]] bool holds_data() const noexcept { return (samples | histograms | exemplars) != 0; }
+};
+
+/// An entry that is well-formed Protocol Buffers and breaks a rule or a bound: no store is to get it.
+struct left_out_series {
+    series_fault fault = series_fault::label_without_name;  ///< the first
+    std::uint32_t samples = 0;
+    std::uint32_t histograms = 0;
+    std::uint32_t exemplars = 0;
+
+    bool operator==(const left_out_series&) const = default;
+    /// Takes an entry's counts away: it is no series.
+    void take_counts(series_view& of) noexcept {
+        samples = std::exchange(of.samples, 0);
+        histograms = std::exchange(of.histograms, 0);
+        exemplars = std::exchange(of.exemplars, 0);
+        of.labels_hash = 0;
+        of.ignored_hash = 0;
+        of.admits = false;
+    }
+};
+
+/// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.
+/// Source: prometheus/prometheus model/value/value.go, StaleNaN.
+inline constexpr std::uint64_t stale_marker_bits = 0x7ff0000000000002;
+
+// --- References to the symbols of remote write 2, as they stand on the wire. Internal to wire.
+
+/// A reference as most are: below 2^14, in one or two bytes.
+inline const char* read_ref(const char* at, const char* end, std::uint64_t& ref) noexcept {
+    assert(at < end);
+    const auto byte = [](const char* p) { return static_cast<unsigned char>(*p); };
+    if (byte(at) < 0x80) {
+        ref = byte(at);
+        return at + 1;
+    }
+    if (end - at >= 2 && byte(at + 1) < 0x80) {
+        ref = (byte(at) & 0x7fu) | static_cast<unsigned>(byte(at + 1)) << 7;
+        return at + 2;
+    }
+    return read_varint(at, end, ref);
+}
+
+/// A reference of one or two bytes, told without a branch: which it is has no pattern.
+struct short_ref {
+    static constexpr std::uint32_t end = 1 << 14;
+
+    std::uint32_t value;  ///< from `end` on: it has more bytes
+    const char* after;
+
+    explicit short_ref(const char* at) noexcept {
+        std::uint16_t bytes = 0;
+        std::memcpy(&bytes, at, sizeof bytes);
+        const std::uint32_t first = bytes & 0xffu;
+        const std::uint32_t second = bytes >> 8;
+        const std::uint32_t more = first >> 7;
+        value = first + (((second << 7) - 0x80u) & (0u - more));  // the first byte's high bit is no part of it
+        after = at + 1 + more;
+    }
+};
+
+/// Calls `take(ref)` for each reference of a packed run.
+template <class Take>
+fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0))) {
+    const char* const end = packed.data() + packed.size();
+    for (const char* at = packed.data(); at != end;) {
+        const char* const start = at;
+        std::uint64_t ref = 0;
+        at = read_ref(at, end, ref);
+        if (at == nullptr) return {wire_errc::packed_truncated, start};
+        take(ref);
+    }
+    return {};
+}
 
 }  // namespace seriesgate

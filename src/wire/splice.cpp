@@ -6,8 +6,7 @@
 #include <cstdint>
 
 #include "core/bytes.hpp"
-#include "wire/snappy_block.hpp"
-#include "wire/snappy_elements.hpp"
+#include "wire/decompression.hpp"
 
 namespace seriesgate {
 namespace {

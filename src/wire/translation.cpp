@@ -8,8 +8,8 @@
 #include "core/bytes.hpp"
 #include "core/text.hpp"
 #include "series/label.hpp"
-#include "wire/field_writing.hpp"
-#include "wire/symbol_refs.hpp"
+#include "wire/field_cursor.hpp"
+#include "wire/sample_records.hpp"
 
 namespace seriesgate {
 namespace {

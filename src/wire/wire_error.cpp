@@ -3,8 +3,6 @@
 #include <iterator>
 #include <string_view>
 
-#include "wire/bounds.hpp"
-
 namespace seriesgate {
 namespace {
 

@@ -13,10 +13,9 @@
 #include "series/fingerprint.hpp"
 #include "series/label.hpp"
 #include "wire/field_cursor.hpp"
-#include "wire/known_labels.hpp"
+#include "wire/label_hash_cache.hpp"
 #include "wire/label_walk.hpp"
-#include "wire/recognition_credit.hpp"
-#include "wire/series_view.hpp"
+#include "wire/sample_records.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
@@ -110,5 +109,10 @@ class write_request_reader {
     bool hash_odd_labels();
     bool fail(wire_errc code, const char* at) noexcept;
 };
+
+// --- Records of a v1 WriteRequest of which nothing is wanted but that they are well formed. Internal to wire.
+
+fault check_exemplar(bytes_view exemplar) noexcept;
+fault check_metadata(bytes_view metadata) noexcept;
 
 }  // namespace seriesgate

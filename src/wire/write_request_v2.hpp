@@ -13,10 +13,8 @@
 #include "core/bytes.hpp"
 #include "series/fingerprint.hpp"
 #include "series/label.hpp"
-#include "wire/bounds.hpp"
 #include "wire/label_walk.hpp"
 #include "wire/sample_records.hpp"
-#include "wire/series_view.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 #include "wire/splice.hpp"
 
 using namespace seriesgate;

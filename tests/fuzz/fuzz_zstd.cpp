@@ -2,7 +2,7 @@
 #include <string>
 
 #include "fuzz/fuzz_target.hpp"
-#include "wire/zstd_frame.hpp"
+#include "wire/decompression.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -8,7 +8,7 @@
 #include "limit/limiter.hpp"
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
-#include "wire/bounds.hpp"
+#include "wire/wire_error.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -9,7 +9,7 @@
 
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
-#include "wire/field_writing.hpp"
+#include "wire/field_cursor.hpp"
 
 using namespace seriesgate;
 

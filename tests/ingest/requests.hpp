@@ -10,7 +10,7 @@
 #include "http/http_request.hpp"
 #include "http/inflight.hpp"
 #include "limit/window.hpp"
-#include "wire/compression.hpp"
+#include "wire/splice.hpp"
 #include "wire/wire_bytes.hpp"
 
 namespace seriesgate::testing {

@@ -4,8 +4,8 @@
 
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
-#include "wire/series_view.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
+#include "wire/sample_records.hpp"
 #include "wire/write_request.hpp"
 
 using namespace seriesgate;

@@ -12,7 +12,7 @@
 #include "plan/requests.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
-#include "wire/compression.hpp"
+#include "wire/splice.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

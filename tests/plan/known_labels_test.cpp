@@ -1,5 +1,5 @@
 // One table of labels for the planners of several threads.
-#include "wire/known_labels.hpp"
+#include "wire/label_hash_cache.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -15,7 +15,7 @@
 #include "limit/window.hpp"
 #include "remote_write_v1.pb.h"
 #include "support/source_tree.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 
 namespace seriesgate::testing {
 

@@ -7,7 +7,7 @@
 #include "series/fingerprint.hpp"
 #include "series/selector.hpp"
 #include "support/catch.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request_v2.hpp"
 

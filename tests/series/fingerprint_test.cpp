@@ -10,7 +10,7 @@
 
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"

@@ -11,7 +11,7 @@
 #include "net/background.hpp"
 #include "net/field_text.hpp"
 #include "net/socket.hpp"
-#include "wire/compression.hpp"
+#include "wire/splice.hpp"
 
 namespace seriesgate::testing {
 namespace {

@@ -16,7 +16,7 @@
 #include "support/sanitizers.hpp"
 #include "support/source_tree.hpp"
 #include "talkers/talkers.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 #include "wire/write_request.hpp"
 
 using namespace seriesgate;

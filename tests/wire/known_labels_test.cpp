@@ -1,4 +1,4 @@
-#include "wire/known_labels.hpp"
+#include "wire/label_hash_cache.hpp"
 
 #include <cstdint>
 #include <random>
@@ -7,8 +7,6 @@
 
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"
-#include "wire/labels_key.hpp"
-#include "wire/recognition_credit.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
 

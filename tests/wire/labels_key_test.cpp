@@ -1,4 +1,4 @@
-#include "wire/labels_key.hpp"
+#include "wire/label_hash_cache.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "wire/series_writing.hpp"
+#include "wire/field_cursor.hpp"
 
 #include <array>
 #include <bit>
@@ -6,7 +6,7 @@
 
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
-#include "wire/series_view.hpp"
+#include "wire/sample_records.hpp"
 #include "wire/wire_bytes.hpp"
 
 using namespace seriesgate;

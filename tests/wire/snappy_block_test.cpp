@@ -1,4 +1,4 @@
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 
 #include <cstdint>
 #include <random>

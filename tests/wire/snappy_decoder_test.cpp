@@ -1,4 +1,4 @@
-#include "wire/snappy_decoder.hpp"
+#include "wire/decompression.hpp"
 
 #include <snappy.h>
 

@@ -5,7 +5,7 @@
 
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 #include "wire/splice.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"

@@ -6,7 +6,7 @@
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
-#include "wire/snappy_block.hpp"
+#include "wire/decompression.hpp"
 #include "wire/translation.hpp"
 #include "wire/wire_bytes_v2.hpp"
 

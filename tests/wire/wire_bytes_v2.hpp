@@ -9,8 +9,8 @@
 
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
-#include "wire/bounds.hpp"
 #include "wire/wire_bytes.hpp"
+#include "wire/wire_error.hpp"
 #include "wire/write_request_v2.hpp"
 
 namespace seriesgate::testing {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "support/catch.hpp"
-#include "wire/bounds.hpp"
 #include "wire/wire_bytes_v2.hpp"
+#include "wire/wire_error.hpp"
 #include "wire/write_request.hpp"
 
 using namespace seriesgate;

@@ -1,4 +1,4 @@
-#include "wire/zstd_frame.hpp"
+#include "wire/decompression.hpp"
 
 #include <zstd.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "support/catch.hpp"
-#include "wire/bounds.hpp"
+#include "wire/wire_error.hpp"
 
 using namespace seriesgate;
 

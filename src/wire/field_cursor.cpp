@@ -1,10 +1,8 @@
-#include "wire/series_writing.hpp"
+#include "wire/field_cursor.hpp"
 
 #include <array>
 #include <cassert>
 #include <cstddef>
-
-#include "wire/field_writing.hpp"
 
 namespace seriesgate {
 namespace {

@@ -1,0 +1,302 @@
+#include "wire/decompression.hpp"
+
+#include <snappy.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "core/bytes.hpp"
+#include "wire/wire_error.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Best case of the format: a copy element with a two-byte offset makes 64 bytes out of 3.
+constexpr std::uint64_t ratio_max = 22;
+
+/// First chunk of the framing format: stream identifier, length 6.
+constexpr bytes_view framed_magic{"\xff\x06\x00\x00sNaPpY", 10};
+
+/// libsnappy takes no longer sizes.
+constexpr std::ptrdiff_t size_bytes_max = 5;
+
+struct block {
+    std::size_t size;     ///< decoded
+    bytes_view elements;  ///< behind the size
+};
+
+result<block, wire_error> open_block(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
+    if (compressed.starts_with(framed_magic)) return wire_error{wire_errc::snappy_framed, 0};
+    std::uint64_t declared = 0;
+    const char* const end = compressed.data() + compressed.size();
+    const char* const elements = read_varint(compressed.data(), end, declared);
+    if (elements == nullptr) return wire_error{wire_errc::snappy_corrupt, 0};
+    if (declared > std::min(decoded_bytes_max, decoded_bytes_limit))
+        return wire_error{wire_errc::declared_size_over_limit, 0, declared};
+    if (elements - compressed.data() > size_bytes_max) return wire_error{wire_errc::snappy_corrupt, 0};
+    if (declared > ratio_max * compressed.size()) return wire_error{wire_errc::declared_size_implausible, 0};
+    return block{.size = declared, .elements = {elements, static_cast<std::size_t>(end - elements)}};
+}
+
+}  // namespace
+
+result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    const auto opened = open_block(compressed, decoded_bytes_max);
+    if (!opened) return opened.error();
+    return opened->size;
+}
+
+result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
+                                             decode_buffer& buffer) {
+    const auto opened = open_block(compressed, decoded_bytes_max);
+    if (!opened) return opened.error();
+    assert(opened->size <= decoded_bytes_limit && opened->size <= decoded_bytes_max);
+    char* const decoded = buffer.room_for(opened->size);
+    if (!snappy_decode_elements(opened->elements, decoded, opened->size))
+        return wire_error{wire_errc::snappy_corrupt, 0};
+    return bytes_view{decoded, opened->size};
+}
+
+void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out) {
+    out.clear();
+    append_varint(out, raw.size());
+    snappy_append(raw, room, out);
+}
+
+void snappy_append(bytes_view raw, decode_buffer& room, std::string& out) {
+    // Not snappy::Compress, which fills with zeros all that the result might need.
+    assert(raw.size() <= decoded_bytes_limit);
+    char* const compressed = room.room_for(snappy::MaxCompressedLength(raw.size()));
+    std::size_t size = 0;
+    snappy::RawCompress(raw.data(), raw.size(), compressed, &size);
+    assert(size <= room.capacity());
+    const auto size_bytes = static_cast<std::size_t>(varint_size(raw.size()));
+    assert(size >= size_bytes);
+    out.append(compressed + size_bytes, size - size_bytes);
+}
+
+namespace {
+
+/// No copy is longer, and few literals are.
+constexpr std::size_t copied_max = 64;
+/// What copy_near() writes at a time.
+constexpr std::size_t piece_bytes = 16;
+/// What has to be left of a block, and of the room, for taking an element without looking at their ends.
+constexpr std::ptrdiff_t room_min = copied_max + piece_bytes;
+
+template <std::size_t size>
+void copy(char* to, const char* from) noexcept {
+    struct {
+        char bytes[size];
+    } piece;  // read before it is written: they may overlap
+    std::memcpy(&piece, from, size);
+    std::memcpy(to, &piece, size);
+}
+
+/// A copy that may repeat what it writes itself. May write copied_max bytes, whatever its size.
+/// @param reach less than copied_max, and no more than there is.
+[[gnu::noinline]] void copy_near(char* to, std::size_t reach, std::size_t size) noexcept {
+    assert(reach > 0 && reach < copied_max && size <= copied_max);
+    std::size_t done = 0;
+    if (reach < piece_bytes) {
+        for (; done < piece_bytes; ++done) to[done] = *(to + done - reach);
+        // It repeats itself, so that a multiple of the reach is as good.
+        reach *= (piece_bytes + reach - 1) / reach;
+    }
+    for (; done < size; done += piece_bytes) copy<piece_bytes>(to + done, to + done - reach);
+}
+
+/// The way through a block.
+struct decoding {
+    const char* at;
+    const char* const end;
+    char* const out;
+    char* to;
+    char* const out_end;
+
+    /// Takes the elements that are short and far from both ends.
+    void go_fast() noexcept;
+    /// Takes any one. @return false if it is wrong.
+    bool take() noexcept;
+};
+
+void decoding::go_fast() noexcept {
+    if (end - at < room_min || out_end - to < room_min) return;
+    const char* const last = end - room_min;
+    char* const last_to = out_end - room_min;
+    const char* from = at;  // locals: chars may be written to anything that is not
+    char* into = to;
+    while (from <= last && into <= last_to) {
+        std::uint32_t head = 0;
+        std::memcpy(&head, from, sizeof head);
+        std::size_t size = (head >> 2 & 63) + 1;
+        std::size_t reach = 0;
+        std::size_t head_bytes = 3;
+        switch (head & 3) {
+            case 0:
+                if (size > 60) [[unlikely]]
+                    goto done;
+                copy<copied_max>(into, from + 1);
+                into += size;
+                from += 1 + size;
+                continue;
+            case 1:
+                size = 4 + (head >> 2 & 7);
+                reach = (head >> 5 & 7) << 8 | (head >> 8 & 0xff);
+                head_bytes = 2;
+                break;
+            case 2:
+                reach = head >> 8 & 0xffff;
+                break;
+            default:
+                std::memcpy(&head, from + 1, sizeof head);
+                reach = head;
+                head_bytes = 5;
+        }
+        if (reach >= copied_max && reach <= static_cast<std::size_t>(into - out)) [[likely]] {
+            copy<copied_max>(into, into - reach);
+        } else {
+            if (reach == 0 || reach > static_cast<std::size_t>(into - out)) break;
+            copy_near(into, reach, size);
+        }
+        into += size;
+        from += head_bytes;
+    }
+done:
+    at = from;
+    to = into;
+}
+
+bool decoding::take() noexcept {
+    const snappy_element element = read_snappy_element({at, static_cast<std::size_t>(end - at)});
+    const auto room = static_cast<std::size_t>(out_end - to);
+    if (element.bytes() > static_cast<std::size_t>(end - at) || element.size > room) return false;
+    if (element.is_literal) {
+        std::memcpy(to, at + element.head_bytes, element.size);
+    } else {
+        if (element.reach == 0 || element.reach > static_cast<std::size_t>(to - out)) return false;
+        for (std::size_t i = 0; i < element.size; ++i) to[i] = *(to + i - element.reach);
+    }
+    at += element.bytes();
+    to += element.size;
+    return true;
+}
+
+}  // namespace
+
+bool snappy_decode_elements(bytes_view elements, char* out, std::size_t size) noexcept {
+    decoding way{
+        .at = elements.data(), .end = elements.data() + elements.size(), .out = out, .to = out, .out_end = out + size};
+    for (;;) {
+        way.go_fast();
+        assert(way.at <= way.end && way.to <= way.out_end);
+        if (way.at == way.end) return way.to == way.out_end;
+        if (!way.take()) return false;
+    }
+}
+
+namespace {
+
+/// The smallest block, three bytes of header and one that is repeated, makes 128 KiB.
+/// Source: RFC 8878, 3.1.1.2.
+constexpr std::uint64_t block_bytes_min = 4;
+constexpr std::uint64_t block_decoded_max = 128 << 10;
+
+/// What vmagent uses for blocks of our size; higher levels cost more than they save between two hosts.
+constexpr int level = 1;
+
+wire_error corrupt() {
+    return {wire_errc::zstd_corrupt, 0};
+}
+
+/// The sum, or the largest number if it is larger than that.
+std::uint64_t over(std::uint64_t sum, std::uint64_t more) {
+    return more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
+}
+
+/// What any body may decode to.
+std::uint64_t whole_bound(std::uint64_t decoded_bytes_max) {
+    return std::min(decoded_bytes_max, decoded_bytes_limit);
+}
+
+/// What this one may: a small one not as much as a large one, for to decode is work, too.
+std::uint64_t bound_of(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    const std::uint64_t by_size =
+        std::max<std::uint64_t>(zstd_expanded_bytes_free, zstd_expansion_max * compressed.size());
+    return std::min(whole_bound(decoded_bytes_max), by_size);
+}
+
+}  // namespace
+
+void zstd_codec::release::operator()(ZSTD_CCtx_s* context) const noexcept {
+    ZSTD_freeCCtx(context);
+}
+void zstd_codec::release::operator()(ZSTD_DCtx_s* context) const noexcept {
+    ZSTD_freeDCtx(context);
+}
+
+result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
+    const std::uint64_t limit = bound_of(compressed, decoded_bytes_max);
+    std::uint64_t declared_sum = 0;
+    std::uint64_t possible_sum = 0;  // of frames that do not say
+    for (bytes_view left = compressed; !left.empty();) {
+        const std::size_t size = ZSTD_findFrameCompressedSize(left.data(), left.size());
+        if (ZSTD_isError(size)) return corrupt();
+        const unsigned long long declared = ZSTD_getFrameContentSize(left.data(), left.size());
+        if (declared == ZSTD_CONTENTSIZE_ERROR) return corrupt();
+        const std::uint64_t possible = size / block_bytes_min * block_decoded_max;
+        if (declared == ZSTD_CONTENTSIZE_UNKNOWN) {
+            possible_sum += possible;
+        } else {
+            if (declared > whole_bound(decoded_bytes_max) - declared_sum)
+                return wire_error{wire_errc::declared_size_over_limit, 0, over(declared_sum, declared)};
+            if (declared > possible) return wire_error{wire_errc::declared_size_implausible, 0};
+            if (declared > limit - declared_sum) return wire_error{wire_errc::expands_too_much, 0};
+            declared_sum += declared;
+        }
+        assert(size > 0 && size <= left.size());
+        left.remove_prefix(size);
+    }
+    return static_cast<std::size_t>(std::min(limit, declared_sum + possible_sum));
+}
+
+result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
+                                                  decode_buffer& buffer) {
+    const auto size = zstd_decoded_size(compressed, decoded_bytes_max);
+    if (!size) return size.error();
+    assert(*size <= decoded_bytes_limit && *size <= decoded_bytes_max);
+    if (!decoder_) decoder_.reset(ZSTD_createDCtx());
+    if (!decoder_) throw std::bad_alloc{};
+    char* const decoded = buffer.room_for(*size);
+    // In one step: the output is the window, so a frame cannot ask for memory of its own.
+    const std::size_t written =
+        ZSTD_decompressDCtx(decoder_.get(), decoded, *size, compressed.data(), compressed.size());
+    if (ZSTD_isError(written)) {
+        // Only a frame that did not say its size can want more than there is room for.
+        if (ZSTD_getErrorCode(written) != ZSTD_error_dstSize_tooSmall) return corrupt();
+        const bool is_whole = *size == whole_bound(decoded_bytes_max);
+        return wire_error{is_whole ? wire_errc::declared_size_over_limit : wire_errc::expands_too_much, 0};
+    }
+    assert(written <= *size);
+    return bytes_view{decoded, written};
+}
+
+void zstd_codec::encode(bytes_view raw, decode_buffer& room, std::string& out) {
+    if (!encoder_) encoder_.reset(ZSTD_createCCtx());
+    if (!encoder_) throw std::bad_alloc{};
+    const std::size_t most = ZSTD_compressBound(raw.size());
+    char* const compressed = room.room_for(most);
+    const std::size_t written = ZSTD_compressCCtx(encoder_.get(), compressed, most, raw.data(), raw.size(), level);
+    if (ZSTD_isError(written)) throw std::bad_alloc{};  // with room for the worst case nothing else can fail
+    assert(written <= most);
+    out.assign(compressed, written);
+}
+
+}  // namespace seriesgate
