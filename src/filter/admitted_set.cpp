@@ -4,8 +4,86 @@
 #include <cassert>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 namespace seriesgate {
+namespace {
+
+/// The rate as a function of the mean number of series in a block.
+double rate_at_load(double mean) {
+    if (mean <= 0) return 0;
+    if (mean > 64 * block_bits) return 1;  // every bit is set, and the sum would be long
+    // Sum over k within twelve standard deviations: what is left out is far below any rate of interest. Poisson weights
+    // relative to the most likely k, each from its neighbour: std::lgamma would write a global variable.
+    const double spread = 12 * std::sqrt(mean) + 12;
+    const double mode = std::floor(mean);
+    double weights = 0;
+    double hits = 0;
+    const auto add = [&](double k, double weight) {
+        weights += weight;
+        hits += weight * std::pow(1 - std::pow(63.0 / 64.0, k), 8);
+    };
+    double weight = 1;
+    for (double k = mode; k <= mean + spread; ++k, weight *= mean / k) add(k, weight);
+    weight = 1;
+    for (double k = mode; k >= 1 && k > mean - spread; --k) add(k - 1, weight *= k / mean);
+    assert(weights > 0 && hits >= 0);
+    return std::min(hits / weights, 1.0);
+}
+
+}  // namespace
+
+double expected_false_positive_rate(std::uint64_t series, std::size_t blocks) {
+    assert(blocks > 0);
+    return rate_at_load(static_cast<double>(series) / static_cast<double>(blocks));
+}
+
+std::size_t blocks_for(const filter_spec& spec) {
+    assert(spec.false_positive_rate > 0 && spec.false_positive_rate < 1);
+    // The rate grows with the load, so bisect on the load; 60 halvings exhaust a double.
+    double low = 0;
+    double high = block_bits;
+    for (int i = 0; i < 60; ++i) {
+        const double load = (low + high) / 2;
+        (rate_at_load(load) <= spec.false_positive_rate ? low : high) = load;
+    }
+    const double blocks = std::ceil(static_cast<double>(spec.capacity) / std::max(low, 1e-6));
+    return std::max<std::size_t>(1, static_cast<std::size_t>(blocks));
+}
+
+split_block::split_block(std::size_t block_count) : split_block(page_memory{block_count * sizeof(block)}, block_count) {
+    memory_.populate();
+}
+
+namespace {
+
+/// Blocks that are copied at once: 64 KiB.
+constexpr std::size_t chunk_blocks = 1024;
+constexpr std::size_t words_per_block = 8;
+
+}  // namespace
+
+bool split_block::save(state_encoder& out) const {
+    std::vector<std::uint64_t> chunk(chunk_blocks * words_per_block);
+    for (std::size_t first = 0; first < block_count_ && out.good(); first += chunk_blocks) {
+        const std::size_t count = std::min(chunk_blocks, block_count_ - first);
+        for (std::size_t i = 0; i < count * words_per_block; ++i)
+            chunk[i] =
+                word{blocks()[first + i / words_per_block].words[i % words_per_block]}.load(std::memory_order_relaxed);
+        assert(count > 0 && first + count <= block_count_);
+        out.bytes({reinterpret_cast<const char*>(chunk.data()), count * sizeof(block)});
+    }
+    return out.good();
+}
+
+split_block split_block::load(state_decoder& in, std::size_t block_count) {
+    split_block read{page_memory{block_count * sizeof(block)}, block_count};
+    assert(read.bytes() == block_count * sizeof(block));
+    // Nobody else knows this filter yet, so its words need not be written one by one.
+    in.bytes(static_cast<char*>(read.memory_.data()), read.bytes());
+    return read;
+}
+
 namespace {
 
 /// Below this the chain grows to four times its capacity, to have few segments; above, to twice, to waste no memory.

@@ -1,11 +1,10 @@
-#include "filter/split_block.hpp"
+#include "filter/admitted_set.hpp"
 
 #include <atomic>
 #include <cmath>
 #include <thread>
 #include <vector>
 
-#include "filter/sizing.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 #include "support/near.hpp"
