@@ -11,7 +11,6 @@
 
 #include "admin/asked_series.hpp"
 #include "http/query.hpp"
-#include "limit/group_key.hpp"
 #include "limit/rules.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"

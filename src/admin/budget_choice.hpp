@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "limit/budget_name.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "admin/json_text.hpp"
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "series/label.hpp"
 

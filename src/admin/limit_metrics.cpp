@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "admin/by_demand.hpp"
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "limit/figures.hpp"
 
 namespace seriesgate {

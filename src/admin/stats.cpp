@@ -12,7 +12,7 @@
 #include "admin/by_demand.hpp"
 #include "admin/delivery.hpp"
 #include "admin/json_text.hpp"
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "limit/figures.hpp"
 
 namespace seriesgate {

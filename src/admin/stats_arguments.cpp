@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "http/query.hpp"
-#include "limit/group_key.hpp"
 #include "limit/rules.hpp"
 #include "series/label.hpp"
 

@@ -8,7 +8,7 @@
 #include "admin/by_demand.hpp"
 #include "admin/html_text.hpp"
 #include "admin/status_sections.hpp"
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 
 namespace seriesgate {
 namespace {

@@ -12,8 +12,8 @@
 #include "admin/delivery.hpp"
 #include "admin/html_text.hpp"
 #include "admin/status_sections.hpp"
-#include "limit/budget_text.hpp"
-#include "limit/limit_names.hpp"
+#include "limit/explain.hpp"
+#include "limit/rules.hpp"
 #include "talkers/remedy.hpp"
 
 namespace seriesgate {

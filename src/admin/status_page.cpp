@@ -9,7 +9,7 @@
 #include "admin/json_text.hpp"
 #include "admin/page_texts.hpp"
 #include "admin/status_sections.hpp"
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "admin/json_text.hpp"
 #include "config/suggested_yaml.hpp"
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 
 namespace seriesgate {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "admin/json_text.hpp"
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"
 #include "talkers/remedy.hpp"

@@ -8,8 +8,8 @@
 
 #include "demand/observed_demand.hpp"
 #include "ingest/noted_series.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
-#include "limit/window_sets.hpp"
 #include "log/log.hpp"
 #include "net/async_timer.hpp"
 

@@ -14,9 +14,8 @@
 #include "claim/known_counts.hpp"
 #include "claim/known_histograms.hpp"
 #include "claim/request_budgets.hpp"
-#include "limit/offered.hpp"
-#include "limit/told.hpp"
-#include "limit/undecided.hpp"
+#include "limit/lookup_result.hpp"
+#include "limit/verdict.hpp"
 
 namespace seriesgate {
 

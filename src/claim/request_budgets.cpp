@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/bytes.hpp"
-#include "limit/budget_book.hpp"
-#include "limit/group_key.hpp"
+#include "limit/budget_table.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "claim/claim.hpp"
-#include "limit/budget_rules.hpp"
+#include "limit/budget.hpp"
 #include "limit/rule_selections.hpp"
 #include "series/fingerprint.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -3,7 +3,7 @@
 
 #include "claim/claim.hpp"
 #include "claim/reserve.hpp"
-#include "limit/compiled_rules.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 

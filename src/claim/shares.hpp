@@ -11,8 +11,8 @@
 
 #include "claim/reserve.hpp"
 #include "core/synchronization.hpp"
-#include "limit/offered.hpp"
 #include "limit/rules.hpp"
+#include "limit/verdict.hpp"
 
 namespace seriesgate {
 

@@ -8,8 +8,7 @@
 #include "config/rule_values.hpp"
 #include "config/scalars.hpp"
 #include "config/wording.hpp"
-#include "limit/group_key.hpp"
-#include "limit/limit_names.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {

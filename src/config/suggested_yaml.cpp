@@ -9,7 +9,7 @@
 #include "config/variable_escape.hpp"
 #include "config/yaml_text.hpp"
 #include "core/text.hpp"
-#include "limit/limit_names.hpp"
+#include "limit/rules.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "limit/budget_name.hpp"
-#include "limit/ended_budgets.hpp"
+#include "limit/budget.hpp"
 #include "limit/rules.hpp"
 
 namespace seriesgate {

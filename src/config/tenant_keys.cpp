@@ -2,7 +2,7 @@
 #include "config/known_keys.hpp"
 #include "config/rule_keys.hpp"
 #include "config/rule_values.hpp"
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/state_stream.hpp"
-#include "limit/ended_demand.hpp"
+#include "limit/figures.hpp"
 #include "limit/window.hpp"
 
 namespace seriesgate {

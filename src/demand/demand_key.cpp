@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "limit/budget_name.hpp"
-#include "limit/ended_budgets.hpp"
+#include "limit/budget.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 

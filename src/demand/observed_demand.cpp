@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "limit/ended_demand.hpp"
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
 

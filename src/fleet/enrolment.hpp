@@ -10,7 +10,7 @@
 #include "claim/claim.hpp"
 #include "claim/count_offer.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "limit/compiled_rules.hpp"
+#include "limit/rules.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
 #include "system/clock.hpp"

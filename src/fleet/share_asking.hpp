@@ -8,7 +8,7 @@
 
 #include "claim/claim.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "limit/compiled_rules.hpp"
+#include "limit/rules.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
 

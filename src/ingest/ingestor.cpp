@@ -14,7 +14,7 @@
 #include "ingest/rejections.hpp"
 #include "ingest/tell_rest.hpp"
 #include "ingest/texts.hpp"
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 #include "limit/untold.hpp"
 #include "log/log.hpp"
 #include "net/async_timer.hpp"

@@ -11,7 +11,7 @@
 
 #include "core/bytes.hpp"
 #include "limit/limiter.hpp"
-#include "limit/offered.hpp"
+#include "limit/verdict.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "ingest/left_out.hpp"
 #include "ingest/texts.hpp"
-#include "limit/compiled_rules.hpp"
 #include "limit/limiter.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 
-#include "limit/budget_text.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <set>
 
-#include "limit/budget_text.hpp"
 #include "limit/explain.hpp"
 #include "plan/telling_labels.hpp"
 #include "series/label.hpp"

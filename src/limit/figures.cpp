@@ -4,11 +4,32 @@
 #include <string>
 #include <utility>
 
-#include "limit/budget_figures.hpp"
+#include "limit/budget.hpp"
+#include "limit/budget_table.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
 
 namespace seriesgate {
+namespace {
+
+budget_window_figures figures_of(const budget& counted) {
+    return {.series_max = counted.max(),
+            .series_current = counted.current(),
+            .series_reserved = counted.reserved(),
+            .series_refused = counted.refused_series(),
+            .refused_is_exact = counted.counts_refused_exactly()};
+}
+
+}  // namespace
+
+budget_figures figures_of(const budget_pair& pair) {
+    return {.name = {},
+            .mode = pair.mode,
+            .overridden = false,
+            .hourly = figures_of(pair.hourly),
+            .daily = figures_of(pair.daily)};
+}
+
 namespace {
 
 /// Budgets that are looked at under one hold of the lock: an estimate of what was refused takes up to a microsecond.
@@ -117,6 +138,20 @@ limiter_figures figures_of_windows(const series_limiter& limiter) {
     limiter_state& state = limiter.state();
     const auto held = state.counts.lock();
     return figures_of_windows(*held, state);
+}
+
+std::vector<ended_budget> take_ended(series_limiter& limiter) {
+    auto entries = limiter.state().counts.lock()->book.take_ended();
+    std::vector<ended_budget> named;
+    named.reserve(entries.size());
+    for (const ended_budgets::entry& each : entries) {
+        ended_budget made{.scope = each.scope, .name = {}, .hour = each.hour, .day = each.day};
+        const bool is_part = each.scope == demand_scope::tenant || each.scope == demand_scope::group;
+        if (is_part) made.name = name_of(*each.rules, each.role, each.key);
+        if (each.scope == demand_scope::limit) made.name.limit = each.rules->limits[each.role.limit].name;
+        named.push_back(std::move(made));
+    }
+    return named;
 }
 
 }  // namespace seriesgate

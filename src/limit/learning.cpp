@@ -6,10 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "limit/ledger.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/window_sets.hpp"
 #include "limit/windows.hpp"
 
 namespace seriesgate {

@@ -9,7 +9,7 @@
 
 #include "limit/admission.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/settlement.hpp"
+#include "limit/series_commit.hpp"
 #include "limit/untold.hpp"
 #include "limit/windows.hpp"
 

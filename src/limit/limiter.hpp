@@ -7,11 +7,8 @@
 #include <span>
 #include <string>
 
-#include "limit/limit_names.hpp"
-#include "limit/offered.hpp"
+#include "limit/lookup_result.hpp"
 #include "limit/rules.hpp"
-#include "limit/told.hpp"
-#include "limit/undecided.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "series/fingerprint.hpp"

@@ -5,7 +5,7 @@
 
 #include "core/bytes.hpp"
 #include "core/text.hpp"
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 #include "series/selector.hpp"
 
 namespace seriesgate {

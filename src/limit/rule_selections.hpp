@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "limit/compiled_rules.hpp"
+#include "limit/rules.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"
 

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "core/synchronization.hpp"
-#include "limit/offered.hpp"
-#include "limit/told.hpp"
-#include "limit/undecided.hpp"
+#include "limit/lookup_result.hpp"
+#include "limit/verdict.hpp"
 #include "limit/window.hpp"
 
 namespace seriesgate {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <mutex>
 
+#include "limit/commit_state.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/window_sets.hpp"
 
 namespace seriesgate {
 

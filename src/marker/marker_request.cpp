@@ -3,7 +3,7 @@
 #include <bit>
 #include <cassert>
 
-#include "limit/budget_text.hpp"
+#include "limit/explain.hpp"
 #include "wire/decompression.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/sample_records.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "limit/budget_text.hpp"
-#include "limit/limit_names.hpp"
+#include "limit/explain.hpp"
+#include "limit/rules.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

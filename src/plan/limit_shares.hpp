@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "limit/limit_names.hpp"
+#include "limit/rules.hpp"
 #include "plan/plan.hpp"
 
 namespace seriesgate {

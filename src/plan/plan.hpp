@@ -6,8 +6,7 @@
 #include <span>
 
 #include "core/bytes.hpp"
-#include "limit/limit_names.hpp"
-#include "limit/offered.hpp"
+#include "limit/rules.hpp"
 #include "limit/verdict.hpp"
 #include "plan/forwarding.hpp"
 #include "plan/plan_counts.hpp"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "limit/limit_names.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/state_stream.hpp"
 #include "core/synchronization.hpp"
 #include "filter/distinct_sketch.hpp"
-#include "limit/offered.hpp"
+#include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "series/fingerprint.hpp"
 #include "talkers/past_hours.hpp"

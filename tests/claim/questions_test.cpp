@@ -2,7 +2,7 @@
 #include "claim/questions.hpp"
 
 #include "claim/asking.hpp"
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

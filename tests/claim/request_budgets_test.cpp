@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "claim/asking.hpp"
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

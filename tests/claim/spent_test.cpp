@@ -2,7 +2,7 @@
 #include <map>
 
 #include "claim/asking.hpp"
-#include "limit/budget_book.hpp"
+#include "limit/budget_table.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "config/loading.hpp"
-#include "limit/group_key.hpp"
+#include "limit/rules.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

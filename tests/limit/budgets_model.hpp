@@ -4,9 +4,9 @@
 #include <map>
 #include <optional>
 
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/model_book.hpp"
-#include "limit/window_sets.hpp"
 
 namespace seriesgate::testing {
 

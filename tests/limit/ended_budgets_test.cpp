@@ -4,8 +4,8 @@
 #include <vector>
 #include "support/catch.hpp"
 
-#include "limit/ended_budgets.hpp"
-#include "limit/ended_demand.hpp"
+#include "limit/budget.hpp"
+#include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "limit/windows.hpp"

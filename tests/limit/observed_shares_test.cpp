@@ -1,4 +1,4 @@
-#include "limit/observed_shares.hpp"
+#include "limit/verdict.hpp"
 
 #include "support/catch.hpp"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "limit/commit_state.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/window_sets.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 

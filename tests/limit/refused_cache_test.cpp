@@ -1,4 +1,4 @@
-#include "limit/refused_cache.hpp"
+#include "limit/limiter_state.hpp"
 
 #include <atomic>
 #include <thread>

@@ -1,9 +1,9 @@
 #include "limit/rule_selections.hpp"
 
-#include "limit/budget_rules.hpp"
+#include "limit/budget.hpp"
 #include "limit/figures.hpp"
-#include "limit/group_key.hpp"
 #include "limit/labelled.hpp"
+#include "limit/rules.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -7,7 +7,7 @@
 
 #include "limit/labelled.hpp"
 #include "limit/limiter.hpp"
-#include "limit/told.hpp"
+#include "limit/verdict.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {

@@ -1,5 +1,5 @@
 // A gate of a fleet: what a store has told decides, whatever this gate has counted.
-#include "limit/told.hpp"
+#include "limit/verdict.hpp"
 
 #include "limit/told_gate.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "limit/settlement.hpp"
+#include "limit/series_commit.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "limit/budget.hpp"
-#include "limit/budget_rules.hpp"
-#include "limit/ended_budgets.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/window.hpp"
 #include "series/fingerprint.hpp"

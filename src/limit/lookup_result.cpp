@@ -1,11 +1,11 @@
-#include "limit/undecided.hpp"
+#include "limit/lookup_result.hpp"
 
 #include <cassert>
 #include <span>
 
 #include "core/bytes.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/offered.hpp"
+#include "limit/verdict.hpp"
 
 namespace seriesgate {
 

@@ -7,8 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "limit/offered.hpp"
-#include "limit/undecided.hpp"
+#include "limit/lookup_result.hpp"
 #include "limit/verdict.hpp"
 #include "limit/windows.hpp"
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "limit/observed_shares.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"

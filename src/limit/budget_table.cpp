@@ -1,11 +1,11 @@
-#include "limit/budget_book.hpp"
+#include "limit/budget_table.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
-#include "limit/budget_rules.hpp"
-#include "limit/group_key.hpp"
+#include "limit/budget.hpp"
+#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {
