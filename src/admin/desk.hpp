@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/async_event.hpp"
-#include "net/awaited.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

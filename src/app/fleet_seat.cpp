@@ -13,7 +13,7 @@
 #include "app/gate_name.hpp"
 #include "config/version.hpp"
 #include "log/log.hpp"
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 #include "series/fingerprint.hpp"
 #include "system/clock.hpp"
 

@@ -17,8 +17,7 @@
 #include "handover/takeover.hpp"
 #include "http/passing.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
-#include "net/awaited.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,7 @@
 #include "app/background_pace.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 

@@ -11,7 +11,7 @@
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {

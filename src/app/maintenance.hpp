@@ -8,7 +8,7 @@
 #include "core/synchronization.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
-#include "net/async_event.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 

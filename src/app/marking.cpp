@@ -5,8 +5,8 @@
 #include <chrono>
 #include <utility>
 
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
 
 namespace seriesgate {
 namespace {

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "fleet/fleet_shared.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

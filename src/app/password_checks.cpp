@@ -2,8 +2,7 @@
 
 #include <memory>
 
-#include "net/async_event.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 

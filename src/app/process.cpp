@@ -18,8 +18,8 @@
 #include "http/rejection_log.hpp"
 #include "ingest/tell_rest.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

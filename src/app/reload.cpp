@@ -16,7 +16,7 @@
 #include "config/ignored_labels.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

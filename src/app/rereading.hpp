@@ -8,8 +8,8 @@
 
 #include "core/synchronization.hpp"
 #include "net/asio.hpp"
-#include "net/async_event.hpp"
-#include "net/settled_file.hpp"
+#include "net/async.hpp"
+#include "net/watched_file.hpp"
 
 namespace seriesgate {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "http/delay_probe.hpp"
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 
 namespace seriesgate {
 namespace {

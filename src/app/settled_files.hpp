@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "net/settled_file.hpp"
+#include "net/watched_file.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

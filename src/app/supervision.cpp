@@ -10,7 +10,7 @@
 #include "app/running_workers.hpp"
 #include "core/text.hpp"
 #include "limit/limiter.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

@@ -10,7 +10,7 @@
 #include "limit/limiter.hpp"
 #include "limit/windows.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {

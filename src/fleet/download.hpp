@@ -11,7 +11,7 @@
 #include "fleet/set_reading.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "redis/redis_client.hpp"
 #include "system/clock.hpp"
 

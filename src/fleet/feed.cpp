@@ -6,7 +6,7 @@
 
 #include "fleet/feed_text.hpp"
 #include "limit/limiter.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {

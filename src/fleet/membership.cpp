@@ -9,7 +9,7 @@
 #include "fleet/store_fitness.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/random.hpp"
 
 namespace seriesgate {

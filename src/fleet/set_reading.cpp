@@ -13,8 +13,8 @@
 #include "fleet/fleet_shared.hpp"
 #include "fleet/set_dump.hpp"
 #include "fleet/store_keys.hpp"
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
 
 namespace seriesgate {
 namespace {

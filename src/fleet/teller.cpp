@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "limit/limiter.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {

@@ -9,7 +9,7 @@
 #include "fleet/fleet_shared.hpp"
 #include "limit/untold.hpp"
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "series/fingerprint.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "net/awaited.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 
 namespace seriesgate {

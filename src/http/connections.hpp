@@ -15,7 +15,7 @@
 
 #include "http/http_metrics.hpp"
 #include "net/socket.hpp"
-#include "net/tls.hpp"
+#include "net/tls_session.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {

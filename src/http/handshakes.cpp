@@ -12,10 +12,10 @@
 #include "http/passing.hpp"
 #include "http/sender_name.hpp"
 #include "log/log.hpp"
-#include "net/background.hpp"
-#include "net/message_reading.hpp"
+#include "net/event_loop.hpp"
+#include "net/http_messages.hpp"
 #include "net/timed_stream.hpp"
-#include "net/tls_error.hpp"
+#include "net/tls_session.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

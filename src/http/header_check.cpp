@@ -8,7 +8,7 @@
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
 #include "core/text.hpp"
-#include "net/header_meter.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 namespace {

@@ -11,7 +11,6 @@
 #include "http/request_head.hpp"
 #include "http/route_table.hpp"
 #include "net/http_fields.hpp"
-#include "net/transfer_coding.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

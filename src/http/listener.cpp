@@ -9,7 +9,7 @@
 #include "config/shown.hpp"
 #include "log/log.hpp"
 #include "log/sparse_log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "http/session.hpp"
 #include "log/log.hpp"
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 
 namespace seriesgate {
 namespace {

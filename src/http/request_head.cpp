@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "core/text.hpp"
-#include "net/transfer_coding.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 namespace {

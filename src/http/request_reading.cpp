@@ -13,7 +13,7 @@
 #include "config/units.hpp"
 #include "core/text.hpp"
 #include "http/header_check.hpp"
-#include "net/message_reading.hpp"
+#include "net/http_messages.hpp"
 
 namespace seriesgate {
 namespace {

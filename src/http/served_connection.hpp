@@ -6,7 +6,7 @@
 
 #include "http/leased_stream.hpp"
 #include "http/service.hpp"
-#include "net/message_reading.hpp"
+#include "net/http_messages.hpp"
 
 namespace seriesgate {
 

@@ -13,7 +13,7 @@
 #include "http/request_reading.hpp"
 #include "http/served_connection.hpp"
 #include "log/log.hpp"
-#include "net/message_writing.hpp"
+#include "net/http_messages.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

@@ -17,7 +17,7 @@
 #include "limit/rules.hpp"
 #include "limit/untold.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 #include "upstream/via.hpp"
 

@@ -15,7 +15,7 @@
 #include "log/sparse_log.hpp"
 #include "marker/marker_book.hpp"
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "upstream/store_client.hpp"
 
 namespace seriesgate {

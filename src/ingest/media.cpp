@@ -2,7 +2,7 @@
 
 #include "core/text.hpp"
 #include "http/reply.hpp"
-#include "net/field_text.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 namespace {

@@ -16,7 +16,7 @@
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
-#include "net/async_event.hpp"
+#include "net/async.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "talkers/refused_ring.hpp"

@@ -10,8 +10,8 @@
 #include "ingest/store_error_log.hpp"
 #include "ingest/store_texts.hpp"
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
 #include "upstream/headers.hpp"
 
 namespace seriesgate {

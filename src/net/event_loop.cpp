@@ -2,9 +2,78 @@
 
 #include <pthread.h>
 
-#include "net/background.hpp"
+#include <boost/asio/co_spawn.hpp>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "log/log.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto pause_after_failure = 1s;
+
+void log_failure(const char* failed, const std::exception_ptr& end) noexcept {
+    try {
+        std::rethrow_exception(end);
+    } catch (const std::exception& error) {
+        log::error(failed, {{"err", error.what()}});
+    } catch (...) {
+        log::error(failed);
+    }
+}
+
+net::awaitable<void> keep_going(std::function<net::awaitable<void>()> make, const char* failed) {
+    async_timer pause{co_await net::this_coro::executor};
+    for (;;) {
+        std::exception_ptr end;
+        try {
+            co_await make();
+        } catch (...) {
+            end = std::current_exception();
+        }
+        if (!end) co_return;
+        log_failure(failed, end);
+        pause.expires_after(pause_after_failure);
+        co_await pause.async_wait(no_throw);
+    }
+}
+
+}  // namespace
+
+void spawn(const net::any_io_executor& where, net::awaitable<void> task, const char* failed) {
+    net::co_spawn(where, std::move(task), [failed](const std::exception_ptr& end) {
+        if (end) log_failure(failed, end);
+    });
+}
+
+void spawn_lasting(const net::any_io_executor& where, std::function<net::awaitable<void>()> make, const char* failed) {
+    spawn(where, keep_going(std::move(make), failed), failed);
+}
+
+std::size_t poll_handlers(net::io_context& io) {
+    try {
+        return io.poll();
+    } catch (...) {
+        log_failure("a handler failed", std::current_exception());
+        return 1;
+    }
+}
+
+void run_handlers(net::io_context& io) {
+    for (;;) {
+        try {
+            io.run();
+            return;
+        } catch (...) {
+            log_failure("a handler failed", std::current_exception());
+        }
+    }
+}
 
 std::jthread start_thread(net::io_context& loop, const std::string& name) {
     std::jthread started{[&loop] { run_handlers(loop); }};

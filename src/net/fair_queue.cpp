@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 

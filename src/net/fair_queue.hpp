@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

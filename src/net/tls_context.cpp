@@ -9,9 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "net/openssl_context.hpp"
-#include "net/tls_failure.hpp"
-#include "net/tls_names.hpp"
+#include "net/openssl.hpp"
 
 namespace seriesgate {
 namespace {

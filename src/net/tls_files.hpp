@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/result.hpp"
-#include "net/settled_file.hpp"
 #include "net/tls_context.hpp"
+#include "net/watched_file.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
 #include "redis/server_answers.hpp"
 #include "system/clock.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "redis/redis_connector.hpp"
 #include "redis/redis_script.hpp"
 #include "redis/redis_shared.hpp"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "net/awaited.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

@@ -11,7 +11,7 @@
 #include "config/redis_config.hpp"
 #include "core/result.hpp"
 #include "net/asio.hpp"
-#include "net/resolver.hpp"
+#include "net/socket.hpp"
 #include "net/timed_stream.hpp"
 #include "redis/redis_pipeline.hpp"
 #include "redis/redis_shared.hpp"

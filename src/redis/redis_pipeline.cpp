@@ -4,8 +4,8 @@
 #include <boost/asio/write.hpp>
 #include <utility>
 
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
 #include "redis/command_text.hpp"
 
 namespace seriesgate {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "net/timed_stream.hpp"
 #include "redis/redis_reply.hpp"
 #include "redis/reply_reader.hpp"

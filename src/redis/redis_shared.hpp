@@ -7,9 +7,9 @@
 
 #include "config/redis_config.hpp"
 #include "core/synchronization.hpp"
-#include "net/secret_file.hpp"
-#include "net/tls.hpp"
 #include "net/tls_files.hpp"
+#include "net/tls_session.hpp"
+#include "net/watched_file.hpp"
 #include "redis/redis_error.hpp"
 #include "redis/redis_metrics.hpp"
 

@@ -15,11 +15,10 @@
 
 #include "config/version.hpp"
 #include "core/bytes.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "net/http_fields.hpp"
-#include "net/secret_file.hpp"
-#include "net/text_file.hpp"
-#include "net/tls.hpp"
+#include "net/tls_session.hpp"
+#include "net/watched_file.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate::top {

@@ -9,7 +9,6 @@
 
 #include "core/result.hpp"
 #include "net/asio.hpp"
-#include "net/resolver.hpp"
 #include "net/socket.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_context.hpp"

@@ -5,7 +5,7 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "top/client.hpp"
 #include "top/frame.hpp"
 #include "top/keys.hpp"

@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "net/resolver.hpp"
 #include "net/socket.hpp"
 #include "system/clock.hpp"
 

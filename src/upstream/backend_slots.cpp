@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {

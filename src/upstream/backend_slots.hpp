@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "net/asio.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 #include "upstream/load_balancer.hpp"
 #include "upstream/shared_store.hpp"

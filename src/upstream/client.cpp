@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "log/log.hpp"
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "system/clock.hpp"
 #include "upstream/exchange.hpp"
 #include "upstream/message.hpp"

@@ -6,7 +6,7 @@
 
 #include "core/result.hpp"
 #include "net/asio.hpp"
-#include "net/resolver.hpp"
+#include "net/socket.hpp"
 #include "upstream/address_list.hpp"
 #include "upstream/address_order.hpp"
 #include "upstream/pool.hpp"

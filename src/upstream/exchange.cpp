@@ -8,10 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "net/message_reading.hpp"
-#include "net/message_writing.hpp"
-#include "net/tls_error.hpp"
-#include "net/transfer_coding.hpp"
+#include "net/http_fields.hpp"
+#include "net/http_messages.hpp"
+#include "net/tls_session.hpp"
 
 namespace seriesgate {
 namespace {

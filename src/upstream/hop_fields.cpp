@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/text.hpp"
-#include "net/field_text.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 namespace {

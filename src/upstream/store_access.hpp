@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "net/tls.hpp"
 #include "net/tls_files.hpp"
+#include "net/tls_session.hpp"
 #include "upstream/store_credentials.hpp"
 
 namespace seriesgate {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "log/log.hpp"
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 #include "upstream/message.hpp"
 
 namespace seriesgate {

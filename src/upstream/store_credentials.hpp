@@ -11,7 +11,7 @@
 #include "config/config.hpp"
 #include "core/synchronization.hpp"
 #include "net/http_fields.hpp"
-#include "net/secret_file.hpp"
+#include "net/watched_file.hpp"
 
 namespace seriesgate {
 

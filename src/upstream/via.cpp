@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/text.hpp"
-#include "net/field_text.hpp"
+#include "net/http_fields.hpp"
 #include "system/random.hpp"
 
 namespace seriesgate {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "limit/offering.hpp"
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

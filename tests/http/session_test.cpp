@@ -10,7 +10,7 @@
 #include "http/idle_connections.hpp"
 #include "http/passing.hpp"
 #include "log/log.hpp"
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <tuple>
 
-#include "net/async_event.hpp"
+#include "net/async.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_files.hpp"
 #include "net/tls_pair.hpp"

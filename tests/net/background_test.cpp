@@ -1,4 +1,4 @@
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 
 #include <boost/asio/post.hpp>
 #include <chrono>

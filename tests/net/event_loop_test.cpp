@@ -6,8 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "net/async_event.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
 

@@ -1,10 +1,9 @@
-#include "net/header_meter.hpp"
+#include "net/http_fields.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "net/field_text.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

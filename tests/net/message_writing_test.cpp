@@ -1,4 +1,4 @@
-#include "net/message_writing.hpp"
+#include "net/http_messages.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "net/transfer_coding.hpp"
+#include "net/http_fields.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 

@@ -1,4 +1,4 @@
-#include "net/secret_file.hpp"
+#include "net/watched_file.hpp"
 
 #include <sys/stat.h>
 

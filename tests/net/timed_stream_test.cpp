@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "net/resolver.hpp"
+#include "net/socket.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 

@@ -5,9 +5,8 @@
 #include <array>
 #include <list>
 
-#include "net/openssl_pointers.hpp"
+#include "net/openssl.hpp"
 #include "net/timed_stream.hpp"
-#include "net/tls_failure.hpp"
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "net/certificate.hpp"
-#include "net/tls.hpp"
+#include "net/tls_session.hpp"
 
 namespace seriesgate::testing {
 

@@ -1,12 +1,12 @@
-#include "net/tls.hpp"
+#include "net/tls_session.hpp"
 
 #include <openssl/ssl.h>
 
 #include <string>
 #include <vector>
 
+#include "net/openssl.hpp"
 #include "net/tls_pair.hpp"
-#include "net/tls_tickets.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

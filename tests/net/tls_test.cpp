@@ -1,4 +1,4 @@
-#include "net/tls.hpp"
+#include "net/tls_session.hpp"
 
 #include <array>
 #include <boost/asio/read.hpp>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "net/timed_stream.hpp"
-#include "net/tls_error.hpp"
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"

@@ -11,8 +11,8 @@
 
 #include "core/bytes.hpp"
 #include "ingest/requests.hpp"
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
 #include "simulation/simulation.hpp"
 
 namespace seriesgate::testing {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/text.hpp"
-#include "net/async_timer.hpp"
-#include "net/background.hpp"
-#include "net/field_text.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
+#include "net/http_fields.hpp"
 #include "net/socket.hpp"
 #include "wire/splice.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "net/async_timer.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 
 namespace seriesgate::testing {

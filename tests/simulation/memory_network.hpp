@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "net/transport.hpp"
+#include "net/socket.hpp"
 
 namespace seriesgate::testing {
 

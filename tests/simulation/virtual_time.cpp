@@ -11,7 +11,7 @@
 #include <map>
 #include <set>
 
-#include "net/background.hpp"
+#include "net/event_loop.hpp"
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <utility>
 
-#include "net/background.hpp"
 #include "net/event_loop.hpp"
 
 namespace seriesgate::testing {

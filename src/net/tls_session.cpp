@@ -1,20 +1,20 @@
-#include "net/tls.hpp"
+#include "net/tls_session.hpp"
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
+#include <boost/system/error_category.hpp>
 #include <boost/system/system_error.hpp>
 #include <cassert>
 #include <cstring>
 #include <limits>
 #include <new>
+#include <string>
 #include <utility>
 
-#include "net/openssl_context.hpp"
-#include "net/tls_failure.hpp"
-#include "net/tls_names.hpp"
+#include "net/openssl.hpp"
 
 namespace seriesgate {
 namespace {
@@ -328,6 +328,22 @@ std::string tls_session::peer_identity() const {
 
 bool tls_session::is_resumed() const noexcept {
     return SSL_session_reused(state_->ssl.get()) != 0;
+}
+
+namespace {
+
+struct tls_category final : boost::system::error_category {
+    const char* name() const noexcept override { return "tls"; }
+    std::string message(int of) const override {
+        return static_cast<tls_error>(of) == tls_error::truncated ? "TLS was cut off" : "TLS did not come about";
+    }
+};
+
+}  // namespace
+
+error_code make_error_code(tls_error from) noexcept {
+    static const tls_category category;
+    return {static_cast<int>(from), category};
 }
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// TLS of one connection, apart from its socket: bytes in, bytes out. OpenSSL's headers stay out of here.
+/// How TLS ends, apart from how its socket does.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -7,11 +7,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "net/asio.hpp"
 #include "net/tls_context.hpp"
 
 namespace seriesgate {
+
+// --- TLS of one connection, apart from its socket: bytes in, bytes out. OpenSSL's headers stay out of here.
 
 /// What came of one step.
 enum class tls_step : std::uint8_t {
@@ -86,4 +89,15 @@ class tls_session {
     std::unique_ptr<state> state_;
 };
 
+enum class tls_error : std::uint8_t {
+    failed = 1,  ///< the peer, or we, did not agree: tls_session::failure() says why
+    truncated,   ///< the connection ended, and the peer had not said that it would
+};
+
+/// For error_code's own use of the enumerators.
+[[nodiscard]] error_code make_error_code(tls_error from) noexcept;
+
 }  // namespace seriesgate
+
+template <>
+struct boost::system::is_error_code_enum<seriesgate::tls_error> : std::true_type {};

@@ -1,4 +1,4 @@
-#include "net/tls_layer.hpp"
+#include "net/timed_stream.hpp"
 
 #include <array>
 #include <boost/asio/error.hpp>
@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "net/tls_error.hpp"
+#include "net/tls_session.hpp"
 
 namespace seriesgate {
 

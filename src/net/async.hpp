@@ -1,0 +1,169 @@
+/// A handler of any type behind one pointer, so that what is given it can be compiled apart. Asio has one from 1.82 on.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "net/asio.hpp"
+#include "system/clock.hpp"
+
+// Asio's timers by the process' own clock.
+
+/// What Asio's event loop sleeps for until a timer is due: the whole of it, or what a test that owns the time says.
+template <>
+struct boost::asio::wait_traits<seriesgate::monotonic_clock> {
+    using clock = seriesgate::monotonic_clock;
+
+    static clock::duration to_wait_duration(const clock::duration& until) {
+        if (const auto* const owned = seriesgate::virtual_clock::installed()) [[unlikely]]
+            return owned->wait_for(until);
+        return until;
+    }
+    static clock::duration to_wait_duration(const clock::time_point& at) { return to_wait_duration(at - clock::now()); }
+};
+
+namespace seriesgate {
+
+/// Waits on a coroutine's behalf. Every timer of the process is one of these.
+using async_timer = net::basic_waitable_timer<monotonic_clock>;
+
+// --- Wakes a coroutine from any thread.
+
+/// One coroutine waits, any thread notifies. A notification that comes while nobody waits ends the next wait at once.
+/// A wait may end without one, so the coroutine looks again at what it waits for. The event must go before its event
+/// loop: the waiting coroutine owns it, and others have a std::weak_ptr.
+class async_event : public std::enable_shared_from_this<async_event> {
+    net::any_io_executor loop_;
+    async_timer timer_;
+    std::atomic<bool> notified_{false};
+
+  public:
+    /// For std::make_shared: a notification on its way keeps it alive.
+    explicit async_event(net::any_io_executor loop) : loop_(std::move(loop)), timer_(loop_) {}
+    async_event(const async_event&) = delete;
+    async_event& operator=(const async_event&) = delete;
+
+    /// Without memory it does nothing; the coroutine then looks when its wait ends. Threads: any.
+    void notify() noexcept {
+        if (notified_.exchange(true)) return;
+        try {
+            net::post(loop_, [self = shared_from_this()] { self->timer_.cancel(); });
+        } catch (const std::exception&) {
+            notified_ = false;
+        }
+    }
+
+    /// Waits for a notification, or until then. Threads: the loop's.
+    net::awaitable<void> wait_until(monotonic_clock::time_point limit) {
+        timer_.expires_at(limit);
+        // notify() cancels through the loop, so after the wait has begun.
+        if (!notified_.load()) co_await timer_.async_wait(no_throw);
+        notified_ = false;
+    }
+    /// The same, or for a second: a notification may have found no memory.
+    net::awaitable<void> wait() { return wait_until(monotonic_clock::now() + std::chrono::seconds{1}); }
+};
+
+// --- A value that another thread makes while a coroutine waits for it.
+
+/// Made and waited for by one coroutine on its worker's thread; given once, or never, from any other.
+template <class T>
+class awaited {
+    /// Touched by the worker's thread alone.
+    struct state {
+        async_timer clock;
+        std::optional<T> value;
+    };
+
+    net::io_context* io_;
+    std::shared_ptr<state> state_;
+
+  public:
+    /// The way for the value. Does nothing if nobody waits any more. Threads: any, one at a time.
+    /// The io_context must not go while values are being given: join those threads first.
+    class giver {
+        net::io_context* io_;
+        std::weak_ptr<state> state_;
+
+      public:
+        giver(net::io_context* io, std::weak_ptr<state> to) : io_(io), state_(std::move(to)) {}
+
+        void operator()(T value) const {
+            auto waiting = state_.lock();
+            if (!waiting) return;
+            net::post(*io_, [waiting = std::move(waiting), value = std::move(value)]() mutable {
+                waiting->value = std::move(value);
+                waiting->clock.cancel();
+            });
+        }
+    };
+
+    explicit awaited(net::io_context& io)
+        : io_(&io), state_(std::make_shared<state>(state{async_timer{io}, std::nullopt})) {}
+
+    [[nodiscard]] giver to_give() const { return {io_, state_}; }
+
+    /// @return nothing if it has not come in time.
+    net::awaitable<std::optional<T>> wait(std::chrono::steady_clock::duration limit) {
+        // The value comes through the io_context, so not between these two lines.
+        state_->clock.expires_after(limit);
+        if (!state_->value) co_await state_->clock.async_wait(no_throw);
+        co_return std::move(state_->value);
+    }
+};
+
+/// Takes the outcome of a read or a write, or that of an operation without a count, whose handler takes none. Called
+/// once, or never. Copies are the same handler: who starts what may throw keeps one. Threads: the handler's executor.
+class erased_handler {
+    struct held {
+        virtual ~held() = default;
+        virtual void complete(error_code error, std::size_t bytes) = 0;
+    };
+
+    // What takes any arguments, as as_tuple does, cannot be asked which it takes.
+    template <class Handler, bool has_count>
+    struct held_as final : held {
+        Handler handler;
+        net::any_io_executor otherwise;
+
+        held_as(Handler given, net::any_io_executor executor)
+            : handler(std::move(given)), otherwise(std::move(executor)) {}
+        void complete(error_code error, std::size_t bytes) override {
+            const auto where = net::get_associated_executor(handler, otherwise);
+            if constexpr (has_count)
+                net::dispatch(where, net::append(std::move(handler), error, bytes));
+            else
+                net::dispatch(where, net::append(std::move(handler), error));
+        }
+    };
+
+    std::shared_ptr<held> held_;
+
+  public:
+    /// @param executor for a handler that has none of its own.
+    template <class Handler>
+    erased_handler(Handler handler, net::any_io_executor executor)
+        : held_(std::make_shared<held_as<Handler, true>>(std::move(handler), std::move(executor))) {}
+
+    struct no_count {};
+    template <class Handler>
+    erased_handler(Handler handler, net::any_io_executor executor, no_count)
+        : held_(std::make_shared<held_as<Handler, false>>(std::move(handler), std::move(executor))) {}
+
+    void operator()(error_code error, std::size_t bytes) {
+        const std::shared_ptr<held> called = std::move(held_);
+        called->complete(error, bytes);
+    }
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,148 @@
+#include "net/watched_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "log/log.hpp"
+#include "system/clock.hpp"
+
+namespace seriesgate {
+namespace {
+
+using clock = wall_clock;
+
+/// Files' times go in steps, of a kernel's tick or, on some file systems, of up to two seconds.
+constexpr std::chrono::seconds step_of_times{2};
+
+class open_file {
+    int descriptor_;
+
+  public:
+    /// Does not wait for what is a pipe.
+    explicit open_file(const std::string& path)
+        : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+    open_file(const open_file&) = delete;
+    open_file& operator=(const open_file&) = delete;
+    ~open_file() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+
+    /// What about() says without an error.
+    [[nodiscard]] bool about(struct stat& into) const { return descriptor_ >= 0 && ::fstat(descriptor_, &into) == 0; }
+    /// @return false with errno
+    [[nodiscard]] bool read(std::string& into) const {
+        std::size_t size = 0;
+        into.resize(text_file::bytes_max + 1);
+        while (size < into.size()) {
+            const ssize_t got = ::read(descriptor_, into.data() + size, into.size() - size);
+            if (got < 0 && errno != EINTR) return false;
+            if (got == 0) break;
+            size += got < 0 ? 0 : static_cast<std::size_t>(got);
+        }
+        into.resize(size);
+        return true;
+    }
+};
+
+/// Of its inode: no program can set that one.
+clock::time_point time_of_change(const struct stat& about) {
+    const auto since = std::chrono::seconds{about.st_ctim.tv_sec} + std::chrono::nanoseconds{about.st_ctim.tv_nsec};
+    return clock::time_point{std::chrono::duration_cast<clock::time_point::duration>(since)};
+}
+
+}  // namespace
+
+result<bool, std::string> text_file::refresh() {
+    const auto unreadable = [this] { return "cannot read " + path_ + ": " + std::generic_category().message(errno); };
+    const open_file file{path_};
+    struct stat about {};
+    if (!file.about(about)) return unreadable();
+    if (!S_ISREG(about.st_mode)) return "cannot read " + path_ + ": not a file";
+    const stamp now{.device = about.st_dev,
+                    .inode = about.st_ino,
+                    .bytes = static_cast<std::uint64_t>(about.st_size),
+                    .changed = time_of_change(about)};
+    if (read_ == now) return false;
+    const bool reliable = now.changed + step_of_times < clock::now();
+    std::string text;
+    if (!file.read(text)) return unreadable();
+    if (text.size() > bytes_max) return path_ + " is too large";
+    read_ = reliable ? std::optional{now} : std::nullopt;
+    return std::exchange(text_, std::move(text)) != text_;
+}
+
+const std::string& settled_file::load() {
+    const auto found = file_.refresh();
+    last_fault_ = fault_ = found ? std::string{} : found.error();
+    if (found) text_ = file_.text();
+    return fault_;
+}
+
+bool settled_file::refresh(const file_look& look) {
+    const auto found = file_.refresh();
+    if (found && *found) changed_ = look.now;
+    std::string fault = found ? std::string{} : found.error();
+    if (fault != last_fault_) changed_ = look.now;
+    last_fault_ = fault;
+    if (!changed_ || (!look.are_whole && look.now - *changed_ < settling)) return false;
+    const bool is_new = fault != fault_ || (found && file_.text() != text_);
+    if (found) text_ = file_.text();
+    fault_ = std::move(fault);
+    changed_.reset();
+    return is_new;
+}
+
+namespace {
+
+std::string_view without_line_end(std::string_view text) noexcept {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return text;
+}
+
+std::string wrong_with(std::string_view line) {
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (line.empty()) return "is empty";
+    if (line.size() > secret_file::bytes_max) return "holds more than 8 KiB";
+    if (std::ranges::any_of(line, is_control)) return "holds more than one line, or control characters";
+    return "";
+}
+
+}  // namespace
+
+secret_file::secret_file(std::string key, std::string path) : key_(std::move(key)), file_(std::move(path)) {
+    file_.load();
+    if (const std::string fault = fault_of_file(); !fault.empty()) throw std::runtime_error(key_ + ": " + fault);
+    secret_ = secret_text{without_line_end(file_.text())};
+}
+
+std::string secret_file::fault_of_file() const {
+    if (!file_.fault().empty()) return file_.fault();
+    const std::string wrong = wrong_with(without_line_end(file_.text()));
+    return wrong.empty() ? "" : file_.path() + " " + wrong;
+}
+
+bool secret_file::refresh(const file_look& look) {
+    is_untaken_ = file_.refresh(look) || is_untaken_;
+    if (!is_untaken_) return false;
+    std::string fault = fault_of_file();
+    const bool is_new = fault.empty() && without_line_end(file_.text()) != secret_.reveal();
+    if (is_new) secret_ = secret_text{without_line_end(file_.text())};
+    is_untaken_ = false;
+    if (!fault.empty() && fault != fault_)
+        log::warn("a secret file cannot be used, what it held before is kept", {{"key", key_}, {"err", fault}});
+    if (is_new || (fault.empty() && !fault_.empty()))
+        log::info("a secret file was read", {{"key", key_}, {"file", file_.path()}});
+    fault_ = std::move(fault);
+    return is_new;
+}
+
+}  // namespace seriesgate
