@@ -5,7 +5,7 @@
 
 #include "app/serving.hpp"
 #include "log/log.hpp"
-#include "upstream/pool.hpp"
+#include "upstream/client.hpp"
 #include "upstream/shared_store.hpp"
 
 namespace seriesgate {

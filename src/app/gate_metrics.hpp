@@ -11,7 +11,7 @@
 #include "http/http_metrics.hpp"
 #include "ingest/ingest_metrics.hpp"
 #include "ingest/marker_metrics.hpp"
-#include "upstream/upstream_metrics.hpp"
+#include "upstream/upstream_health.hpp"
 
 namespace seriesgate {
 

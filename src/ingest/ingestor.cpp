@@ -19,7 +19,7 @@
 #include "log/log.hpp"
 #include "net/async.hpp"
 #include "system/clock.hpp"
-#include "upstream/via.hpp"
+#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {

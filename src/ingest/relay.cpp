@@ -13,7 +13,7 @@
 #include "ingest/store_texts.hpp"
 #include "log/log.hpp"
 #include "system/clock.hpp"
-#include "upstream/headers.hpp"
+#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {

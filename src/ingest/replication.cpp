@@ -12,7 +12,7 @@
 #include "log/log.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"
-#include "upstream/headers.hpp"
+#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {

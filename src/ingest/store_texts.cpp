@@ -8,7 +8,7 @@
 
 #include "config/units.hpp"
 #include "core/text.hpp"
-#include "upstream/headers.hpp"
+#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,7 +8,7 @@
 #include "http/reply.hpp"
 #include "upstream/request.hpp"
 #include "upstream/store_access.hpp"
-#include "upstream/upstream_error.hpp"
+#include "upstream/upstream_health.hpp"
 
 namespace seriesgate {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "metrics/exposition.hpp"
-#include "upstream/backend_metrics.hpp"
+#include "upstream/shared_store.hpp"
 
 namespace seriesgate {
 

@@ -10,7 +10,7 @@
 #include "ingest/lost_log.hpp"
 #include "metrics/counters.hpp"
 #include "upstream/shared_store.hpp"
-#include "upstream/upstream_metrics.hpp"
+#include "upstream/upstream_health.hpp"
 
 namespace seriesgate {
 

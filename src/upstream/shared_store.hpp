@@ -7,16 +7,14 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/config.hpp"
 #include "log/sparse_log.hpp"
 #include "metrics/counters.hpp"
 #include "upstream/circuit_breaker.hpp"
-#include "upstream/name_health.hpp"
 #include "upstream/store_access.hpp"
-#include "upstream/upstream_error.hpp"
 #include "upstream/upstream_health.hpp"
-#include "upstream/upstream_metrics.hpp"
 
 namespace seriesgate {
 
@@ -70,5 +68,12 @@ struct shared_store {
 /// each backend: a backend that is slow takes nothing from the others, and nobody has to ask another thread for a
 /// connection.
 [[nodiscard]] std::size_t share_of_connections(const upstream_config& of, std::size_t workers);
+
+// --- Families about the backends of all stores.
+
+class exposition;
+struct shared_store;
+
+void write_backends(exposition& out, const std::vector<const shared_store*>& stores);
 
 }  // namespace seriesgate

@@ -6,7 +6,7 @@
 
 #include "log/log.hpp"
 #include "net/event_loop.hpp"
-#include "upstream/message.hpp"
+#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {

@@ -1,8 +1,65 @@
 #include "upstream/upstream_health.hpp"
 
+#include <array>
+#include <boost/asio/error.hpp>
+#include <boost/beast/core/error.hpp>
 #include <cassert>
+#include <cstddef>
+#include <utility>
+
+#include "metrics/exposition.hpp"
 
 namespace seriesgate {
+namespace {
+
+/// In the order of the enumerators.
+constexpr std::array<std::string_view, static_cast<std::size_t>(upstream_error_reason::count_)> reason_names{
+    "dns", "connection_refused", "connect_timeout", "no_route", "connect_failed", "connection_lost",
+    "tls", "invalid_answer",     "timeout",         "busy",     "unauthorized"};
+
+}  // namespace
+
+std::string_view name_of(upstream_error_reason reason) noexcept {
+    assert(reason < upstream_error_reason::count_);
+    return reason_names[static_cast<std::size_t>(reason)];
+}
+
+upstream_error_reason reason_of_connect(error_code error) noexcept {
+    if (error == net::error::connection_refused) return upstream_error_reason::connection_refused;
+    if (error == boost::beast::error::timeout || error == net::error::timed_out)
+        return upstream_error_reason::connect_timeout;
+    // Accepted, and reset before we have looked: it depends on the moment whether connect() or the first write says so.
+    if (error == net::error::connection_reset) return upstream_error_reason::connection_lost;
+    const bool is_without_route = error == net::error::host_unreachable || error == net::error::network_unreachable ||
+                                  error == net::error::network_down;
+    return is_without_route ? upstream_error_reason::no_route : upstream_error_reason::connect_failed;
+}
+
+namespace {
+
+/// What stores and proxies answer with. All that means lost data is among them: what begins at its first burst is no
+/// increase to an alert.
+constexpr std::array usual_codes{200u, 202u, 204u, 300u, 301u, 302u, 303u, 304u, 305u, 307u, 308u, 400u,
+                                 401u, 402u, 403u, 404u, 405u, 406u, 407u, 408u, 409u, 410u, 411u, 412u,
+                                 413u, 414u, 415u, 416u, 417u, 418u, 421u, 422u, 423u, 424u, 425u, 426u,
+                                 428u, 429u, 431u, 451u, 499u, 500u, 501u, 502u, 503u, 504u, 507u, 508u};
+
+}  // namespace
+
+void write(exposition& out, const upstream_metrics& metrics) {
+    write_counters(out, "seriesgate_upstream_errors_total",
+                   "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
+                   metrics.upstream_errors);
+    write_status_counters(out, "seriesgate_upstream_responses_total",
+                          "Answers of the upstream to data, by HTTP status code.", metrics.upstream_responses,
+                          usual_codes);
+    write_histogram(out, "seriesgate_upstream_request_duration_seconds",
+                    "Time from sending a request upstream to having read the answer, failures included.",
+                    metrics.upstream_request_duration);
+    write_counter(out, "seriesgate_upstream_sent_bytes_total", "Bytes of request bodies sent upstream, compressed.",
+                  metrics.upstream_sent_bytes);
+}
+
 namespace {
 
 std::chrono::milliseconds since(upstream_health::clock::time_point begin, upstream_health::clock::time_point now) {
@@ -40,6 +97,26 @@ std::optional<upstream_health::outage> upstream_health::answered(clock::time_poi
     const bool is_end = is_failing_.exchange(false);
     if (!is_end || !held->told) return std::nullopt;
     return outage{.lasted = since(held->since, now), .requests = held->requests};
+}
+
+std::optional<name_health::news> name_health::looked_up(error_code error, clock::time_point now) {
+    const auto held = state_.lock();
+    const auto lasted = [&] { return std::chrono::duration_cast<std::chrono::milliseconds>(now - held->since); };
+    const bool was_well = held->fault.empty();
+    if (!error) {
+        held->fault.clear();
+        if (was_well || !std::exchange(held->told, false)) return std::nullopt;
+        return news{.resolves = true, .lasted = lasted()};
+    }
+    if (was_well) held->since = now;
+    held->fault = error.message();
+    if (!held->line.count(1, now)) return std::nullopt;
+    held->told = true;
+    return news{.resolves = false, .lasted = lasted()};
+}
+
+std::string name_health::fault() {
+    return state_.lock()->fault;
 }
 
 }  // namespace seriesgate

@@ -7,13 +7,61 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/synchronization.hpp"
 #include "log/sparse_log.hpp"
+#include "metrics/counters.hpp"
+#include "net/asio.hpp"
 #include "system/clock.hpp"
-#include "upstream/upstream_error.hpp"
 
 namespace seriesgate {
+
+// --- Why there is no answer of the upstream that could be passed on.
+
+enum class upstream_error_reason : std::uint8_t {
+    dns,                 ///< 502: its name does not resolve
+    connection_refused,  ///< 502: nobody listens there
+    connect_timeout,     ///< 502: nobody answered when we tried to connect
+    no_route,            ///< 502: no way to its host or network
+    connect_failed,      ///< 502: another error of the system's while connecting
+    connection_lost,     ///< 502: connected, but closed or reset before the end of an answer
+    tls,                 ///< 502: connected, but TLS did not come about
+    invalid_answer,      ///< 502: not HTTP, or nothing that could be passed on
+    timeout,             ///< 504: no full answer within upstream.timeout
+    busy,                ///< 503: no connection to be had within that: upstream.maxConnections are in use
+    unauthorized,        ///< 503: it answers 401 or 403, to credentials of ours
+    count_
+};
+/// The value of the label `reason`.
+std::string_view name_of(upstream_error_reason reason) noexcept;
+
+struct upstream_error {
+    upstream_error_reason reason;
+    std::string text;       ///< one line, with what the system says: `connecting to 127.0.0.1:8428: Connection refused`
+    std::string backend{};  ///< the address of the store whose fault it is, as logs and metrics call it
+    /// It is certain that the store has not worked on the request, so that it can be sent to another address.
+    bool untouched = false;
+};
+
+/// What a connect that failed means.
+upstream_error_reason reason_of_connect(error_code error) noexcept;
+
+// --- What is counted about the way to the store.
+
+class exposition;
+
+/// Of each request that takes data to the store, either its answer is counted or the error in its place. Threads: any.
+struct upstream_metrics {
+    counter_by<upstream_error_reason> upstream_errors;
+    counter_by_status upstream_responses;                      ///< the store's own answers to data
+    alignas(64) duration_histogram upstream_request_duration;  ///< request sent to answer read; failures included
+    counter upstream_sent_bytes;                               ///< request bodies sent upstream, compressed
+};
+
+/// Its families.
+void write(exposition& out, const upstream_metrics& metrics);
 
 /// Tells when a line of the log is due about requests that got no answer, and about the end of that: once, and not once
 /// a worker. Of an end is told only if its beginning was.
@@ -50,6 +98,41 @@ class upstream_health {
     /// A request got one.
     /// @return the outage that it ends, if that is to be told of.
     std::optional<outage> answered(clock::time_point now = clock::now());
+};
+
+// --- Whether a name resolves, as all workers see it.
+
+/// Tells when a line of the log is due about a name that does not resolve: once, and not once a worker. Of an end is
+/// told only if its beginning was. Threads: any.
+class name_health {
+  public:
+    using clock = monotonic_clock;
+
+    /// What there is to say of a lookup.
+    struct news {
+        bool resolves = false;
+        std::chrono::milliseconds lasted{};  ///< since it did not
+    };
+
+    /// Lookups are tried every second.
+    static constexpr auto interval = std::chrono::minutes{1};
+
+  private:
+    struct state {
+        std::string fault;  // empty while it resolves
+        clock::time_point since;
+        bool told = false;
+        sparse_log line{interval};
+    };
+    guarded<state> state_;
+
+  public:
+    /// The name has been looked up.
+    /// @return what there is to say of it, if anything.
+    std::optional<news> looked_up(error_code error, clock::time_point now = clock::now());
+
+    /// Why the name does not resolve; empty if it does, or nobody knows yet.
+    std::string fault();
 };
 
 }  // namespace seriesgate

@@ -12,7 +12,7 @@
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
 #include "support/catch.hpp"
-#include "upstream/via.hpp"
+#include "upstream/request.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

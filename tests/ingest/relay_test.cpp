@@ -5,7 +5,7 @@
 #include "ingest/ingest_parts.hpp"
 #include "ingest/requests.hpp"
 #include "support/catch.hpp"
-#include "upstream/headers.hpp"
+#include "upstream/request.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

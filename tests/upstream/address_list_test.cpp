@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "support/catch.hpp"
-#include "upstream/address_order.hpp"
 
 using namespace std::chrono_literals;
 using namespace seriesgate;

@@ -1,11 +1,10 @@
-#include "upstream/backend_metrics.hpp"
+#include "upstream/shared_store.hpp"
 
 #include <sstream>
 #include <string>
 
 #include "metrics/exposition.hpp"
 #include "support/catch.hpp"
-#include "upstream/shared_store.hpp"
 
 using namespace seriesgate;
 

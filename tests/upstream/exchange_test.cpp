@@ -1,4 +1,4 @@
-#include "upstream/exchange.hpp"
+#include "upstream/client.hpp"
 
 #include <netinet/tcp.h>
 
@@ -13,7 +13,7 @@
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
-#include "upstream/message.hpp"
+#include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
 using namespace seriesgate;

@@ -1,11 +1,9 @@
-#include "upstream/headers.hpp"
+#include "upstream/request.hpp"
 
 #include <string>
 #include <vector>
 
 #include "support/catch.hpp"
-#include "upstream/hop_fields.hpp"
-#include "upstream/via.hpp"
 
 using namespace seriesgate;
 

@@ -1,4 +1,4 @@
-#include "upstream/load_balancer.hpp"
+#include "upstream/backend_slots.hpp"
 
 #include <vector>
 

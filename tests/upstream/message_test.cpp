@@ -1,4 +1,4 @@
-#include "upstream/message.hpp"
+#include "upstream/request.hpp"
 
 #include <string>
 

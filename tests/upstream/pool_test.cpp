@@ -1,4 +1,4 @@
-#include "upstream/pool.hpp"
+#include "upstream/client.hpp"
 
 #include <boost/asio/write.hpp>
 #include <deque>

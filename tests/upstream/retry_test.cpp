@@ -1,4 +1,4 @@
-#include "upstream/retry.hpp"
+#include "upstream/client.hpp"
 
 #include "support/catch.hpp"
 

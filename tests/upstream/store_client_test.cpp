@@ -7,7 +7,7 @@
 #include <string>
 
 #include "support/catch.hpp"
-#include "upstream/message.hpp"
+#include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
 using namespace seriesgate;

@@ -1,4 +1,4 @@
-#include "upstream/store_credentials.hpp"
+#include "upstream/store_access.hpp"
 
 #include <chrono>
 #include <string>

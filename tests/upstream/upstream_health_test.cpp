@@ -4,8 +4,6 @@
 #include <boost/beast/core/error.hpp>
 
 #include "support/catch.hpp"
-#include "upstream/name_health.hpp"
-#include "upstream/upstream_error.hpp"
 
 using namespace std::chrono_literals;
 using namespace seriesgate;

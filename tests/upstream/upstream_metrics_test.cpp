@@ -1,4 +1,4 @@
-#include "upstream/upstream_metrics.hpp"
+#include "upstream/upstream_health.hpp"
 
 #include <sstream>
 #include <string>

@@ -1,4 +1,4 @@
-#include "upstream/via.hpp"
+#include "upstream/request.hpp"
 
 #include <initializer_list>
 #include <string>

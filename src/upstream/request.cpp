@@ -1,0 +1,205 @@
+#include "upstream/request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/beast/http/verb.hpp>
+#include <charconv>
+#include <cstdint>
+#include <string>
+
+#include "core/path_tenant.hpp"
+#include "core/text.hpp"
+#include "net/http_fields.hpp"
+#include "system/random.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::array<std::string_view, 7> never_of_one_hop{"Content-Type",
+                                                           "Content-Encoding",
+                                                           "Authorization",
+                                                           "X-Prometheus-Remote-Write-Version",
+                                                           "X-Scope-OrgID",
+                                                           "THANOS-TENANT",
+                                                           "Via"};
+
+bool decides(std::string_view name, std::string_view tenant_header) {
+    return equal_ignoring_case(name, tenant_header) ||
+           std::ranges::any_of(never_of_one_hop,
+                               [name](std::string_view other) { return equal_ignoring_case(name, other); });
+}
+
+}  // namespace
+
+hop_fields::hop_fields(const http::fields& headers, std::string_view tenant_header) {
+    const auto [first, last] = headers.equal_range(http::field::connection);
+    for (auto line = first; line != last && names_.size() < names_max; ++line)
+        for_each_item(line->value(), [&](std::string_view name) {
+            if (!decides(name, tenant_header)) names_.push_back(name);
+            return names_.size() < names_max;
+        });
+    std::ranges::sort(names_, name_before);
+}
+
+bool hop_fields::contain(std::string_view name) const {
+    return std::ranges::binary_search(names_, name, name_before);
+}
+
+namespace {
+
+constexpr std::string_view product = "seriesgate";
+
+std::string make_via() {
+    std::array<char, 16> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), random_number(), 16).ptr;
+    return std::string{"1.1 "}.append(product).append("-").append(digits.data(), end);
+}
+
+/// `host` of an item such as `HTTP/1.1 host:80 (comment)`; empty if there is none.
+std::string_view received_by(std::string_view item) {
+    const auto version_end = item.find_first_of(" \t");
+    if (version_end == std::string_view::npos) return {};
+    const std::string_view rest = trimmed(item.substr(version_end));
+    return rest.substr(0, rest.find_first_of(" \t:"));
+}
+
+/// `seriesgate-...`, or `seriesgate` as releases before 0.2 called themselves.
+bool is_gate(std::string_view name) {
+    return equal_ignoring_case(name.substr(0, product.size()), product) &&
+           (name.size() == product.size() || name[product.size()] == '-');
+}
+
+}  // namespace
+
+std::string_view own_via() {
+    static const std::string text = make_via();
+    return text;
+}
+
+bool goes_in_circles(const http::fields& headers) {
+    const std::string_view own_name = received_by(own_via());
+    std::size_t gates = 0;
+    bool been_here = false;
+    const auto [first, last] = headers.equal_range(http::field::via);
+    for (auto line = first; line != last; ++line)
+        for_each_item(line->value(), [&](std::string_view item) {
+            const std::string_view name = received_by(item);
+            if (is_gate(name)) ++gates;
+            been_here = been_here || equal_ignoring_case(name, own_name);
+            return !been_here && gates < gates_max;
+        });
+    return been_here || gates >= gates_max;
+}
+
+namespace {
+
+bool is_of_this_hop(http::field name) {
+    switch (name) {
+        case http::field::connection:
+        case http::field::keep_alive:
+        case http::field::proxy_connection:
+        case http::field::proxy_authenticate:
+        case http::field::proxy_authorization:
+        case http::field::te:
+        case http::field::trailer:
+        case http::field::transfer_encoding:
+        case http::field::upgrade:
+        case http::field::host:
+        case http::field::content_length:
+        case http::field::expect:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+void copy_end_to_end(const http::fields& from, http::fields& to, std::string_view tenant_header) {
+    const hop_fields declared{from, tenant_header};
+    for (const auto& field : from) {
+        if (is_of_this_hop(field.name()) || declared.contain(field.name_string())) continue;
+        to.insert(field.name(), field.name_string(), field.value());
+    }
+}
+
+void drop_body_digests(http::fields& headers) {
+    constexpr std::array names{"Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "x-amz-content-sha256"};
+    for (const auto* name : names) headers.erase(name);
+}
+
+std::size_t bytes_held(const http::fields& headers) {
+    // Beast keeps each in an allocation of its own, linked into a list and a tree.
+    constexpr std::size_t field_bytes = 96;
+    std::size_t bytes = 0;
+    for (const auto& field : headers) bytes += field.name_string().size() + field.value().size() + field_bytes;
+    return bytes;
+}
+
+void add_via(http::fields& headers) {
+    // A second header line means the same as a list in one.
+    headers.insert(http::field::via, own_via());
+}
+
+namespace {
+
+std::string target_of(const store_backend& backend, std::string_view query, std::string_view tenant) {
+    std::string target = backend.target.reveal();
+    const std::size_t path_end = std::min(target.find('?'), target.size());
+    if (const auto mark = find_tenant_mark(std::string_view{target}.substr(0, path_end)))
+        target = std::string{mark->before}.append(tenant).append(mark->behind).append(target, path_end);
+    if (query.empty()) return target;
+    target += target.find('?') == std::string::npos ? '?' : '&';
+    target += query;
+    return target;
+}
+
+}  // namespace
+
+upstream_message make_message(const upstream_config& settings, const store_backend& backend,
+                              const upstream_request& request) {
+    const auto host = request.headers.find(http::field::host);
+    const bool keeps_host = settings.host_header == upstream_host::sender && host != request.headers.end();
+    upstream_message made{.http = {http::verb::post, target_of(backend, request.query, request.path_tenant), 11},
+                          .body_owner = request.body_owner,
+                          .to = &backend,
+                          .query = std::string{request.query},
+                          .tenant = std::string{request.path_tenant},
+                          .shows_us = request.for_replica,
+                          .keeps_host = keeps_host};
+    auto& message = made.http;
+    message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{backend.authority});
+    copy_end_to_end(request.headers, message, request.tenant_header);
+    if (!request.keeps_authorization || request.for_replica) message.erase(http::field::authorization);
+    if (request.for_replica) message.erase(http::field::cookie);
+    if (!request.tenant.empty()) message.set(request.tenant_header, request.tenant);
+    if (request.body_changed) {
+        drop_body_digests(message);
+        message.erase(http::field::accept_encoding);  // the answer may get a line of ours
+    }
+    if (!request.content_type.empty()) message.set(http::field::content_type, request.content_type);
+    if (!request.content_encoding.empty()) message.set(http::field::content_encoding, request.content_encoding);
+    if (request.translated) {
+        message.set(http::field::content_type, "application/x-protobuf");
+        message.set("X-Prometheus-Remote-Write-Version", "0.1.0");
+    }
+    add_via(message);
+    message.body() = {request.body.data(), request.body.size()};
+    message.content_length(request.body.size());
+    return made;
+}
+
+void readdress(upstream_message& message, const store_backend& backend) {
+    if (message.to == &backend) return;
+    message.to = &backend;
+    message.http.target(target_of(backend, message.query, message.tenant));
+    if (message.keeps_host) return;
+    http::fields others;
+    for (const auto& field : message.http.base())
+        if (field.name() != http::field::host) others.insert(field.name(), field.name_string(), field.value());
+    message.http.clear();  // Host is the first one, as some servers want it
+    message.http.set(http::field::host, backend.authority);
+    for (const auto& field : others) message.http.insert(field.name(), field.name_string(), field.value());
+}
+
+}  // namespace seriesgate
