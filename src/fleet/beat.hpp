@@ -10,7 +10,7 @@
 #include "fleet/fleet_member.hpp"
 #include "fleet/store_keys.hpp"
 #include "limit/window.hpp"
-#include "redis/redis_script.hpp"
+#include "redis/redis_client.hpp"
 
 namespace seriesgate {
 

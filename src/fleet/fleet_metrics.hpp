@@ -5,7 +5,7 @@
 
 #include "claim/claim.hpp"
 #include "metrics/counters.hpp"
-#include "redis/redis_error.hpp"
+#include "redis/redis_reply.hpp"
 
 namespace seriesgate {
 

@@ -20,7 +20,7 @@
 #include "fleet/heard_counts.hpp"
 #include "fleet/store_keys.hpp"
 #include "limit/untold.hpp"
-#include "redis/redis_script.hpp"
+#include "redis/redis_client.hpp"
 #include "redis/redis_shared.hpp"
 #include "system/clock.hpp"
 

@@ -11,11 +11,20 @@
 #include "net/asio.hpp"
 #include "net/async.hpp"
 #include "redis/redis_connector.hpp"
-#include "redis/redis_script.hpp"
 #include "redis/redis_shared.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {
+
+// --- A script that the server runs.
+
+/// Servers remember scripts by the digest of their text, and forget them when they are restarted.
+struct redis_script {
+    std::string text;  ///< Lua
+    std::string sha1;  ///< of the text, forty hexadecimal digits
+
+    explicit redis_script(std::string lua);
+};
 
 /// One connection, which is made and made anew in the background. While the last attempt has failed, calls fail at once
 /// with its error: a server that is away costs nobody any time. A call that comes before the first attempt, or after

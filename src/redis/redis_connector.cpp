@@ -1,13 +1,180 @@
 #include "redis/redis_connector.hpp"
 
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <boost/beast/core/error.hpp>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "redis/redis_greeting.hpp"
-#include "redis/server_answers.hpp"
+#include "net/async.hpp"
+#include "redis/redis_reply.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {
+namespace {
+
+using clock = monotonic_clock;
+
+constexpr std::size_t names_max = 128;
+
+redis_error unreachable(std::string text) {
+    return {.why = redis_error::kind::unreachable, .text = std::move(text)};
+}
+
+std::string words_of(error_code error) {
+    return error == boost::beast::error::timeout ? "no answer in time" : error.message();
+}
+
+struct found_addresses {
+    error_code error;
+    std::vector<stream_endpoint> addresses;
+};
+
+}  // namespace
+
+/// A server that fails over may do it by its name, so it is asked for each time; what was known before is for when
+/// nobody answers.
+net::awaitable<result<redis_dialer::endpoints, redis_error>> redis_dialer::look_up(const host_port& to, time_limit by) {
+    if (to.host.empty()) co_return endpoints{unix_endpoint(config_.unix_path)};
+    error_code no_address;
+    const auto address = net::ip::make_address(to.host, no_address);
+    if (!no_address) co_return endpoints{tcp_endpoint(address, to.port)};
+
+    awaited<found_addresses> answer{io_};
+    if (!std::exchange(looking_up_, true))
+        resolver_.look_up(to.host, to.port,
+                          [this, host = to.host, give = answer.to_give()](error_code error, endpoints found) {
+                              looking_up_ = false;
+                              if (!error) take(host, found);
+                              give({error, std::move(found)});
+                          });
+    auto found = co_await answer.wait(by - clock::now());
+    if (found && !found->error) co_return std::move(found->addresses);
+    if (const auto before = known_.find(to.host); before != known_.end()) co_return before->second;
+    co_return unreachable(to.host + (found ? " does not resolve: " + found->error.message()
+                                           : std::string{" has not been looked up in time"}));
+}
+
+void redis_dialer::take(const std::string& host, const endpoints& found) {
+    if (known_.size() >= names_max) known_.clear();
+    known_[host] = found;
+}
+
+net::awaitable<redis_dialer::opened> redis_dialer::open_at(const host_port& to, const stream_endpoint& at,
+                                                           time_limit by) {
+    timed_stream stream{stream_socket{io_}};
+    stream.expires_at(by);
+    auto [error] = co_await stream.async_connect(at, no_throw);
+    if (error) co_return unreachable("connecting to " + endpoint_text(at) + ": " + words_of(error));
+    stream.no_delay();
+    if (config_.tls) {
+        try {
+            stream.start_tls(shared_.make_session(to.host));
+        } catch (const boost::system::system_error& bad_name) {
+            co_return unreachable("TLS with " + endpoint_text(at) + ": " + bad_name.what());
+        }
+        auto [failed] = co_await stream.async_handshake(no_throw);
+        const std::string why = stream.tls()->failure();
+        if (failed)
+            co_return unreachable("TLS with " + endpoint_text(at) + ": " + (why.empty() ? words_of(failed) : why));
+    }
+    co_return std::make_shared<redis_pipeline>(std::move(stream));
+}
+
+net::awaitable<redis_dialer::opened> redis_dialer::open(const host_port& to, time_limit by) {
+    const auto halfway = clock::now() + (by - clock::now()) / 2;
+    auto found = co_await look_up(to, halfway);
+    if (!found) co_return found.error();
+    opened made = unreachable(to.host + " has no address");
+    for (auto left = static_cast<std::ptrdiff_t>(found->size()); const stream_endpoint& each : *found) {
+        made = co_await open_at(to, each, clock::now() + (by - clock::now()) / left--);
+        if (made) break;
+    }
+    co_return made;
+}
+
+namespace {
+
+using kind = redis_error::kind;
+using time_limit = std::chrono::steady_clock::time_point;
+
+/// A server may repeat what it does not know, or a part of that.
+bool repeats(std::string_view text, std::string_view secret) noexcept {
+    return !secret.empty() && text.find(secret.substr(0, 8)) != std::string_view::npos;
+}
+
+redis_error not_authenticated(redis_error why, const std::string& password) {
+    if (why.text.starts_with("ERR AUTH")) why.why = kind::denied;
+    if (repeats(why.text, password)) why.text = why.text.substr(0, why.text.find(' ')) + " <secret>";
+    why.text.insert(0, "AUTH: ");
+    return why;
+}
+
+redis_error in_command(std::string_view command, redis_error why) {
+    why.text.insert(0, std::string{command}.append(": "));
+    return why;
+}
+
+}  // namespace
+
+net::awaitable<std::optional<redis_error>> authenticate(redis_pipeline& line, const redis_config& config,
+                                                        redis_shared& shared, time_limit by) {
+    const std::string password = shared.password();
+    if (password.empty() && config.username.empty()) co_return std::nullopt;
+    std::vector<std::string> words{"AUTH"};
+    if (!config.username.empty()) words.push_back(config.username);
+    words.push_back(password);
+    auto answer = co_await line.call(words, by);
+    if (!answer) co_return not_authenticated(answer.error(), password);
+    co_return std::nullopt;
+}
+
+net::awaitable<result<server_facts, redis_error>> greet(redis_pipeline& line, const host_port& at,
+                                                        const redis_config& config, redis_shared& shared,
+                                                        time_limit by) {
+    auto failed = co_await authenticate(line, config, shared, by);
+    if (failed) co_return std::move(*failed);
+    if (config.database != 0) {
+        const std::vector<std::string> select{"SELECT", std::to_string(config.database)};
+        auto selected = co_await line.call(select, by);
+        if (!selected) co_return in_command("SELECT", selected.error());
+    }
+    const std::vector<std::string> ask_info{"INFO", "server"};
+    auto info = co_await line.call(ask_info, by);
+    if (!info) co_return in_command("INFO", info.error());
+    server_facts facts{.run_id = std::string{info_field(text_of(**info), "run_id")}, .nodes = {}};
+    if (!config.sentinel_addresses.empty()) {
+        const std::vector<std::string> ask_role{"ROLE"};
+        auto role = co_await line.call(ask_role, by);
+        if (!role) co_return in_command("ROLE", role.error());
+        if (role_in(**role) != "master")
+            co_return redis_error{.why = kind::read_only,
+                                  .text = "ROLE: the server that the sentinels name is no master"};
+    }
+    if (config.cluster) {
+        const std::vector<std::string> ask_slots{"CLUSTER", "SLOTS"};
+        auto slots = co_await line.call(ask_slots, by);
+        if (!slots) co_return in_command("CLUSTER SLOTS", slots.error());
+        facts.nodes = cluster_nodes(**slots, at);
+    }
+    co_return facts;
+}
+
+const host_port& redis_route::next() const noexcept {
+    if (moved_to_) return *moved_to_;
+    const std::size_t place = turn_ % (known_.size() + 1);
+    return place == 0 ? first_ : known_[place - 1];
+}
+
+void redis_route::failed() noexcept {
+    if (moved_to_)
+        moved_to_.reset();
+    else
+        ++turn_;
+}
+
 namespace {
 
 using kind = redis_error::kind;

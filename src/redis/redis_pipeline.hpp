@@ -14,10 +14,14 @@
 #include "net/async.hpp"
 #include "net/timed_stream.hpp"
 #include "redis/redis_reply.hpp"
-#include "redis/reply_reader.hpp"
 #include "system/clock.hpp"
 
 namespace seriesgate {
+
+// --- A command as it goes over the connection.
+
+/// @param words at least one, of any bytes.
+[[nodiscard]] std::string command_text(const std::vector<std::string>& words);
 
 /// Any number of coroutines may have a call under way, up to a bound. A call that is given up keeps its place, so that
 /// its late reply is known for what it is, and thrown away.

@@ -7,13 +7,27 @@
 
 #include "config/redis_config.hpp"
 #include "core/synchronization.hpp"
+#include "metrics/counters.hpp"
 #include "net/tls_files.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
-#include "redis/redis_error.hpp"
-#include "redis/redis_metrics.hpp"
+#include "redis/redis_reply.hpp"
 
 namespace seriesgate {
+
+// --- What is counted about connections to the shared store.
+
+class exposition;
+
+/// Threads: any.
+struct redis_metrics {
+    counter connections;       ///< that were made, and could be used
+    counter connect_failures;  ///< attempts that came to nothing, whatever the reason
+    counter late_replies;      ///< to calls that had been given up
+};
+
+/// Its families.
+void write(exposition& out, const redis_metrics& metrics);
 
 /// What the connections of all threads have in common. Credentials are as their files last were good. Threads: any.
 class redis_shared {

@@ -7,8 +7,7 @@
 #include "fleet/feed_text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
-#include "redis/reply_reader.hpp"
-#include "redis/server_answers.hpp"
+#include "redis/redis_reply.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -1,9 +1,9 @@
-#include "redis/redis_error.hpp"
+#include "redis/redis_reply.hpp"
 
 #include <string>
 
 #include "metrics/exposition.hpp"
-#include "redis/redis_metrics.hpp"
+#include "redis/redis_shared.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

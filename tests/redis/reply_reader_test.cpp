@@ -1,10 +1,10 @@
-#include "redis/reply_reader.hpp"
+#include "redis/redis_reply.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "redis/command_text.hpp"
-#include "redis/redis_script.hpp"
+#include "redis/redis_client.hpp"
+#include "redis/redis_pipeline.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

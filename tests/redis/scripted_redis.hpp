@@ -13,7 +13,7 @@
 
 #include "net/asio.hpp"
 #include "net/socket.hpp"
-#include "redis/reply_reader.hpp"
+#include "redis/redis_reply.hpp"
 #include "support/loopback.hpp"
 
 namespace seriesgate::testing {

@@ -1,9 +1,8 @@
-#include "redis/server_answers.hpp"
+#include "redis/redis_reply.hpp"
 
 #include <string>
 
-#include "redis/redis_route.hpp"
-#include "redis/reply_reader.hpp"
+#include "redis/redis_connector.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
