@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/noted_series.hpp"
+#include "ingest/series_sampler.hpp"
 #include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "plan/planner.hpp"

@@ -7,7 +7,7 @@
 
 #include "config/config.hpp"
 #include "demand/observed_demand.hpp"
-#include "ingest/noted_series.hpp"
+#include "ingest/series_sampler.hpp"
 #include "limit/window.hpp"
 #include "series/fingerprint.hpp"
 #include "talkers/refused_ring.hpp"

@@ -10,7 +10,6 @@
 #include "fleet/fleet_metrics.hpp"
 #include "http/http_metrics.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "ingest/marker_metrics.hpp"
 #include "upstream/upstream_health.hpp"
 
 namespace seriesgate {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "demand/observed_demand.hpp"
-#include "ingest/noted_series.hpp"
+#include "ingest/series_sampler.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"

@@ -16,7 +16,7 @@
 #include "app/start_line.hpp"
 #include "fleet/fleet_exposition.hpp"
 #include "http/rejection_log.hpp"
-#include "ingest/tell_rest.hpp"
+#include "ingest/refusals.hpp"
 #include "log/log.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"

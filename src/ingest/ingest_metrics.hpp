@@ -1,12 +1,141 @@
 /// What is counted about remote write requests: what they hold and what becomes of it.
 #pragma once
 
-#include "ingest/limit_counters.hpp"
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "metrics/counters.hpp"
 #include "plan/forwarding.hpp"
+#include "system/clock.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
+
+// --- Something for each limit and tenant.
+
+/// What stands for all tenants that came when there was no room for one of its own.
+inline constexpr std::string_view other_tenants = "__other__";
+
+/// Bounded: beyond pairs_max the tenants of a limit share one. Threads: one at a time.
+template <class Value>
+class limit_table {
+    struct slot {
+        Value value{};
+        bool shared = false;
+    };
+    using by_tenant = std::map<std::string, slot, std::less<>>;
+    std::map<std::string, by_tenant, std::less<>> by_limit_;
+    std::size_t pairs_ = 0;  // but for those that are shared
+
+  public:
+    static constexpr std::size_t pairs_max = 1000;
+
+    Value& at(std::string_view limit, std::string_view tenant) {
+        auto of = by_limit_.find(limit);
+        if (of == by_limit_.end()) of = by_limit_.try_emplace(std::string{limit}).first;
+        auto known = of->second.find(tenant);
+        if (known == of->second.end() && pairs_ == pairs_max) known = of->second.find(other_tenants);
+        if (known == of->second.end()) known = add(of->second, tenant);
+        return known->second.value;
+    }
+
+    /// Whether the next tenant would share.
+    [[nodiscard]] bool is_full() const noexcept { return pairs_ == pairs_max; }
+
+    /// @param visit called with limit, tenant and value, in the order of their names.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const auto& [limit, tenants] : by_limit_)
+            for (const auto& [tenant, of] : tenants) visit(limit, tenant, of.value);
+    }
+
+    /// @param done whether the pair may go. It makes room for another one.
+    template <class Done>
+    void erase_if(Done done) {
+        for (auto of = by_limit_.begin(); of != by_limit_.end();) {
+            for (auto each = of->second.begin(); each != of->second.end();) {
+                const bool goes = done(each->second.value);
+                pairs_ -= goes && !each->second.shared ? 1 : 0;
+                each = goes ? of->second.erase(each) : std::next(each);
+            }
+            of = of->second.empty() ? by_limit_.erase(of) : std::next(of);
+        }
+    }
+
+  private:
+    auto add(by_tenant& to, std::string_view tenant) {
+        const bool shared = pairs_ == pairs_max;
+        const auto made = to.try_emplace(std::string{shared ? other_tenants : tenant}).first;
+        made->second.shared = shared;
+        pairs_ += shared ? 0 : 1;
+        return made;
+    }
+};
+
+// --- Counters by limit and tenant.
+
+class exposition;
+
+/// A few times for a request of which something was refused, never for others: a lock is good enough. When there are as
+/// many pairs as there may be, those without news for a while make room, so that whoever makes up names of tenants does
+/// not keep others out for ever. One that comes again counts from zero, as after a restart. Threads: any.
+class limit_counters {
+  public:
+    using clock = monotonic_clock;
+    static constexpr auto idle_min = std::chrono::minutes{10};
+    static constexpr auto look_interval = std::chrono::minutes{1};
+
+  private:
+    struct count {
+        std::uint64_t amount = 0;
+        clock::time_point last{};
+    };
+    mutable std::mutex lock_;
+    limit_table<count> counts_;
+    clock::time_point next_look_{};
+
+  public:
+    void add(std::string_view limit, std::string_view tenant, std::uint64_t amount,
+             clock::time_point now = clock::now());
+    /// Of the pairs that are there.
+    [[nodiscard]] std::uint64_t total() const;
+
+    /// Which limits have had something to count, and when last; not of tenants that share one.
+    struct occasion {
+        std::string limit;
+        std::string tenant;
+        clock::time_point last;
+    };
+    [[nodiscard]] std::vector<occasion> last_occasions() const;
+
+    /// A family with the labels `limit` and `tenant`.
+    void write(exposition& out, std::string_view name, std::string_view help) const;
+
+  private:
+    [[nodiscard]] limit_table<count> copy() const;
+    void make_room(clock::time_point now);
+};
+
+// --- What is counted about markers.
+
+class exposition;
+
+/// Samples of markers, their ends included, each counted for each store. Threads: any.
+struct marker_metrics {
+    counter written;  ///< a store has taken them
+    counter failed;   ///< it has not: an error, no answer, or they were not sent after one that got none
+};
+
+/// Its families.
+void write(exposition& out, const marker_metrics& metrics);
 
 class exposition;
 

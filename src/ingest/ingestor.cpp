@@ -8,11 +8,9 @@
 #include <utility>
 
 #include "core/path_tenant.hpp"
-#include "ingest/culprits.hpp"
-#include "ingest/left_out.hpp"
+#include "ingest/ingest_logs.hpp"
 #include "ingest/refusals.hpp"
-#include "ingest/rejections.hpp"
-#include "ingest/tell_rest.hpp"
+#include "ingest/series_sampler.hpp"
 #include "ingest/texts.hpp"
 #include "limit/rules.hpp"
 #include "limit/untold.hpp"

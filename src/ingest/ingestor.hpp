@@ -8,11 +8,11 @@
 #include "fleet/teller.hpp"
 #include "http/http_request.hpp"
 #include "http/reply.hpp"
-#include "ingest/ingest_shared.hpp"
+#include "ingest/forwarder.hpp"
 #include "ingest/media.hpp"
 #include "ingest/outgoing.hpp"
-#include "ingest/relay.hpp"
 #include "ingest/sender_answer.hpp"
+#include "ingest/stores.hpp"
 #include "ingest/work_pool.hpp"
 #include "net/fair_queue.hpp"
 

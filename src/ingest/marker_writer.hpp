@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "ingest/limit_counters.hpp"
-#include "ingest/marker_metrics.hpp"
+#include "ingest/ingest_metrics.hpp"
 #include "log/sparse_log.hpp"
 #include "marker/marker_book.hpp"
 #include "net/asio.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "ingest/left_out.hpp"
+#include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"
 #include "limit/limiter.hpp"
 #include "limit/rules.hpp"

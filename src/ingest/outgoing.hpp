@@ -10,7 +10,7 @@
 #include "core/bytes.hpp"
 #include "http/http_request.hpp"
 #include "ingest/media.hpp"
-#include "ingest/request_work.hpp"
+#include "ingest/work_pool.hpp"
 #include "plan/plan.hpp"
 #include "wire/translation.hpp"
 #include "wire/wire_error.hpp"

@@ -1,11 +1,17 @@
 #include "ingest/refusals.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "core/text.hpp"
+#include "http/rejection_log.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "log/log.hpp"
@@ -135,6 +141,98 @@ void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
     if (of.decided.refused_unknown_samples != 0)
         metrics.limit_samples_refused.add(of.limiter.limit_name(unknown_limit), of.tenant,
                                           of.decided.refused_unknown_samples);
+}
+
+namespace {
+
+/// Whether a bound was in the way, and not the body's form.
+bool is_over_bound(wire_errc code) {
+    switch (code) {
+        case wire_errc::declared_size_over_limit:
+        case wire_errc::expands_too_much:
+        case wire_errc::series_over_limit:
+        case wire_errc::unordered_labels_over_limit:
+        case wire_errc::symbols_over_limit:
+        case wire_errc::request_symbol_bytes_over_limit:
+        case wire_errc::rule_work_over_limit:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+reply malformed(const wire_error& error) {
+    const reject_reason reason = is_over_bound(error.code) ? reject_reason::too_large : reject_reason::malformed;
+    return rejection(reason, 400, to_string(error));
+}
+
+reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max) {
+    if (error.code != wire_errc::declared_size_over_limit) return malformed(error);
+    const std::string size = error.size != 0 ? counted(error.size, "byte") : std::string{"it goes on"};
+    return rejection(reject_reason::too_large, 400,
+                     fmt::format("{}: {}, at most {}", to_string(error), size, counted(decoded_bytes_max, "byte")));
+}
+
+reply unsupported_media(std::string_view fault) {
+    return rejection(reject_reason::unsupported_media, 415, fault);
+}
+
+reply looped() {
+    return rejection(reject_reason::loop, 508,
+                     "loop: the request has been here before, or has passed too many gates (see its Via header): an "
+                     "upstream.url leads back");
+}
+
+namespace {
+
+/// What whoever runs the senders or the store can do about it.
+constexpr std::string_view unconfirmed_hint =
+    "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
+    "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
+
+void tell_unanswered(upstream_health& of) {
+    for (std::size_t i = 0; i < counter_by<upstream_error_reason>::size; ++i) {
+        const auto reason = static_cast<upstream_error_reason>(i);
+        if (const auto requests = of.rest(reason))
+            log::warn("more requests without an answer", {{"requests", *requests}, {"reason", name_of(reason)}});
+    }
+}
+
+}  // namespace
+
+void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
+    log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
+                                                                {"samples", news.samples},
+                                                                {"upstream", upstream.store.backends.front().authority},
+                                                                {"hint", unconfirmed_hint}});
+}
+
+void tell_partly_written(const lost_log::news& news, std::string_view sender, std::string_view tenant,
+                         const upstream_config& upstream) {
+    log::warn("the store wrote less than it was sent", {{"requests", news.requests},
+                                                        {"samples", news.samples},
+                                                        {"sender", sender},
+                                                        {"tenant", shown_tenant(tenant)},
+                                                        {"upstream", upstream.store.backends.front().authority}});
+}
+
+void tell_rest(ingest_shared& of) {
+    tell_unanswered(of.stores.first.health);
+    of.logs.store_errors.rest([](unsigned status, std::uint64_t requests) {
+        log::warn("the store rejected more requests",
+                  {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});
+    });
+    log_further_refusals(of.logs);
+    of.logs.left_out.log_rest();
+    if (const auto news = of.logs.partly_written.rest())
+        log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
+    if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
+    for (shared_replica& each : of.stores.replicas)
+        if (const auto news = each.lost.rest())
+            log::warn("a replica has not stored more of what it was sent",
+                      {{"requests", news->requests}, {"samples", news->samples}, {"replica", each.store.name}});
 }
 
 }  // namespace seriesgate

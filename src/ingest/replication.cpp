@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "ingest/ingest_logs.hpp"
 #include "ingest/sender_answer.hpp"
-#include "ingest/store_error_log.hpp"
-#include "ingest/store_texts.hpp"
+#include "ingest/texts.hpp"
 #include "log/log.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"

@@ -1,9 +1,9 @@
-#include "ingest/agreed_answer.hpp"
+#include "ingest/forwarder.hpp"
 
 #include <string>
 #include <vector>
 
-#include "ingest/written_counts.hpp"
+#include "ingest/sender_answer.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include "ingest/ingest_shared.hpp"
-#include "ingest/noted_series.hpp"
+#include "ingest/series_sampler.hpp"
 #include "ingest/stores.hpp"
 #include "limit/limiter.hpp"
 #include "net/asio.hpp"

@@ -1,4 +1,4 @@
-#include "ingest/left_out.hpp"
+#include "ingest/ingest_logs.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "ingest/limit_counters.hpp"
+#include "ingest/ingest_metrics.hpp"
 
 #include <string>
 

@@ -1,8 +1,7 @@
-#include "ingest/limit_table.hpp"
+#include "ingest/ingest_metrics.hpp"
 
 #include <string>
 
-#include "ingest/limit_counters.hpp"
 #include "metrics/exposition.hpp"
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "ingest/lost_log.hpp"
+#include "ingest/ingest_logs.hpp"
 
 #include "support/catch.hpp"
 

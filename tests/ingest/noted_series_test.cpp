@@ -1,4 +1,4 @@
-#include "ingest/noted_series.hpp"
+#include "ingest/series_sampler.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "ingest/refusal_log.hpp"
+#include "ingest/ingest_logs.hpp"
 
 #include <chrono>
 #include <map>

@@ -1,4 +1,4 @@
-#include "ingest/relay.hpp"
+#include "ingest/forwarder.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "ingest/store_error_log.hpp"
+#include "ingest/ingest_logs.hpp"
 
 #include <string>
 

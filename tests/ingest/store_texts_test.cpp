@@ -1,4 +1,4 @@
-#include "ingest/store_texts.hpp"
+#include "ingest/texts.hpp"
 
 #include <string>
 #include <utility>

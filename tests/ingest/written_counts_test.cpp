@@ -1,4 +1,4 @@
-#include "ingest/written_counts.hpp"
+#include "ingest/sender_answer.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,10 +1,13 @@
-#include "ingest/left_out.hpp"
+#include "ingest/ingest_logs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
+#include <utility>
 
+#include "http/rejection_log.hpp"
 #include "log/log.hpp"
 #include "series/label.hpp"
 #include "wire/wire_error.hpp"
@@ -118,6 +121,96 @@ std::string left_out_text(const plan& decided, planner& planning) {
         separator = "; ";
     }
     return text;
+}
+
+namespace {
+
+constexpr std::size_t error_bytes_max = 256;
+constexpr std::size_t retry_after_bytes_max = 64;
+
+std::string_view value_of(const http::fields& headers, http::field name) {
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> store_error_log::count(unsigned status, sparse_log::clock::time_point now) noexcept {
+    if (status < status_min || status > status_max) return std::nullopt;
+    return logs_[status - status_min].count(1, now);
+}
+
+store_words said_by_store(const reply& answer, const store_access& store) {
+    store_words said;
+    const auto retry_after = value_of(answer.headers, http::field::retry_after);
+    said.retry_after = store.without_secrets(retry_after).substr(0, retry_after_bytes_max);
+    if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return said;
+    const std::string_view text = answer.body;
+    said.text = store.without_secrets(text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
+    return said;
+}
+
+std::string_view senders_then(unsigned status) noexcept {
+    return status >= 500 || status == 429 ? "retry" : "drop";
+}
+
+std::array<log::field, 7> describe_store_error(unsigned status, const store_words& said, std::uint64_t requests,
+                                               std::string_view sender, std::string_view tenant) {
+    return {{{"requests", requests},
+             {"status", status},
+             {"senders", senders_then(status)},
+             {"retry_after", said.retry_after},
+             {"sender", sender},
+             {"tenant", shown_tenant(tenant)},
+             {"err", said.text}}};
+}
+
+refusal_log::due refusal_log::count(std::string_view limit, std::string_view tenant, std::uint64_t samples,
+                                    clock::time_point now) {
+    const std::scoped_lock held{lock_};
+    if (now >= interval_end_) begin_interval(now);
+    entry& of = entries_.at(limit, tenant);
+    of.samples += samples;
+    due said;
+    if (now >= of.next_line && lines_ < lines_max) {
+        ++lines_;
+        of.next_line = now + interval;
+        said.samples = std::exchange(of.samples, 0);
+    } else if (now >= of.next_line) {
+        sum_up(of);
+    }
+    said.others = take_summary(now);
+    return said;
+}
+
+std::optional<refusal_log::summary> refusal_log::rest(clock::time_point now) {
+    const std::scoped_lock held{lock_};
+    if (now >= interval_end_) begin_interval(now);
+    return take_summary(now);
+}
+
+std::optional<refusal_log::summary> refusal_log::take_summary(clock::time_point now) {
+    if (rest_.samples == 0 || now < next_summary_) return std::nullopt;
+    next_summary_ = now + interval;
+    ++summaries_;
+    return std::exchange(rest_, {});
+}
+
+/// Entries that have had no line for long make room. What they have left was refused soon after their last line.
+void refusal_log::begin_interval(clock::time_point now) {
+    interval_end_ = now + interval;
+    lines_ = 0;
+    entries_.erase_if([&](entry& each) {
+        if (each.next_line + interval > now) return false;
+        if (each.samples != 0) sum_up(each);
+        return true;
+    });
+}
+
+void refusal_log::sum_up(entry& of) {
+    rest_.samples += std::exchange(of.samples, 0);
+    rest_.limits += of.summary == summaries_ ? 0 : 1;
+    of.summary = summaries_;
 }
 
 }  // namespace seriesgate

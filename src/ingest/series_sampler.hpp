@@ -1,4 +1,4 @@
-/// New and refused series on their way from requests to those who count them.
+/// Whose the new and the refused series of a request are, for those who ask later.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,8 @@
 
 #include "core/bytes.hpp"
 #include "core/synchronization.hpp"
+#include "ingest/outgoing.hpp"
+#include "ingest/stores.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
@@ -24,6 +26,8 @@
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
+
+// --- New and refused series on their way from requests to those who count them.
 
 class series_limiter;
 
@@ -101,5 +105,9 @@ class noted_series {
     guarded<waiting> waiting_;
     std::mutex counting_;  // one at a time, so that who asks finds counted what was taken before
 };
+
+/// Leaves them to `shared.noted`. Nothing is done about a request that has neither.
+/// @param planning what `request` was planned with; its labels() is used.
+void note_culprits(const decided_request& request, planner& planning, ingest_shared& shared);
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-#include "ingest/noted_series.hpp"
+#include "ingest/series_sampler.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "core/bytes.hpp"
+#include "fleet/fleet_shared.hpp"
 #include "limit/limiter.hpp"
 #include "limit/verdict.hpp"
+#include "system/clock.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
 
@@ -238,6 +240,27 @@ net::awaitable<void> noted_series::run(std::function<void()> begins) {
         if (has_any()) begins();
         co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
+}
+
+namespace {
+
+/// What one takes more of is of no use to anybody.
+constexpr std::size_t agent_bytes_max = 128;
+
+request_sender sender_of(const decided_request& request) {
+    const auto agent = request.from.headers.find(http::field::user_agent);
+    std::string_view named;
+    if (agent != request.from.headers.end()) named = agent->value();
+    return {.tenant = request.tenant, .address = request.from.sender, .agent = named.substr(0, agent_bytes_max)};
+}
+
+}  // namespace
+
+void note_culprits(const decided_request& request, planner& planning, ingest_shared& shared) {
+    const plan& decided = request.decided;
+    if (decided.arrived.empty() && decided.returned.empty() && decided.turned_away.empty()) return;
+    const time_point now = shared.fleet != nullptr ? shared.fleet->now() : time_point{wall_clock::now()};
+    shared.noted.take(decided, planning, request.decoded, request.kind.version, sender_of(request), now);
 }
 
 }  // namespace seriesgate
