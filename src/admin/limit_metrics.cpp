@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admin/by_demand.hpp"
+#include "admin/budget_choice.hpp"
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"
 

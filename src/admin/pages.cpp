@@ -11,13 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "admin/asked_series.hpp"
-#include "admin/explain_json.hpp"
+#include "admin/api_json.hpp"
+#include "admin/api_question.hpp"
 #include "admin/limit_metrics.hpp"
 #include "admin/stats.hpp"
 #include "admin/status_page.hpp"
-#include "admin/suggestions_json.hpp"
-#include "admin/who_json.hpp"
 #include "config/suggested_yaml.hpp"
 #include "config/version.hpp"
 #include "demand/observed_demand.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "admin/gate_counts.hpp"
-#include "admin/page.hpp"
+#include "admin/page_cache.hpp"
 #include "admin/status_facts.hpp"
 #include "limit/figures.hpp"
 #include "limit/window.hpp"

@@ -7,9 +7,16 @@
 
 #include "admin/budget_choice.hpp"
 #include "admin/gate_counts.hpp"
+#include "core/result.hpp"
 #include "limit/figures.hpp"
 
 namespace seriesgate {
+
+// --- What is asked of /stats behind its '?'.
+
+/// `limit=N`, `tenant=NAME` and `name=NAME OF A LIMIT`, each once at most.
+/// @return or what is wrong, and what is possible: one line. Linear in the bytes; what it keeps is bounded.
+result<budget_choice, std::string> read_stats_arguments(std::string_view query);
 
 /// The process that tells of itself.
 struct process_facts {

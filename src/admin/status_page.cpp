@@ -5,10 +5,8 @@
 
 #include <string_view>
 
-#include "admin/html_text.hpp"
-#include "admin/json_text.hpp"
-#include "admin/page_texts.hpp"
 #include "admin/status_sections.hpp"
+#include "admin/text_format.hpp"
 #include "limit/explain.hpp"
 
 namespace seriesgate {

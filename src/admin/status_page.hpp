@@ -2,10 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "admin/status_facts.hpp"
 
 namespace seriesgate {
+
+// --- The style and the script of the status page, from src/admin/page/: see cmake/page_texts.cmake.
+
+extern const std::string_view page_style;
+extern const std::string_view page_script;
+/// For a Content-Security-Policy: `sha256-` and the hash in base64.
+extern const std::string_view page_style_hash;
+extern const std::string_view page_script_hash;
 
 /// HTML that says everything by itself; the script in it refreshes it, sorts and copies. Nothing is from elsewhere.
 /// Names are of senders' choosing: none of their bytes become markup. Below 100 KiB, with any

@@ -1,11 +1,71 @@
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
-#include "admin/html_text.hpp"
 #include "admin/status_sections.hpp"
+#include "admin/text_format.hpp"
 
 namespace seriesgate {
+namespace {
+
+/// Of backends and of gates: more are on /stats.
+constexpr std::size_t rows_max = 50;
+constexpr std::size_t store_name_bytes_max = 100;
+
+std::string backend_row(const store_counts& store, const backend_counts& backend) {
+    return fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"left\">{}</td><td class=\"left\">{}</td><td>{}</td><td>{}</td>"
+        "<td>{}</td><td>{}</td></tr>\n",
+        name_html(backend.name, store_name_bytes_max),
+        store.is_replica ? (store.best_effort ? "replica, best effort" : "replica") : "store",
+        backend.is_up ? "up" : "<strong>down</strong>", backend.in_flight, backend.connections,
+        grouped(backend.requests), grouped(backend.errors));
+}
+
+std::string backends_html(const status_facts& of) {
+    std::string rows;
+    std::size_t count = 0;
+    for (const store_counts& store : of.counts.stores)
+        for (const backend_counts& backend : store.backends)
+            if (count++ < rows_max) rows += backend_row(store, backend);
+    if (rows.empty()) return "<p>No store: <code>discard:</code> keeps nothing.</p>\n";
+    return "<div class=\"box\" id=\"stores-box\" tabindex=\"0\" role=\"region\" "
+           "aria-labelledby=\"stores-title\">\n<table "
+           "aria-labelledby=\"stores-title\">\n<thead><tr><th scope=\"col\" class=\"left\">address</th><th "
+           "scope=\"col\" "
+           "class=\"left\">what</th><th scope=\"col\" class=\"left\">state</th><th scope=\"col\">in flight</th><th "
+           "scope=\"col\">connections</th><th scope=\"col\">requests</th><th scope=\"col\">without answer</th></tr>"
+           "</thead>\n<tbody>\n" +
+           rows + "</tbody>\n</table>\n</div>\n";
+}
+
+std::string fleet_html(const status_facts& of) {
+    if (!of.counts.shared) return {};
+    const shared_counts& shared = *of.counts.shared;
+    std::string out = fmt::format(
+        "<h3>Gates that count together in {}: {}</h3>\n<div class=\"box\">\n<table>\n<thead><tr><th scope=\"col\" "
+        "class=\"left\">gate"
+        "</th><th scope=\"col\" class=\"left\">version</th><th scope=\"col\">seen</th></tr></thead>\n<tbody>\n",
+        name_html(shared.name_space, store_name_bytes_max), escaped(shared.state));
+    for (std::size_t i = 0; i < shared.gates.size() && i < rows_max; ++i) {
+        const fleet_gate_counts& gate = shared.gates[i];
+        out += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"left\">{}</td><td>{} ago</td></tr>\n",
+                           name_html(gate.name, store_name_bytes_max), name_html(gate.version, 40),
+                           duration_text(std::chrono::seconds{gate.seen_seconds_ago}));
+    }
+    return out + "</tbody>\n</table>\n</div>\n";
+}
+
+}  // namespace
+
+std::string stores_section(const status_facts& of) {
+    return "<section id=\"stores\" data-part aria-labelledby=\"stores-title\">\n<h2 id=\"stores-title\">Stores</h2>\n" +
+           backends_html(of) + fleet_html(of) + "</section>\n";
+}
+
 namespace {
 
 std::string ago_html(const status_facts& of, std::chrono::sys_seconds when) {
@@ -49,6 +109,87 @@ std::string upkeep_section(const status_facts& of) {
            term_html("samples", fmt::format("{} received, {} stored", grouped(of.counts.samples.received),
                                             grouped(of.counts.samples.stored))) +
            "</dl>\n" + std::string{links} + "</div>\n</section>\n";
+}
+
+namespace {
+
+/// One of the two, with what is kept of its room for those that have yet to come back.
+struct shown_window {
+    const window_figures& counted;
+    std::uint64_t reserved;
+
+    shown_window(const window_figures& figures, const budget_window_figures& global)
+        : counted(figures), reserved(std::min(global.series_reserved, left())) {}
+
+    [[nodiscard]] bool is_limited() const noexcept { return counted.series_max != 0; }
+    [[nodiscard]] std::uint64_t left() const noexcept {
+        return counted.series_max - std::min(counted.series_max, counted.series_current);
+    }
+};
+
+/// Of a thousand, as wide as it is drawn.
+std::uint64_t part_of(std::uint64_t count, std::uint64_t whole) {
+    if (whole == 0) return 0;
+    return std::min<std::uint64_t>(
+        1'000, static_cast<std::uint64_t>(1'000.0 * static_cast<double>(count) / static_cast<double>(whole)));
+}
+
+/// What is taken, and what is kept for those that have yet to come back. The text beside it says the same.
+std::string bar_html(const shown_window& window) {
+    if (!window.is_limited()) return {};
+    const std::uint64_t max = window.counted.series_max;
+    const std::uint64_t taken = part_of(window.counted.series_current, max);
+    const std::uint64_t kept = std::min(1'000 - taken, part_of(window.reserved, max));
+    return fmt::format(
+        "<svg class=\"bar\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+        "<rect class=\"room\" width=\"1000\" height=\"8\"/><rect class=\"taken\" width=\"{}\" height=\"8\"/>"
+        "<rect class=\"kept\" x=\"{}\" width=\"{}\" height=\"8\"/></svg>\n",
+        taken, taken, kept);
+}
+
+std::string count_html(const shown_window& window) {
+    const std::string current = fmt::format("<strong>{}</strong>", grouped(window.counted.series_current));
+    if (!window.is_limited()) return current + " series, not limited";
+    return fmt::format("{} of {} series", current, grouped(window.counted.series_max));
+}
+
+std::string left_text(const status_facts& of, const window_figures& window) {
+    return duration_text(std::max(std::chrono::seconds{0}, window.span.end - of.now));
+}
+
+std::string room_text(const shown_window& window) {
+    return window.is_limited() ? grouped(window.left() - window.reserved) : "not limited";
+}
+
+std::string refused_html(const status_facts& of, const window_figures& window) {
+    const std::string count = count_text(window.series_refused, window.refused_is_exact);
+    const bool is_bad = window.series_refused > 0 && of.figures.mode == limit_mode::enforce;
+    return is_bad ? fmt::format("<strong class=\"bad\">{}</strong>", count) : count;
+}
+
+/// @param whose limits.
+std::string window_html(const status_facts& of, std::string_view name, std::string_view whose,
+                        const shown_window& window) {
+    const char* const refused = of.figures.mode == limit_mode::observe ? "would be refused" : "refused";
+    return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n<p class=\"count\">{}</p>\n", name, count_html(window)) +
+           bar_html(window) + "<dl>\n" +
+           term_html(fmt::format("{} by the {}&#39;s limits", refused, whose), refused_html(of, window.counted)) +
+           term_html("kept for known series", grouped(window.reserved)) +
+           term_html("room for new series", room_text(window)) +
+           term_html("resets at",
+                     fmt::format("{}, in {}", moment_html(window.counted.span.end), left_text(of, window.counted))) +
+           "</dl>\n</div>\n";
+}
+
+}  // namespace
+
+std::string windows_section(const status_facts& of) {
+    return "<section id=\"windows\" data-part aria-labelledby=\"windows-title\">\n<h2 "
+           "id=\"windows-title\">Series</h2>\n"
+           "<div class=\"cards\">\n" +
+           window_html(of, "This hour", "hour", {of.figures.hourly, of.figures.global.hourly}) +
+           window_html(of, "Today", "day", {of.figures.daily, of.figures.global.daily}) + minutes_chart(of) +
+           hours_chart(of) + "</div>\n</section>\n";
 }
 
 }  // namespace seriesgate

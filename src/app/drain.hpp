@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "admin/admin_answers.hpp"
+#include "admin/admin_service.hpp"
 #include "app/serving.hpp"
 #include "http/server.hpp"
 #include "net/asio.hpp"

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "admin/admin_service.hpp"
 #include "admin/gate_counts.hpp"
-#include "admin/reload_metrics.hpp"
 #include "admin/status_facts.hpp"
 #include "app/state_metrics.hpp"
 #include "fleet/fleet_metrics.hpp"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "admin/delivery.hpp"
+#include "admin/gate_counts.hpp"
 #include "core/synchronization.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "admin/delivery.hpp"
+#include "admin/gate_counts.hpp"
 #include "admin/pages.hpp"
 #include "app/culprits.hpp"
 #include "app/fleet_seat.hpp"

@@ -4,9 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "admin/config_page.hpp"
-#include "admin/reload_desk.hpp"
-#include "admin/reload_metrics.hpp"
+#include "admin/admin_service.hpp"
 #include "app/web_access.hpp"
 #include "config/load.hpp"
 

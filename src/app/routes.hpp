@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "admin/admin_answers.hpp"
+#include "admin/admin_service.hpp"
 #include "http/route_table.hpp"
 
 namespace seriesgate {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "admin/admin_answers.hpp"
+#include "admin/admin_service.hpp"
 #include "app/gate_metrics.hpp"
 #include "config/config.hpp"
 #include "http/service.hpp"

@@ -1,4 +1,4 @@
-#include "admin/admin_answers.hpp"
+#include "admin/admin_service.hpp"
 
 #include <array>
 #include <string>

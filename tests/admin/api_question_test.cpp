@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "admin/asked_series.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,4 +1,4 @@
-#include "admin/delivery.hpp"
+#include "admin/gate_counts.hpp"
 
 #include <functional>
 

@@ -1,4 +1,4 @@
-#include "admin/desk.hpp"
+#include "admin/page_cache.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

@@ -1,4 +1,4 @@
-#include "admin/explain_json.hpp"
+#include "admin/api_json.hpp"
 
 #include <boost/json/parse.hpp>
 

@@ -1,4 +1,4 @@
-#include "admin/html_text.hpp"
+#include "admin/text_format.hpp"
 
 #include "support/catch.hpp"
 

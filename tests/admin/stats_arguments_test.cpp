@@ -1,4 +1,4 @@
-#include "admin/stats_arguments.hpp"
+#include "admin/stats.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "admin/page_texts.hpp"
 #include "admin/status_sections.hpp"
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "admin/who_json.hpp"
+#include "admin/api_json.hpp"
 
 #include <fmt/format.h>
 

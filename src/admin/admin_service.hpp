@@ -2,19 +2,65 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "admin/config_page.hpp"
-#include "admin/page.hpp"
-#include "admin/reload_desk.hpp"
-#include "admin/reload_metrics.hpp"
+#include "admin/page_cache.hpp"
+#include "core/synchronization.hpp"
 #include "http/http_request.hpp"
 #include "http/life_stage.hpp"
 #include "http/reply.hpp"
+#include "metrics/counters.hpp"
 #include "net/asio.hpp"
 
 namespace seriesgate {
+
+// --- What GET /config answers.
+
+/// The configuration in force as a text. It is made when it changes, so that asking for it makes nothing.
+/// Threads: any.
+class config_page {
+    guarded<page_text, std::mutex> text_{std::make_shared<const std::string>()};
+
+  public:
+    [[nodiscard]] page_text text() { return *text_.lock(); }
+
+    /// Those who are reading the one before read it to its end.
+    void replace(page_text next) noexcept {
+        std::swap(*text_.lock(), next);  // the old one is let go without the lock
+    }
+};
+
+// --- Where a reload of the configuration is asked for.
+
+/// What came of reading the configuration again.
+struct reload_outcome {
+    bool ok = false;
+    std::string text;  ///< lines: what is wrong, or what was taken over
+};
+
+/// There is but one configuration to ask for.
+using reload_desk = desk<std::monostate, reload_outcome>;
+
+// --- What is counted about reloads of the configuration.
+
+class exposition;
+
+/// Threads: any.
+struct reload_metrics {
+    counter requests;       ///< SIGHUP and POST /-/reload
+    counter reads;          ///< times that the configuration was read for them
+    gauge successful;       ///< 1 unless the last reload failed
+    gauge success_seconds;  ///< since 1970: when the configuration was last taken over
+    gauge web_successful;   ///< 1 unless the web configuration file, or one of a token, is not in force as it is
+};
+
+/// Its families.
+void write(exposition& out, const reload_metrics& metrics);
 
 /// What takes longer than an answer may, and what the answers tell of. Shared by all threads.
 struct admin_shared {

@@ -1,4 +1,4 @@
-#include "admin/delivery.hpp"
+#include "admin/gate_counts.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

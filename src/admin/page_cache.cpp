@@ -1,4 +1,4 @@
-#include "admin/page.hpp"
+#include "admin/page_cache.hpp"
 
 #include <numeric>
 #include <optional>

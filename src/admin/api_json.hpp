@@ -1,0 +1,37 @@
+/// Whose the new and the refused series are, as JSON: docs/api.md describes it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "admin/api_question.hpp"
+#include "admin/status_facts.hpp"
+#include "demand/suggestions.hpp"
+#include "limit/explain.hpp"
+#include "limit/rules.hpp"
+#include "talkers/refused_ring.hpp"
+#include "talkers/talkers.hpp"
+
+namespace seriesgate {
+
+// --- The answer of GET /api/v1/explain.
+
+class series_limiter;
+
+/// JSON with the keys of docs/api.md. @param said nothing: the rules would take too long. Threads: any.
+std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
+                         const std::optional<explanation>& said);
+
+// --- The answer of GET /api/v1/suggestions.
+
+/// JSON with the keys of docs/api.md. @param rules by which they were made. Threads: any.
+std::string suggestions_json(const suggestion_list& list, const limit_rules& rules);
+
+/// The answers of the paths of the same names, whole.
+/// @param of see explosions_in.
+std::string top_json(talkers& who, const api_question& asked);
+std::string findings_json(talkers& who, const api_question& asked, const status_facts& of);
+std::string refused_json(refused_ring& refused, const api_question& asked);
+
+}  // namespace seriesgate

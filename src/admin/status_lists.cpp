@@ -1,0 +1,311 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "admin/budget_choice.hpp"
+#include "admin/status_sections.hpp"
+#include "admin/text_format.hpp"
+#include "limit/explain.hpp"
+#include "series/label.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::string title_html(const top_table& table) {
+    switch (table.of) {
+        case top_table::sort::metrics:
+            return "Metrics";
+        case top_table::sort::labels:
+            return "Labels, by how many values they have";
+        case top_table::sort::values:
+            return "Values of " + name_html(table.label, 40);
+        case top_table::sort::senders:
+            return "Senders";
+        case top_table::sort::tenants:
+            break;
+    }
+    return "Tenants";
+}
+
+bool has_values(const top_table& table) {
+    return table.of == top_table::sort::labels;
+}
+
+/// Names of metrics are long.
+bool is_wide(const top_table& table) {
+    return table.of == top_table::sort::metrics || table.of == top_table::sort::labels;
+}
+
+std::string value_html(const top_table& table, const top_row& row) {
+    if (table.of == top_table::sort::tenants && row.value.empty()) return "(no tenant)";
+    if (has_values(table)) {
+        const std::string of =
+            row.detail.empty() ? counted(row.metrics, "metric", "metrics") + " of targets" : name_html(row.detail);
+        const std::string tenant = row.tenant.empty() ? "" : ", tenant " + name_html(row.tenant, 40);
+        return fmt::format("{} <span class=\"quiet\">of {}{}</span>", name_html(row.value, 40), of, tenant);
+    }
+    if (row.detail.empty()) return name_html(row.value);
+    return fmt::format("{} <span class=\"quiet\">{}</span>", name_html(row.value), name_html(row.detail, 40));
+}
+
+std::string refused_html(const top_row& row) {
+    if (row.refused == 0) return "<td>0</td>";
+    return fmt::format("<td class=\"bad\">{}</td>", count_text(row.refused, row.error == 0));
+}
+
+std::string row_html(const top_table& table, const top_row& row) {
+    std::string out = fmt::format("<tr><th scope=\"row\">{}</th>", value_html(table, row));
+    if (has_values(table)) out += fmt::format("<td>{}</td>", count_text(row.distinct_values, row.values_are_exact));
+    out += fmt::format("<td>{}</td>", count_text(row.arrived, row.error == 0)) + refused_html(row);
+    return out + fmt::format("<td class=\"quiet\">{}</td></tr>\n", row.error == 0 ? "" : "±" + grouped(row.error));
+}
+
+std::string table_html(const top_table& table) {
+    std::string out = fmt::format(
+        "<div class=\"card box{}\">\n<table>\n<caption>{}</caption>\n<thead><tr><td></td>{}<th scope=\"col\">new</th>"
+        "<th scope=\"col\">refused</th><th scope=\"col\"><abbr title=\"the counts of this line may be wrong by so "
+        "much\">±</abbr></th></tr></thead>\n"
+        "<tbody>\n",
+        is_wide(table) ? " wide" : "", title_html(table), has_values(table) ? "<th scope=\"col\">values</th>" : "");
+    for (const top_row& each : table.rows) out += row_html(table, each);
+    return out + "</tbody>\n</table>\n</div>\n";
+}
+
+}  // namespace
+
+std::string top_section(const status_facts& of) {
+    std::string out =
+        "<section id=\"top\" data-part aria-labelledby=\"top-title\">\n"
+        "<h2 id=\"top-title\">Who has the most new and refused series this hour</h2>\n";
+    if (of.top.empty()) return out + "<p>No series has been new or refused.</p>\n</section>\n";
+    out += "<div class=\"cards\">\n";
+    for (const top_table& each : of.top) out += table_html(each);
+    return out + "</div>\n</section>\n";
+}
+
+namespace {
+
+/// Painted by the server; the script has them all, a hundred at a time.
+constexpr std::size_t painted_budgets_max = 100;
+constexpr std::size_t budget_name_bytes_max = 60, group_bytes_max = 90;
+
+/// The part of its room that is taken, in the window that has less.
+double used_of(const budget_figures& of) {
+    const auto part = [](const budget_window_figures& window) {
+        if (window.series_max == 0) return -1.0;
+        return static_cast<double>(window.series_current) / static_cast<double>(window.series_max);
+    };
+    return std::max(part(of.hourly), part(of.daily));
+}
+
+/// Of both lists those with the most demand, the fullest ones first.
+budget_list most_demanded(const limiter_figures& figures) {
+    budget_list all = by_demand(figures.tenants, whole_demand), limits = by_demand(figures.limits, whole_demand);
+    all.insert(all.end(), limits.begin(), limits.end());
+    std::ranges::stable_sort(all, std::greater{}, [](const budget_figures* each) { return whole_demand(*each); });
+    if (all.size() > painted_budgets_max) all.resize(painted_budgets_max);
+    std::ranges::stable_sort(all, std::greater{}, [](const budget_figures* each) { return used_of(*each); });
+    return all;
+}
+
+/// Empty where senders name none.
+std::string tenant_html(const budget_name& name) {
+    if (name.has_tenant && name.tenant.empty()) return "(no tenant)";
+    return name_html(name.tenant, budget_name_bytes_max);
+}
+
+std::string group_html(const budget_name& name) {
+    std::string group;
+    for (const auto& [label, value] : name.group)
+        group.append(group.empty() ? "" : ", ").append(label).append("=").append(value);
+    const std::string_view note = note_on(name);
+    if (note.empty()) return name_html(group, group_bytes_max);
+    return fmt::format("{} <span class=\"quiet\">{}</span>", name_html(group, group_bytes_max), note);
+}
+
+/// In steps of five, for which the style has a class each; refreshed with the text beside it.
+std::string used_html(const budget_window_figures& window) {
+    if (window.series_max == 0) return "<td></td>";
+    const auto used = static_cast<std::uint64_t>(100.0 * static_cast<double>(window.series_current) /
+                                                 static_cast<double>(window.series_max));
+    return fmt::format("<td class=\"used u{}\">{} %</td>", std::min<std::uint64_t>(used, 100) / 5 * 5, grouped(used));
+}
+
+std::string window_html(const budget_window_figures& window, limit_mode mode) {
+    const bool is_bad = window.series_refused > 0 && mode == limit_mode::enforce;
+    return fmt::format("<td>{}</td><td>{}</td>", grouped(window.series_current),
+                       window.series_max == 0 ? "–" : grouped(window.series_max)) +
+           used_html(window) +
+           fmt::format("<td{}>{}</td>", is_bad ? " class=\"bad\"" : "",
+                       count_text(window.series_refused, window.refused_is_exact));
+}
+
+std::string row_html(const budget_figures& budget) {
+    const std::string limit =
+        budget.name.limit.empty() ? "<em>tenant</em>" : name_html(budget.name.limit, budget_name_bytes_max);
+    return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>", limit, group_html(budget.name),
+                       tenant_html(budget.name), to_text(budget.mode)) +
+           window_html(budget.hourly, budget.mode) + window_html(budget.daily, budget.mode) + "</tr>\n";
+}
+
+/// `data-by` is what the script sorts by.
+constexpr std::string_view budget_head_html =
+    "<thead>\n<tr><td colspan=\"4\"></td><th scope=\"colgroup\" colspan=\"4\">this hour</th>"
+    "<th scope=\"colgroup\" colspan=\"4\">today</th></tr>\n"
+    "<tr><th scope=\"col\" data-by=\"limit\">limit</th><th scope=\"col\" data-by=\"group\">group</th>"
+    "<th scope=\"col\" data-by=\"tenant\">tenant</th><th scope=\"col\" data-by=\"mode\">mode</th>"
+    "<th scope=\"col\" data-by=\"hourCurrent\">admitted</th><th scope=\"col\" data-by=\"hourMax\">of</th>"
+    "<th scope=\"col\" data-by=\"hourUsed\">used</th><th scope=\"col\" data-by=\"hourRefused\">refused</th>"
+    "<th scope=\"col\" data-by=\"dayCurrent\">admitted</th><th scope=\"col\" data-by=\"dayMax\">of</th>"
+    "<th scope=\"col\" data-by=\"dayUsed\">used</th><th scope=\"col\" data-by=\"dayRefused\">refused</th></tr>\n"
+    "</thead>\n";
+
+/// Without a script nobody sees it.
+constexpr std::string_view controls_html =
+    "<form id=\"budget-controls\" class=\"row\" hidden role=\"search\">\n"
+    "<label>Filter <input id=\"budget-filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label>\n"
+    "<label><input id=\"budget-spent\" type=\"checkbox\"> only with refused series</label>\n"
+    "<span class=\"pages\"><button type=\"button\" id=\"budget-back\">Previous</button> "
+    "<button type=\"button\" id=\"budget-on\">Next</button></span>\n</form>\n";
+
+}  // namespace
+
+std::string budgets_section(const status_facts& of) {
+    const std::size_t total = of.figures.tenants.size() + of.figures.limits.size();
+    const budget_list shown = most_demanded(of.figures);
+    std::string out = fmt::format(
+        "<section id=\"budgets\" data-total=\"{}\" aria-labelledby=\"budgets-title\">\n"
+        "<h2 id=\"budgets-title\">Budgets of tenants and limits</h2>\n",
+        total);
+    if (total == 0)
+        return out +
+               "<p>None: <code>tenants</code> and <code>limits</code> of the configuration make them.</p>\n"
+               "</section>\n";
+    out += controls_html;
+    out += fmt::format(
+        "<p id=\"budget-count\" class=\"quiet\">{} of {}, those with the most demand; the fullest first.</p>\n",
+        grouped(shown.size()), grouped(total));
+    out +=
+        "<div class=\"box\" id=\"budget-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budgets-title\">\n"
+        "<table id=\"budget-table\" class=\"budgets\" aria-labelledby=\"budgets-title\">\n";
+    out.append(budget_head_html).append("<tbody id=\"budget-rows\">\n");
+    for (const budget_figures* each : shown) out += row_html(*each);
+    return out + "</tbody>\n</table>\n</div>\n</section>\n";
+}
+
+namespace {
+
+constexpr std::size_t series_shown_max = 20;
+constexpr std::size_t series_bytes_max = 300;
+/// Of the link to a series whose labels are too long to show.
+constexpr std::size_t linked_labels_max = 5;
+constexpr std::size_t linked_bytes_max = 64;
+/// Of the link to a series' explanation.
+constexpr std::size_t asked_bytes_max = 400;
+
+bool is_plain_name(std::string_view text) {
+    return !text.empty() && text.size() <= linked_bytes_max && std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    }) && !(text.front() >= '0' && text.front() <= '9');
+}
+
+bool is_printable(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f; });
+}
+
+bool is_plain_value(std::string_view text) {
+    return text.size() <= linked_bytes_max && is_printable(text) &&
+           text.find_first_of("\"\\") == std::string_view::npos;
+}
+
+std::string percent_encoded(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        if (is_plain)
+            out += c;
+        else
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return out;
+}
+
+/// Where all of its labels are: by those that are short.
+std::string whole_link(const refused_series& one) {
+    std::string match;
+    std::size_t named = 0;
+    for (const auto& [name, value] : one.labels) {
+        if (!is_plain_name(name) || !is_plain_value(value) || value.empty() || named == linked_labels_max) continue;
+        match += fmt::format("{}{}=\"{}\"", named++ == 0 ? "" : ",", name, value);
+    }
+    if (match.empty()) return "api/v1/refused?limit=1000";
+    return "api/v1/refused?limit=10&match=" + percent_encoded("{" + match + "}");
+}
+
+/// What would be decided about it now, and why. Empty for one with labels that no question can have.
+std::string why_link(const refused_series& one) {
+    std::string series;
+    for (const auto& [name, value] : one.labels) {
+        if (!is_plain_name(name) || !is_printable(value)) return {};
+        series.append(series.empty() ? "{" : ",").append(name).append("=\"");
+        for (const char c : value) series.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
+        series += '"';
+    }
+    if (one.is_cut || series.empty() || series.size() > asked_bytes_max || !is_printable(one.tenant)) return {};
+    std::string link = "api/v1/explain?series=" + percent_encoded(series + "}");
+    return one.tenant.empty() ? link : link + "&tenant=" + percent_encoded(one.tenant);
+}
+
+std::string why_html(const refused_series& one) {
+    const std::string reason = escaped(cut(reason_of(one), 200)), link = why_link(one);
+    return link.empty() ? reason : fmt::format("{} <a class=\"why\" href=\"{}\">explain</a>", reason, escaped(link));
+}
+
+std::string series_html(const refused_series& one) {
+    std::vector<label_view> labels;
+    labels.reserve(one.labels.size());
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : one.labels) {
+        labels.push_back({name, value});
+        bytes += name.size() + value.size() + 4;
+    }
+    const std::string shown = fmt::format("<code><bdi>{}</bdi></code>", escaped(to_text(labels, series_bytes_max)));
+    if (bytes <= series_bytes_max) return shown;
+    return shown + fmt::format(" <a href=\"{}\">all labels</a>", escaped(whole_link(one)));
+}
+
+std::string row_html(const refused_series& one) {
+    const auto when = std::chrono::floor<std::chrono::seconds>(one.when);
+    return fmt::format(
+        "<tr><td><time datetime=\"{}\">{:%H:%M:%S}</time></td><td>{}</td><td>{}</td><td>{} <span "
+        "class=\"quiet\">{}</span></td><td>{}</td></tr>\n",
+        utc(when), fmt::gmtime(std::chrono::system_clock::to_time_t(when)), series_html(one),
+        name_html(readable(one.tenant), 40), name_html(readable(one.sender), 40), name_html(readable(one.agent), 40),
+        why_html(one));
+}
+
+}  // namespace
+
+std::string refused_section(const status_facts& of) {
+    std::string out =
+        "<section id=\"refused\" data-part aria-labelledby=\"refused-title\">\n"
+        "<h2 id=\"refused-title\">Series that were refused last</h2>\n";
+    if (of.refused.empty()) return out + "<p>None since the gate was started.</p>\n</section>\n";
+    const std::size_t shown = std::min(of.refused.size(), series_shown_max);
+    out += fmt::format(
+        "<p class=\"quiet\">{} of the last {}, the newest first; <a href=\"api/v1/refused?limit=1000\">all of them, "
+        "as JSON</a>.</p>\n"
+        "<div class=\"box\" id=\"refused-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"refused-title\">\n"
+        "<table class=\"series\" aria-labelledby=\"refused-title\">\n"
+        "<thead><tr><th scope=\"col\">UTC</th><th scope=\"col\">series</th><th scope=\"col\">tenant</th>"
+        "<th scope=\"col\">sender</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
+        shown, grouped(of.refused.size()));
+    for (std::size_t i = 0; i < shown; ++i) out += row_html(*of.refused[i]);
+    return out + "</tbody>\n</table>\n</div>\n</section>\n";
+}
+
+}  // namespace seriesgate
