@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "net/socket.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_context.hpp"
+#include "top/figures.hpp"
 #include "top/options.hpp"
 
 namespace seriesgate::top {
@@ -62,5 +64,15 @@ class gate_client {
     net::awaitable<result<std::vector<stream_endpoint>, std::string>> addresses(time_limit limit);
     net::awaitable<attempt> exchange(const std::string& target, time_limit limit);
 };
+
+}  // namespace seriesgate::top
+
+// All that a frame needs, from a gate.
+
+namespace seriesgate::top {
+
+/// @param lines_max of each list
+/// @return what the gate says, or why not: one sentence, which may hold anything that the server chose.
+net::awaitable<result<figures, std::string>> ask(gate_client& gate, question asked, std::size_t lines_max);
 
 }  // namespace seriesgate::top

@@ -4,11 +4,295 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <string_view>
 #include <utility>
 
-#include "top/numbers.hpp"
-#include "top/parts.hpp"
+namespace seriesgate::top {
+
+std::string clock_text(std::chrono::sys_seconds when) {
+    const std::chrono::hh_mm_ss time{when - std::chrono::floor<std::chrono::days>(when)};
+    return fmt::format("{:02}:{:02}:{:02}", time.hours().count(), time.minutes().count(), time.seconds().count());
+}
+
+std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) return 0;
+    return static_cast<std::uint64_t>(
+        std::min(100.0L * static_cast<long double>(part) / static_cast<long double>(whole), 999.0L));
+}
+
+std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t columns) {
+    assert(columns >= 2);
+    const std::size_t room = columns - 2;
+    const std::size_t filled = std::min<std::size_t>(room, percent(part, whole) * room / 100);
+    return std::string{"["}.append(filled, '#').append(room - filled, '-').append("]");
+}
+
+}  // namespace seriesgate::top
+
+namespace seriesgate::top {
+namespace {
+
+constexpr std::size_t number_columns = 11;  // 999,999,999
+constexpr std::size_t clock_columns = 8;
+constexpr std::size_t bar_columns_min = 6;
+constexpr std::size_t bar_columns_max = 32;
+constexpr std::size_t budget_bar_columns = 12;
+constexpr std::size_t percent_columns = 8;  // of add_bar
+/// What a name is never cut below, if the screen has so many columns.
+constexpr std::size_t name_columns_min = 16;
+
+std::string right(const std::string& text, std::size_t columns) {
+    return fmt::format("{:>{}}", text, columns);
+}
+
+std::string_view name_of(bool daily) {
+    return daily ? "day" : "hour";
+}
+
+std::size_t left_of(std::size_t columns, std::size_t taken) {
+    return std::max(columns, taken + name_columns_min) - taken;
+}
+
+tone tone_of(std::uint64_t series, std::uint64_t series_max) {
+    const std::uint64_t full = percent(series, series_max);
+    return full >= 100 ? tone::bad : full >= 80 ? tone::warning : tone::good;
+}
+
+/// `[###---] 60 %`
+void add_bar(line& to, std::uint64_t series, std::uint64_t series_max, std::size_t columns) {
+    to.add(bar(series, series_max, columns), tone_of(series, series_max));
+    to.add(fmt::format(" {:>3} %  ", percent(series, series_max)));
+}
+
+void add_refused(line& to, std::uint64_t refused, bool is_exact, bool observes) {
+    to.add(fmt::format("{} {}", observes ? "would refuse" : "refused", count_text(refused, is_exact)),
+           refused != 0 ? tone::bad : tone::faint);
+}
+
+void append(line& to, const line& more) {
+    for (const line::piece& each : more.pieces()) to.add(each.text, each.in);
+}
+
+/// Where the gate observes, the window itself knows what its own limit would refuse: others would refuse more.
+window_figures with_observing(const figures& known, bool daily) {
+    window_figures made = daily ? known.daily : known.hourly;
+    if (known.mode != "observe") return made;
+    for (const budget_figures& each : known.budgets) {
+        if (each.daily != daily || each.refused <= made.refused) continue;
+        made.refused = each.refused;
+        made.refused_is_exact = each.refused_is_exact;
+    }
+    return made;
+}
+
+/// The budget with the least room, if it has less than the global one; null: none has. They are sorted.
+const budget_figures* tighter_than(const window_figures& window, const figures& known, bool daily) {
+    const auto found = std::ranges::find_if(known.budgets, [&](const budget_figures& each) {
+        return each.daily == daily && each.observes == (known.mode == "observe");
+    });
+    if (found == known.budgets.end()) return nullptr;
+    const std::uint64_t full = percent(found->series, found->series_max);
+    return full > percent(window.series, window.series_max) ? &*found : nullptr;
+}
+
+/// The bar takes what the rest leaves. Where there is no room for all, the bar goes, then the time.
+line window_line(const figures& known, bool daily, std::chrono::sys_seconds now, std::size_t columns) {
+    const window_figures window = with_observing(known, daily);
+    const budget_figures* const tightest = tighter_than(window, known, daily);
+    line made, numbers, left, tail;
+    made.add(fmt::format("{:<6}", name_of(daily)), tone::strong);
+    if (window.series_max != 0)
+        numbers.add(fmt::format("{} of {}  ", grouped(window.series), grouped(window.series_max)));
+    else
+        numbers.add(fmt::format("{} new, not limited  ", grouped(window.series)));
+    add_refused(numbers, window.refused, window.refused_is_exact, known.mode == "observe");
+    left.add("  ").add(duration_text(std::max(window.end - now, std::chrono::seconds{0})) + " left", tone::faint);
+    std::size_t taken = made.columns() + (window.series_max == 0 ? 0 : percent_columns) + numbers.columns();
+    if (tightest != nullptr) {
+        tail.add(fmt::format("  {} %", percent(tightest->series, tightest->series_max)),
+                 tone_of(tightest->series, tightest->series_max));
+        tail.add(" in ", tone::faint).add_shortened(tightest->name, left_of(columns, taken + tail.columns()));
+        if (taken + tail.columns() + left.columns() > columns) left = {};
+    }
+    taken += tail.columns() + left.columns();
+    if (window.series_max != 0 && (tightest == nullptr || taken + bar_columns_min <= columns))
+        add_bar(made, window.series, window.series_max,
+                std::clamp(columns - std::min(columns, taken), bar_columns_min, bar_columns_max));
+    else if (window.series_max != 0)
+        made.add(fmt::format("{:>3} %  ", percent(window.series, window.series_max)),
+                 tone_of(window.series, window.series_max));
+    for (const line* const each : {&numbers, &left, &tail}) append(made, *each);
+    return made;
+}
+
+tone finding_tone(const finding& of) {
+    return of.is_over ? tone::faint : tone::strong;
+}
+
+void add_remedy(std::vector<line>& to, std::string_view title, std::string_view text, std::size_t columns) {
+    if (text.empty()) return;
+    to.push_back(std::move(line{}.add("   ").add_shortened(title, left_of(columns, 3), tone::faint)));
+    while (!text.empty()) {
+        const std::string_view one = text.substr(0, text.find('\n'));
+        to.push_back(std::move(line{}.add("     ").add(one)));
+        text.remove_prefix(std::min(one.size() + 1, text.size()));
+    }
+}
+
+/// Without the commit, for which a line has no room: "0.1.0~433.g0123456789ab" is "0.1.0~433".
+std::string_view short_version(std::string_view version) {
+    return version.substr(0, version.find(".g"));
+}
+
+/// For labels the values come first: those are what explodes.
+std::string talker_detail(const talker& one) {
+    return one.values == 0 ? one.detail : fmt::format("{}, {} series", one.detail, grouped(one.series));
+}
+
+line talker_line(const talker& one, std::size_t columns) {
+    line made;
+    made.add(right(grouped(one.values == 0 ? one.series : one.values), number_columns), tone::strong).add("  ");
+    const std::string error = one.error == 0 ? "" : fmt::format("  +/-{}", grouped(one.error));
+    const std::size_t tail = error.size() + 2 + clock_columns;
+    const std::size_t room = left_of(columns, made.columns() + tail);
+    const std::string detail = talker_detail(one);
+    made.add_shortened(one.value.empty() ? "(none)" : one.value, detail.empty() ? room : room / 2);
+    if (!detail.empty()) made.add("  ").add_shortened(detail, left_of(columns, made.columns() + 2 + tail), tone::faint);
+    made.fill_to(columns - std::min(columns, tail));
+    return made.add(error, tone::faint).add("  ").add(clock_text(one.last_seen), tone::faint);
+}
+
+/// What stands behind its name.
+line budget_numbers(const budget_figures& one) {
+    line made;
+    add_bar(made, one.series, one.series_max, budget_bar_columns);
+    made.add(fmt::format("{} of {}  ", grouped(one.series), grouped(one.series_max)));
+    add_refused(made, one.refused, one.refused_is_exact, one.observes);
+    return made;
+}
+
+line budget_line(const budget_figures& one, std::size_t name_columns) {
+    line made;
+    made.add(fmt::format("{:<6}", name_of(one.daily)), tone::faint);
+    const std::size_t end = made.columns() + name_columns;
+    made.add_shortened(one.name, name_columns).fill_to(end).add("  ");
+    append(made, budget_numbers(one));
+    return made;
+}
+
+line note_line(std::string_view note, std::size_t columns) {
+    return std::move(line{}.add("      ").add_shortened(note, left_of(columns, 6), tone::faint));
+}
+
+line refused_line(const refused_series& one, std::size_t columns) {
+    line made;
+    made.add(clock_text(one.when), tone::faint).add("  ");
+    std::string why = fmt::format("{}/{}  {}", one.limit, name_of(one.daily), one.sender);
+    if (!one.tenant.empty()) why += "  " + one.tenant;
+    why = shortened(fit_to_be_seen(why), columns / 3);
+    const std::size_t room = left_of(columns, made.columns() + columns_of(why) + 2);
+    return made.add_shortened(one.series, room).fill_to(clock_columns + 2 + room).add("  ").add(why, tone::faint);
+}
+
+line backend_line(const backend& one) {
+    line made;
+    made.add(one.is_up ? "up    " : "down  ", one.is_up ? tone::good : tone::bad).add(one.name);
+    if (one.name != one.store) made.add(" of ").add(one.store);
+    made.add(fmt::format("  in flight {}  requests {}", grouped(one.in_flight), grouped(one.requests)));
+    made.add("  ").add(fmt::format("errors {}", grouped(one.errors)), one.errors != 0 ? tone::warning : tone::plain);
+    if (one.waiting != 0) made.add("  ").add(fmt::format("waiting {}", grouped(one.waiting)), tone::warning);
+    return made;
+}
+
+template <class Items, class ToLine>
+std::vector<line> lines_of(const Items& items, std::string_view nothing, ToLine to_line) {
+    std::vector<line> made;
+    for (const auto& each : items) made.push_back(to_line(each));
+    if (made.empty()) made.emplace_back(nothing, tone::faint);
+    return made;
+}
+
+}  // namespace
+
+line title_line(const moment& at, std::size_t columns) {
+    line made{"seriesgate", tone::strong};
+    if (at.known) {
+        made.add(" ").add(short_version(at.known->version)).add("  up ").add(duration_text(at.known->uptime)).add("  ");
+        made.add(at.known->mode, at.known->mode == "observe" ? tone::warning : tone::plain);
+        if (!at.known->shared.empty()) made.add("  fleet ").add(at.known->shared);
+    }
+    const std::string now = clock_text(at.now) + " UTC";
+    made.add("  ").add_shortened(at.url, left_of(columns, made.columns() + 2 + now.size()), tone::faint);
+    return made.fill_to(columns - std::min(columns, now.size())).add(now, tone::faint);
+}
+
+std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns) {
+    return {window_line(known, false, now, columns), window_line(known, true, now, columns)};
+}
+
+content findings_part(const figures& known, bool with_remedies, std::size_t columns) {
+    constexpr std::size_t indent = 3;
+    content made{.heading = fmt::format("Findings of the {}", name_of(known.asked.daily)),
+                 .lines = {},
+                 .lines_min = with_remedies ? 12U : 4U};
+    std::size_t number = 0;
+    for (const finding& each : known.findings) {
+        std::string before = fmt::format("{}. ", ++number);
+        const tone in = finding_tone(each);
+        for (const std::string& part : wrapped(each.text, left_of(columns, indent)))
+            made.lines.push_back(std::move(line{}.add(std::exchange(before, "   "), in).add(part, in)));
+        if (!with_remedies) continue;
+        add_remedy(made.lines, "a rule for metric_relabel_configs or write_relabel_configs:", each.relabel, columns);
+        add_remedy(made.lines, "for limits of the gate's own file:", each.limit, columns);
+        add_remedy(made.lines, "what it was tried on, or why there is none:", each.note, columns);
+    }
+    if (made.lines.empty()) made.lines.emplace_back("nothing has exploded", tone::good);
+    return made;
+}
+
+content talkers_part(const figures& known, std::size_t columns) {
+    const question& asked = known.asked;
+    return {.heading = fmt::format("{} series of the {} by {}{}", asked.refused ? "Refused" : "New",
+                                   name_of(asked.daily), asked.by, asked.by == "label" ? ", number of values" : ""),
+            .lines = lines_of(known.talkers, asked.refused ? "nothing was refused" : "nothing is new",
+                              [columns](const talker& one) { return talker_line(one, columns); }),
+            .lines_min = 5};
+}
+
+content budgets_part(const figures& known, std::size_t columns) {
+    std::size_t behind = 0;
+    for (const budget_figures& each : known.budgets) behind = std::max(behind, budget_numbers(each).columns());
+    const std::size_t name_columns = left_of(columns, 8 + behind);
+    content made{
+        .heading = "Budgets nearest to their limit",
+        .lines = lines_of(known.budgets, "no tenant and no group has a limit, or none has come yet",
+                          [name_columns](const budget_figures& one) { return budget_line(one, name_columns); }),
+        .lines_min = 2};
+    for (std::size_t at = known.budgets.size(); at-- > 0;)
+        if (!known.budgets[at].note.empty())
+            made.lines.insert(made.lines.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                              note_line(known.budgets[at].note, columns));
+    return made;
+}
+
+content refused_part(const figures& known, std::chrono::sys_seconds now, std::size_t columns) {
+    std::string heading = "Refused last";
+    if (known.last_refused)
+        heading += fmt::format(", {} ago", duration_text(std::max(now - *known.last_refused, std::chrono::seconds{0})));
+    return {.heading = std::move(heading),
+            .lines = lines_of(known.refused, "nothing was refused",
+                              [columns](const refused_series& one) { return refused_line(one, columns); }),
+            .lines_min = 2};
+}
+
+content stores_part(const figures& known, std::size_t) {
+    return {.heading = "Upstream",
+            .lines = lines_of(known.backends, "discard: what is admitted goes nowhere", backend_line),
+            .lines_min = 2};
+}
+
+}  // namespace seriesgate::top
 
 namespace seriesgate::top {
 namespace {

@@ -1,12 +1,54 @@
 /// Figures in, lines out.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "core/text.hpp"
+#include "top/figures.hpp"
 #include "top/line.hpp"
-#include "top/moment.hpp"
 #include "top/view.hpp"
+
+// Numbers and times as people read them.
+
+namespace seriesgate::top {
+
+/// `10:04:07`, in UTC as all that the gate writes.
+std::string clock_text(std::chrono::sys_seconds when);
+
+/// Of 100, rounded down: 100 is full. No more than 999.
+std::uint64_t percent(std::uint64_t part, std::uint64_t whole);
+
+/// `[####------]`: filled only if it is full.
+std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t columns);
+
+}  // namespace seriesgate::top
+
+// The parts of a frame, each with as many lines as it has.
+
+namespace seriesgate::top {
+
+struct content {
+    std::string heading;
+    std::vector<line> lines;    ///< at least one
+    std::size_t lines_min = 1;  ///< so many are wanted before others get more
+};
+
+/// Version, uptime, mode, where it is.
+line title_line(const moment& at, std::size_t columns);
+/// Of the global limit: the hour, the day.
+std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
+
+content findings_part(const figures& known, bool with_remedies, std::size_t columns);
+content talkers_part(const figures& known, std::size_t columns);
+content budgets_part(const figures& known, std::size_t columns);
+content refused_part(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
+content stores_part(const figures& known, std::size_t columns);
+
+}  // namespace seriesgate::top
 
 namespace seriesgate::top {
 

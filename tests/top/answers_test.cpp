@@ -1,4 +1,4 @@
-#include "top/answers.hpp"
+#include "top/figures.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "top/keys.hpp"
+#include "top/view.hpp"
 
 #include <string>
 

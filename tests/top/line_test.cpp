@@ -3,7 +3,7 @@
 #include <string>
 
 #include "support/catch.hpp"
-#include "top/numbers.hpp"
+#include "top/frame.hpp"
 
 using namespace std::chrono_literals;
 using namespace seriesgate::top;

@@ -1,4 +1,4 @@
-#include "top/answers.hpp"
+#include "top/figures.hpp"
 
 #include <algorithm>
 #include <boost/json/array.hpp>
