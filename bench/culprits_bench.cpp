@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "cardinality/cardinality_tracker.hpp"
 #include "ingest/series_sampler.hpp"
 #include "limit/limiter.hpp"
 #include "made_up.hpp"
 #include "plan/planner.hpp"
 #include "recorded.hpp"
-#include "talkers/talkers.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::bench;

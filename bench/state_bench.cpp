@@ -14,8 +14,8 @@
 #include "limit/limiter.hpp"
 #include "limit/snapshot.hpp"
 #include "made_up.hpp"
+#include "process/snapshot_file.hpp"
 #include "recorded.hpp"
-#include "state/snapshot_file.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::bench;

@@ -10,7 +10,7 @@
 #include "admin/stats.hpp"
 #include "admin/status_page.hpp"
 #include "admin/text_format.hpp"
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 
 namespace seriesgate {
 

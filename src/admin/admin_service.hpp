@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "admin/page_cache.hpp"
+#include "base/metrics.hpp"
 #include "core/synchronization.hpp"
-#include "http/http_request.hpp"
-#include "http/life_stage.hpp"
-#include "http/reply.hpp"
-#include "metrics/counters.hpp"
+#include "http/lifecycle.hpp"
+#include "http/route_table.hpp"
 #include "net/asio.hpp"
 
 namespace seriesgate {

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "admin/text_format.hpp"
+#include "cardinality/remedy.hpp"
 #include "config/suggested_yaml.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"
-#include "talkers/remedy.hpp"
 
 namespace seriesgate {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "admin/api_question.hpp"
 #include "admin/status_facts.hpp"
-#include "demand/suggestions.hpp"
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/refused_ring.hpp"
+#include "cardinality/suggestions.hpp"
 #include "limit/explain.hpp"
 #include "limit/rules.hpp"
-#include "talkers/refused_ring.hpp"
-#include "talkers/talkers.hpp"
 
 namespace seriesgate {
 

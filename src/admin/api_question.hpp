@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "cardinality/cardinality_tracker.hpp"
 #include "core/result.hpp"
 #include "series/label.hpp"
-#include "talkers/talkers.hpp"
 
 namespace seriesgate {
 

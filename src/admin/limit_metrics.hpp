@@ -1,8 +1,8 @@
 /// The limiter's figures in the Prometheus text format.
 #pragma once
 
+#include "base/metrics.hpp"
 #include "limit/figures.hpp"
-#include "metrics/exposition.hpp"
 
 namespace seriesgate {
 

@@ -9,9 +9,9 @@
 #include "admin/gate_counts.hpp"
 #include "admin/page_cache.hpp"
 #include "admin/status_facts.hpp"
+#include "base/metrics.hpp"
 #include "limit/figures.hpp"
 #include "limit/window.hpp"
-#include "metrics/exposition.hpp"
 #include "series/fingerprint.hpp"
 
 namespace seriesgate {

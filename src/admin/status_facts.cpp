@@ -7,9 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "cardinality/cardinality_tables.hpp"
+#include "cardinality/findings.hpp"
 #include "series/label.hpp"
-#include "talkers/subjects.hpp"
-#include "talkers/talker_tables.hpp"
 
 namespace seriesgate {
 namespace {

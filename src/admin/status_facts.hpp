@@ -11,12 +11,11 @@
 
 #include "admin/gate_counts.hpp"
 #include "admin/stats.hpp"
-#include "demand/suggestions.hpp"
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/findings.hpp"
+#include "cardinality/refused_ring.hpp"
+#include "cardinality/suggestions.hpp"
 #include "limit/figures.hpp"
-#include "talkers/findings.hpp"
-#include "talkers/past_hours.hpp"
-#include "talkers/refused_ring.hpp"
-#include "talkers/talkers.hpp"
 
 namespace seriesgate {
 

@@ -14,9 +14,9 @@
 #include "admin/gate_counts.hpp"
 #include "admin/status_sections.hpp"
 #include "admin/text_format.hpp"
+#include "cardinality/remedy.hpp"
 #include "limit/explain.hpp"
 #include "limit/rules.hpp"
-#include "talkers/remedy.hpp"
 
 namespace seriesgate {
 namespace {

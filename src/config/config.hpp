@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/log.hpp"
 #include "config/shared_config.hpp"
 #include "config/store_tls_config.hpp"
 #include "config/web_config.hpp"
 #include "core/secret_text.hpp"
 #include "limit/rules.hpp"
-#include "log/line.hpp"
 
 /// What the process is told to do: plain values, checked once at the start, never changed after.
 /// Every key is described in docs/configuration.md and stands with its default in config/seriesgate.yaml.

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "claim/questions.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "net/asio.hpp"
 #include "net/fair_queue.hpp"
 #include "redis/redis_client.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

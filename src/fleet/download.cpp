@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.hpp"
 #include "limit/learning.hpp"
 #include "limit/limiter.hpp"
 #include "limit/windows.hpp"
-#include "log/log.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.hpp"
 #include "core/result.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/set_reading.hpp"
@@ -13,7 +14,6 @@
 #include "net/asio.hpp"
 #include "net/async.hpp"
 #include "redis/redis_client.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

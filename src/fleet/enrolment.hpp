@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.hpp"
 #include "claim/claim.hpp"
 #include "claim/count_offer.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/rules.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

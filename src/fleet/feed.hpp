@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/clock.hpp"
 #include "fleet/feed_reading.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/window.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

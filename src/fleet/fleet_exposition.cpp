@@ -2,9 +2,9 @@
 
 #include <chrono>
 
+#include "base/clock.hpp"
+#include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "metrics/exposition.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "base/metrics.hpp"
 #include "claim/claim.hpp"
-#include "metrics/counters.hpp"
 #include "redis/redis_reply.hpp"
 
 namespace seriesgate {

@@ -1,11 +1,11 @@
 #include "fleet/fleet_shared.hpp"
 
+#include "base/clock.hpp"
+#include "base/random.hpp"
 #include "fleet/claim_script.hpp"
 #include "fleet/feed_script.hpp"
 #include "fleet/shares_script.hpp"
 #include "fleet/telling_script.hpp"
-#include "system/clock.hpp"
-#include "system/random.hpp"
 
 namespace seriesgate {
 namespace {

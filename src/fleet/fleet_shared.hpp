@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "claim/claim.hpp"
 #include "claim/known_counts.hpp"
 #include "claim/shares.hpp"
@@ -22,7 +23,6 @@
 #include "limit/untold.hpp"
 #include "redis/redis_client.hpp"
 #include "redis/redis_shared.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

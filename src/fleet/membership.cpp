@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.hpp"
+#include "base/random.hpp"
 #include "fleet/store_fitness.hpp"
 #include "limit/limiter.hpp"
-#include "log/log.hpp"
 #include "net/async.hpp"
-#include "system/random.hpp"
 
 namespace seriesgate {
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "fleet/beat.hpp"
 #include "fleet/enrolment.hpp"
 #include "fleet/fleet_shared.hpp"
@@ -14,7 +15,6 @@
 #include "fleet/share_asking.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "claim/count_offer.hpp"
 #include "core/result.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "net/asio.hpp"
 #include "redis/redis_client.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

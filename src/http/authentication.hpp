@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "http/reply.hpp"
 #include "http/request_head.hpp"
 #include "http/route_table.hpp"
 #include "http/worker.hpp"

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
@@ -13,10 +14,10 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.hpp"
 #include "http/http_metrics.hpp"
 #include "net/socket.hpp"
 #include "net/tls_session.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 
@@ -167,6 +168,46 @@ struct sender_connection {
     connection_lease lease;
     std::string read_ahead{};
     std::unique_ptr<tls_session> tls{};  ///< none: plain, or TLS has yet to begin
+};
+
+// --- How many connections the process has descriptors for.
+
+/// What takes descriptors besides the connections from senders.
+struct descriptor_use {
+    std::size_t workers = 1;            ///< without the front desk, and who shakes hands
+    std::size_t idle_upstream_max = 0;  ///< connections to the upstream that a worker keeps open, at most
+    std::size_t upstream_max = std::numeric_limits<std::size_t>::max();  ///< of all workers, idle ones or not
+    bool has_replicas = false;          ///< a request may have several connections, and they may outlast it
+    std::size_t admin_connections = 0;  ///< that admin.listen may have, beyond those that are asked about
+};
+
+/// The most connections for which the descriptors suffice whatever happens: each may have one to the upstream while its
+/// request is worked on, some stay open without a request, and files, name lookups and event queues take their share,
+/// the state file among them. At least 8: a process that has no room for those is beyond help.
+/// @param descriptors the process' limit.
+std::size_t connections_that_fit(std::uint64_t descriptors, const descriptor_use& others) noexcept;
+
+/// How many descriptors the process may have (RLIMIT_NOFILE, the soft limit).
+std::uint64_t descriptor_limit() noexcept;
+
+/// Raises the soft limit of descriptors (RLIMIT_NOFILE) to the hard one, since nothing here uses select().
+/// @return the limit that holds now.
+std::uint64_t raise_descriptor_limit() noexcept;
+
+// --- What is done when the process has run out of descriptors.
+
+/// Closes connections of senders, for whoever is in need. It was made sure at the start that this does not happen, so
+/// the limit is a lower one by now. Threads: any, one at a time.
+class descriptor_relief {
+    connection_registry& senders_;
+    const descriptor_use others_;
+
+  public:
+    /// @param others what else takes descriptors.
+    descriptor_relief(connection_registry& senders, const descriptor_use& others)
+        : senders_(senders), others_(others) {}
+
+    void make_room();
 };
 
 }  // namespace seriesgate

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 
 namespace seriesgate {
 namespace {

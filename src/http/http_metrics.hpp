@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "metrics/counters.hpp"
+#include "base/metrics.hpp"
 
 namespace seriesgate {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "http/connections.hpp"
-#include "http/service.hpp"
+#include "http/worker.hpp"
 
 namespace seriesgate {
 

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "metrics/counters.hpp"
+#include "base/metrics.hpp"
 
 namespace seriesgate {
 

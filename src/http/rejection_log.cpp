@@ -2,8 +2,9 @@
 
 #include <cassert>
 #include <cstddef>
+#include <utility>
 
-#include "log/log.hpp"
+#include "base/log.hpp"
 
 namespace seriesgate {
 namespace {
@@ -49,6 +50,13 @@ std::array<log::field, 7> describe_rejection(const reply& answer, std::uint64_t 
              {"tenant", shown_tenant(tenant)},
              {"status", answer.status},
              {"err", std::string_view{answer.body}.substr(0, answer.body.find('\n'))}}};
+}
+
+void closings_log::tell(const http_metrics& metrics) {
+    const auto closings = metrics.connections_given_up.total() + metrics.connections_turned_away.total();
+    const auto more = closings - std::exchange(told_, closings);
+    const auto times = more == 0 ? lines_.rest() : lines_.count(more);
+    if (times) log::warn("too many connections: some are closed or turned away", {{"connections", *times}});
 }
 
 }  // namespace seriesgate

@@ -7,11 +7,10 @@
 #include <optional>
 #include <string_view>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "http/http_metrics.hpp"
-#include "http/reply.hpp"
-#include "log/line.hpp"
-#include "log/sparse_log.hpp"
-#include "system/clock.hpp"
+#include "http/route_table.hpp"
 
 namespace seriesgate {
 
@@ -43,5 +42,17 @@ std::array<log::field, 7> describe_rejection(const reply& answer, std::uint64_t 
 
 /// As much of a tenant's name as a line shows.
 std::string_view shown_tenant(std::string_view tenant) noexcept;
+
+// --- That connections are closed for others, in the log.
+
+/// Knows how many the log has been told of. Threads: one, the front desk's.
+class closings_log {
+    std::uint64_t told_ = 0;
+    sparse_log lines_{};
+
+  public:
+    /// Says what is new, now and then: call it after what may have closed some, and every now and then.
+    void tell(const http_metrics& metrics);
+};
 
 }  // namespace seriesgate

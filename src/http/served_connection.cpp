@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "http/sender_name.hpp"
-
 namespace seriesgate {
 namespace {
 

@@ -3,12 +3,44 @@
 
 #include <boost/beast/core/error.hpp>
 #include <string>
+#include <utility>
 
-#include "http/leased_stream.hpp"
-#include "http/service.hpp"
+#include "http/connections.hpp"
+#include "http/worker.hpp"
 #include "net/http_messages.hpp"
+#include "net/socket.hpp"
+#include "net/timed_stream.hpp"
 
 namespace seriesgate {
+
+// --- What a sender is called.
+
+/// How logs and answers call a peer: its address, "unix" for one of a unix socket, nothing if it has gone.
+[[nodiscard]] inline std::string sender_at(const stream_endpoint& peer) {
+    if (const auto known = ip_address_of(peer)) return known->to_string();
+    return is_unix(peer) ? "unix" : "";
+}
+
+// --- A connection that has its place among all.
+
+/// Stream and lease in the one order in which they may go: else the registry could shut down a socket that somebody
+/// else has been given the number of. Threads: the stream's.
+struct leased_stream {
+    timed_stream stream;
+    connection_lease lease;  // goes before the stream closes its socket
+
+    /// If memory runs out, both are still the caller's.
+    explicit leased_stream(sender_connection&& from)
+        : stream(std::move(from.socket), std::move(from.tls)), lease(std::move(from.lease)) {}
+    leased_stream(const leased_stream&) = delete;
+    leased_stream& operator=(const leased_stream&) = delete;
+
+    /// For another thread. Nothing may be pending; this is done for.
+    [[nodiscard]] sender_connection release(std::string read_ahead = {}) && {
+        auto [socket, tls] = std::move(stream).release();
+        return {std::move(socket), std::move(lease), std::move(read_ahead), std::move(tls)};
+    }
+};
 
 /// Its stream, what has been read ahead, and its place among all connections. Threads: the worker's.
 struct served_connection : leased_stream {

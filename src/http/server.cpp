@@ -1,11 +1,101 @@
 #include "http/server.hpp"
 
+#include <fmt/format.h>
+
 #include <cassert>
+#include <chrono>
+#include <stdexcept>
 #include <utility>
 
-#include "http/passing.hpp"
+#include "base/log.hpp"
+#include "config/shown.hpp"
+#include "http/session.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After an accept that failed, so that a fault that stays does not keep the thread busy.
+constexpr auto accept_pause = 10ms;
+
+/// Of an address in words.
+constexpr std::string_view unix_prefix = "unix:";
+
+bool is_out_of_descriptors(error_code error) {
+    return error == net::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system;
+}
+
+}  // namespace
+
+listening_socket listen_on(const listen_address& where) {
+    try {
+        net::io_context io{1};  // sockets are opened in one, whoever runs it
+        if (where.unix_path.empty()) {
+            stream_acceptor made = listen_at(io, where.host, where.port);
+            return {.socket = detached_socket{made}};
+        }
+        listening_file made = listen_at_path(io, where.unix_path);
+        return {.file = std::move(made.file), .socket = detached_socket{made.acceptor}};
+    } catch (const boost::system::system_error& error) {
+        throw std::runtime_error(fmt::format("cannot listen on {}: {}", shown(where), error.code().message()));
+    }
+}
+
+listener::listener(net::io_context& io, listening_socket at)
+    : io_(io), file_(std::move(at.file)), acceptor_(io), takes_file_(at.leaves_file) {
+    auto attached = at.socket.attach_listening(io);
+    if (!attached) throw std::runtime_error("cannot accept connections: " + attached.error().message());
+    acceptor_ = std::move(*attached);
+}
+
+std::string listener::address() const {
+    return endpoint_text(acceptor_.bound_to());
+}
+
+net::awaitable<void> listener::accept(const arrivals& to) {
+    sparse_log failures;
+    async_timer pause{acceptor_.get_executor()};
+    is_paused_ = false;
+    accepts_ = true;
+    while (acceptor_.listens() && !is_paused_) {
+        std::string failure;
+        try {
+            const error_code error = co_await accept_one(to);
+            if (error) failure = error.message();
+        } catch (const std::exception& error) {
+            failure = error.what();
+        }
+        if (failure.empty() || !acceptor_.listens() || is_paused_) continue;
+        if (const auto times = failures.count(1))
+            log::error("cannot accept a connection", {{"connections", *times}, {"err", failure}});
+        pause.expires_after(accept_pause);
+        co_await pause.async_wait(no_throw);
+    }
+    accepts_ = false;
+}
+
+net::awaitable<error_code> listener::accept_one(const arrivals& to) {
+    auto came = co_await acceptor_.next(io_);
+    if (is_out_of_descriptors(came.error)) to.out_of_descriptors();
+    if (!came.error) to.take(std::move(came.socket), came.peer);
+    co_return came.error;
+}
+
+void listener::take_file() {
+    if (std::exchange(takes_file_, false)) file_ = socket_file{address().substr(unix_prefix.size())};
+}
+
+void listener::pause() {
+    is_paused_ = true;
+    acceptor_.cancel_pending();
+}
+
+void listener::close() {
+    file_.remove();
+    acceptor_.close_quietly();
+}
 
 server::server(entrance at, listening_socket where, descriptor_relief& relief)
     : at_(std::move(at)), relief_(relief), listener_(at_.front.self.io, std::move(where)) {

@@ -7,14 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "http/authentication.hpp"
-#include "http/incoming_request.hpp"
 #include "http/request_head.hpp"
 #include "http/request_reading.hpp"
 #include "http/served_connection.hpp"
-#include "log/log.hpp"
+#include "net/event_loop.hpp"
 #include "net/http_messages.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {
@@ -173,6 +173,40 @@ net::awaitable<void> serve(sender_connection from, service& offered) {
         if (next == after::linger) co_await linger(peer);
         if (next != after::next_request) co_return;
     }
+}
+
+namespace {
+
+constexpr const char* session_failed = "a connection was dropped";
+
+}  // namespace
+
+void serve_here(sender_connection from, service& offered) {
+    spawn(offered.self.io.get_executor(), serve(std::move(from), offered), session_failed);
+}
+
+std::optional<sender_connection> moved_to(net::io_context& to, sender_connection from) {
+    detached_socket detached{from.socket};
+    connection_lease lease = std::move(from.lease);  // so that it goes before the socket is closed
+    auto socket = detached.attach(to);
+    if (socket)
+        return sender_connection{std::move(*socket), std::move(lease), std::move(from.read_ahead), std::move(from.tls)};
+    lease = {};
+    log::error(session_failed, {{"err", socket.error().message()}});
+    return std::nullopt;
+}
+
+void serve_again(idle_connections::one from) {
+    connection_lease lease = std::move(from.lease);
+    auto socket = from.socket.attach(from.of->self.io);
+    if (socket) return serve_here({std::move(*socket), std::move(lease)}, *from.of);
+    lease = {};
+    log::error(session_failed, {{"err", socket.error().message()}});
+}
+
+void serve_there(sender_connection from, service& offered) {
+    auto moved = moved_to(offered.self.io, std::move(from));
+    if (moved) serve_here(std::move(*moved), offered);
 }
 
 }  // namespace seriesgate

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "http/query.hpp"
 #include "http/rejection_log.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/texts.hpp"
-#include "log/log.hpp"
-#include "system/clock.hpp"
 #include "upstream/request.hpp"
 
 namespace seriesgate {

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "http/http_request.hpp"
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/replication.hpp"
 #include "ingest/stores.hpp"

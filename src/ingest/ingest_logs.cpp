@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "base/log.hpp"
 #include "http/rejection_log.hpp"
-#include "log/log.hpp"
 #include "series/label.hpp"
 #include "wire/wire_error.hpp"
 

@@ -11,13 +11,12 @@
 #include <string>
 #include <string_view>
 
-#include "http/reply.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "http/route_table.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "log/line.hpp"
-#include "log/sparse_log.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
-#include "system/clock.hpp"
 #include "upstream/store_access.hpp"
 
 namespace seriesgate {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "metrics/counters.hpp"
-#include "plan/forwarding.hpp"
-#include "system/clock.hpp"
+#include "base/clock.hpp"
+#include "base/metrics.hpp"
+#include "plan/plan.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {

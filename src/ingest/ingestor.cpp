@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "core/path_tenant.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/refusals.hpp"
@@ -14,9 +16,7 @@
 #include "ingest/texts.hpp"
 #include "limit/rules.hpp"
 #include "limit/untold.hpp"
-#include "log/log.hpp"
 #include "net/async.hpp"
-#include "system/clock.hpp"
 #include "upstream/request.hpp"
 
 namespace seriesgate {

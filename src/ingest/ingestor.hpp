@@ -6,8 +6,7 @@
 
 #include "fleet/claimer.hpp"
 #include "fleet/teller.hpp"
-#include "http/http_request.hpp"
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "ingest/forwarder.hpp"
 #include "ingest/media.hpp"
 #include "ingest/outgoing.hpp"

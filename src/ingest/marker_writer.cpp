@@ -3,17 +3,17 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "config/version.hpp"
 #include "http/rejection_log.hpp"
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/windows.hpp"
-#include "log/log.hpp"
-#include "marker/withheld.hpp"
-#include "system/clock.hpp"
+#include "plan/marker.hpp"
 
 namespace seriesgate {
 namespace {

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.hpp"
 #include "config/config.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "log/sparse_log.hpp"
-#include "marker/marker_book.hpp"
 #include "net/asio.hpp"
 #include "net/async.hpp"
+#include "plan/marker.hpp"
 #include "upstream/store_client.hpp"
 
 namespace seriesgate {

@@ -1,7 +1,7 @@
 #include "ingest/media.hpp"
 
 #include "core/text.hpp"
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "net/http_fields.hpp"
 
 namespace seriesgate {

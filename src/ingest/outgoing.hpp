@@ -8,7 +8,7 @@
 
 #include "config/config.hpp"
 #include "core/bytes.hpp"
-#include "http/http_request.hpp"
+#include "http/route_table.hpp"
 #include "ingest/media.hpp"
 #include "ingest/work_pool.hpp"
 #include "plan/plan.hpp"

@@ -10,12 +10,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "core/text.hpp"
 #include "http/rejection_log.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
-#include "log/log.hpp"
-#include "plan/telling_labels.hpp"
+#include "plan/distinguishing_labels.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

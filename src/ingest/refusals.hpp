@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/ingest_metrics.hpp"
 #include "ingest/stores.hpp"

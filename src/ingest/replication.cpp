@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/texts.hpp"
-#include "log/log.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"
 #include "upstream/request.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/stores.hpp"
 #include "net/asio.hpp"

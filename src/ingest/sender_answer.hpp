@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "ingest/outgoing.hpp"
 #include "net/http_fields.hpp"
-#include "plan/plan_counts.hpp"
+#include "plan/plan.hpp"
 
 namespace seriesgate {
 

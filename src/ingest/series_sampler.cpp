@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "core/bytes.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/limiter.hpp"
 #include "limit/verdict.hpp"
-#include "system/clock.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
 

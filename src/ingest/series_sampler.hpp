@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/refused_ring.hpp"
 #include "core/bytes.hpp"
 #include "core/synchronization.hpp"
 #include "ingest/outgoing.hpp"
@@ -21,8 +23,6 @@
 #include "net/async.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
-#include "talkers/refused_ring.hpp"
-#include "talkers/talkers.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {

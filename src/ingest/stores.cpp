@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 #include "upstream/shared_store.hpp"
 
 namespace seriesgate {

@@ -6,10 +6,10 @@
 #include <deque>
 #include <vector>
 
+#include "base/metrics.hpp"
 #include "config/config.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "metrics/counters.hpp"
 #include "series/fingerprint.hpp"
 #include "upstream/shared_store.hpp"
 #include "upstream/upstream_health.hpp"

@@ -11,7 +11,7 @@
 #include "config/units.hpp"
 #include "core/text.hpp"
 #include "limit/explain.hpp"
-#include "plan/telling_labels.hpp"
+#include "plan/distinguishing_labels.hpp"
 #include "series/label.hpp"
 #include "upstream/request.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "config/config.hpp"
-#include "http/reply.hpp"
+#include "http/route_table.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "upstream/request.hpp"

@@ -14,8 +14,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "net/asio.hpp"
-#include "system/clock.hpp"
 
 // Asio's timers by the process' own clock.
 

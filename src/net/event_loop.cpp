@@ -7,7 +7,7 @@
 #include <exception>
 #include <utility>
 
-#include "log/log.hpp"
+#include "base/log.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

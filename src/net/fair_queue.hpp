@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "net/asio.hpp"
 #include "net/async.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

@@ -16,10 +16,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "net/asio.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "log/log.hpp"
-#include "system/clock.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
 
 namespace seriesgate {
 namespace {

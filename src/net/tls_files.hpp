@@ -6,10 +6,10 @@
 #include <mutex>
 #include <string>
 
+#include "base/clock.hpp"
 #include "core/result.hpp"
 #include "net/tls_context.hpp"
 #include "net/watched_file.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "log/log.hpp"
-#include "system/clock.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "core/result.hpp"
 #include "core/secret_text.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

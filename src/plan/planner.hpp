@@ -14,8 +14,6 @@
 #include "limit/lookup_result.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
-#include "plan/distinct_counter.hpp"
-#include "plan/limit_shares.hpp"
 #include "plan/plan.hpp"
 #include "series/fingerprint.hpp"
 #include "wire/wire_error.hpp"

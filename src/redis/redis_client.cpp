@@ -7,10 +7,10 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"
 #include "redis/redis_reply.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "net/asio.hpp"
 #include "net/async.hpp"
 #include "redis/redis_connector.hpp"
 #include "redis/redis_shared.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

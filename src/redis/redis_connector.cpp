@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "net/async.hpp"
 #include "redis/redis_reply.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {

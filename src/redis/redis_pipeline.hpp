@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "net/asio.hpp"
 #include "net/async.hpp"
 #include "net/timed_stream.hpp"
 #include "redis/redis_reply.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

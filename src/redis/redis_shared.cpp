@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 
 namespace seriesgate {
 

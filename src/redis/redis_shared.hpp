@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "base/metrics.hpp"
 #include "config/redis_config.hpp"
 #include "core/synchronization.hpp"
-#include "metrics/counters.hpp"
 #include "net/tls_files.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"

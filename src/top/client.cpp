@@ -16,13 +16,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "config/version.hpp"
 #include "core/bytes.hpp"
 #include "net/async.hpp"
 #include "net/http_fields.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
-#include "system/clock.hpp"
 #include "top/figures.hpp"
 
 namespace seriesgate::top {

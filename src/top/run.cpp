@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-#include "system/clock.hpp"
+#include "base/clock.hpp"
 #include "top/client.hpp"
 #include "top/frame.hpp"
 #include "top/screen.hpp"

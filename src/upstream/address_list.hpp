@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "net/socket.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

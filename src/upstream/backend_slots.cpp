@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "net/async.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 namespace {

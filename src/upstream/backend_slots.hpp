@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "net/asio.hpp"
 #include "net/async.hpp"
-#include "system/clock.hpp"
 #include "upstream/circuit_breaker.hpp"
 #include "upstream/shared_store.hpp"
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "core/synchronization.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

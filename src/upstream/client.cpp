@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "log/log.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "net/async.hpp"
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
 #include "net/tls_session.hpp"
-#include "system/clock.hpp"
 #include "upstream/request.hpp"
 
 namespace seriesgate {

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "base/metrics.hpp"
 #include "core/result.hpp"
-#include "metrics/counters.hpp"
 #include "net/asio.hpp"
 #include "net/socket.hpp"
 #include "net/timed_stream.hpp"
-#include "system/clock.hpp"
 #include "upstream/address_list.hpp"
 #include "upstream/request.hpp"
 #include "upstream/shared_store.hpp"

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
+#include "base/random.hpp"
 #include "core/path_tenant.hpp"
 #include "core/text.hpp"
 #include "net/http_fields.hpp"
-#include "system/random.hpp"
 
 namespace seriesgate {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 
 namespace seriesgate {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.hpp"
+#include "base/metrics.hpp"
 #include "config/config.hpp"
-#include "log/sparse_log.hpp"
-#include "metrics/counters.hpp"
 #include "upstream/circuit_breaker.hpp"
 #include "upstream/store_access.hpp"
 #include "upstream/upstream_health.hpp"

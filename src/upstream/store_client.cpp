@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "log/log.hpp"
+#include "base/log.hpp"
 #include "net/event_loop.hpp"
 #include "upstream/request.hpp"
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "core/result.hpp"
 #include "net/asio.hpp"
-#include "system/clock.hpp"
 #include "upstream/backend_slots.hpp"
 #include "upstream/client.hpp"
 #include "upstream/request.hpp"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 
 namespace seriesgate {
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/metrics.hpp"
 #include "core/synchronization.hpp"
-#include "log/sparse_log.hpp"
-#include "metrics/counters.hpp"
 #include "net/asio.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate {
 

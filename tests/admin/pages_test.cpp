@@ -5,15 +5,15 @@
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/refused_ring.hpp"
+#include "cardinality/suggestions.hpp"
 #include "config/version.hpp"
-#include "demand/observed_demand.hpp"
 #include "limit/limiter.hpp"
-#include "log/log.hpp"
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
-#include "system/clock.hpp"
-#include "talkers/refused_ring.hpp"
-#include "talkers/talkers.hpp"
 
 using namespace seriesgate;
 using namespace std::chrono_literals;

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 # Bytes and numbers in, values out: no socket, no file, no thread, and the time is an argument.
-CORE = ("core", "series", "wire", "filter", "limit", "demand", "talkers", "plan", "claim", "marker")
+CORE = ("core", "series", "wire", "filter", "limit", "cardinality", "plan", "claim")
 NOT_IN_CORE = re.compile(r"boost/(asio|beast)|spdlog/|yaml-cpp/|(thread|future|fstream|filesystem|iostream)$|sys/socket\.h$")
 STANDARD_STREAMS = re.compile(r"iostream$|spdlog/")
 CLOCK = re.compile(r"\bnow\(\s*\)")
-# A test that owns the time and the seed owns all of it: what stands beside src/system is out of its reach.
+# A test that owns the time and the seed owns all of it: what stands beside src/base is out of its reach.
 OTHER_SOURCES = re.compile(r"\b(?:steady_clock|system_clock)::now\b|\bsteady_timer\b|\brandom_device\b|\bgetrandom\b|\bRAND_bytes\b")
 
 # Words that had a private meaning here, and the field's own. Names that users depend on keep them: those stand in quotes
@@ -170,17 +170,17 @@ def impure_core(uses, sources):
 
 
 def other_logs(sources):
-    """What does not go through log/ has another form, and may break out of its line."""
+    """What does not go through base/log has another form, and may break out of its line."""
     for file, text in sources.items():
         if module_of(file) not in CORE and any(STANDARD_STREAMS.match(name) for _, name in INCLUDE.findall(text)):
-            yield f"src/{file}: writes to the standard streams; the log is \"log/log.hpp\""
+            yield f"src/{file}: writes to the standard streams; the log is \"base/log.hpp\""
 
 
 def other_clocks(sources):
     for file, text in sources.items():
-        if module_of(file) != "system" and module_of(file) not in CORE:
+        if module_of(file) != "base" and module_of(file) not in CORE:
             for name in sorted({found[0] for found in OTHER_SOURCES.finditer(text)}):
-                yield f"src/{file}: asks {name}; time and random bytes come from src/system, timers from net/async_timer.hpp"
+                yield f"src/{file}: asks {name}; time and random bytes come from src/base, timers from net/async.hpp"
 
 
 def circles(graph):

@@ -123,13 +123,13 @@ class MadeUpTree(unittest.TestCase):
 
     def test_lines_of_the_log_are_written_in_one_place(self):
         self.assertEqual(self.found({"http/session.cpp": '#include <iostream>\n#include "wire/varint.hpp"\n'}), [
-            'src/http/session.cpp: writes to the standard streams; the log is "log/log.hpp"'])
+            'src/http/session.cpp: writes to the standard streams; the log is "base/log.hpp"'])
 
     def test_time_and_chance_come_from_one_place(self):
         asking = SOUND["http/session.cpp"] + "auto s = std::chrono::steady_clock::now();\n"
         self.assertEqual(self.found({"http/session.cpp": asking}), [
-            "src/http/session.cpp: asks steady_clock::now; time and random bytes come from src/system, "
-            "timers from net/async_timer.hpp"])
+            "src/http/session.cpp: asks steady_clock::now; time and random bytes come from src/base, "
+            "timers from net/async.hpp"])
 
     def test_what_only_a_comment_says_is_not_there(self):
         self.assertEqual(self.found({"core/ascii.hpp": '// #include "http/session.hpp"\n/* clock::now()\n'

@@ -1,4 +1,4 @@
-"""The side of a gate that takes another's place, word by word: see src/handover/takeover.hpp."""
+"""The side of a gate that takes another's place, word by word: see src/process/takeover_protocol.hpp."""
 
 import os
 

@@ -4,8 +4,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "metrics/exposition.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate {

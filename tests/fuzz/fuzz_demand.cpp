@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string>
 
-#include "demand/bytes_in_memory.hpp"
-#include "demand/demand_history.hpp"
+#include "cardinality/bytes_in_memory.hpp"
+#include "cardinality/demand_history.hpp"
 #include "fuzz/fuzz_target.hpp"
 
 using namespace seriesgate;

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "base/log.hpp"
 #include "core/text.hpp"
 #include "fuzz/fuzz_target.hpp"
-#include "log/line.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

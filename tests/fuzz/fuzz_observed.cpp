@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/findings.hpp"
+#include "cardinality/remedy.hpp"
 #include "fuzz/fuzz_target.hpp"
-#include "talkers/findings.hpp"
-#include "talkers/remedy.hpp"
-#include "talkers/talkers.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -10,18 +10,18 @@
 #include <thread>
 
 #include "admin/pages.hpp"
-#include "app/culprits.hpp"
-#include "app/gate_metrics.hpp"
-#include "app/serving.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "core/text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "http/session.hpp"
 #include "limit/limiter.hpp"
-#include "log/log.hpp"
+#include "process/gate_metrics.hpp"
+#include "process/serving.hpp"
+#include "process/shared_cardinality.hpp"
 #include "support/loopback.hpp"
 #include "support/running_loop.hpp"
-#include "system/clock.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -3,10 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "access/access_rules.hpp"
-#include "access/authorization.hpp"
 #include "config/load_web.hpp"
 #include "fuzz/fuzz_target.hpp"
+#include "http/access_control.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

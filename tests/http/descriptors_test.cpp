@@ -1,8 +1,7 @@
-#include "http/descriptors.hpp"
+#include "http/connections.hpp"
 
 #include <sys/resource.h>
 
-#include "http/connections.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

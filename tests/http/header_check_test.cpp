@@ -1,4 +1,4 @@
-#include "http/header_check.hpp"
+#include "http/request_reading.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "http/life_stage.hpp"
+#include "http/lifecycle.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "http/queue_delay.hpp"
+#include "http/worker.hpp"
 
 #include "support/catch.hpp"
 

@@ -7,9 +7,8 @@
 #include <exception>
 #include <string>
 
+#include "base/log.hpp"
 #include "http/idle_connections.hpp"
-#include "http/passing.hpp"
-#include "log/log.hpp"
 #include "net/event_loop.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"

@@ -3,13 +3,13 @@
 
 #include <utility>
 
+#include "base/clock.hpp"
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/refused_ring.hpp"
 #include "ingest/series_sampler.hpp"
 #include "ingest/stores.hpp"
 #include "limit/limiter.hpp"
 #include "net/asio.hpp"
-#include "system/clock.hpp"
-#include "talkers/refused_ring.hpp"
-#include "talkers/talkers.hpp"
 
 namespace seriesgate::testing {
 

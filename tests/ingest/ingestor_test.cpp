@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "base/log.hpp"
 #include "ingest/ingest_parts.hpp"
 #include "ingest/requests.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "log/log.hpp"
 #include "support/catch.hpp"
 #include "upstream/request.hpp"
 

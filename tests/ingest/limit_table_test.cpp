@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "http/http_request.hpp"
 #include "http/inflight.hpp"
+#include "http/route_table.hpp"
 #include "limit/window.hpp"
 #include "wire/splice.hpp"
 #include "wire/wire_bytes.hpp"

@@ -22,8 +22,8 @@ import places
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
-CORE = 'core series wire filter limit demand claim talkers plan marker'.split()
-EDGES = 'metrics log net config state upstream redis access http handover fleet ingest admin top app'.split()
+CORE = 'core series wire filter limit cardinality claim plan'.split()
+EDGES = 'base net config upstream redis http fleet ingest admin top process'.split()
 # How often a kind is taken, next to the others. There are few locks and time limits: nearly all of them are taken.
 WEIGHTS = {'comparison': 5, 'statement': 5, 'condition': 4, 'constant': 4, 'logic': 2, 'lock': 1, 'time limit': 2}
 SUITES = ['tests/scenes', 'tests/attacks', 'tests/e2e']

@@ -1,4 +1,4 @@
-#include "plan/distinct_counter.hpp"
+#include "plan/plan.hpp"
 
 #include <cstdint>
 #include <random>

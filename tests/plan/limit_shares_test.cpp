@@ -1,5 +1,5 @@
 // Which limit has refused what.
-#include "plan/limit_shares.hpp"
+#include "plan/plan.hpp"
 
 #include <chrono>
 #include <map>

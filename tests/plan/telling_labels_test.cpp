@@ -1,4 +1,4 @@
-#include "plan/telling_labels.hpp"
+#include "plan/distinguishing_labels.hpp"
 
 #include <chrono>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 #include "redis/redis_shared.hpp"
 #include "support/catch.hpp"
 

@@ -31,8 +31,8 @@
 #include <string>
 #include <vector>
 
-#include "app/settings.hpp"
 #include "net/socket.hpp"
+#include "process/settings.hpp"
 #include "simulation/simulation.hpp"
 
 namespace seriesgate::testing {

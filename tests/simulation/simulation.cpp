@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "app/warnings.hpp"
-#include "system/random.hpp"
+#include "base/random.hpp"
+#include "process/settings.hpp"
 
 namespace seriesgate::testing {
 namespace {

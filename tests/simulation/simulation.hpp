@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/process.hpp"
-#include "log/log.hpp"
+#include "base/log.hpp"
+#include "process/process.hpp"
 #include "simulation/http_peer.hpp"
 #include "simulation/memory_network.hpp"
 #include "simulation/virtual_time.hpp"

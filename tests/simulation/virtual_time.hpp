@@ -7,8 +7,8 @@
 #include <list>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "net/asio.hpp"
-#include "system/clock.hpp"
 
 namespace seriesgate::testing {
 

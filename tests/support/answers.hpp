@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/metrics.hpp"
 #include "http/inflight.hpp"
 #include "http/route_table.hpp"
-#include "metrics/counters.hpp"
 #include "net/asio.hpp"
 
 namespace seriesgate::testing {

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "log/log.hpp"
+#include "base/log.hpp"
 
 namespace seriesgate::testing {
 

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "metrics/exposition.hpp"
+#include "base/metrics.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,0 +1,178 @@
+#include "base/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+
+namespace seriesgate {
+
+void duration_histogram::observe(std::chrono::nanoseconds duration) noexcept {
+    duration = std::max(duration, std::chrono::nanoseconds::zero());
+    const auto bucket = std::ranges::lower_bound(bounds, duration, {}, &bucket_bound::upper) - bounds.begin();
+    buckets_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
+    sum_nanoseconds_.fetch_add(static_cast<std::uint64_t>(duration.count()), std::memory_order_relaxed);
+}
+
+duration_histogram::snapshot duration_histogram::read() const noexcept {
+    snapshot result{};
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+        seen += buckets_[i].load(std::memory_order_relaxed);
+        result.cumulative[i] = seen;
+    }
+    // Counted from the buckets instead of kept apart, so that +Inf can never be below the bucket before it.
+    result.count = seen + buckets_.back().load(std::memory_order_relaxed);
+    result.sum = std::chrono::nanoseconds{sum_nanoseconds_.load(std::memory_order_relaxed)};
+    return result;
+}
+
+namespace {
+
+std::string_view type_name(metric_type type) noexcept {
+    switch (type) {
+        case metric_type::counter:
+            return "counter";
+        case metric_type::gauge:
+            return "gauge";
+        case metric_type::histogram:
+            return "histogram";
+    }
+    return "untyped";
+}
+
+/// Where a text stands: quotes end a label's value, but mean nothing in a help text.
+enum class text_place { help, label_value };
+
+void append_escaped(std::string& out, std::string_view text, text_place where) {
+    for (const char c : text) {
+        if (c == '\\') {
+            out += "\\\\";
+        } else if (c == '\n') {
+            out += "\\n";
+        } else if (c == '"' && where == text_place::label_value) {
+            out += "\\\"";
+        } else {
+            out += c;
+        }
+    }
+}
+
+void append_number(std::string& out, std::integral auto value) {
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    out.append(digits.data(), end);
+}
+
+void append_number(std::string& out, double value) {
+    if (std::isnan(value)) {
+        out += "NaN";
+        return;
+    }
+    if (std::isinf(value)) {
+        out += value > 0 ? "+Inf" : "-Inf";
+        return;
+    }
+    // 0.0001 reads better than 1e-04, which to_chars would prefer; far from 1 the digits would only be noise.
+    const double size = std::abs(value);
+    const bool plain = size == 0 || (size >= 1e-9 && size < 1e18);
+    std::array<char, 64> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                   plain ? std::chars_format::fixed : std::chars_format::scientific)
+                         .ptr;
+    out.append(digits.data(), end);
+}
+
+void append_label(std::string& out, bool first, std::string_view name, std::string_view value) {
+    out += first ? '{' : ',';
+    out += name;
+    out += "=\"";
+    append_escaped(out, value, text_place::label_value);
+    out += '"';
+}
+
+template <typename Number>
+void append_line(std::string& out, std::string_view name, std::string_view suffix, metric_labels labels,
+                 std::string_view le, Number value) {
+    out += name;
+    out += suffix;
+    bool first = true;
+    for (const metric_label& label : labels) {
+        append_label(out, first, label.name, label.value);
+        first = false;
+    }
+    if (!le.empty()) {
+        append_label(out, first, "le", le);
+        first = false;
+    }
+    if (!first) out += '}';
+    out += ' ';
+    append_number(out, value);
+    out += '\n';
+}
+
+}  // namespace
+
+void exposition::family(std::string_view name, std::string_view help, metric_type type) {
+    name_ = name;
+    text_ += "# HELP ";
+    text_ += name;
+    text_ += ' ';
+    append_escaped(text_, help, text_place::help);
+    text_ += "\n# TYPE ";
+    text_ += name;
+    text_ += ' ';
+    text_ += type_name(type);
+    text_ += '\n';
+}
+
+void exposition::append(metric_labels labels, std::uint64_t value) {
+    append_line(text_, name_, "", labels, "", value);
+}
+
+void exposition::append(metric_labels labels, std::int64_t value) {
+    append_line(text_, name_, "", labels, "", value);
+}
+
+void exposition::sample(metric_labels labels, double value) {
+    append_line(text_, name_, "", labels, "", value);
+}
+
+void exposition::sample(metric_labels labels, const duration_histogram::snapshot& value) {
+    for (std::size_t i = 0; i < duration_histogram::bounds.size(); ++i) {
+        append_line(text_, name_, "_bucket", labels, duration_histogram::bounds[i].seconds, value.cumulative[i]);
+    }
+    append_line(text_, name_, "_bucket", labels, "+Inf", value.count);
+    append_line(text_, name_, "_sum", labels, "", std::chrono::duration<double>(value.sum).count());
+    append_line(text_, name_, "_count", labels, "", value.count);
+}
+
+void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value) {
+    out.family(name, help, metric_type::counter);
+    out.sample({}, value.value());
+}
+
+void write_gauge(exposition& out, std::string_view name, std::string_view help, const gauge& value) {
+    out.family(name, help, metric_type::gauge);
+    out.sample({}, value.value());
+}
+
+void write_histogram(exposition& out, std::string_view name, std::string_view help, const duration_histogram& value) {
+    out.family(name, help, metric_type::histogram);
+    out.sample({}, value.read());
+}
+
+void write_status_counters(exposition& out, std::string_view name, std::string_view help,
+                           const counter_by_status& values, std::span<const unsigned> always) {
+    out.family(name, help, metric_type::counter);
+    for (unsigned code = values.code_min; code <= values.code_max; ++code) {
+        const auto value = values[code].value();
+        const bool is_shown = value != 0 || std::find(always.begin(), always.end(), code) != always.end();
+        if (is_shown) out.sample({{"code", std::to_string(code)}}, value);
+    }
+    if (const auto value = values[values.other].value(); value != 0) out.sample({{"code", "other"}}, value);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,265 @@
+#include "cardinality/cardinality_tracker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "filter/distinct_sketch.hpp"
+
+namespace seriesgate {
+
+bool begins_hour(std::int64_t seconds) noexcept {
+    return seconds >= 0 && seconds < std::int64_t{1} << 33 && seconds % 3'600 == 0;
+}
+
+void past_hours::add(const hour_counts& ended) {
+    std::erase_if(hours_, [&](const hour_counts& each) { return each.start >= ended.start; });
+    hours_.push_back(ended);
+    if (hours_.size() > hours_max) hours_.erase(hours_.begin());
+}
+
+void past_hours::save(state_encoder& out) const {
+    out.number(static_cast<std::uint64_t>(hours_.size()));
+    for (const hour_counts& each : hours_) {
+        out.number(static_cast<std::int64_t>(each.start.time_since_epoch().count()));
+        out.number(each.arrived);
+        out.number(each.refused);
+    }
+}
+
+void past_hours::load(state_decoder& in) {
+    hours_.clear();
+    for (std::size_t left = in.count(hours_max); left > 0 && in.good(); --left) {
+        const auto seconds = in.number<std::int64_t>();
+        const auto arrived = in.number<std::uint64_t>();
+        const auto refused = in.number<std::uint64_t>();
+        const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
+        if (!begins_hour(seconds) || (!hours_.empty() && hours_.back().start >= start)) in.fail();
+        const bool is_exact = std::max(arrived, refused) <= window_sketch::exact_max;  // but for one under load
+        if (in.good()) add({.start = start, .arrived = arrived, .refused = refused, .is_exact = is_exact});
+    }
+}
+
+namespace {
+
+/// Under one hold of the lock: some tens of microseconds.
+constexpr std::size_t entries_per_piece = 64;
+
+}  // namespace
+
+talkers::talkers(std::span<const std::string> labels, const hash_key& hash, time_point now)
+    : labels_(labels.begin(), labels.end()),
+      none_(labels, hash),
+      arrived_(labels, hash),
+      refused_(labels, hash),
+      hour_(hour_of(now)) {}
+
+void talkers::note(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+                   label_source& labels, const request_sender& sender, time_point now) {
+    while (!entries.empty()) {
+        const auto piece = entries.first(std::min(entries.size(), entries_per_piece));
+        entries = entries.subspan(piece.size());
+        if (kind == talker_kind::returned)
+            sample_returned(offered, piece, labels, sender.tenant);
+        else
+            count(kind, offered, piece, labels, sender, now);
+    }
+}
+
+void talkers::count(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+                    label_source& labels, const request_sender& sender, time_point now) {
+    auto held = of(kind).lock();
+    held->counted.raise_to(level_of(kind).load(std::memory_order_relaxed));
+    const auto samples = samples_.lock();
+    series_sample& sample = kind == talker_kind::refused ? samples->refused() : samples->known();
+    sample.raise_to(level_of(kind).load(std::memory_order_relaxed));
+    for (const std::uint32_t entry : entries) {
+        const std::uint64_t series = offered[entry].fingerprint;
+        const std::uint64_t weight = held->counted.weigh(series);
+        if (weight == 0) continue;
+        const auto shown = labels.labels(entry);
+        held->hour.count(shown, sender, {.counted = weight, .watched = held->watched.weigh(series)}, now);
+        sample.put(series, shown, sender.tenant, now);
+    }
+    level& shown = level_of(kind);
+    if (shown.load(std::memory_order_relaxed) < held->counted.level()) shown = held->counted.level();
+}
+
+void talkers::sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+                              label_source& labels, std::string_view tenant) {
+    const auto samples = samples_.lock();
+    level& shown = level_of(talker_kind::returned);
+    if (const unsigned asked = shown.load(std::memory_order_relaxed); asked > samples->level_back())
+        samples->known().raise_to(asked);
+    for (const std::uint32_t entry : entries) {
+        const std::uint64_t series = offered[entry].fingerprint;
+        if (samples->wants_back(series)) samples->come_back(series, labels.labels(entry), tenant);
+    }
+    if (shown.load(std::memory_order_relaxed) < samples->level_back()) shown = samples->level_back();
+}
+
+void talkers::miss(talker_kind kind, std::size_t series) noexcept {
+    if (kind != talker_kind::returned) of(kind).lock()->hour.miss(series);
+}
+
+void talkers::thin_out(talker_kind kind) noexcept {
+    level& of = level_of(kind);
+    if (of.load(std::memory_order_relaxed) < thinning::level_max) of.fetch_add(1, std::memory_order_relaxed);
+}
+
+void talkers::maintain(time_point now) {
+    const std::scoped_lock one{ending_};
+    for (guarded<counts>* const kind : {&arrived_, &refused_}) add_to_day(*kind);  // what is left of the last time
+    const window_span hour = hour_of(now), before = *hour_.lock();
+    if (hour.start <= before.start) return;
+    end_hour(before, hour);
+    for (guarded<counts>* const kind : {&arrived_, &refused_}) add_to_day(*kind);
+}
+
+/// Takes all memory first: whatever throws has changed nothing.
+void talkers::end_hour(const window_span& ending, const window_span& next) {
+    struct empty_tables {
+        talker_tables hour, day;
+    };
+    std::array<empty_tables, 2> empty{{{none_, none_}, {none_, none_}}};
+    past_hours past = *past_.lock();
+    hour_counts ended{.start = ending.start};
+    past.add(ended);
+    {
+        const auto samples = samples_.lock();
+        samples->end_hour();
+        level_of(talker_kind::returned) = samples->level_back();  // all come back now: few of them are copied
+    }
+    const bool ends_day = day_of(next.start) != day_of(ending.start);
+    for (const talker_kind kind : {talker_kind::arrived, talker_kind::refused}) {
+        auto& [hour, day] = empty[static_cast<std::size_t>(kind)];
+        auto held = of(kind).lock();
+        (kind == talker_kind::arrived ? ended.arrived : ended.refused) = held->hour.total();
+        ended.is_exact = ended.is_exact && held->hour.is_exact();
+        std::swap(held->hour, hour);
+        held->counted.clear();
+        held->watched.clear();
+        level_of(kind) = 0;
+        if (ends_day)
+            std::swap(held->day, day);
+        else
+            held->ended.emplace(std::move(hour));
+    }
+    past.add(ended);  // in the place of the one above
+    std::swap(*past_.lock(), past);
+    *hour_.lock() = next;
+}
+
+/// Nobody waits while tables are added up.
+void talkers::add_to_day(guarded<counts>& of) {
+    std::optional<talker_tables> day, ended, done;
+    {
+        const auto held = of.lock();
+        if (!held->ended) return;
+        day = held->day;
+        ended = held->ended;
+    }
+    day->merge(*ended);
+    const auto held = of.lock();
+    std::swap(held->day, *day);
+    std::swap(held->ended, done);
+}
+
+std::vector<hour_counts> talkers::hours() {
+    std::vector<hour_counts> made;
+    {
+        const auto past = past_.lock();
+        made.assign(past->all().begin(), past->all().end());
+    }
+    hour_counts& running = made.emplace_back(hour_counts{.start = hour_.lock()->start});
+    {
+        const auto held = arrived_.lock();
+        running.arrived = held->hour.total();
+        running.is_exact = held->hour.is_exact();
+    }
+    const auto held = refused_.lock();
+    running.refused = held->hour.total();
+    running.is_exact = running.is_exact && held->hour.is_exact();
+    return made;
+}
+
+talker_tables talkers::tables(talker_kind kind, talker_window window) {
+    if (window == talker_window::hourly) return of(kind).lock()->hour;
+    talker_tables hour = none_, day = none_;
+    std::optional<talker_tables> ended;
+    {
+        const auto held = of(kind).lock();
+        hour = held->hour;
+        day = held->day;
+        ended = held->ended;
+    }
+    if (ended) day.merge(*ended);
+    day.merge(hour);
+    return day;
+}
+
+// The format: the hour's start in seconds (8 bytes), the labels, and of either kind the tables of the hour and of the
+// day without it, and what tells series apart; then the hours before, as past_hours has them, and the samples.
+void talkers::save(state_encoder& out) {
+    out.number(static_cast<std::int64_t>(hour_.lock()->start.time_since_epoch().count()));
+    out.number(static_cast<std::uint64_t>(labels_.size()));
+    for (const std::string& each : labels_) out.text(each);
+    for (guarded<counts>* const kind : {&arrived_, &refused_}) {
+        counts copy = *kind->lock();  // writing may take its time
+        if (copy.ended) copy.day.merge(*copy.ended);
+        copy.hour.save(out);
+        copy.day.save(out);
+        copy.counted.save(out);
+        copy.watched.save(out);
+    }
+    const past_hours past = *past_.lock();
+    past.save(out);
+    const series_samples samples = *samples_.lock();
+    samples.save(out);
+}
+
+bool talkers::load(state_decoder& in, time_point now) {
+    const auto seconds = in.number<std::int64_t>();
+    if (!begins_hour(seconds)) return false;
+    const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
+    std::vector<std::string> labels(in.count(labels_.size()));
+    for (std::string& each : labels) each = in.text();
+    if (!in.good() || labels != labels_) return false;
+    counts arrived = *arrived_.lock(), refused = *refused_.lock();
+    for (counts* const kind : {&arrived, &refused}) {
+        kind->hour.load(in);
+        kind->day.load(in);
+        kind->counted.load(in);
+        kind->watched.load(in);
+    }
+    past_hours past;
+    past.load(in);
+    series_samples samples;
+    if (!in.is_at_end()) samples.load(in);  // the last release had none
+    const window_span saved = hour_of(start), current = hour_of(now);
+    if (!in.good()) return false;
+    const bool goes_on = start >= current.start;  // or the clock has been set back
+    if (!goes_on)
+        past.add({.start = start,
+                  .arrived = arrived.hour.total(),
+                  .refused = refused.hour.total(),
+                  .is_exact = arrived.hour.is_exact() && refused.hour.is_exact()});
+    std::swap(*past_.lock(), past);
+    if (!goes_on) samples.end_hour();
+    if (current.start - start <= std::chrono::hours{1}) std::swap(*samples_.lock(), samples);
+    if (day_of(start) != day_of(now)) return true;
+    for (counts* const kind : {&arrived, &refused}) {
+        if (goes_on) continue;
+        kind->day.merge(kind->hour);
+        kind->hour.clear();
+        kind->counted.clear();
+        kind->watched.clear();
+    }
+    if (goes_on) *hour_.lock() = saved;
+    level_of(talker_kind::arrived) = arrived.counted.level();
+    level_of(talker_kind::refused) = refused.counted.level();
+    std::swap(*arrived_.lock(), arrived);
+    std::swap(*refused_.lock(), refused);
+    return true;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,252 @@
+#include "cardinality/demand_history.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "limit/rules.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr char first_letter = 'a';
+constexpr char last_letter = first_letter + static_cast<char>(demand_scope::group);
+
+char letter_of(demand_scope scope) {
+    return static_cast<char>(first_letter + static_cast<char>(scope));
+}
+
+}  // namespace
+
+demand_scope scope_of(const budget_name& name) {
+    if (name.limit.empty()) return demand_scope::tenant;
+    return name.is_whole_limit() ? demand_scope::limit : demand_scope::group;
+}
+
+std::string demand_key(demand_scope scope, const budget_name& name) {
+    std::string key{letter_of(scope)};
+    key += name.overflow ? 'o' : name.has_tenant ? 't' : '-';
+    append_key_part(key, name.limit);
+    append_key_part(key, name.tenant);
+    for (const auto& [label, value] : name.group) {
+        append_key_part(key, label);
+        append_key_part(key, value);
+    }
+    return key;
+}
+
+bool is_part(std::string_view key) {
+    assert(!key.empty());
+    return key.front() == letter_of(demand_scope::tenant) || key.front() == letter_of(demand_scope::group);
+}
+
+bool is_demand_key(std::string_view key) {
+    return !key.empty() && key.front() >= first_letter && key.front() <= last_letter;
+}
+
+namespace {
+
+constexpr std::uint8_t format_version = 1;
+/// A bound for damage: the year 2200.
+constexpr std::int64_t hour_max = 2'016'000;
+
+std::int64_t hour_number(std::chrono::sys_seconds start) {
+    return std::chrono::floor<std::chrono::hours>(start).time_since_epoch().count();
+}
+
+std::int64_t day_number(std::chrono::sys_seconds start) {
+    return std::chrono::floor<std::chrono::days>(start).time_since_epoch().count();
+}
+
+template <class Ring>
+demand_history::past past_of(const Ring& ring) {
+    std::vector<std::uint64_t> found;
+    std::ranges::copy_if(ring, std::back_inserter(found), [](std::uint64_t series) { return series != 0; });
+    if (found.empty()) return {};
+    std::ranges::sort(found);
+    return {.peak = found.back(), .typical = found[(found.size() - 1) / 2], .windows = found.size()};
+}
+
+template <class Ring>
+void load_ring(state_decoder& in, Ring& ring) {
+    for (std::uint64_t& each : ring) each = in.number<std::uint64_t>();
+}
+
+}  // namespace
+
+std::uint64_t demand_history::kept::peak() const noexcept {
+    return std::max(std::ranges::max(hours), std::ranges::max(days));
+}
+
+/// Where a window stands in the rings. One that is newer than all pushes out the oldest; so does one that is older than
+/// all that are kept, since a clock was wrong then.
+template <class Ring>
+std::size_t demand_history::place_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring) {
+    constexpr auto count = static_cast<std::int64_t>(std::tuple_size_v<Ring>);
+    assert(window >= 0);
+    const bool is_older = window <= newest - count;
+    const std::int64_t passed = is_older ? count : std::clamp<std::int64_t>(window - newest, 0, count);
+    for (std::int64_t i = 0; i < passed; ++i) {
+        const auto place = static_cast<std::size_t>((window - i) % count + count) % static_cast<std::size_t>(count);
+        for (auto& [key, budget] : budgets_) (budget.*ring)[place] = 0;
+    }
+    if (passed > 0) newest = window;
+    return static_cast<std::size_t>(window % count);
+}
+
+void demand_history::add(std::span<const ended_budget> ended) {
+    for (const ended_budget& each : ended) {
+        std::string key = demand_key(each.scope, each.name);
+        if (key.size() > key_bytes_max) continue;
+        const auto at = budgets_.try_emplace(std::move(key)).first;
+        const auto raise = [](auto& ring, std::size_t place, std::uint64_t series) {
+            ring[place] = std::max(ring[place], series);
+        };
+        if (each.hour) {
+            const std::size_t place = place_of(hour_number(each.hour->start), newest_hour_, &kept::hours);
+            raise(at->second.hours, place, each.hour->series);
+        }
+        if (each.day) {
+            const std::size_t place = place_of(day_number(each.day->start), newest_day_, &kept::days);
+            raise(at->second.days, place, each.day->series);
+        }
+    }
+    trim(true, parts_max);
+    trim(false, wholes_max);
+}
+
+void demand_history::advance(std::chrono::sys_seconds hour, std::chrono::sys_seconds day) {
+    place_of(std::max<std::int64_t>(hour_number(hour) - 1, 0), newest_hour_, &kept::hours);
+    place_of(std::max<std::int64_t>(day_number(day) - 1, 0), newest_day_, &kept::days);
+}
+
+/// Drops those without demand, and of too many those with the lowest peaks.
+void demand_history::trim(bool parts, std::size_t count_max) {
+    std::vector<std::pair<std::uint64_t, std::string>> peaks;
+    for (auto at = budgets_.begin(); at != budgets_.end();) {
+        const std::uint64_t peak = at->second.peak();
+        const bool is_meant = is_part(at->first) == parts;
+        if (is_meant && peak != 0) peaks.emplace_back(peak, at->first);
+        at = is_meant && peak == 0 ? budgets_.erase(at) : std::next(at);
+    }
+    if (peaks.size() <= count_max) return;
+    const auto end = peaks.begin() + static_cast<std::ptrdiff_t>(count_max);
+    std::ranges::nth_element(peaks, end, std::greater{});
+    for (auto at = end; at != peaks.end(); ++at) budgets_.erase(at->second);
+}
+
+demand_history::pasts demand_history::find(std::string_view key) const {
+    const auto found = budgets_.find(key);
+    if (found == budgets_.end()) return {};
+    return {.hourly = past_of(found->second.hours), .daily = past_of(found->second.days)};
+}
+
+void demand_history::save(state_encoder& out) const {
+    out.number(format_version);
+    out.number(newest_hour_);
+    out.number(newest_day_);
+    out.number(static_cast<std::uint64_t>(budgets_.size()));
+    for (const auto& [key, budget] : budgets_) {
+        out.text(key);
+        for (const std::uint64_t each : budget.hours) out.number(each);
+        for (const std::uint64_t each : budget.days) out.number(each);
+    }
+}
+
+bool demand_history::load(state_decoder& in) {
+    if (in.number<std::uint8_t>() != format_version) in.fail();
+    demand_history loaded;
+    loaded.newest_hour_ = in.number<std::int64_t>();
+    loaded.newest_day_ = in.number<std::int64_t>();
+    const auto is_hour = [](std::int64_t hour) { return hour >= 0 && hour <= hour_max; };
+    if (!is_hour(loaded.newest_hour_) || !is_hour(loaded.newest_day_)) in.fail();
+    std::size_t parts = 0;
+    for (std::uint64_t left = in.count(parts_max + wholes_max); left > 0 && in.good(); --left) {
+        std::string key = in.text();
+        if (!is_demand_key(key) || key.size() > key_bytes_max) in.fail();
+        kept budget;
+        load_ring(in, budget.hours);
+        load_ring(in, budget.days);
+        if (!in.good()) return false;
+        parts += is_part(key) ? 1 : 0;
+        if (!loaded.budgets_.emplace(std::move(key), budget).second) in.fail();
+    }
+    if (parts > parts_max || loaded.budgets_.size() - parts > wholes_max) in.fail();
+    if (!in.good()) return false;
+    *this = std::move(loaded);
+    return true;
+}
+
+namespace {
+
+/// Less tells nothing.
+constexpr auto span_min = std::chrono::minutes{1};
+
+std::uint64_t count_in(const budget_figures& of, demand_window window) {
+    return window == demand_window::hourly ? of.hourly.series_current : of.daily.series_current;
+}
+
+/// Two that meet have one another's count: a wrong rate for a few minutes.
+std::uint64_t hash_of(std::string_view key) {
+    return std::hash<std::string_view>{}(key);
+}
+
+}  // namespace
+
+bool demand_rates::track::is_due(time_point now, std::chrono::sys_seconds start) const {
+    if (now < start + settling) return false;
+    return window != start || !newer || now >= newer->when + spacing || now < newer->when;
+}
+
+bool demand_rates::is_due(time_point now, std::chrono::sys_seconds hour, std::chrono::sys_seconds day) const {
+    return hourly_.is_due(now, hour) || daily_.is_due(now, day);
+}
+
+void demand_rates::note(time_point now, const limiter_figures& figures) {
+    if (hourly_.is_due(now, figures.hourly.span.start)) note_in(hourly_, now, figures, demand_window::hourly);
+    if (daily_.is_due(now, figures.daily.span.start)) note_in(daily_, now, figures, demand_window::daily);
+}
+
+void demand_rates::note_in(track& into, time_point now, const limiter_figures& figures, demand_window window) {
+    std::vector<const budget_figures*> budgets;
+    for (const auto* all : {&figures.tenants, &figures.limits})
+        for (const budget_figures& each : *all) budgets.push_back(&each);
+    noted made{.when = now, .has_all = budgets.size() <= budgets_max, .counts = {}};
+    if (!made.has_all) {
+        const auto count = [window](const budget_figures* each) { return count_in(*each, window); };
+        std::ranges::nth_element(budgets, budgets.begin() + budgets_max, std::greater{}, count);
+        budgets.resize(budgets_max);
+    }
+    for (const budget_figures* each : budgets)
+        made.counts.emplace(hash_of(demand_key(scope_of(each->name), each->name)), count_in(*each, window));
+    made.counts.emplace(hash_of(demand_key(demand_scope::global, {})), count_in(figures.global, window));
+    const auto start = window == demand_window::hourly ? figures.hourly.span.start : figures.daily.span.start;
+    const bool goes_on = into.window == start && into.newer && into.newer->when <= now;
+    into.older = goes_on ? std::move(into.newer) : std::nullopt;
+    into.newer = std::move(made);
+    into.window = start;
+}
+
+std::optional<std::chrono::seconds> demand_rates::exhausted_in(std::string_view key, const filling& of,
+                                                               time_point now) const {
+    if (of.series_max == 0) return std::nullopt;
+    if (of.series_current >= of.series_max) return std::chrono::seconds{0};
+    const track& in = of.window == demand_window::hourly ? hourly_ : daily_;
+    if (in.window != of.span.start || !in.newer) return std::nullopt;
+    const noted& from = in.older ? *in.older : *in.newer;
+    if (now < from.when + span_min) return std::nullopt;
+    const auto found = from.counts.find(hash_of(key));
+    if (found == from.counts.end() && !from.has_all) return std::nullopt;
+    const std::uint64_t before = found == from.counts.end() ? 0 : found->second;
+    if (of.series_current <= before) return std::nullopt;
+    const double seconds = std::chrono::duration<double>(now - from.when).count();
+    const double rate = static_cast<double>(of.series_current - before) / seconds;
+    const double left = static_cast<double>(of.series_max - of.series_current) / rate;
+    if (left >= std::chrono::duration<double>(of.span.end - now).count()) return std::nullopt;
+    return std::chrono::seconds{static_cast<std::int64_t>(std::ceil(left))};
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,373 @@
+#include "cardinality/findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "cardinality/finding.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// What is new and what is refused of the same, put together.
+class subjects {
+    std::map<std::pair<std::string_view, std::string_view>, subject> all_;
+
+  public:
+    /// @param counted has the same names (of tenants: these are all there is), and looked at more of their series; it
+    /// may not have all.
+    void add(const watched_metrics& of, const space_saving& counted, const talker_tables& tables, bool is_refused) {
+        std::map<std::pair<std::string_view, std::string_view>, const talker*> better;
+        const bool is_of_tenants = &counted == &tables.tenants();
+        for (const talker& each : counted.all())
+            better[{each.tenant, is_of_tenants ? std::string_view{} : std::string_view{each.value}}] = &each;
+        for (std::size_t i = 0; i < of.metrics().size(); ++i) {
+            const talker& watched = of.metrics()[i];
+            const auto found = better.find({watched.tenant, watched.value});
+            const talker& each = found == better.end() ? watched : *found->second;
+            subject& to = all_[{watched.tenant, watched.value}];
+            to.since = to.name == nullptr ? each.first_seen : std::min(to.since, each.first_seen);
+            to.last = std::max(to.last, each.last_seen);
+            to.name = &watched;
+            to.series += each.series - each.error;
+            to.series_watched += std::max<std::uint64_t>(watched.series - watched.error, 1);
+            if (is_refused) to.refused += each.series - each.error;
+            if ((found == better.end() ? tables.error_of_watched(each) : tables.error_of(each)) != 0)
+                to.is_exact = false;
+            to.watched.merge(of.watched(i));
+        }
+    }
+    /// Those with the most series first.
+    std::vector<subject> take() {
+        std::vector<subject> made;
+        for (auto& [name, each] : all_) made.push_back(std::move(each));
+        std::ranges::stable_sort(made, std::ranges::greater{}, &subject::series);
+        return made;
+    }
+};
+
+}  // namespace
+
+std::vector<subject> metrics_of(const talker_tables& taken, const talker_tables& refused) {
+    subjects all;
+    all.add(taken.watched(), taken.metrics().by_tenant(), taken, false);
+    all.add(refused.watched(), refused.metrics().by_tenant(), refused, true);
+    return all.take();
+}
+
+std::vector<subject> tenants_of(const talker_tables& taken, const talker_tables& refused) {
+    subjects all;
+    all.add(taken.watched_tenants(), taken.tenants(), taken, false);
+    all.add(refused.watched_tenants(), refused.tenants(), refused, true);
+    return all.take();
+}
+
+const talker* main_of(const space_saving& of, std::uint64_t series) {
+    const auto most = std::ranges::max_element(of.all(), {}, &talker::series);
+    return most != of.all().end() && (most->series - most->error) * 2 >= series ? &*most : nullptr;
+}
+
+namespace {
+
+constexpr std::size_t findings_max = 10;
+/// Metrics that all targets have, at least: what has fewer is no target.
+constexpr std::size_t metrics_of_target = 5;
+/// Containers, volumes, network devices of a target, at most: values of a label that name a part of it.
+constexpr std::uint64_t parts_of_target = 8;
+/// Of a label that has exploded in all metrics, each value has at most so many series on average.
+constexpr std::uint64_t common_part = 10;
+/// Targets that come anew, at least, before series are said to be refused for them; and the series of one, at most.
+constexpr std::uint64_t new_targets_min = 20, series_of_target_max = 2'000;
+
+class search {
+    const finding_terms& terms_;
+    const talker_tables& taken_;
+    const talker_tables& refused_;
+    const sampled& all_;
+    std::vector<subject> subjects_;
+    std::vector<finding> found_{};
+    std::set<std::pair<std::string, std::string>> explained_{};  // labels that explode, by tenant
+
+  public:
+    search(const talker_tables& taken, const talker_tables& refused, const finding_terms& terms, const sampled& all)
+        : terms_(terms), taken_(taken), refused_(refused), all_(all), subjects_(metrics_of(taken, refused)) {}
+
+    std::vector<finding> take() {
+        for (const subject& each : subjects_) {
+            if (each.series < terms_.series_min) continue;
+            if (const auto labels = exploding_labels(each); !labels.empty())
+                add(each, labels, explosion::label);
+            else if (const watched_label* const buckets = many_buckets(each))
+                add(each, {buckets}, explosion::buckets);
+        }
+        find_common();
+        find_names();
+        find_tenants();
+        find_others_refused();
+        for (finding& each : found_) look_closer(each);
+        std::ranges::stable_sort(found_, std::ranges::greater{}, &finding::series);
+        if (found_.size() > findings_max) found_.resize(findings_max);
+        return std::move(found_);
+    }
+
+  private:
+    /// Metrics whose names have one pattern.
+    struct alike {
+        std::uint64_t names = 0, series = 0, refused = 0;  // in the tables
+        time_point since = time_point::max(), last{};
+
+        void add(const talker& each, bool is_refused) {
+            ++names;
+            last = std::max(last, each.last_seen);
+            series += each.series - each.error;
+            if (is_refused) refused += each.series - each.error;
+            since = std::min(since, each.first_seen);
+        }
+    };
+
+    /// A label that has too many values in many metrics, of which none has many series.
+    void find_common() {
+        for (const subject& each : tenants_of(taken_, refused_)) {
+            if (each.series < terms_.series_min) continue;
+            const std::uint64_t targets = each.targets() * parts_of_target;
+            std::vector<const watched_label*> labels;
+            for (const watched_label& label : each.watched.labels) {
+                const std::uint64_t values = each.values(label).values, series = each.series_with(label);
+                if (values < terms_.values_min || values <= targets || values * common_part < series) continue;
+                if (!explained_.contains({each.name->tenant, label.name})) labels.push_back(&label);
+            }
+            if (!labels.empty()) add(each, most_values_first(each, std::move(labels)), explosion::label);
+        }
+    }
+
+    /// The tables have a part of all metrics, and those that come once stay as long as any: so a part of all is like
+    /// them.
+    void find_names() {
+        const std::uint64_t distinct = taken_.distinct_metrics() + refused_.distinct_metrics();
+        if (distinct < terms_.values_min) return;
+        std::map<std::pair<std::string_view, std::string>, alike> all;
+        std::map<std::string_view, std::vector<std::string_view>> names;  // by tenant
+        std::uint64_t count = 0;
+        for_each_name([&](const talker& each, bool) {
+            ++count;
+            names[each.tenant].push_back(each.value);
+        });
+        std::map<std::string_view, std::vector<std::string>> patterns;
+        for (const auto& [tenant, of_tenant] : names) patterns[tenant] = patterns_of(of_tenant);
+        for_each_name([&](const talker& each, bool is_refused) {
+            const std::string* const pattern = pattern_of(each.value, patterns[each.tenant]);
+            if (pattern != nullptr) all[{each.tenant, *pattern}].add(each, is_refused);
+        });
+        const double scale = std::max(1.0, static_cast<double>(distinct) / static_cast<double>(count));
+        for (const auto& [name, each] : all) add_names(name.first, name.second, each, scale, distinct);
+    }
+
+    template <class Visit>
+    void for_each_name(Visit visit) const {
+        for (const talker_tables* const board : {&taken_, &refused_})
+            for (const talker& each : board->metrics().by_tenant().all()) visit(each, board == &refused_);
+    }
+
+    void add_names(std::string_view tenant, const std::string& pattern, const alike& each, double scale,
+                   std::uint64_t distinct) {
+        const auto scaled = [scale](std::uint64_t count) {
+            return static_cast<std::uint64_t>(std::llround(static_cast<double>(count) * scale));
+        };
+        if (scaled(each.names) < terms_.values_min || scaled(each.series) < terms_.series_min) return;
+        const auto is_in_all = [tenant](const finding& other) {
+            return other.what == explosion::label && other.metrics.empty() && other.tenant == tenant;
+        };
+        if (pattern.find('*') != std::string::npos && std::ranges::any_of(found_, is_in_all)) return;
+        finding& made = found_.emplace_back(finding{
+            .what = explosion::metric_names,
+            .tenant = std::string{tenant},
+            .label = "__name__",
+            .labels = {"__name__"},
+            .metrics = {pattern},
+            .series = scaled(each.series),
+            .refused = scaled(each.refused),
+            .is_exact = false,
+            .values = {.values = scaled(each.names), .least = each.names, .most = distinct},
+            .since = each.since,
+            .last = each.last,
+        });
+        name_main_ones(made);
+    }
+
+    /// Many tenants that are new, none of them with more than a small part.
+    void find_tenants() {
+        const std::uint64_t distinct = std::max(taken_.distinct_tenants(), refused_.distinct_tenants());
+        if (distinct < terms_.values_min) return;
+        finding& made = found_.emplace_back(finding{.what = explosion::tenants,
+                                                    .series = taken_.total() + refused_.total(),
+                                                    .refused = refused_.total(),
+                                                    .is_exact = taken_.is_exact() && refused_.is_exact(),
+                                                    .values = {.values = distinct, .least = distinct, .most = distinct},
+                                                    .since = time_point::max()});
+        for (const talker_tables* const board : {&taken_, &refused_})
+            for (const talker& each : board->tenants().all()) {
+                made.since = std::min(made.since, each.first_seen);
+                made.last = std::max(made.last, each.last_seen);
+            }
+        name_main_ones(made);
+    }
+
+    /// Series that are refused and of no explosion: whoever reads this has to know why.
+    void find_others_refused() {
+        for (const subject& each : tenants_of(taken_, refused_)) {
+            std::uint64_t explained = 0;
+            for (const finding& other : found_)
+                if (other.tenant == each.name->tenant || other.what == explosion::tenants) explained += other.refused;
+            if (each.refused == 0 || 2 * explained >= each.refused) continue;
+            finding made{.what = explosion::growth,
+                         .tenant = each.name->tenant,
+                         .series = each.series,
+                         .refused = each.refused,
+                         .is_exact = each.is_exact,
+                         .since = each.since,
+                         .last = each.last};
+            if (const watched_label* const targets = each.new_targets();
+                targets != nullptr && each.values(*targets).values >= new_targets_min &&
+                each.series <= each.values(*targets).values * series_of_target_max) {
+                made.what = explosion::targets;
+                made.label = targets->name;
+                made.labels = {targets->name};
+                made.values = each.values(*targets);
+            } else if (const auto most = std::ranges::find(subjects_, each.name->tenant,
+                                                           [](const subject& of) { return of.name->tenant; });
+                       most != subjects_.end()) {
+                made.metrics = {most->name->value};
+            }
+            found_.push_back(std::move(made));
+        }
+    }
+
+    /// What the sample says better than the tables: these begin anew with each hour, and know each metric's label
+    /// alone.
+    void look_closer(finding& of) const {
+        const exploding_series sorted = sort_out(of, all_);
+        if (sorted.exploding.empty()) return;
+        if (sorted.is_certain) of.since = sorted.since;
+        std::map<std::string_view, std::size_t> jobs;
+        for (const sampled_series* const each : sorted.exploding) ++jobs[value_of(*each, "job")];
+        const auto most = std::ranges::max_element(jobs, {}, [](const auto& each) { return each.second; });
+        of.job = 2 * most->second >= sorted.exploding.size() ? most->first : std::string_view{};
+    }
+
+    /// Whoever has at least half of all series of the window.
+    void name_main_ones(finding& of) const {
+        const talker_tables& more = 2 * of.refused > of.series ? refused_ : taken_;
+        if (const talker* const sender = main_of(more.senders().in_all(), more.total())) {
+            of.sender = sender->value;
+            of.agent = sender->detail;
+        }
+        const talker_table* const jobs = more.values_of("job");
+        if (const talker* const job = jobs == nullptr ? nullptr : main_of(jobs->in_all(), more.total()))
+            of.job = job->value;
+    }
+
+    /// The label with too many values, and those that have as many, more or less: they change together.
+    [[nodiscard]] std::vector<const watched_label*> exploding_labels(const subject& of) const {
+        std::vector<const watched_label*> made;
+        for (const watched_label& each : of.watched.labels) {
+            const std::uint64_t values = of.values(each).values;
+            if (values >= terms_.values_min && !is_churn(of, each.name, values)) made.push_back(&each);
+        }
+        return most_values_first(of, std::move(made));
+    }
+
+    static std::vector<const watched_label*> most_values_first(const subject& of,
+                                                               std::vector<const watched_label*> labels) {
+        const auto values = [&of](const watched_label* each) { return of.values(*each).values; };
+        std::ranges::stable_sort(labels, std::ranges::greater{}, values);
+        std::erase_if(labels, [&, most = labels.empty() ? 0 : values(labels.front())](const watched_label* each) {
+            return 2 * values(each) < most;
+        });
+        return labels;
+    }
+
+    [[nodiscard]] static bool is_le(const watched_label& label) { return label.name == "le"; }
+    [[nodiscard]] const watched_label* many_buckets(const subject& of) const {
+        const auto found = std::ranges::find_if(of.watched.labels, is_le);
+        const bool has = found != of.watched.labels.end() && of.values(*found).values >= terms_.buckets_min;
+        return has ? &*found : nullptr;
+    }
+
+    /// Whether targets that are new explain it.
+    [[nodiscard]] bool is_churn(const subject& of, std::string_view label, std::uint64_t values) const {
+        const std::uint64_t targets = of.targets();
+        if (values > targets * parts_of_target) return false;
+        const auto has_as_many = [&](const subject& each) {
+            return each.name->tenant == of.name->tenant && 2 * each.values(label) >= values;
+        };
+        return static_cast<std::size_t>(std::ranges::count_if(subjects_, has_as_many)) >= metrics_of_target;
+    }
+
+    /// One label may have exploded in several metrics. Of labels that change together those are left that all have.
+    void add(const subject& of, const std::vector<const watched_label*>& labels, explosion what) {
+        std::vector<std::string> names;
+        for (const watched_label* const each : labels) {
+            names.push_back(each->name);
+            explained_.emplace(of.name->tenant, each->name);
+        }
+        const value_count values = of.values(*labels.front());
+        for (finding& known : found_) {
+            if (known.what != what || known.tenant != of.name->tenant || known.metrics.empty()) continue;
+            auto both = known.labels;
+            std::erase_if(both, [&](const std::string& each) { return std::ranges::find(names, each) == names.end(); });
+            if (both.empty()) continue;
+            known.labels = std::move(both);
+            known.label = known.labels.front();
+            known.series += of.series;
+            known.refused += of.refused;
+            known.is_exact = known.is_exact && of.is_exact;
+            known.since = std::min(known.since, of.since);
+            known.last = std::max(known.last, of.last);
+            if (values.values > known.values.values) known.values = values;
+            known.metrics.push_back(of.name->value);
+            return;
+        }
+        const bool is_common = of.name->value.empty();
+        finding& made = found_.emplace_back(finding{.what = what,
+                                                    .tenant = of.name->tenant,
+                                                    .label = names.front(),
+                                                    .labels = names,
+                                                    .series = is_common ? of.series_with(*labels.front()) : of.series,
+                                                    .refused = of.refused,
+                                                    .is_exact = of.is_exact && !is_common,
+                                                    .values = values,
+                                                    .since = of.since,
+                                                    .last = of.last});
+        made.refused = std::min(made.refused, made.series);
+        if (!is_common) made.metrics.push_back(of.name->value);
+        if (const talker* const job = main_of(of.watched.jobs, of.series)) made.job = job->value;
+        if (const talker* const sender = main_of(of.watched.senders, of.series)) {
+            made.sender = sender->value;
+            made.agent = sender->detail;
+        }
+    }
+};
+
+}  // namespace
+
+std::vector<finding> find_explosions(const talker_tables& taken, const talker_tables& refused,
+                                     const finding_terms& terms, const sampled& all) {
+    return search{taken, refused, terms, all}.take();
+}
+
+void mark_over(std::vector<finding>& all, time_point now, const watched_refusals& refusals) {
+    for (finding& each : all) {
+        time_point last = each.last;
+        if (each.refused > 0) last = std::max(last, refusals.last.value_or(last));
+        const time_point known = each.refused > 0 ? std::max(last, refusals.watched_since) : last;
+        if (now - known >= over_after) each.over_since = last;
+    }
+    // std::stable_partition: clang 14 cannot compile libstdc++ 12's std::ranges::stable_partition.
+    std::stable_partition(all.begin(), all.end(), [](const finding& each) { return !each.over_since; });
+}
+
+}  // namespace seriesgate

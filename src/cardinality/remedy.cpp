@@ -1,0 +1,410 @@
+#include "cardinality/remedy.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/text.hpp"
+#include "series/label.hpp"
+#include "series/selector.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::size_t varying_min = 4;
+
+struct alphabet {
+    std::string_view name;  ///< within brackets
+    char first, last;
+};
+constexpr std::array alphabets{alphabet{"0-9", '0', '9'}, alphabet{"a-f", 'a', 'f'}, alphabet{"g-z", 'g', 'z'},
+                               alphabet{"A-F", 'A', 'F'}, alphabet{"G-Z", 'G', 'Z'}, alphabet{"_", '_', '_'},
+                               alphabet{".", '.', '.'},   alphabet{":", ':', ':'},   alphabet{"/", '/', '/'},
+                               alphabet{"-", '-', '-'}};
+
+/// @return alphabets.size() if there is none.
+std::size_t alphabet_of(char c) {
+    const auto found = std::ranges::find_if(alphabets, [c](const alphabet& a) { return a.first <= c && c <= a.last; });
+    return static_cast<std::size_t>(found - alphabets.begin());
+}
+
+/// Those that the texts are written with; none if they have other characters. The last one is that of the others.
+std::optional<std::array<bool, alphabets.size() + 1>> alphabets_of(const std::vector<std::string_view>& texts) {
+    std::array<bool, alphabets.size() + 1> has{};
+    for (const std::string_view each : texts)
+        for (const char c : each) has[alphabet_of(c)] = true;
+    if (has.back()) return std::nullopt;
+    return has;
+}
+
+/// How many characters all of them have in common, from the front.
+std::size_t common(const std::vector<std::string_view>& texts, bool from_behind) {
+    const std::string_view first = texts.front();
+    std::size_t size = first.size();
+    for (const std::string_view each : texts) {
+        size = std::min(size, each.size());
+        for (std::size_t at = 0; at < size; ++at) {
+            const bool is_same =
+                from_behind ? each[each.size() - 1 - at] == first[first.size() - 1 - at] : each[at] == first[at];
+            if (!is_same) size = at;
+        }
+    }
+    return size;
+}
+
+}  // namespace
+
+std::string escaped_for_regex(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (std::string_view{R"(\.+*?()|[]{}^$)"}.find(c) != std::string_view::npos) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+std::string characters_of(const std::vector<std::string_view>& texts) {
+    const auto has = alphabets_of(texts);
+    if (!has) return {};
+    const auto [least, most] = std::ranges::minmax(texts, {}, &std::string_view::size);
+    std::string out = "[";
+    for (std::size_t i = 0; i < alphabets.size(); ++i)
+        if ((*has)[i]) out += alphabets[i].name;
+    return out + (least.size() == most.size() ? fmt::format("]{{{}}}", least.size())
+                                              : fmt::format("]{{{},{}}}", least.size(), most.size()));
+}
+
+/// A counter has the same first digits for a while: what varies begins with the first character that may vary.
+std::string spelling_of(const std::vector<std::string_view>& texts) {
+    const std::size_t shortest = std::ranges::min(texts, {}, &std::string_view::size).size();
+    std::size_t head = common(texts, false);
+    std::size_t tail = std::min(common(texts, true), shortest - head);
+    std::vector<std::string_view> middles;
+    const auto take_middles = [&] {
+        middles.clear();
+        for (const std::string_view each : texts) middles.push_back(each.substr(head, each.size() - head - tail));
+    };
+    take_middles();
+    const auto has = alphabets_of(middles);
+    if (!has) return {};
+    const std::string_view first = texts.front();
+    const auto may_vary = [&](char c) { return (*has)[alphabet_of(c)]; };
+    while (head > 0 && may_vary(first[head - 1])) --head;
+    while (tail > 0 && may_vary(first[first.size() - tail])) --tail;
+    take_middles();
+    if (std::ranges::min(middles, {}, &std::string_view::size).size() < varying_min) return {};
+    return escaped_for_regex(first.substr(0, head)) + characters_of(middles) +
+           escaped_for_regex(first.substr(first.size() - tail));
+}
+
+namespace {
+
+/// Enough for what has no label too many.
+constexpr std::uint64_t limit_min = 1'000;
+constexpr std::size_t limit_name_max = 60;
+/// More would be no rule that anybody reads.
+constexpr std::size_t jobs_max = 10, metrics_max = 60;
+/// Part of what explodes that a job or metric has at least, to be named: others may have the label for good reasons.
+constexpr double named_part = 0.005;
+/// Part of what explodes that a rule takes at least.
+constexpr double stopped_part = 0.99;
+/// What these labels say nothing else does: without them, healthy series become the same.
+constexpr std::array<std::string_view, 5> never_dropped{"le", "quantile", "job", "instance", "__name__"};
+
+/// Nobody should paste what does not look like what it is.
+bool is_plain(std::string_view text) {
+    if (text.empty()) return false;
+    while (!text.empty()) {
+        const std::size_t size = utf8_size(text);
+        if (size == 0 || !is_seen(text.substr(0, size))) return false;
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
+bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+/// As every Prometheus and every sender can name it.
+bool is_legacy_name(std::string_view label) {
+    return !label.empty() && !(label.front() >= '0' && label.front() <= '9') &&
+           std::ranges::all_of(label, is_name_character);
+}
+
+/// A scalar of YAML.
+std::string in_quotes(std::string_view text) {
+    std::string out = "'";
+    for (const char c : text) out.append(c == '\'' ? 2 : 1, c);
+    return out + "'";
+}
+
+/// A string of a selector.
+std::string in_double_quotes(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out + "\"";
+}
+
+/// Labels of a series and what their values have to be.
+class rule {
+    struct condition {
+        std::string label{}, regex{};
+    };
+    std::vector<condition> all_{};
+
+  public:
+    void require(std::string_view label, std::string regex) { all_.push_back({std::string{label}, std::move(regex)}); }
+    /// The same series are meant by both.
+    [[nodiscard]] std::string to_selector() const {
+        std::string out = "{";
+        for (const condition& each : all_) {
+            if (out.size() > 1) out += ',';
+            out += is_legacy_name(each.label) ? each.label : in_double_quotes(each.label);
+            out.append("=~").append(in_double_quotes(each.regex));
+        }
+        return out + "}";
+    }
+    [[nodiscard]] std::string to_relabel() const {
+        std::string labels, regex;
+        for (const condition& each : all_) {
+            labels += (labels.empty() ? "" : ", ") + in_quotes(each.label);
+            regex += regex.empty() ? "" : ";";
+            const bool is_choice = all_.size() > 1 && each.regex.find('|') != std::string::npos;
+            regex += is_choice ? fmt::format("(?:{})", each.regex) : each.regex;
+        }
+        return fmt::format("- source_labels: [{}]\n  regex: {}\n  action: drop\n", labels, in_quotes(regex));
+    }
+};
+
+/// Names that explode, of which many series have one: as a regular expression. Nothing if there are too many or some
+/// cannot be pasted; empty if some of what explodes has none.
+std::optional<std::string> choice_of(const std::vector<const sampled_series*>& exploding, std::string_view label,
+                                     std::size_t most) {
+    std::map<std::string_view, std::size_t> counts;
+    for (const sampled_series* const each : exploding) ++counts[value_of(*each, label)];
+    const auto least = static_cast<std::size_t>(std::ceil(named_part * static_cast<double>(exploding.size())));
+    std::string out;
+    std::size_t named = 0;
+    for (const auto& [value, count] : counts) {
+        if (count < least) continue;
+        if (value.empty()) return std::string{};
+        if (!is_plain(value) || ++named > most) return std::nullopt;
+        out += (out.empty() ? "" : "|") + escaped_for_regex(value);
+    }
+    return out;
+}
+
+/// Names alike but for some places: what was seen there.
+std::string regex_of_pattern(std::string_view pattern, const std::vector<const sampled_series*>& exploding) {
+    std::vector<std::string> literals{""};
+    for (const char c : pattern) c == '#' || c == '*' ? void(literals.emplace_back()) : void(literals.back() += c);
+    std::string capturing = escaped_for_regex(literals.front());
+    for (std::size_t i = 1; i < literals.size(); ++i)
+        capturing += std::string{"(.+)"}.append(escaped_for_regex(literals[i]));
+    const RE2 parts{capturing};
+    std::vector<std::vector<std::string>> seen(literals.size() - 1);
+    std::vector<std::string> captured(seen.size());
+    std::vector<RE2::Arg> into;
+    std::vector<const RE2::Arg*> arguments;
+    for (std::string& each : captured) into.emplace_back(&each);
+    for (const RE2::Arg& each : into) arguments.push_back(&each);
+    for (const sampled_series* const each : exploding) {
+        const std::string_view name = value_of(*each, name_label);
+        if (!RE2::FullMatchN({name.data(), name.size()}, parts, arguments.data(), static_cast<int>(arguments.size())))
+            continue;
+        for (std::size_t i = 0; i < seen.size(); ++i) seen[i].push_back(captured[i]);
+    }
+    std::string out = escaped_for_regex(literals.front());
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (seen[i].empty()) return {};
+        const std::string characters = characters_of({seen[i].begin(), seen[i].end()});
+        if (characters.empty()) return {};
+        out += characters + escaped_for_regex(literals[i + 1]);
+    }
+    return out;
+}
+
+/// Who of these it would take.
+std::vector<const sampled_series*> taken_by(const selector& rule, const std::vector<const sampled_series*>& of) {
+    std::vector<const sampled_series*> made;
+    std::vector<label_view> labels;
+    for (const sampled_series* const each : of) {
+        labels.clear();
+        for (const auto& [name, value] : each->labels) labels.push_back({name, value});
+        if (rule.matches(labels)) made.push_back(each);
+    }
+    return made;
+}
+
+std::string described(const sampled_series& series) {
+    std::vector<label_view> labels;
+    for (const auto& [name, value] : series.labels) labels.push_back({name, value});
+    constexpr std::size_t bytes_max = 200;
+    return to_text(labels, bytes_max);
+}
+
+/// Tries rules on what was sampled, the widest one first.
+class trial {
+    const finding& found_;
+    const sampled& all_;
+    exploding_series sorted_;
+    remedy made_{};
+
+  public:
+    trial(const finding& found, const sampled& all) : found_(found), all_(all), sorted_(sort_out(found, all)) {}
+
+    remedy take() {
+        made_.remembered = sorted_.healthy.size();
+        made_.known = made_.remembered * all_.weight;
+        switch (found_.what) {
+            case explosion::tenants:
+                made_.note = "no rule of a sender says whose a request is: see who may name tenants";
+                return made_;
+            case explosion::targets:
+                made_.note = "new targets are no explosion of a label: see why they come, or raise the limit";
+                return made_;
+            case explosion::growth:
+                made_.note = "no label explodes: raise the limit, or send less";
+                return made_;
+            case explosion::label:
+            case explosion::buckets:
+            case explosion::metric_names:
+                break;
+        }
+        if (sorted_.exploding.size() < 2) {
+            made_.note = "nothing of it is remembered, so no rule could be tried";
+            return made_;
+        }
+        const bool drops_label = std::ranges::find(never_dropped, found_.label) == never_dropped.end();
+        const std::optional<rule> scope = scope_of();
+        if (!scope || (drops_label && !is_plain(found_.label))) {
+            made_.note = "its names cannot be pasted: they have characters that nobody sees, or there are too many";
+            return made_;
+        }
+        std::vector<rule> rules;
+        if (!drops_label) {
+            rules.push_back(*scope);
+        } else {
+            rules.push_back(with_label(*scope, ".+"));
+            if (const std::string values = spelling_of_values(); !values.empty())
+                rules.push_back(with_label(*scope, values));
+        }
+        offer_limit(found_.what == explosion::metric_names ? *scope : with_label(*scope, ".+"));
+        if (!drops_label && found_.what == explosion::label) {
+            made_.note =
+                fmt::format("no rule: series that differ in {} alone would become one; see where its values come from",
+                            readable(found_.label));
+            return made_;
+        }
+        made_.note = "no rule takes nearly all of it: see which program sends it";
+        for (const rule& each : rules)
+            if (offer(each)) break;
+        return made_;
+    }
+
+  private:
+    static rule with_label(rule of, const std::string& label, std::string values) {
+        of.require(label, std::move(values));
+        return of;
+    }
+    [[nodiscard]] rule with_label(const rule& of, std::string values) const {
+        return with_label(of, found_.label, std::move(values));
+    }
+
+    /// The metrics and jobs that explode. Nothing if these cannot be said.
+    [[nodiscard]] std::optional<rule> scope_of() const {
+        rule made;
+        if (found_.what == explosion::metric_names) {
+            std::string names = regex_of_pattern(found_.metrics.front(), sorted_.exploding);
+            if (!is_plain(names)) return std::nullopt;
+            made.require(name_label, std::move(names));
+        } else if (const auto metrics = choice_of(sorted_.exploding, name_label, metrics_max)) {
+            if (!metrics->empty()) made.require(name_label, *metrics);
+        } else if (found_.what == explosion::buckets) {
+            return std::nullopt;  // the label alone would be that of all histograms
+        }
+        // Without a job: a sender that has none, or so many that the label alone tells.
+        if (found_.label != "job")
+            if (const auto jobs = choice_of(sorted_.exploding, "job", jobs_max); jobs && !jobs->empty())
+                made.require("job", *jobs);
+        return made;
+    }
+
+    /// How the values look that have come since it began.
+    [[nodiscard]] std::string spelling_of_values() const {
+        std::vector<std::string_view> values;
+        for (const sampled_series* const each : sorted_.exploding) values.push_back(value_of(*each, found_.label));
+        return spelling_of(values);
+    }
+
+    /// @return whether it is as good as can be.
+    bool offer(const rule& one) {
+        const auto parsed = parse_selector(one.to_selector());
+        if (!parsed) return false;
+        const auto taken = taken_by(*parsed, sorted_.healthy);
+        const auto stopped = taken_by(*parsed, sorted_.exploding).size();
+        const bool stops = static_cast<double>(stopped) >= stopped_part * static_cast<double>(sorted_.exploding.size());
+        if (!stops) return false;
+        made_.would_take = taken.size();
+        if (!taken.empty()) {
+            made_.note = fmt::format(
+                "no rule takes the explosion alone: this one would take {} of {} series that were known before, such "
+                "as {}: decide which of them are wanted",
+                grouped(taken.size()), grouped(made_.remembered), described(*taken.front()));
+            return false;
+        }
+        made_.relabel = one.to_relabel();
+        made_.note = fmt::format("tried on {} of {} series that are no part of it: takes none",
+                                 grouped(made_.remembered), count_text(made_.known, all_.weight == 1));
+        if (!is_legacy_name(found_.label) && found_.what == explosion::label)
+            made_.note += "; Prometheus before 3.0 cannot name this label, vmagent and later ones can";
+        return true;
+    }
+
+    /// Twice what there was before, of the tenant that had most of it.
+    void offer_limit(const rule& one) {
+        const auto parsed = parse_selector(one.to_selector());
+        if (!parsed || one.to_selector().size() > selector_bytes_max) return;  // the gate would not take it
+        std::map<std::string_view, std::uint64_t> demand;
+        for (const sampled_series* const each : taken_by(*parsed, sorted_.healthy)) {
+            const bool is_alone = found_.tenant.empty();
+            ++demand[is_alone ? std::string_view{} : std::string_view{each->tenant}];
+        }
+        std::uint64_t most = 0;
+        for (const auto& [tenant, count] : demand) most = std::max(most, count);
+        // Of n series that were sampled with probability 1/w there are n w, give or take some times sqrt(n) w.
+        const auto before = static_cast<double>(all_.weight) *
+                            (static_cast<double>(most) + (all_.weight == 1 ? 0 : 4 * std::sqrt(most)));
+        const auto maximum = std::max(limit_min, 2 * static_cast<std::uint64_t>(std::ceil(before)));
+        made_.limit = fmt::format("- name: {}\n  match: {}\n  maxHourlySeries: {}\n", in_quotes(limit_name()),
+                                  in_quotes(one.to_selector()), maximum);
+        if (!found_.tenant.empty()) made_.limit += "  perTenant: true\n";
+    }
+
+    [[nodiscard]] std::string limit_name() const {
+        const std::string_view from = found_.metrics.empty() ? found_.label : found_.metrics.front();
+        std::string out;
+        for (const char c : from.substr(0, limit_name_max)) out += is_name_character(c) ? c : '-';
+        return out;
+    }
+};
+
+}  // namespace
+
+remedy remedy_of(const finding& found, const sampled& all) {
+    return trial{found, all}.take();
+}
+
+}  // namespace seriesgate

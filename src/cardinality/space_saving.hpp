@@ -1,0 +1,177 @@
+/// Who has the most series, in memory that does not grow with how many there are.
+#pragma once
+
+#include <bit>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/state_stream.hpp"
+#include "limit/window.hpp"
+
+namespace seriesgate {
+
+// --- Which series are looked at while there are many, so that each stands for as many as are not.
+
+/// The first series are all looked at, each once. When there are too many to remember, every second one is left out
+/// from then on, and what is looked at stands for two; then for four. Who is left out is known by its fingerprint, so
+/// that it is the same series each time: what is refused again and again counts once.
+///
+/// So work and memory stay bounded, and the sum of all that is said is the number of distinct series: exactly up to
+/// kept_max, in the mean beyond. A talker with n of them has a standard error of less than sqrt(n w), where w is the
+/// weight by then. Source: Gibbons and Tirthapura, "Estimating simple functions on the union of data streams", 2001.
+/// Threads: one at a time.
+class thinning {
+    std::size_t kept_max_;
+    boost::unordered_flat_set<std::uint64_t> kept_{};
+    unsigned level_ = 0;
+
+  public:
+    static constexpr unsigned level_max = 40;
+    static constexpr std::uint64_t weight_max = std::uint64_t{1} << level_max;
+
+    /// @param kept_max fingerprints that are remembered, at most: some 16 bytes each.
+    explicit thinning(std::size_t kept_max) : kept_max_(kept_max) {}
+
+    /// @param fingerprint keyed: its bits are nobody's to choose.
+    /// @return for how many series it stands; 0 if it is left out, or was looked at before.
+    std::uint64_t weigh(std::uint64_t fingerprint) {
+        if (is_left_out(fingerprint) || kept_.contains(fingerprint)) return 0;
+        if (kept_.size() == kept_max_) thin_out();
+        if (is_left_out(fingerprint) || kept_.size() == kept_max_) return 0;
+        kept_.insert(fingerprint);
+        return weight();
+    }
+
+    /// At a level: the weight is 2^level.
+    static bool is_left_out(std::uint64_t fingerprint, unsigned level) noexcept {
+        return static_cast<unsigned>(std::countl_zero(fingerprint)) < level;
+    }
+    [[nodiscard]] unsigned level() const noexcept { return level_; }
+    /// For how many a series stands that comes now.
+    [[nodiscard]] std::uint64_t weight() const noexcept { return std::uint64_t{1} << level_; }
+
+    /// For who has no time to look at so many.
+    void raise_to(unsigned level) {
+        if (level <= level_) return;
+        level_ = level < level_max ? level : level_max;
+        forget_left_out();
+    }
+
+    /// What a restart must not forget.
+    void save(state_encoder& out) const {
+        out.number(static_cast<std::uint32_t>(level_));
+        out.number(static_cast<std::uint64_t>(kept_.size()));
+        for (const std::uint64_t each : kept_) out.number(each);
+    }
+    void load(state_decoder& in) {
+        level_ = in.number<std::uint32_t>();
+        if (level_ > level_max) in.fail();
+        const std::uint64_t count = in.count(kept_max_);
+        if (!in.has(count * sizeof(std::uint64_t))) return;
+        kept_.clear();
+        for (std::uint64_t i = 0; i < count && in.good(); ++i) kept_.insert(in.number<std::uint64_t>());
+    }
+
+    void clear() noexcept {
+        kept_.clear();
+        level_ = 0;
+    }
+
+  private:
+    /// The lowest bits choose places in tables.
+    [[nodiscard]] bool is_left_out(std::uint64_t fingerprint) const noexcept {
+        return is_left_out(fingerprint, level_);
+    }
+    void thin_out() {
+        while (kept_.size() == kept_max_ && level_ < level_max) {
+            ++level_;
+            forget_left_out();
+        }
+    }
+    void forget_left_out() {
+        boost::unordered::erase_if(kept_, [this](std::uint64_t each) { return is_left_out(each); });
+    }
+};
+
+/// What is counted: a metric, a value of a label, a sender, as its tenant has it.
+struct talker_name {
+    std::string_view tenant{};
+    std::string_view value{};
+    std::string_view detail{};  ///< what else is known of it: of a sender its User-Agent
+};
+
+/// One of those with the most series.
+struct talker {
+    std::string tenant{};
+    std::string value{};
+    std::string detail{};
+    std::uint64_t series = 0;  ///< it has so many,
+    std::uint64_t error = 0;   ///< or at most so many fewer
+    time_point first_seen{};   ///< since it is counted
+    time_point last_seen{};
+};
+
+/// The Space-Saving summary: of N series that were counted with m counters, each talker with more than N/m series has
+/// one, and no counter is wrong by more than N/m. A newcomer takes the counter of whoever has the fewest, and that
+/// one's count as its error. Source: Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k
+/// Elements in Data Streams", 2005.
+///
+/// Texts are kept up to text_max bytes. Threads: one at a time.
+class space_saving {
+    std::size_t counters_max_;
+    std::uint64_t total_ = 0;
+    std::vector<talker> talkers_{};      // by place
+    std::vector<std::uint64_t> keys_{};  // by place
+    std::vector<std::uint32_t> heap_{};  // places, the one with the fewest series first
+    std::vector<std::uint32_t> at_{};    // by place: where it is in the heap
+    boost::unordered_flat_map<std::uint64_t, std::uint32_t> places_{};
+
+  public:
+    static constexpr std::size_t text_max = 256;
+    /// More than ever come: a larger number in a file is damage.
+    static constexpr std::uint64_t series_max = std::uint64_t{1} << 48;
+
+    /// @param counters_max at least 1.
+    explicit space_saving(std::size_t counters_max);
+
+    struct counted {
+        std::size_t place = 0;  ///< below counters_max
+        bool is_new = false;    ///< whoever had the place before has it no more
+    };
+    /// @param key hash of the name, one that senders cannot work out: see hash_key.
+    counted add(std::uint64_t key, const talker_name& name, std::uint64_t series, time_point now);
+
+    /// In no order; by place.
+    [[nodiscard]] std::span<const talker> all() const noexcept { return talkers_; }
+    /// By place, as given to add().
+    [[nodiscard]] std::uint64_t key(std::size_t place) const noexcept { return keys_[place]; }
+    [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+    /// Whoever is not among them has at most so many.
+    [[nodiscard]] std::uint64_t error_max() const noexcept;
+
+    /// Afterwards it has counted what `other` has counted, too: errors add up.
+    /// Source: Agarwal et al., "Mergeable Summaries", 2012.
+    void merge(const space_saving& other);
+    void clear() noexcept;
+
+    void save(state_encoder& out) const;
+    /// Damage makes the decoder fail, and leaves anything in this.
+    void load(state_decoder& in);
+
+  private:
+    void make_room();
+    std::uint32_t append(std::uint64_t key, talker as);
+    void rename(std::uint32_t place, std::uint64_t key, const talker_name& name, time_point now);
+    void sink(std::size_t at) noexcept;
+    void rise(std::size_t at) noexcept;
+    void swap(std::size_t one, std::size_t other) noexcept;
+    [[nodiscard]] std::uint64_t series_at(std::size_t at) const noexcept { return talkers_[heap_[at]].series; }
+};
+
+}  // namespace seriesgate

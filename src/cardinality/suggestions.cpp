@@ -1,0 +1,232 @@
+#include "cardinality/suggestions.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "cardinality/demand_history.hpp"
+#include "limit/figures.hpp"
+#include "limit/limiter.hpp"
+#include "limit/limiter_state.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::uint64_t suggested_min = 10;
+/// Beyond, nobody has series; and nothing overflows.
+constexpr std::uint64_t peak_max = std::numeric_limits<std::uint64_t>::max() / 4;
+
+std::uint64_t rounded_up(std::uint64_t number) {
+    std::uint64_t step = 1;
+    while (number / step >= 100) step *= 10;
+    return std::max((number + step - 1) / step * step, suggested_min);
+}
+
+std::uint64_t demand_of(const budget_window_figures& of) {
+    return of.series_current + of.series_refused;
+}
+
+using parts_of_whole = std::vector<const budget_figures*>;
+
+/// Everything that suggestions are made of.
+class adviser {
+    const limiter_figures& figures_;
+    const demand_history& history_;
+    const demand_rates& rates_;
+    time_point now_;
+
+  public:
+    adviser(const limiter_figures& figures, const demand_history& history, const demand_rates& rates, time_point now)
+        : figures_(figures), history_(history), rates_(rates), now_(now) {}
+
+    /// Of a budget with maxima of its own, or that stands for those that share some.
+    [[nodiscard]] suggestion advise(demand_scope scope, const budget_figures& budget) const {
+        const std::string key = demand_key(scope, budget.name);
+        const auto past = history_.find(key);
+        suggestion made{
+            .scope = scope, .name = budget.name, .mode = budget.mode, .hourly = {}, .daily = {}, .to_write = {}};
+        made.hourly = advise_window(key, demand_window::hourly, budget.hourly, past.hourly);
+        made.daily = advise_window(key, demand_window::daily, budget.daily, past.daily);
+        // What the hour has refused the day has not seen: it needs as much at least.
+        if (made.hourly.suggested) made.daily.suggested = std::max(made.daily.suggested, made.hourly.suggested);
+        const bool is_limited = budget.hourly.series_max != 0 || budget.daily.series_max != 0;
+        const auto to_write = [is_limited](const window_suggestion& of) {
+            return is_limited && of.series_max == 0 ? 0 : of.suggested.value_or(of.series_max);
+        };
+        made.to_write = {.hourly = to_write(made.hourly), .daily = to_write(made.daily)};
+        return made;
+    }
+
+    /// Of the maxima that the parts without an override share: by the largest of them.
+    [[nodiscard]] suggestion advise_whole(demand_scope scope, const budget_name& name, const series_maxima& maxima,
+                                          limit_mode mode, const parts_of_whole& parts) const {
+        budget_figures largest{.name = name, .mode = mode, .overridden = false, .hourly = {}, .daily = {}};
+        for (const budget_figures* each : parts) {
+            if (demand_of(each->hourly) > demand_of(largest.hourly)) largest.hourly = each->hourly;
+            if (demand_of(each->daily) > demand_of(largest.daily)) largest.daily = each->daily;
+        }
+        largest.hourly.series_max = maxima.hourly;
+        largest.daily.series_max = maxima.daily;
+        suggestion made = advise(scope, largest);
+        made.hourly.exhausted_in = soonest(demand_window::hourly, parts);
+        made.daily.exhausted_in = soonest(demand_window::daily, parts);
+        return made;
+    }
+
+  private:
+    [[nodiscard]] window_suggestion advise_window(std::string_view key, demand_window window,
+                                                  const budget_window_figures& running,
+                                                  const demand_history::past& past) const {
+        window_suggestion made{.series_max = running.series_max, .demand = demand_of(running)};
+        made.peak = std::max(past.peak, made.demand);
+        made.windows = past.windows;
+        if (past.windows != 0) made.typical = past.typical;
+        if (made.peak != 0) made.suggested = suggested_maximum(window, made.peak);
+        if (made.series_max != 0)
+            made.headroom = static_cast<std::int64_t>(made.series_max) - static_cast<std::int64_t>(made.peak);
+        made.exhausted_in = exhausted_in(key, window, running);
+        return made;
+    }
+
+    [[nodiscard]] std::optional<std::chrono::seconds> exhausted_in(std::string_view key, demand_window window,
+                                                                   const budget_window_figures& running) const {
+        const bool is_hour = window == demand_window::hourly;
+        return rates_.exhausted_in(key,
+                                   {.window = window,
+                                    .span = is_hour ? figures_.hourly.span : figures_.daily.span,
+                                    .series_max = running.series_max,
+                                    .series_current = running.series_current},
+                                   now_);
+    }
+
+    [[nodiscard]] std::optional<std::chrono::seconds> soonest(demand_window window, const parts_of_whole& parts) const {
+        std::optional<std::chrono::seconds> found;
+        for (const budget_figures* each : parts) {
+            const auto& running = window == demand_window::hourly ? each->hourly : each->daily;
+            if (running.series_max == 0) continue;
+            const auto left = exhausted_in(demand_key(scope_of(each->name), each->name), window, running);
+            if (left && (!found || *left < *found)) found = left;
+        }
+        return found;
+    }
+};
+
+bool takes(const suggestion_choice& choice, const budget_name& name) {
+    return (!choice.tenant || (name.has_tenant && name.tenant == *choice.tenant)) &&
+           (!choice.limit || name.limit == *choice.limit);
+}
+
+/// Those that have the maxima of their limit, or the tenants'; by limit.
+std::map<std::string_view, parts_of_whole> without_override(const std::vector<budget_figures>& all) {
+    std::map<std::string_view, parts_of_whole> found;
+    for (const budget_figures& each : all)
+        if (!each.overridden && !each.name.overflow) found[each.name.limit].push_back(&each);
+    return found;
+}
+
+std::vector<suggestion> advise_wholes(const adviser& by, const limiter_figures& figures, const limit_rules& rules,
+                                      const suggestion_choice& choice) {
+    const auto mode = [&rules](limit_mode own) { return rules.mode == limit_mode::observe ? rules.mode : own; };
+    std::vector<suggestion> made;
+    if (takes(choice, {})) {
+        made.push_back(by.advise(demand_scope::global, figures.global));
+        made.push_back(by.advise_whole(demand_scope::tenants, {}, rules.tenants.fallback, mode(rules.tenants.mode),
+                                       without_override(figures.tenants)[{}]));
+    }
+    auto parts = without_override(figures.limits);
+    for (const label_limit& limit : rules.limits) {
+        budget_name name;
+        name.limit = limit.name;
+        if (takes(choice, name))
+            made.push_back(
+                by.advise_whole(demand_scope::limit, name, limit.maxima, mode(limit.mode), parts[limit.name]));
+    }
+    return made;
+}
+
+/// A tenant or a group, before anything is said of it: there may be very many.
+struct candidate {
+    demand_scope scope;
+    const budget_figures* budget;
+    std::uint64_t peak;
+};
+
+std::vector<candidate> candidates_of(const limiter_figures& figures, const demand_history& history,
+                                     const suggestion_choice& choice) {
+    std::vector<candidate> found;
+    const auto add = [&](const std::vector<budget_figures>& all, demand_scope scope) {
+        for (const budget_figures& each : all) {
+            if (!takes(choice, each.name) || each.name.is_whole_limit()) continue;
+            const auto past = history.find(demand_key(scope, each.name));
+            found.push_back(
+                {.scope = scope,
+                 .budget = &each,
+                 .peak = std::max({past.hourly.peak, past.daily.peak, demand_of(each.hourly), demand_of(each.daily)})});
+        }
+    };
+    add(figures.tenants, demand_scope::tenant);
+    add(figures.limits, demand_scope::group);
+    std::ranges::stable_sort(found, std::greater{}, &candidate::peak);
+    return found;
+}
+
+}  // namespace
+
+std::uint64_t suggested_maximum(demand_window window, std::uint64_t peak) {
+    const std::uint64_t from = std::min(peak, peak_max);
+    return rounded_up(from + (window == demand_window::hourly ? from / 2 + from % 2 : from / 4 + (from % 4 + 3) / 4));
+}
+
+suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules, const demand_history& history,
+                        const demand_rates& rates, time_point now, const suggestion_choice& choice) {
+    const adviser by{figures, history, rates, now};
+    suggestion_list made{.shown = advise_wholes(by, figures, rules, choice), .total = 0};
+    const std::vector<candidate> candidates = candidates_of(figures, history, choice);
+    made.total = made.shown.size() + candidates.size();
+    if (made.shown.size() > choice.shown_max) made.shown.resize(choice.shown_max);
+    const std::size_t room = choice.shown_max - made.shown.size();
+    for (const candidate& each : std::span{candidates}.first(std::min(room, candidates.size())))
+        made.shown.push_back(by.advise(each.scope, *each.budget));
+    return made;
+}
+
+void observed_demand::look(series_limiter& limiter, time_point now) {
+    const auto ended = take_ended(limiter);
+    const auto [hour, day] = [&] {
+        const auto current = limiter.state().sets.read();
+        return std::pair{current->hour_span.start, current->day_span.start};
+    }();
+    std::optional<limiter_figures> figures;
+    if (noted_.lock()->rates.is_due(now, hour, day)) figures = figures_of(limiter);
+    const auto held = noted_.lock();
+    if (!ended.empty()) held->history.add(ended);
+    held->history.advance(hour, day);
+    if (figures) held->rates.note(now, *figures);
+}
+
+suggestion_list observed_demand::suggest(const series_limiter& limiter, time_point now,
+                                         const suggestion_choice& choice) {
+    const limiter_figures figures = figures_of(limiter);
+    const auto rules = limiter.rules();
+    const noted copy = *noted_.lock();
+    return seriesgate::suggest(figures, *rules, copy.history, copy.rates, now, choice);
+}
+
+void observed_demand::save(state_encoder& out) {
+    const demand_history copy = noted_.lock()->history;
+    copy.save(out);
+}
+
+bool observed_demand::load(state_decoder& in) {
+    demand_history loaded;
+    if (!loaded.load(in)) return false;
+    noted_.lock()->history = std::move(loaded);
+    return true;
+}
+
+}  // namespace seriesgate

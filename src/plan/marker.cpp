@@ -1,0 +1,230 @@
+#include "plan/marker.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/text.hpp"
+#include "limit/explain.hpp"
+#include "limit/rules.hpp"
+#include "series/label.hpp"
+#include "wire/decompression.hpp"
+#include "wire/field_cursor.hpp"
+#include "wire/sample_records.hpp"
+
+namespace seriesgate {
+namespace {
+
+using tenant_names = std::set<std::string_view>;
+
+/// Cut between two characters.
+std::string cut(std::string text) {
+    if (text.size() <= marker_text_bytes_max) return text;
+    constexpr std::string_view mark = "...";
+    std::size_t end = marker_text_bytes_max - mark.size();
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    text.resize(end);
+    return text.append(mark);
+}
+
+/// A budget in one of its windows.
+struct spent_window {
+    const budget_figures* budget;
+    std::string_view limit;
+    refusing_window window;
+    std::uint64_t series_refused;
+};
+
+bool withholds(const budget_window_figures& of, reserve_parts reserve) {
+    if (of.series_refused == 0 || of.series_max == 0) return false;
+    const std::uint64_t max = claimed_max(of.series_max, reserve);
+    return of.series_current >= max || of.series_reserved >= max - of.series_current;
+}
+
+/// Those that withhold something, with the most refused series first.
+std::vector<spent_window> find_spent(const limiter_figures& figures, reserve_parts reserve) {
+    std::vector<spent_window> found;
+    const auto look_at = [&](const budget_figures& each, std::string_view limit) {
+        const bool is_of_series = limit != own_limit_names[ignored_values_limit];
+        if (each.mode != limit_mode::enforce || !is_of_series) return;
+        for (const auto& [window, of] :
+             {std::pair{refusing_window::hourly, &each.hourly}, std::pair{refusing_window::daily, &each.daily}})
+            if (withholds(*of, reserve)) found.push_back({&each, limit, window, of->series_refused});
+    };
+    look_at(figures.global, own_limit_names[global_limit]);
+    for (const budget_figures& each : figures.tenants) look_at(each, own_limit_names[tenant_limit]);
+    for (const budget_figures& each : figures.limits) look_at(each, each.name.limit);
+    std::ranges::stable_sort(found, std::greater{}, &spent_window::series_refused);
+    return found;
+}
+
+/// Whom something was refused in a window.
+class hurt_tenants {
+    std::map<std::string_view, tenant_names> by_limit_;
+    tenant_names all_;
+    std::map<std::string, std::string_view, std::less<>> by_shown_name_;
+
+  public:
+    hurt_tenants(std::span<const refused_tenant> refused, time_point since) {
+        for (const refused_tenant& each : refused) {
+            if (each.last < since || each.limit == own_limit_names[unknown_limit]) continue;
+            by_limit_[each.limit].insert(each.tenant);
+            if (all_.insert(each.tenant).second) by_shown_name_.emplace(readable(each.tenant), each.tenant);
+        }
+    }
+
+    [[nodiscard]] const tenant_names& by(std::string_view limit) const {
+        const auto found = by_limit_.find(limit);
+        return found == by_limit_.end() ? all_ : found->second;
+    }
+    /// @param shown as figures have its name.
+    [[nodiscard]] tenant_names named(std::string_view shown) const {
+        const auto found = by_shown_name_.find(shown);
+        return found == by_shown_name_.end() ? tenant_names{} : tenant_names{found->second};
+    }
+};
+
+/// Tenants with a budget of their own, as figures have their names.
+tenant_names names_of(const std::vector<budget_figures>& tenants) {
+    tenant_names names;
+    for (const budget_figures& each : tenants)
+        if (!each.name.overflow) names.insert(each.name.tenant);
+    return names;
+}
+
+/// Under whom to write a budget's marker.
+class addressees {
+    hurt_tenants hourly_;
+    hurt_tenants daily_;
+    tenant_names with_own_;
+
+  public:
+    addressees(const limiter_figures& figures, std::span<const refused_tenant> refused)
+        : hourly_(refused, figures.hourly.span.start),
+          daily_(refused, figures.daily.span.start),
+          with_own_(names_of(figures.tenants)) {}
+
+    [[nodiscard]] tenant_names of(const spent_window& spent) const {
+        const hurt_tenants& hurt = spent.window == refusing_window::hourly ? hourly_ : daily_;
+        const budget_name& name = spent.budget->name;
+        if (name.has_tenant && !name.overflow) return hurt.named(name.tenant);
+        tenant_names found = hurt.by(spent.limit);
+        if (name.has_tenant)
+            std::erase_if(found, [&](std::string_view tenant) { return with_own_.contains(readable(tenant)); });
+        return found;
+    }
+};
+
+marker_name name_of(const spent_window& spent, std::string_view tenant) {
+    const budget_name& name = spent.budget->name;
+    return {.tenant = std::string{tenant},
+            .limit = cut(repaired_utf8(spent.limit)),
+            .group = cut(repaired_utf8(group_text(name))),
+            .of_tenant = cut(name.has_tenant ? repaired_utf8(name.tenant) : std::string{}),
+            .window = spent.window};
+}
+
+}  // namespace
+
+marker_values find_withheld(const limiter_figures& figures, std::span<const refused_tenant> refused,
+                            reserve_parts reserve) {
+    marker_values found;
+    const std::vector<spent_window> all = find_spent(figures, reserve);
+    if (all.empty()) return found;
+    const addressees whom{figures, refused};
+    for (const spent_window& spent : all)
+        for (const std::string_view tenant : whom.of(spent)) {
+            found.emplace(name_of(spent, tenant), spent.series_refused);  // one that is there has the larger value
+            if (found.size() == markers_max) return found;
+        }
+    return found;
+}
+
+namespace {
+
+constexpr std::string_view metric = "seriesgate_series_refused";
+
+std::vector<label_view> labels_of(const marker_name& name, std::string_view gate) {
+    std::vector<label_view> labels{{"__name__", metric},       {"gate", gate},
+                                   {"group", name.group},      {"limit", name.limit},
+                                   {"tenant", name.of_tenant}, {"window", to_text(name.window)}};
+    std::erase_if(labels, [](const label_view& each) { return each.value.empty(); });
+    return labels;
+}
+
+std::uint64_t bits_of(const marker_sample& sample) {
+    if (!sample.series_refused) return stale_marker_bits;
+    return std::bit_cast<std::uint64_t>(static_cast<double>(*sample.series_refused));
+}
+
+}  // namespace
+
+std::string encode(const marker_request& request, std::string_view gate) {
+    std::string raw;
+    for (const marker_sample& each : request.samples) {
+        assert(each.name.tenant == request.tenant);
+        append_series(raw, labels_of(each.name, gate), bits_of(each), each.timestamp);
+    }
+    decode_buffer room;
+    std::string body;
+    snappy_encode(raw, room, body);
+    return body;
+}
+
+namespace {
+
+/// How long Prometheus and those that do as it does take a sample for the present value (query.lookback-delta).
+constexpr auto looked_back = std::chrono::minutes{5};
+
+/// Adds to the last request, or begins one: names come in the order of their tenants.
+void add(std::vector<marker_request>& requests, marker_sample sample) {
+    if (requests.empty() || requests.back().tenant != sample.name.tenant)
+        requests.push_back({.tenant = sample.name.tenant, .samples = {}});
+    requests.back().samples.push_back(std::move(sample));
+}
+
+}  // namespace
+
+std::vector<marker_request> marker_book::next(const marker_values& values, time_point now) {
+    std::erase_if(told_, [&](const auto& each) { return now - each.second.last_value > looked_back; });
+    const std::int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+    std::vector<marker_request> requests;
+    auto ending = told_.begin();
+    const auto end_those_before = [&](const marker_name* name) {
+        for (; ending != told_.end() && (name == nullptr || ending->first < *name); ++ending)
+            add(requests, {.name = ending->first,
+                           .series_refused = std::nullopt,
+                           .timestamp = std::max(now_ms, ending->second.last + 1)});
+    };
+    for (const auto& [name, series_refused] : values) {
+        end_those_before(&name);
+        std::int64_t timestamp = now_ms;
+        if (ending != told_.end() && ending->first == name) timestamp = std::max(now_ms, (ending++)->second.last + 1);
+        add(requests, {.name = name, .series_refused = series_refused, .timestamp = timestamp});
+    }
+    end_those_before(nullptr);
+    if (!last_tenant_) return requests;
+    const auto first = std::ranges::upper_bound(requests, *last_tenant_, {}, &marker_request::tenant);
+    std::rotate(requests.begin(), first, requests.end());
+    return requests;
+}
+
+void marker_book::sent(const marker_request& request, bool is_taken, time_point now) {
+    for (const marker_sample& each : request.samples) {
+        if (each.series_refused) {
+            told_.insert_or_assign(each.name, told{.last = each.timestamp, .last_value = now});
+        } else if (is_taken) {
+            told_.erase(each.name);
+        } else if (const auto found = told_.find(each.name); found != told_.end()) {
+            found->second.last = each.timestamp;
+        }
+    }
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,77 @@
+#include "process/health_check.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <utility>
+
+#include "config/endpoint.hpp"
+#include "config/wording.hpp"
+#include "net/asio.hpp"
+#include "top/client.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::string_view usual_path = "/-/healthy";
+constexpr std::string_view unix_prefix = "unix:";
+constexpr std::size_t shown_max = 200;
+
+/// The path is added where there is none: a store's URL has to have one, a server's need not.
+std::string with_path(const std::string& url) {
+    const auto host = url.find("://");
+    const bool has_path = host == std::string::npos || url.find_first_of("/?#", host + 3) != std::string::npos;
+    return has_path ? url : url + std::string{usual_path};
+}
+
+/// What a server says of its status, such as that it drains.
+std::string said_in(const std::string& body) {
+    const std::string first = body.substr(0, body.find_first_of("\r\n"));
+    return first.empty() ? "" : ": " + printable(first, shown_max);
+}
+
+/// Stops the io_context: what time limits are left nobody waits for.
+net::awaitable<void> ask(net::io_context& io, top::gate_client& server, const std::string& target, std::string& fault) {
+    const auto got = co_await server.get(target);
+    if (!got)
+        fault = printable(got.error(), shown_max);
+    else if (got->status < 200 || got->status > 299)
+        fault = "answered " + std::to_string(got->status) + said_in(got->body);
+    io.stop();
+}
+
+}  // namespace
+
+std::string parse_health_url(const std::string& url, health_question& to) {
+    if (url.starts_with(unix_prefix)) {
+        to.target = usual_path;
+        return top::parse_gate_url(url, to.at);
+    }
+    store_backend backend;
+    if (url.find('@') != std::string::npos || !parse_store_url(with_path(url), backend).empty())
+        return "is not a URL such as " + std::string{health_url} + " or unix:/run/seriesgate/gate.sock";
+    to = {.at = {.tls = backend.tls,
+                 .host = backend.host,
+                 .port = backend.port,
+                 .unix_path = {},
+                 .authority = backend.authority},
+          .target = backend.target.reveal()};
+    return "";
+}
+
+std::string fault_of_health(const std::string& url) {
+    const std::string asked = url.empty() ? std::string{health_url} : url;
+    health_question question;
+    if (auto wrong = parse_health_url(asked, question); !wrong.empty()) return in_quotes(asked) + " " + wrong;
+    top::options how;
+    how.at = std::move(question.at);
+    how.any_server = true;
+    how.agent = "seriesgate-health-check";
+    net::io_context io{1};
+    top::gate_client server{io, how};
+    std::string fault;
+    net::co_spawn(io, ask(io, server, question.target, fault), net::detached);
+    io.run();
+    return fault.empty() ? "" : printable(asked, shown_max) + ": " + fault;
+}
+
+}  // namespace seriesgate

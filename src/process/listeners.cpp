@@ -1,0 +1,62 @@
+#include "process/listeners.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "base/log.hpp"
+#include "http/connections.hpp"
+#include "http/server.hpp"
+#include "process/takeover_protocol.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Those that are where this gate is to listen. Others go when the gate of before does: the address has changed.
+std::vector<given_socket> fitting(std::vector<given_socket> given, const config& settings) {
+    std::erase_if(given, [&](const given_socket& one) {
+        const stream_endpoint bound = one.at.socket.local_endpoint();
+        const auto& admin = settings.admin.listen;
+        return one.name == admin_socket_name ? !admin || !fits(bound, *admin) : !fits(bound, settings.listen);
+    });
+    return given;
+}
+
+starting_place take_place(const config& settings, successor from) {
+    starting_place made;
+    made.at = assign_sockets(fitting(from.ask_for_sockets(), settings), settings.listen, settings.admin.listen);
+    // What is not given is opened now: an address that is in use is to cost nobody anything.
+    if (!made.at.gate) made.at.gate = listen_on(settings.listen);
+    if (settings.admin.listen && !made.at.admin) made.at.admin = listen_on(*settings.admin.listen);
+    raise_descriptor_limit();  // before connections come
+    made.connections = from.take();
+    made.before = std::move(from);
+    return made;
+}
+
+}  // namespace
+
+starting_place find_place(const config& settings, bool takes_over) {
+    auto given = take_activated_sockets();
+    const bool is_activated = !given.empty();
+    if (takes_over) {
+        if (is_activated) throw std::runtime_error("--takeover: the service manager has given sockets already");
+        auto running = successor::of_gate_at(takeover_path(settings));
+        if (running) return take_place(settings, std::move(*running));
+        log::info("no gate runs, so none is taken over");
+    }
+    return {.at = assign_sockets(std::move(given), settings.listen, settings.admin.listen),
+            .is_activated = is_activated,
+            .before = {}};
+}
+
+void adopt(starting_place& place, server& senders, server* people) {
+    senders.entry().take_file();
+    if (people != nullptr) people->entry().take_file();
+    for (successor::connection& each : place.connections) {
+        const bool is_for_people = people != nullptr && each.name == admin_socket_name;
+        (is_for_people ? *people : senders).adopt(std::move(each.socket));
+    }
+    place.connections.clear();
+}
+
+}  // namespace seriesgate

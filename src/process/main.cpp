@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <utility>
+
+#include "base/log.hpp"
+#include "config/command_line.hpp"
+#include "core/bytes.hpp"
+#include "process/health_check.hpp"
+#include "process/process.hpp"
+#include "process/settings.hpp"
+#include "process/takeover_protocol.hpp"
+#include "top/options.hpp"
+#include "top/run.hpp"
+
+namespace {
+
+/// The exit status; 0 is a run that ended as it was asked to.
+constexpr int wrong_configuration = 1;
+constexpr int could_not_serve = 2;
+
+/// What the end of the process waits for who reads the log.
+constexpr std::chrono::seconds last_lines_limit{1};
+
+/// What requests give back goes back to the system. Left to itself, glibc takes the size of what was freed last, up to
+/// 32 MiB, for one that is worth to be kept, in an arena for each thread.
+void return_large_memory() {
+    mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
+}
+
+/// A limit of file sizes (ulimit -f) is an error of the write that meets it, as a full disk is, and not the end.
+void survive_limits_of_files() {
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// Blocks, at the end of its scope, the signals that a gate handles. Its handlers go with it. By then all is saved, and
+/// another SIGTERM must not turn a good end into a failure. SIGQUIT and SIGKILL still end the process.
+struct undisturbed_end {
+    ~undisturbed_end() {
+        sigset_t handled;
+        ::sigemptyset(&handled);
+        for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&handled, each);
+        ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
+    }
+};
+
+int fail(const std::string& line) {
+    fmt::print(stderr, "seriesgate: {}\n", line);
+    return wrong_configuration;
+}
+
+int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
+          std::function<seriesgate::load_outcome()> read_again) try {
+    const seriesgate::config& settings = loaded.value;
+    seriesgate::log::set_up(settings.log.format, settings.log.level);
+    seriesgate::log_warnings(loaded);
+    return_large_memory();
+    survive_limits_of_files();
+    {
+        seriesgate::process gate{settings, how, std::move(read_again)};
+        const undisturbed_end end;
+        gate.run();
+    }
+    seriesgate::log::flush(last_lines_limit);
+    return 0;
+} catch (const std::exception& error) {
+    seriesgate::log::error("cannot serve", {{"err", error.what()}});
+    seriesgate::log::flush(last_lines_limit);
+    return could_not_serve;
+}
+
+/// Asks a gate that runs, in a process of its own.
+int look(int argc, const char* const* argv) {
+    const seriesgate::top::command_line asked = seriesgate::top::parse_command_line(argc, argv);
+    if (!asked.error.empty()) return fail("top: " + asked.error);
+    if (asked.print.empty()) return seriesgate::top::run(asked.asked);
+    fmt::print("{}", asked.print);
+    return 0;
+}
+
+/// Of another process, too.
+int check_health(const std::string& url) {
+    const std::string fault = seriesgate::fault_of_health(url);
+    return fault.empty() ? 0 : fail("--health-check: " + fault);
+}
+
+int start(int argc, const char* const* argv) {
+    using namespace seriesgate;
+    if (top::is_asked_for(argc, argv)) return look(argc, argv);
+    const command_line asked = parse_command_line(argc, argv);
+    if (!asked.error.empty()) return fail(asked.error);
+    if (!asked.print.empty()) {
+        fmt::print("{}", asked.print);
+        return 0;
+    }
+    if (asked.health_check) return check_health(*asked.health_check);
+    const load_outcome loaded = read_settings(asked);
+    for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
+    if (!loaded.ok()) return wrong_configuration;
+    if (asked.check_config) {
+        for (const config_error& doubt : loaded.warnings) fmt::print(stderr, "{}\n", doubt.text());
+        fmt::print("{}: ok\n", asked.config_file.value_or("command line"));
+        return 0;
+    }
+    if (asked.takes_over && takeover_path(loaded.value).empty())
+        return fail("--takeover: state.dir or server.takeoverSocket has to say where the gate that runs can be met");
+    const std::string config_file = asked.config_file.value_or("");
+    return serve(loaded, {.config_file = config_file, .takes_over = asked.takes_over},
+                 [&asked] { return load_config(asked.config_file, asked.flags); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return start(argc, argv);
+    } catch (const std::exception& error) {
+        return fail(error.what());
+    }
+}

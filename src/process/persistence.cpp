@@ -1,0 +1,243 @@
+#include "process/persistence.hpp"
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/metrics.hpp"
+#include "limit/figures.hpp"
+#include "limit/limiter.hpp"
+#include "net/async.hpp"
+#include "process/state_directory.hpp"
+#include "series/fingerprint.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Less is left to come together.
+constexpr auto worked_min = 500us;
+
+}  // namespace
+
+background_pace::background_pace(std::stop_token stop) : stop_(std::move(stop)), rested_for_(thread_cpu_clock::now()) {}
+
+void background_pace::rest() {
+    const auto used = thread_cpu_clock::now();
+    const auto worked = used - rested_for_;
+    if (worked < worked_min) return;
+    rested_for_ = used;
+    std::unique_lock lock{idle_};
+    wake_.wait_for(lock, stop_, rests_per_work * worked, [] { return false; });
+}
+
+void write(exposition& out, const state_metrics& metrics) {
+    write_counter(out, "seriesgate_state_saves_total", "Snapshots written to state.dir.", metrics.saves);
+    write_counter(out, "seriesgate_state_save_failures_total", "Snapshots that could not be written to state.dir.",
+                  metrics.save_failures);
+    write_gauge(out, "seriesgate_state_bytes", "Size of the last snapshot in state.dir.", metrics.bytes);
+    write_gauge(out, "seriesgate_state_save_timestamp_seconds", "When the last snapshot was written, since 1970.",
+                metrics.save_seconds);
+}
+
+installation::installation(const config& settings) {
+    if (!settings.state.dir.empty()) directory = std::make_unique<state_directory>(settings.state.dir);
+    secret = !settings.secret_file.empty() ? read_secret(settings.secret_file)
+             : directory                   ? kept_secret(*directory)
+                                           : random_secret();
+}
+
+state_keeper::state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
+                           state_metrics& metrics)
+    : directory_(*in.directory),
+      secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
+      file_(directory_, {.ignored_labels = ignored_labels_identity(settings.ignore_labels), .secret = key.identity()}),
+      limiter_(limiter),
+      metrics_(metrics) {
+    load();
+}
+
+void state_keeper::load() {
+    const auto loaded = file_.load(limiter_, wall_clock::now());
+    if (loaded.result == snapshot_file::load_result::refused)
+        log::error("state not loaded, all series are new", {{"err", loaded.reason}});
+    if (loaded.result != snapshot_file::load_result::loaded) return;
+    const limiter_figures figures = figures_of(limiter_);
+    log::info("state loaded",
+              {{"hourly_series", figures.hourly.series_current}, {"daily_series", figures.daily.series_current}});
+}
+
+bool state_keeper::save(const pause& between) noexcept {
+    try {
+        return try_save(between);
+    } catch (const std::exception& error) {
+        note_failure(error.what());
+        return false;
+    }
+}
+
+bool state_keeper::try_save(const pause& between) {
+    if (directory_.hold() == state_directory::holding::renewed) {
+        log::warn("state.dir was removed or its lock was: made anew, and the state with it");
+        if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
+    }
+    auto saved = file_.save(limiter_, between);
+    // A window ended meanwhile; that does not happen again within the hour.
+    if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limiter_, between);
+    if (saved.result == snapshot_file::save_result::saved) {
+        metrics_.saves.add();
+        metrics_.bytes.set(static_cast<std::int64_t>(saved.bytes));
+        metrics_.save_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
+    }
+    if (saved.result == snapshot_file::save_result::failed) note_failure(saved.reason);
+    return saved.result == snapshot_file::save_result::saved;
+}
+
+void state_keeper::note_failure(std::string_view reason) {
+    metrics_.save_failures.add();
+    log::error("state not saved", {{"err", reason}});
+}
+
+bool state_keeper::save_if_changed(const pause& between) noexcept {
+    const std::uint64_t revision = limiter_.revision();
+    if (revision == saved_revision_ && directory_.is_held()) return false;
+    const bool saved = save(between);
+    if (saved) saved_revision_ = revision;
+    return saved;
+}
+
+namespace {
+
+/// Nothing is decided by it: a crash may cost the last minute.
+constexpr auto observed_interval = std::chrono::minutes{1};
+
+}  // namespace
+
+observed_keeper::observed_keeper(const state_directory& directory, const hash_key& key, culprits& noted, time_point now,
+                                 std::function<void()> catch_up)
+    : directory_(directory), file_(directory, key.identity()), noted_(noted), catch_up_(std::move(catch_up)) {
+    const std::string wrong =
+        file_.load([&](state_decoder& in) { return noted.demand.load(in) && noted.who.load(in, now); });
+    if (!wrong.empty()) log::warn("what was seen before is not loaded", {{"err", wrong}});
+}
+
+void observed_keeper::save() noexcept {
+    saved_ = monotonic_clock::now();
+    try {
+        catch_up_();
+        file_.save([this](state_encoder& out) {
+            noted_.demand.save(out);
+            noted_.who.save(out);
+        });
+    } catch (const std::exception& error) {
+        log::error("what was seen is not saved", {{"err", error.what()}});
+    }
+}
+
+void observed_keeper::save_now_and_then() noexcept {
+    if (monotonic_clock::now() - saved_ < observed_interval || !directory_.is_held()) return;
+    save();
+}
+
+keeping::keeping(const sources& from) : in_(from.in), interval_(from.settings.state.interval) {
+    if (!in_.directory) return;
+    observed_.emplace(*in_.directory, from.key, from.noted, from.now(),
+                      [&noted = from.noted, &limiter = from.limiter, now = from.now] {
+                          noted.noted.catch_up();
+                          noted.demand.look(limiter, now());
+                      });
+    if (!from.is_in_fleet) state_.emplace(from.settings, in_, from.key, from.limiter, from.metrics);
+}
+
+net::awaitable<void> keeping::run(std::stop_token ending) {
+    if (!observed_) co_return;
+    async_timer timer{co_await net::this_coro::executor};
+    background_pace pace{std::move(ending)};
+    const state_keeper::pause rest = [&pace] { pace.rest(); };
+    for (;;) {
+        timer.expires_after(interval_);
+        co_await timer.async_wait(no_throw);
+        save_now_and_then(rest);
+        rest();
+    }
+}
+
+void keeping::finish() {
+    {
+        const std::scoped_lock quick{belongs_};
+        if (is_given_up_ && !is_wanted_) return;
+        is_wanted_ = true;
+    }
+    const std::scoped_lock lock{saves_};
+    if (may_save()) save_all({});
+}
+
+void keeping::promise() {
+    const std::scoped_lock quick{belongs_};
+    is_wanted_ = false;
+}
+
+bool keeping::give_up() {
+    const std::scoped_lock lock{saves_};
+    if (is_wanted() || !save_all({})) return false;
+    const std::scoped_lock quick{belongs_};
+    if (is_wanted_) return false;
+    if (in_.directory) in_.directory->give_up();
+    is_given_up_ = true;
+    return true;
+}
+
+bool keeping::take_back() {
+    const std::scoped_lock quick{belongs_};
+    is_wanted_ = true;
+    try {
+        get_back();
+    } catch (const std::exception&) {
+        return false;
+    }
+    return true;
+}
+
+void keeping::save_now_and_then(const state_keeper::pause& between) {
+    const std::scoped_lock lock{saves_};
+    if (!is_wanted() || !may_save()) return;
+    const auto unless_promised = [&] {
+        if (is_wanted()) between();
+    };
+    if (state_) state_->save_if_changed(unless_promised);  // first: it makes the directory anew if that has gone
+    observed_->save_now_and_then();
+}
+
+bool keeping::save_all(const state_keeper::pause& between) {
+    const bool saved = !state_ || state_->save(between);
+    if (observed_) observed_->save();
+    return saved;
+}
+
+bool keeping::may_save() {
+    const std::scoped_lock quick{belongs_};
+    try {
+        get_back();
+        return true;
+    } catch (const std::exception& error) {
+        if (state_) state_->note_failure(error.what());
+        return false;
+    }
+}
+
+bool keeping::is_wanted() {
+    const std::scoped_lock quick{belongs_};
+    return is_wanted_;
+}
+
+/// With belongs_ held. Throws std::runtime_error while another process has it.
+void keeping::get_back() {
+    if (!is_given_up_) return;
+    if (in_.directory) in_.directory->take_back();
+    is_given_up_ = false;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,347 @@
+#include "process/process.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "fleet/fleet_exposition.hpp"
+#include "http/rejection_log.hpp"
+#include "ingest/refusals.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
+#include "process/drain.hpp"
+#include "process/maintenance.hpp"
+#include "process/serving.hpp"
+#include "process/settings.hpp"
+#include "process/startup_steps.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto rest_interval = 1s;
+
+/// Nothing where senders meet no TLS.
+std::unique_ptr<tls_files> certificates_of(const config& settings, http_metrics& metrics) {
+    if (!settings.web.tls) return nullptr;
+    auto loaded = load_sender_tls(*settings.web.tls);
+    if (!loaded) throw std::runtime_error(loaded.error());
+    note_certificate(metrics, **loaded);
+    return std::move(*loaded);
+}
+
+std::optional<fleet_seat> join_fleet(const config& settings, const hash_key& key, fleet_metrics& metrics) {
+    if (!settings.shared.has_store()) return std::nullopt;
+    return std::optional<fleet_seat>{std::in_place, settings, key, metrics};
+}
+
+listening_socket take_or_open(std::optional<listening_socket>& given, const listen_address& where) {
+    return given ? std::move(*given) : listen_on(where);
+}
+
+}  // namespace
+
+process::process(const config& settings, const start& how, std::function<load_outcome()> read_again,
+                 thread_starter starter)
+    : settings_(settings),
+      config_file_(how.config_file),
+      starter_(std::move(starter)),
+      place_(find_place(settings, how.takes_over)),
+      installed_(settings),
+      key_(installed_.secret),
+      fleet_(join_fleet(settings, key_, metrics_.fleet)),
+      now_([this] { return fleet_ ? fleet_->shared.now() : time_point{wall_clock::now()}; }),
+      limiter_(limiter_rules(settings), now_(), key_, fleet_ ? limit_scope::fleet : limit_scope::gate),
+      noted_(settings, key_, limiter_, now_()),
+      other_descriptors_(descriptors_besides(settings)),
+      connections_(connection_bounds_of(settings.server, other_descriptors_), metrics_.http),
+      admin_connections_(admin_bounds, metrics_.http),
+      relief_(connections_, other_descriptors_),
+      access_(settings.web),
+      shared_(settings, limiter_, key_, metrics_, access_, noted_, fleet_ ? &fleet_->shared : nullptr),
+      web_(settings.web_config_file, settings.web, access_, metrics_.reload.web_successful),
+      reload_(
+          settings, [this, read = std::move(read_again)] { return read_all(read); }, limiter_, web_, metrics_.reload,
+          shared_.admin.in_force),
+      figures_(page_figures()),
+      kept_({.settings = settings,
+             .in = installed_,
+             .key = key_,
+             .limiter = limiter_,
+             .noted = noted_,
+             .metrics = metrics_.state,
+             .is_in_fleet = fleet_.has_value(),
+             .now = now_}),
+      certificates_(certificates_of(settings, metrics_.http)),
+      workers_(make_workers(shared_, settings.server)),
+      front_desk_(shared_, serving_thread::role::front_desk),
+      tls_(certificates_ ? std::optional<handshakes>{std::in_place, handshakes_.context(), shared_.http,
+                                                     [this] { return certificates_->current(); }}
+                         : std::nullopt),
+      senders_({front_desk_.offered, connections_, services_of(workers_), tls_ ? &*tls_ : nullptr},
+               take_or_open(place_.at.gate, settings.listen), relief_),
+      manager_({.limiter = limiter_, .stores = shared_.stores, .workers = workers_, .life = shared_.http.life}),
+      // Before there are threads and before anyone is told that we are up: a signal must find its handler.
+      signals_(front_desk(), SIGTERM, SIGINT),
+      reload_signals_(front_desk(), SIGHUP) {
+    if (settings_.admin.listen)
+        people_.emplace(entrance{*front_desk_.people, admin_connections_, {}, tls_ ? &*tls_ : nullptr},
+                        take_or_open(place_.at.admin, *settings_.admin.listen), relief_);
+    let_go_to(idle_, front_desk_, workers_);
+    if (writes_markers(settings_))
+        marks_.emplace(background_.context(),
+                       marker_sources{.settings = settings_,
+                                      .limiter = limiter_,
+                                      .refused = metrics_.ingest.limit_samples_refused,
+                                      .now = now_,
+                                      .gate = gate_name(settings_.listen),
+                                      .metrics = metrics_.markers},
+                       shared_.stores);
+}
+
+process::~process() {
+    serving_.reset();
+    for (event_loop* const each : {&handshakes_, &passwords_, &pages_, &saving_, &files_, &background_}) each->stop();
+    staying_in_fleet_.reset();
+}
+
+page_sources process::page_figures() {
+    return {.limiter = limiter_,
+            .started = monotonic_clock::now(),
+            .write_metrics =
+                [this](exposition& out) {
+                    write(out, metrics_);
+                    write(out, shared_.stores);
+                    if (fleet_) write(out, fleet_->shared);
+                },
+            .counts =
+                [this] {
+                    gate_counts counts = metrics_.counts();
+                    counts.stores = counts_of(shared_.stores);
+                    if (fleet_) counts.shared = counts_of(fleet_->shared);
+                    counts.delivery = delivery_.lock()->facts(std::chrono::floor<std::chrono::seconds>(now_()), counts,
+                                                              !settings_.upstream.discard);
+                    return counts;
+                },
+            .catch_up = [this] { noted_.noted.catch_up(); },
+            .who = noted_.who,
+            .refused = noted_.refused,
+            .demand = noted_.demand,
+            .key = key_,
+            .ignored_labels = settings_.ignore_labels,
+            .now = now_,
+            .upkeep = [this] { return metrics_.upkeep(installed_.directory && !fleet_); }};
+}
+
+load_outcome process::read_all(const std::function<load_outcome()>& read_again) {
+    small_files_.ask();  // they are taken over in a moment, which the log says
+    return read_again();
+}
+
+std::vector<file_check> process::file_checks() {
+    std::vector<file_check> checks{[this](const file_look& look) { shared_.stores.refresh_files(look); }};
+    if (!settings_.web_config_file.empty()) checks.emplace_back([this](const file_look&) { web_.refresh(); });
+    if (certificates_)
+        checks.emplace_back([this](const file_look& look) {
+            certificates_->refresh(look);
+            note_certificate(metrics_.http, *certificates_);
+        });
+    if (fleet_) checks.emplace_back([this](const file_look& look) { fleet_->shared.store.refresh_files(look); });
+    return checks;
+}
+
+void process::start_loops() {
+    const auto on = [](event_loop& loop, std::function<net::awaitable<void>()> make, const char* failed) {
+        spawn_lasting(loop.context().get_executor(), std::move(make), failed);
+    };
+    const auto admits = std::make_shared<async_event>(background_.context().get_executor());
+    on(
+        background_, [this, admits] { return maintain(limiter_, noted_.noted, now_, admits); },
+        "maintaining series filters failed");
+    on(
+        background_, [this, admits] { return noted_.noted.run([admits] { admits->notify(); }); },
+        "counting series failed");
+    on(
+        background_, [this] { return watch_demand(noted_.demand, limiter_, now_); }, "watching demand failed");
+    on(
+        background_,
+        [this] {
+            return watch_delivery(
+                delivery_, [this] { return metrics_.counts(); }, now_);
+        },
+        "watching delivery failed");
+    on(
+        files_, [this] { return small_files_.run(file_checks()); }, "looking at files failed");
+    on(
+        files_,
+        [this] {
+            return reload_.run(
+                shared_.admin.reloads, [this] { manager_.reload_begins(); }, [this] { manager_.reload_ends(); });
+        },
+        "reloading failed");
+    on(
+        pages_, [this] { return make_pages(shared_.admin.pages, figures_); }, "making pages failed");
+    on(
+        pages_, [this] { return make_pages(shared_.admin.questions, figures_); }, "answering questions failed");
+    on(
+        passwords_, [this] { return check_passwords(access_); }, "checking passwords failed");
+
+    background_.start(starter_, "background");
+    files_.start(starter_, "files");
+    pages_.start(starter_, "pages");
+    if (installed_.directory || fleet_) saving_.start(starter_, "saving");
+    if (!settings_.web_config_file.empty()) passwords_.start(starter_, "passwords");
+    if (tls_) handshakes_.start(starter_, "handshakes");
+    if (fleet_) staying_in_fleet_.emplace(*fleet_, limiter_);
+    serving_.emplace(workers_, settings_, starter_);
+}
+
+void process::begin() {
+    start_loops();
+    net::io_context& control = front_desk();
+    const auto fail = [this](std::string why) {
+        not_taken_ = std::move(why);
+        front_desk().stop();
+    };
+    spawn(control.get_executor(),
+          open({.place = place_,
+                .workers = workers_,
+                .fleet = fleet_ ? &fleet_->shared : nullptr,
+                .life = shared_.http.life,
+                .serves = [this] { open_to_senders(); },
+                .ready = [this] { manager_.started(); },
+                .failed = fail}),
+          "getting ready failed");
+    const auto lasting = [&control](std::function<net::awaitable<void>()> make, const char* failed) {
+        spawn_lasting(control.get_executor(), std::move(make), failed);
+    };
+    lasting([this] { return tell_rests(); }, "telling of the rest failed");
+    lasting([this] { return manager_.run(); }, "telling the service manager failed");
+    lasting([this] { return reload_on_signal(); }, "reloading failed");
+    lasting([this] { return drain_on_signal(); }, "draining failed");
+}
+
+void process::run() {
+    begin();
+    run_handlers(front_desk());  // until it has drained, or another process has its place
+    if (!not_taken_.empty()) throw std::runtime_error(not_taken_);
+    log::info("stopped");
+}
+
+void process::open_to_senders() {
+    const std::string at = address();
+    log_start(settings_, {.senders = at, .people = people_ ? people_->address() : at}, workers_.size(), config_file_);
+    accept();
+    adopt(place_, senders_, people_ ? &*people_ : nullptr);
+    spawn_lasting(
+        saving_.context().get_executor(), [this] { return kept_.run(saving_.ending()); }, "saving failed");
+    offer_place();
+}
+
+void process::accept() {
+    const auto from = [this](server& one) {
+        spawn_lasting(
+            front_desk().get_executor(), [&one] { return one.accept(); }, "accepting connections failed");
+    };
+    from(senders_);
+    if (people_) from(*people_);
+}
+
+void process::offer_place() {
+    auto at = open_takeover_socket(settings_, place_.before.has_value());
+    if (!at) return;
+    next_.emplace(handing_over::parts{.senders = senders_,
+                                      .people = people_ ? &*people_ : nullptr,
+                                      .front_desk = front_desk_,
+                                      .workers = workers_,
+                                      .stores = shared_.stores,
+                                      .idle = idle_,
+                                      .kept = kept_,
+                                      .saving = installed_.directory || fleet_ ? saving_.context() : files_.context(),
+                                      .leave_fleet =
+                                          [this] {
+                                              if (fleet_) fleet_->leave();
+                                          },
+                                      .accept_again = [this] { accept(); },
+                                      .is_over = [this] { spawn_end(); }},
+                  std::move(*at));
+    spawn_lasting(
+        front_desk().get_executor(), [this] { return next_->run(); }, "handing over failed");
+}
+
+/// What has happened is not kept from the log for long when nothing follows.
+net::awaitable<void> process::tell_rests() {
+    async_timer timer{co_await net::this_coro::executor};
+    for (;;) {
+        tell_rest(shared_.http.rejections);
+        shared_.http.closings.tell(shared_.http.metrics);
+        tell_rest(shared_.ingest);
+        timer.expires_after(rest_interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
+}
+
+net::awaitable<void> process::reload_on_signal() {
+    for (;;) {
+        auto [error, signal] = co_await reload_signals_.async_wait(no_throw);
+        if (error) co_return;
+        reload();
+    }
+}
+
+void process::reload() {
+    shared_.admin.reload.requests.add();
+    shared_.admin.reloads.ask({});
+}
+
+net::awaitable<void> process::drain_on_signal() {
+    auto [error, signal] = co_await signals_.async_wait(no_throw);
+    if (error) co_return;
+    co_await drain_and_end(signal == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+void process::drain() {
+    spawn(front_desk().get_executor(), drain_and_end("SIGTERM"), "draining failed");
+}
+
+net::awaitable<void> process::drain_and_end(std::string_view why) {
+    const auto is_impatient = std::make_shared<bool>(false);  // once another signal has come
+    signals_.async_wait([is_impatient](error_code failed, int) { *is_impatient = !failed; });
+    std::function<bool()> asked = [is_impatient] { return *is_impatient; };
+    manager_.stopping();
+    const drained_parts all{
+        .senders = senders_, .front_desk = front_desk_, .workers = workers_, .stores = shared_.stores};
+    co_await seriesgate::drain(all, why, std::move(asked));
+    spawn_end();
+}
+
+void process::spawn_end() {
+    spawn_lasting(
+        front_desk().get_executor(), [this] { return end(); }, "ending failed");
+}
+
+/// When no request is worked on any more: the fleet and the stores hear of the end, and the state is saved a last time.
+net::awaitable<void> process::end() {
+    const bool has_long_work = installed_.directory || fleet_;
+    saving_.begin_to_end();
+    if (fleet_) {
+        const auto leave = [this] { fleet_->leave(); };
+        co_await saving_.perform(leave, front_desk());
+    }
+    serving_->stop();
+    if (marks_) co_await marks_->leave();
+    if (has_long_work) {
+        const auto save = [this] { kept_.finish(); };
+        co_await saving_.perform(save, front_desk());
+    }
+    is_over_ = true;
+    front_desk().stop();
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,165 @@
+#include "process/reload.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "config/effective.hpp"
+#include "config/ignored_labels.hpp"
+#include "limit/limiter.hpp"
+#include "net/async.hpp"
+#include "process/settings.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr auto reload_interval = std::chrono::seconds{1};
+constexpr std::size_t logged_changes_max = 20;
+constexpr std::size_t answered_changes_max = 1000;
+
+/// What a file that was read means for the process: what takes effect, and what would at a restart.
+struct reload_differences {
+    std::vector<std::string> made;
+    std::vector<std::string> at_restart;
+};
+
+/// At most so many of them, with a last one for the rest.
+std::vector<std::string> bounded(std::span<const std::string> all, std::size_t max) {
+    std::vector<std::string> shown{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), max))};
+    if (all.size() > max) shown.push_back(fmt::format("and {} more", all.size() - max));
+    return shown;
+}
+
+std::string logged(std::span<const std::string> all) {
+    return all.empty() ? "none" : fmt::format("{}", fmt::join(bounded(all, logged_changes_max), "; "));
+}
+
+/// A line for each.
+std::string answer_of(const reload_differences& found) {
+    std::string text = "configuration reloaded";
+    if (found.made.empty()) text += ": nothing has changed";
+    for (const std::string& each : bounded(found.made, answered_changes_max)) text.append("\n").append(each);
+    for (const std::string& each : bounded(found.at_restart, answered_changes_max))
+        text.append("\na restart is needed for: ").append(each);
+    return text;
+}
+
+std::string warnings_in(const load_outcome& loaded) {
+    std::vector<std::string> lines;
+    for (const config_error& each : loaded.warnings) lines.push_back(each.text());
+    std::string text;
+    for (const std::string& each : bounded(lines, answered_changes_max)) text.append("\n").append(each);
+    return text;
+}
+
+page_text page_of(const config& in_force, std::span<const std::string> at_restart) {
+    std::string text = "# The configuration in force, defaults included; <secret> stands for what is not shown.\n";
+    for (const std::string& each : bounded(at_restart, answered_changes_max))
+        text.append("# A restart is needed for: ").append(each).append("\n");
+    return std::make_shared<const std::string>(text + effective_yaml(in_force));
+}
+
+/// The file's own ignoreLabels, which its rules were checked against, are in force only after a restart.
+std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, const config& in_force) {
+    auto mistakes = ignored_labels(wanted, in_force.ignore_labels);
+    for (config_error& each : mistakes) each.message += "; a restart is needed for ignoreLabels first";
+    return mistakes;
+}
+
+}  // namespace
+
+reloader::reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter,
+                   web_access& web, reload_metrics& metrics, config_page& page)
+    : in_force_(running),
+      read_again_(std::move(read_again)),
+      limiter_(limiter),
+      web_(web),
+      metrics_(metrics),
+      page_(page) {
+    page_.replace(page_of(in_force_, {}));
+    note_success();  // of the start
+}
+
+void reloader::note_success() {
+    metrics_.successful.set(1);
+    metrics_.success_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
+}
+
+net::awaitable<void> reloader::run(reload_desk& asked, std::function<void()> begins, std::function<void()> ends) {
+    async_timer rest{co_await net::this_coro::executor};
+    for (;;) {
+        const auto order = co_await asked.take();
+        rest.expires_after(reload_interval);
+        if (begins) begins();
+        const reload_outcome outcome = reload();
+        if (ends) ends();
+        order.give(outcome);
+        co_await rest.async_wait(no_throw);
+    }
+}
+
+reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) {
+    metrics_.successful.set(0);
+    std::vector<std::string> lines;
+    for (const config_error& error : errors) lines.push_back(error.text());
+    for (std::size_t i = 0; i < std::min(lines.size(), logged_mistakes_max); ++i)
+        log::error("configuration not reloaded", {{"err", lines[i]}});
+    if (lines.size() > logged_mistakes_max)
+        log::error("configuration not reloaded, --check-config prints all mistakes",
+                   {{"more_mistakes", lines.size() - logged_mistakes_max}});
+    return {.ok = false, .text = fmt::format("{}", fmt::join(lines, "\n"))};
+}
+
+reload_outcome reloader::reload() {
+    metrics_.reads.add();
+    try {
+        return take_over();
+    } catch (const std::exception& error) {  // out of memory; the thread goes on
+        return tell_mistakes({{.where = {}, .key = {}, .message = error.what()}});
+    }
+}
+
+reload_outcome reloader::take_over() {
+    load_outcome loaded = read_again_();
+    if (!loaded.ok()) return tell_mistakes(loaded.errors);
+    if (const auto mistakes = mistakes_until_restart(loaded.value.rules, in_force_); !mistakes.empty())
+        return tell_mistakes(mistakes);
+    // Of another file only a restart makes anything.
+    const bool is_same_file = loaded.value.web_config_file == in_force_.web_config_file;
+    if (is_same_file)
+        if (const auto mistakes = web_.mistakes_in(loaded.value.web); !mistakes.empty()) return tell_mistakes(mistakes);
+    // All that can fail comes first.
+    reload_differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
+                             .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
+    if (is_same_file) {
+        for (const std::string& each : web_.changes(loaded.value.web)) found.made.push_back("web.config.file: " + each);
+        if (web_.waits_for_restart(loaded.value.web)) found.at_restart.push_back("web.config.file: tls_server_config");
+    }
+    reload_outcome outcome{.ok = true, .text = answer_of(found) + warnings_in(loaded)};
+    config next = in_force_;
+    next.rules = std::move(loaded.value.rules);
+    next.log = loaded.value.log;
+    page_text page = page_of(next, found.at_restart);
+
+    if (is_same_file) web_.take_over(loaded.value.web);
+    limiter_.reconfigure(limiter_rules(next));
+    log::set_up(next.log.format, next.log.level);
+    in_force_ = std::move(next);
+    page_.replace(std::move(page));
+    log_warnings(loaded);
+    note_success();
+    log::info("configuration reloaded",
+              {{"changes", logged(found.made)}, {"restart_needed", logged(found.at_restart)}});
+    return outcome;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,192 @@
+#include "process/serving.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fleet/fleet_shared.hpp"
+#include "http/worker.hpp"
+#include "net/async.hpp"
+#include "net/event_loop.hpp"
+#include "process/shared_cardinality.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr std::string_view read_only = "GET, HEAD";
+constexpr std::string_view write_only = "POST";
+
+net::awaitable<reply> unexpected(http_request&) {
+    assert(false && "a worker's request at the front desk");
+    co_return text_reply(503, "this thread takes no data");
+}
+
+}  // namespace
+
+request_handler never_at_the_front_desk() {
+    return unexpected;
+}
+
+route_table make_routes(admin_answers& admin, const request_handler& ingest, std::string_view tenant_path) {
+    constexpr auto senders = route_kind::ingestion;
+    constexpr auto people = route_kind::admin;
+    using answers = net::awaitable<reply> (admin_answers::*)(const http_request&);
+    const auto by = [&admin](answers answer) -> request_handler {
+        return [&admin, answer](http_request& request) { return (admin.*answer)(request); };
+    };
+    std::vector<route> all{{"/api/v1/write", write_only, senders, ingest},
+                           {"/api/v1/push", write_only, senders, ingest},
+                           {"/api/prom/push", write_only, senders, ingest},
+                           {"/api/v1/receive", write_only, senders, ingest},
+                           {"/prometheus/api/v1/write", write_only, senders, ingest},
+                           {"/prometheus/api/v1/push", write_only, senders, ingest},
+                           {"/", read_only, people, by(&admin_answers::status)},
+                           {"/health", read_only, people, by(&admin_answers::healthy)},
+                           {"/-/healthy", read_only, people, by(&admin_answers::healthy)},
+                           {"/-/ready", read_only, people, by(&admin_answers::ready)},
+                           {"/stats", read_only, people, by(&admin_answers::stats)},
+                           {"/metrics", read_only, people, by(&admin_answers::metrics)},
+                           {"/config", read_only, people, by(&admin_answers::configuration)},
+                           {"/api/v1/top", read_only, people, by(&admin_answers::top)},
+                           {"/api/v1/findings", read_only, people, by(&admin_answers::findings)},
+                           {"/api/v1/refused", read_only, people, by(&admin_answers::refused)},
+                           {"/api/v1/explain", read_only, people, by(&admin_answers::explain)},
+                           {"/api/v1/suggestions", read_only, people, by(&admin_answers::suggestions)},
+                           {"/-/reload", write_only, people, by(&admin_answers::reload)}};
+    if (!tenant_path.empty()) all.push_back({tenant_path, write_only, senders, ingest});
+    return route_table{std::move(all)};
+}
+
+namespace {
+
+request_handler ingestion_by(std::optional<ingestor>& ingest) {
+    if (!ingest) return never_at_the_front_desk();
+    return [&by = *ingest](http_request& request) { return by.answer(request); };
+}
+
+/// Nothing but the name of the upstream and, for some seconds, the fleet keeps a gate from being ready.
+std::string what_keeps(ingest_shared& shared) {
+    std::string fault = shared.stores.first.name_fault();
+    for (shared_replica& each : shared.stores.replicas)
+        if (fault.empty() && !each.settings.best_effort) fault = each.store.name_fault();
+    if (!fault.empty()) return "the upstream's name does not resolve: " + fault;
+    const bool catches_up = shared.fleet != nullptr && shared.fleet->is_catching_up();
+    return catches_up ? "the fleet's series are being read" : "";
+}
+
+}  // namespace
+
+serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
+                               gate_metrics& metrics, access_control& access, culprits& noted, fleet_shared* fleet)
+    : http{.settings = settings.server,
+           .tenant_header = settings.tenant_header,
+           .metrics = metrics.http,
+           .access = access},
+      stores(settings.upstream, metrics.upstream, worker_count(settings.server)),
+      ingest{.settings = settings,
+             .limiter = limiter,
+             .key = key,
+             .metrics = metrics.ingest,
+             .stores = stores,
+             .noted = noted.noted,
+             .fleet = fleet},
+      admin{.life = http.life,
+            .reload = metrics.reload,
+            .waits_for = [this] { return what_keeps(ingest); },
+            .labels = noted.who.labels()} {}
+
+serving_thread::serving_thread(serving_shared& shared, role as)
+    : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {
+    if (as == role::worker) ingest.emplace(self.io, shared.ingest);
+    offered.routes = make_routes(admin, ingestion_by(ingest), shared.ingest.settings.tenant_path);
+    if (!shared.ingest.settings.admin.listen) return;
+    if (as == role::front_desk) people.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
+    offered.routes = offered.routes.of(route_kind::ingestion);
+}
+
+std::size_t worker_count(const server_config& settings) noexcept {
+    return settings.threads != 0 ? settings.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+worker_threads make_workers(serving_shared& shared, const server_config& settings) {
+    worker_threads workers;
+    for (std::size_t i = 0; i < worker_count(settings); ++i)
+        workers.push_back(std::make_unique<serving_thread>(shared, serving_thread::role::worker));
+    return workers;
+}
+
+std::vector<service*> services_of(const worker_threads& workers) {
+    std::vector<service*> services;
+    for (const auto& each : workers) services.push_back(&each->offered);
+    return services;
+}
+
+namespace {
+
+/// Requests of each worker whose incumbents the shared store is being told of, in a fleet.
+constexpr int tellings_at_once = 2;
+
+}  // namespace
+
+running_workers::running_workers(const worker_threads& workers, const config& settings, const thread_starter& by)
+    : workers_(workers) {
+    try {
+        for (std::size_t i = 0; i < workers.size(); ++i) start(i, settings, by);
+    } catch (...) {  // no memory, or no thread: those that run have to end before they are joined
+        stop();
+        throw;
+    }
+}
+
+void running_workers::stop() noexcept {
+    for (const auto& each : workers_) each->self.io.stop();
+    threads_.clear();
+}
+
+void running_workers::start(std::size_t number, const config& settings, const thread_starter& by) {
+    serving_thread& one = *workers_[number];
+    net::io_context& io = one.self.io;
+    if (!settings.upstream.discard || settings.shared.has_store())
+        spawn_lasting(
+            io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
+            "keeping the ways to the stores failed");
+    for (int i = 0; one.ingest->tells() && i < tellings_at_once; ++i)
+        spawn_lasting(
+            io.get_executor(), [&ingest = *one.ingest] { return ingest.tell_untold(); },
+            "telling the shared store failed");
+    spawn_lasting(
+        io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
+    threads_.push_back(by(io, fmt::format("worker-{}", number)));
+}
+
+std::chrono::steady_clock::time_point oldest_turn(const worker_threads& workers) noexcept {
+    auto oldest = std::chrono::steady_clock::time_point::max();
+    for (const auto& each : workers) oldest = std::min(oldest, each->self.last_turn.load());
+    return oldest;
+}
+
+net::awaitable<void> check_passwords(access_control& access) {
+    const auto executor = co_await net::this_coro::executor;
+    const auto asked = std::make_shared<async_event>(executor);
+    access.when_asked([wakes = std::weak_ptr{asked}] {  // the event goes with its event loop
+        if (const auto waits = wakes.lock()) waits->notify();
+    });
+    async_timer rest{executor};
+    for (;;) {
+        const auto pause = access.check_next();
+        if (!pause) {
+            co_await asked->wait();
+            continue;
+        }
+        rest.expires_after(*pause);
+        co_await rest.async_wait(no_throw);
+    }
+}
+
+}  // namespace seriesgate

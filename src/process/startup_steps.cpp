@@ -1,0 +1,193 @@
+#include "process/startup_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "config/shown.hpp"
+#include "config/version.hpp"
+#include "core/text.hpp"
+#include "fleet/fleet_shared.hpp"
+#include "net/async.hpp"
+#include "process/serving.hpp"
+#include "upstream/client.hpp"
+#include "upstream/shared_store.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto ready_poll_interval = 5ms;
+/// A gate that joins a fleet lets senders wait for it so long, while it reads what the fleet has admitted.
+constexpr auto catch_up_max = 3s;
+/// The usual time to look up the upstream's name, for those who wait in a socket of the service manager's.
+constexpr auto activated_wait_max = 1s;
+
+/// Decides from one moment to the next whether there is something to wait for.
+class readiness {
+    using clock = monotonic_clock;
+    const opening& of_;
+    const clock::time_point began_ = clock::now();
+
+  public:
+    explicit readiness(const opening& of) : of_(of) {}
+
+    [[nodiscard]] bool is_ready() const {
+        const bool catches_up =
+            of_.fleet != nullptr && of_.fleet->is_catching_up() && clock::now() < began_ + catch_up_max;
+        return !catches_up && std::ranges::all_of(of_.workers, [](const auto& each) { return each->ingest->ready(); });
+    }
+    [[nodiscard]] bool is_late() const { return clock::now() >= began_ + activated_wait_max; }
+};
+
+/// @return why the gate of before has not left its place; empty if it has.
+std::string take_place(successor& before) {
+    try {
+        before.serve();
+        return "";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+/// @return why it will not; empty as long as it may, or if it has died: then there is none.
+std::string look_at(successor*& before) {
+    try {
+        if (before->look()) before = nullptr;
+        return "";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+net::awaitable<void> open(opening steps) {
+    successor* before = steps.place.before ? &*steps.place.before : nullptr;
+    bool serves = before == nullptr && !steps.place.is_activated;
+    if (serves) steps.serves();
+    const readiness state{steps};
+    async_timer timer{co_await net::this_coro::executor};
+    std::string fault;
+    while (fault.empty() && !state.is_ready()) {
+        if (before == nullptr && !serves && (state.is_late() || steps.place.before)) {
+            serves = true;
+            steps.serves();
+        }
+        timer.expires_after(ready_poll_interval);
+        co_await timer.async_wait(no_throw);
+        if (before != nullptr) fault = look_at(before);
+    }
+    if (before != nullptr && fault.empty()) fault = take_place(*before);
+    if (!fault.empty()) co_return steps.failed(std::move(fault));
+    steps.life.become_ready();
+    if (!serves) steps.serves();
+    steps.ready();
+}
+
+bool writes_markers(const config& settings) {
+    return settings.marker && !settings.upstream.discard;
+}
+
+descriptor_use descriptors_besides(const config& settings) {
+    const std::size_t workers = worker_count(settings.server);
+    const std::size_t markers = writes_markers(settings) ? 1 : 0;  // a thread with connections of its own
+    const std::size_t backends = count_backends(settings.upstream);
+    return {.workers = workers + markers,
+            .idle_upstream_max = connection_pool::idle_max * backends,
+            .upstream_max = share_of_connections(settings.upstream, workers) * workers * backends + markers * backends,
+            .has_replicas = !settings.upstream.replicas.empty(),
+            .admin_connections = settings.admin.listen ? admin_bounds.total : 0};
+}
+
+connection_bounds connection_bounds_of(const server_config& settings, const descriptor_use& others) {
+    const std::uint64_t descriptors = raise_descriptor_limit();
+    const std::size_t fit = connections_that_fit(descriptors, others);
+    if (settings.connections_max > fit)
+        log::warn("server.maxConnections is lowered, the process may have too few descriptors",
+                  {{"configured", settings.connections_max}, {"max_connections", fit}, {"descriptors", descriptors}});
+    return {.total = std::min<std::size_t>(settings.connections_max, fit),
+            .per_peer = settings.connections_per_peer_max,
+            .handshakes = settings.handshakes_max};
+}
+
+namespace {
+
+constexpr std::size_t names_max = 5;
+constexpr std::string_view no_limit = "no limit";
+
+std::string series_max(std::uint64_t configured) {
+    return configured == 0 ? std::string{no_limit} : std::to_string(configured);
+}
+
+std::string in_words(const series_maxima& maxima) {
+    if (maxima.daily == 0) return fmt::format("{} an hour", maxima.hourly);
+    if (maxima.hourly == 0) return fmt::format("{} a day", maxima.daily);
+    return fmt::format("{} an hour, {} a day", maxima.hourly, maxima.daily);
+}
+
+std::string state_of(const config& settings) {
+    if (settings.shared.has_store()) return "in the shared store";
+    const state_config& state = settings.state;
+    return state.dir.empty() ? "none: a restart forgets all series" : state.dir;
+}
+
+}  // namespace
+
+std::string authentication_in_words(const web_config& web) {
+    const bool by_certificate = web.tls && web.tls->verifies_clients();
+    std::string ways;
+    const auto add = [&ways](bool is_asked, std::string_view way) {
+        if (is_asked) ways.append(ways.empty() ? "" : ", ").append(way);
+    };
+    add(!web.basic_auth_users.empty(), "users");
+    add(!web.bearer_tokens.empty(), "tokens");
+    add(by_certificate, "certificates");
+    return ways.empty() ? "none" : ways;
+}
+
+std::string in_words(const tenant_limits& tenants) {
+    std::string text =
+        tenants.fallback.limit() ? fmt::format("each {}", in_words(tenants.fallback)) : std::string{no_limit};
+    if (!tenants.overrides.empty()) text.append("; ").append(counted(tenants.overrides.size(), "override"));
+    if (tenants.mode == limit_mode::observe) text += "; observe";
+    return text;
+}
+
+std::string in_words(const std::vector<label_limit>& limits) {
+    if (limits.empty()) return "none";
+    std::string text = fmt::format("{}: ", limits.size());
+    for (std::size_t i = 0; i < std::min(limits.size(), names_max); ++i) {
+        text.append(i == 0 ? "" : ", ").append(limits[i].name);
+        if (limits[i].mode == limit_mode::observe) text += " (observe)";
+    }
+    if (limits.size() > names_max) text += fmt::format(" and {} more", limits.size() - names_max);
+    return text;
+}
+
+void log_start(const config& settings, const listening_at& where, std::size_t threads, std::string_view config_file) {
+    const limit_rules& rules = settings.rules;
+    log::info("seriesgate is up", {{"version", version()},
+                                   {"listen", where.senders},
+                                   {"admin_listen", where.people},
+                                   {"tls", settings.web.tls ? "yes" : "no"},
+                                   {"authentication", authentication_in_words(settings.web)},
+                                   {"upstream", shown_url(settings.upstream)},
+                                   {"protocol", shown(settings.upstream.protocol)},
+                                   {"mode", shown(rules.mode)},
+                                   {"max_hourly_series", series_max(rules.global.hourly)},
+                                   {"max_daily_series", series_max(rules.global.daily)},
+                                   {"tenants", in_words(rules.tenants)},
+                                   {"limits", in_words(rules.limits)},
+                                   {"state", state_of(settings)},
+                                   {"threads", threads},
+                                   {"config_file", config_file.empty() ? "none" : config_file}});
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,159 @@
+#include "process/supervision.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "core/text.hpp"
+#include "limit/limiter.hpp"
+#include "net/async.hpp"
+#include "process/serving.hpp"
+
+namespace seriesgate {
+
+notify_socket::notify_socket(std::string_view address) {
+    if (address.empty()) return;
+    const bool is_abstract = address.front() == '@';
+    if ((!is_abstract && address.front() != '/') || address.size() >= sizeof to_.sun_path) {
+        failed("NOTIFY_SOCKET is no path of a unix socket");
+        return;
+    }
+    to_.sun_family = AF_UNIX;
+    std::memcpy(to_.sun_path, address.data(), address.size());
+    if (is_abstract) to_.sun_path[0] = '\0';
+    socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket_ < 0) {
+        failed(std::strerror(errno));
+        return;
+    }
+    to_size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size() + (is_abstract ? 0 : 1));
+}
+
+notify_socket::~notify_socket() {
+    if (socket_ >= 0) ::close(socket_);
+}
+
+void notify_socket::send(const std::string& lines) noexcept {
+    if (to_size_ == 0) return;
+    const auto* const to = reinterpret_cast<const sockaddr*>(&to_);
+    if (::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT, to, to_size_) < 0)
+        failed(std::strerror(errno));
+}
+
+void notify_socket::failed(const char* why) noexcept {
+    if (!has_failed_.exchange(true)) log::warn("the service manager cannot be told", {{"err", why}});
+}
+
+std::optional<std::chrono::microseconds> watchdog_limit(std::string_view usec, std::string_view pid,
+                                                        std::string_view self) noexcept {
+    if (!pid.empty() && pid != self) return std::nullopt;
+    std::int64_t count = 0;
+    const char* const end = usec.data() + usec.size();
+    const auto [stopped, fault] = std::from_chars(usec.data(), end, count);
+    if (fault != std::errc{} || stopped != end || count <= 0) return std::nullopt;
+    return std::chrono::microseconds{count};
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::microseconds status_interval = 5s;
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::string upstream_in_words(std::size_t backends_up, std::size_t backends) {
+    if (backends == 0) return "nothing is forwarded";
+    if (backends == 1) return backends_up == 1 ? "upstream up" : "upstream out";
+    return fmt::format("{} of {} upstreams up", backends_up, backends);
+}
+
+}  // namespace
+
+std::string status_in_words(const limiter_figures& figures, std::size_t backends_up, std::size_t backends) {
+    const window_figures& hour = figures.hourly;
+    const std::string max = hour.series_max == 0 ? "" : " of " + grouped(hour.series_max);
+    return fmt::format("hour: {}{} series, {} {}; {}", grouped(hour.series_current), max,
+                       count_text(hour.series_refused, hour.refused_is_exact),
+                       figures.mode == limit_mode::observe ? "would be refused" : "refused",
+                       upstream_in_words(backends_up, backends));
+}
+
+supervision::supervision(const sources& from)
+    : manager_(variable("NOTIFY_SOCKET")),
+      limiter_(from.limiter),
+      stores_(from.stores),
+      workers_(from.workers),
+      life_(from.life) {
+    const auto limit = watchdog_limit(variable("WATCHDOG_USEC"), variable("WATCHDOG_PID"), std::to_string(::getpid()));
+    if (limit) watchdog_.emplace(*limit);
+}
+
+void supervision::ready() {
+    manager_.send("READY=1");
+}
+
+void supervision::started() {
+    ready();
+    if (manager_) tell_status();
+}
+
+void supervision::stopping() {
+    manager_.send("STOPPING=1\nSTATUS=draining");
+}
+
+/// MONOTONIC_USEC is what Type=notify-reload (systemd 253) compares with when it asked. Before the gate is ready there
+/// is nothing to say: the manager would take the end of a reload for the end of the start.
+void supervision::reload_begins() {
+    if (life_.stage() != life_stage::ready) return;
+    const auto now = monotonic_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
+    manager_.send(fmt::format("RELOADING=1\nMONOTONIC_USEC={}",
+                              std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
+}
+
+void supervision::reload_ends() {
+    if (life_.stage() == life_stage::ready) ready();
+}
+
+net::awaitable<void> supervision::run() {
+    if (!manager_) co_return;
+    async_timer timer{co_await net::this_coro::executor};
+    const auto interval = watchdog_ ? std::min(watchdog_->interval(), status_interval) : status_interval;
+    auto status_due = monotonic_clock::now();
+    for (;;) {
+        const auto now = monotonic_clock::now();
+        if (watchdog_ && watchdog_->is_alive(oldest_turn(workers_), now)) manager_.send("WATCHDOG=1");
+        if (now >= status_due) {
+            tell_status();
+            status_due = now + status_interval;
+        }
+        timer.expires_after(interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
+}
+
+void supervision::tell_status() {
+    if (life_.stage() != life_stage::ready) return;
+    const auto& backends = stores_.first.backends;
+    const auto up = std::ranges::count_if(backends, [](const shared_backend& each) { return each.health.is_up(); });
+    std::string status = status_in_words(figures_of_windows(limiter_), static_cast<std::size_t>(up), backends.size());
+    if (status == told_) return;
+    told_ = std::move(status);
+    manager_.send("STATUS=" + told_);
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,130 @@
+#include "process/takeover_client.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include "process/takeover_protocol.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// From the end of a process' connections to its own.
+constexpr std::chrono::milliseconds dying_max{1000};
+
+[[noreturn]] void give_up(const std::string& why) {
+    throw std::runtime_error("takeover: " + why);
+}
+
+std::string in_words(error_code error) {
+    if (error == net::error::eof || error == net::error::broken_pipe || error == net::error::connection_reset)
+        return "the running gate has ended it: its log says why";
+    if (error == net::error::timed_out) return "the running gate does not answer";
+    return error.message();
+}
+
+std::string refusal_in(const message& said) {
+    return "the running gate: " + said.text.substr(takeover::no.size());
+}
+
+/// Behind "socket " stand a name and, perhaps, " file".
+given_socket socket_in(message said) {
+    if (said.sockets.size() != 1 || !said.text.starts_with(takeover::socket))
+        give_up("the running gate speaks another protocol");
+    std::string name = said.text.substr(takeover::socket.size());
+    const bool has_file = name.ends_with(takeover::with_file);
+    if (has_file) name.resize(name.size() - takeover::with_file.size());
+    return {.name = std::move(name),
+            .at = {.file = {}, .socket = std::move(said.sockets.front()), .leaves_file = has_file}};
+}
+
+}  // namespace
+
+std::optional<successor> successor::of_gate_at(const std::string& path) {
+    auto reached = message_socket::connect_to(path);
+    if (!reached) {
+        const error_code error = reached.error();
+        const bool is_nobody = error == net::error::connection_refused ||
+                               error == boost::system::errc::no_such_file_or_directory ||
+                               error == boost::system::errc::not_a_directory;
+        if (is_nobody) return std::nullopt;
+        give_up(fmt::format("{}: {}{}", path, error.message(), foreign_owner(path)));
+    }
+    const uid_t user = reached->peer_user();
+    if (user != ::geteuid() && user != 0)
+        give_up(fmt::format("{}: the process there is of the user {}, this one of {}", path, user, ::geteuid()));
+    return successor{std::move(*reached)};
+}
+
+void successor::say(std::string_view word) {
+    if (const error_code error = other_.send(word)) not_heard(error);
+}
+
+void successor::not_heard(error_code error) {
+    const auto why_not = other_.receive();  // it may have ended it with a word of its own
+    give_up(why_not && why_not->text.starts_with(takeover::no) ? refusal_in(*why_not) : in_words(error));
+}
+
+message successor::hear(std::chrono::steady_clock::duration limit) {
+    auto got = other_.receive_within(limit);
+    if (!got) give_up(in_words(got.error()));
+    if (got->text.starts_with(takeover::no)) give_up(refusal_in(*got));
+    return std::move(*got);
+}
+
+std::vector<given_socket> successor::ask_for_sockets() {
+    say(takeover::hello);
+    std::vector<given_socket> given;
+    for (;;) {
+        message said = hear(takeover::silence_limit);
+        if (said.text == takeover::that_is_all) return given;
+        given.push_back(socket_in(std::move(said)));
+    }
+}
+
+std::vector<successor::connection> successor::take() {
+    say(takeover::go);
+    std::vector<connection> given;
+    for (;;) {
+        message said = hear(takeover::silence_limit);
+        if (said.text == takeover::yours) return given;
+        if (said.text == takeover::wait) continue;
+        if (!said.text.starts_with(takeover::connections)) give_up("the running gate speaks another protocol");
+        const std::string name = said.text.substr(takeover::connections.size());
+        for (detached_socket& each : said.sockets) given.push_back({name, std::move(each)});
+        say(takeover::got);
+    }
+}
+
+bool successor::has_died() const noexcept {
+    return other_.peer_has_ended(dying_max);
+}
+
+bool successor::look() {
+    const auto got = other_.receive();
+    if (got && got->text.starts_with(takeover::no)) give_up(refusal_in(*got));
+    if (!got && got.error() == net::error::would_block) return false;
+    if (!got && has_died()) return true;
+    give_up(in_words(net::error::eof));
+}
+
+void successor::serve() {
+    if (const error_code error = other_.send(takeover::ready)) {
+        if (has_died()) return;
+        not_heard(error);
+    }
+    auto got = other_.receive_within(takeover::answer_limit);
+    if (!got && got.error() == net::error::timed_out) {
+        // It may say so at this very moment: from here on it cannot, and what it has said already is here.
+        other_.refuse_more();
+        got = other_.receive();
+    }
+    if (!got && has_died()) return;
+    if (!got) give_up(in_words(got.error()));
+    if (got->text != takeover::serve) give_up("the running gate speaks another protocol");
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,219 @@
+#include "process/takeover_protocol.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace seriesgate {
+namespace {
+
+constexpr int kind = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+constexpr int waiting_max = 16;
+
+error_code last_error() noexcept {
+    return {errno, boost::system::system_category()};
+}
+
+/// As the system says since the socket has connected.
+std::optional<ucred> peer_of(int socket) noexcept {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+    return peer;
+}
+
+/// An address for a path of any length: what is too long for one is reached through its directory's descriptor.
+class address_of {
+    detached_socket directory_;  // a descriptor that closes itself, though no socket
+    sockaddr_un address_{};
+
+  public:
+    explicit address_of(const std::string& path) {
+        std::string name = path;
+        if (name.size() >= sizeof address_.sun_path) {
+            const std::filesystem::path whole{path};
+            const int opened = ::open(whole.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+            if (opened < 0) throw boost::system::system_error{last_error()};
+            directory_ = detached_socket{opened};
+            name = fmt::format("/proc/self/fd/{}/{}", opened, whole.filename().string());
+        }
+        if (name.size() >= sizeof address_.sun_path)
+            throw boost::system::system_error{error_code{ENAMETOOLONG, boost::system::system_category()}};
+        address_.sun_family = AF_UNIX;
+        std::memcpy(address_.sun_path, name.c_str(), name.size() + 1);
+    }
+
+    [[nodiscard]] const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&address_); }
+    static constexpr socklen_t size() noexcept { return sizeof(sockaddr_un); }
+};
+
+/// What is made is its owner's alone.
+class private_mask {
+    const mode_t before_ = ::umask(S_IXUSR | S_IRWXG | S_IRWXO);
+
+  public:
+    private_mask() noexcept = default;
+    private_mask(const private_mask&) = delete;
+    private_mask& operator=(const private_mask&) = delete;
+    ~private_mask() { ::umask(before_); }
+};
+
+detached_socket new_socket() {
+    detached_socket made{::socket(AF_UNIX, kind, 0)};
+    if (!made.open()) throw boost::system::system_error{last_error()};
+    return made;
+}
+
+/// A socket that nobody listens at any more.
+bool is_left_over(const std::string& path) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    const auto tried = message_socket::connect_to(path);
+    return !tried && tried.error() == net::error::connection_refused;
+}
+
+/// Room for the descriptors of one message, aligned as the system wants it.
+struct control_room {
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * message_socket::sockets_max)> bytes{};
+};
+
+std::vector<detached_socket> sockets_in(msghdr& got) {
+    std::vector<detached_socket> found;
+    for (cmsghdr* part = CMSG_FIRSTHDR(&got); part != nullptr; part = CMSG_NXTHDR(&got, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int descriptor = -1;
+            std::memcpy(&descriptor, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
+            found.emplace_back(descriptor);
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+std::string foreign_owner(const std::string& path) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0 || found.st_uid == ::geteuid()) return "";
+    return fmt::format("; what is there belongs to the user {}", found.st_uid);
+}
+
+result<message_socket, error_code> message_socket::connect_to(const std::string& path) try {
+    const address_of there{path};
+    detached_socket made = new_socket();
+    if (::connect(made.native_handle(), there.data(), there.size()) != 0) return last_error();
+    return message_socket{std::move(made)};
+} catch (const boost::system::system_error& error) {
+    return error.code();
+}
+
+uid_t message_socket::peer_user() const noexcept {
+    const auto peer = peer_of(socket_.native_handle());
+    return peer ? peer->uid : static_cast<uid_t>(-1);
+}
+
+bool message_socket::peer_has_ended(std::chrono::milliseconds patience) const noexcept {
+    const auto peer = peer_of(socket_.native_handle());
+    if (!peer || peer->pid <= 0) return false;  // 0: of a namespace that we do not see
+    const auto process = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));  // glibc 2.36 has it for C alone
+    if (process < 0) return errno == ESRCH;
+    pollfd asked{.fd = process, .events = POLLIN, .revents = 0};
+    const bool has_ended = ::poll(&asked, 1, static_cast<int>(patience.count())) > 0;
+    ::close(process);
+    return has_ended;
+}
+
+error_code message_socket::send(std::string_view text, std::span<const int> descriptors) noexcept {
+    assert(descriptors.size() <= sockets_max && !text.empty() && text.size() <= text_bytes_max);
+    iovec piece{.iov_base = const_cast<char*>(text.data()), .iov_len = text.size()};
+    control_room room;
+    msghdr sent{};
+    sent.msg_iov = &piece;
+    sent.msg_iovlen = 1;
+    if (!descriptors.empty()) {
+        sent.msg_control = room.bytes.data();
+        sent.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+        cmsghdr* const part = CMSG_FIRSTHDR(&sent);
+        part->cmsg_level = SOL_SOCKET;
+        part->cmsg_type = SCM_RIGHTS;
+        part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+        std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
+    }
+    if (::sendmsg(socket_.native_handle(), &sent, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return last_error();
+    return {};
+}
+
+result<message, error_code> message_socket::receive() {
+    std::array<char, text_bytes_max> text;
+    iovec piece{.iov_base = text.data(), .iov_len = text.size()};
+    control_room room;
+    msghdr got{};
+    got.msg_iov = &piece;
+    got.msg_iovlen = 1;
+    got.msg_control = room.bytes.data();
+    got.msg_controllen = room.bytes.size();
+    const ssize_t size = ::recvmsg(socket_.native_handle(), &got, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (size < 0) return errno == EAGAIN ? error_code{net::error::would_block} : last_error();
+    message made{.text = {}, .sockets = sockets_in(got)};
+    if (size == 0) return error_code{net::error::eof};
+    if ((got.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return error_code{net::error::message_size};
+    made.text.assign(text.data(), static_cast<std::size_t>(size));
+    return made;
+}
+
+result<message, error_code> message_socket::receive_within(std::chrono::steady_clock::duration limit) {
+    const auto end = monotonic_clock::now() + limit;
+    for (;;) {
+        auto got = receive();
+        if (got || got.error() != net::error::would_block) return got;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - monotonic_clock::now());
+        if (left.count() <= 0) return error_code{net::error::timed_out};
+        pollfd asked{.fd = socket_.native_handle(), .events = POLLIN, .revents = 0};
+        ::poll(&asked, 1, static_cast<int>(left.count()));
+    }
+}
+
+void message_socket::refuse_more() noexcept {
+    ::shutdown(socket_.native_handle(), SHUT_RD);
+}
+
+message_listener::message_listener(const std::string& path, place is) : socket_(new_socket()) {
+    if (is == place::given_up || is_left_over(path)) ::unlink(path.c_str());
+    const address_of there{path};
+    const private_mask mask;
+    if (::bind(socket_.native_handle(), there.data(), there.size()) != 0)
+        throw boost::system::system_error{last_error()};
+    file_ = socket_file{path};
+    if (::listen(socket_.native_handle(), waiting_max) != 0) throw boost::system::system_error{last_error()};
+}
+
+result<message_socket, error_code> message_listener::accept() noexcept {
+    const int got = ::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (got < 0) return errno == EAGAIN ? error_code{net::error::would_block} : last_error();
+    return message_socket{detached_socket{got}};
+}
+
+std::string takeover_path(const config& settings) {
+    if (!settings.server.takeover_socket.empty()) return settings.server.takeover_socket;
+    if (settings.state.dir.empty()) return "";
+    return std::filesystem::path{settings.state.dir} / "takeover";
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,299 @@
+#include "process/takeover_server.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <exception>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "http/session.hpp"
+#include "net/async.hpp"
+#include "process/drain.hpp"
+#include "process/inherited_sockets.hpp"
+#include "process/takeover_protocol.hpp"
+
+namespace seriesgate {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = monotonic_clock;
+
+/// Between two looks at what the other says, and at what is still being worked on.
+constexpr auto poll_interval = 5ms;
+/// A process that has given up closes its connection a moment before its lock.
+constexpr auto lock_patience = 2s;
+
+/// Without descriptors, say, whoever asks cannot be let in.
+constexpr auto accept_pause = 100ms;
+
+constexpr const char* is_gone = "the new process has ended it";
+
+}  // namespace
+
+void let_go_to(idle_connections& idle, serving_thread& front_desk, const worker_threads& workers) {
+    const auto let_go = [&idle](service& of) {
+        of.give_away = [&idle, &of](sender_connection from) { idle.put(std::move(from), of); };
+    };
+    let_go(front_desk.offered);
+    if (front_desk.people) let_go(*front_desk.people);
+    for (const auto& each : workers) let_go(each->offered);
+}
+
+std::optional<message_listener> open_takeover_socket(const config& settings, bool was_left) {
+    const std::string path = takeover_path(settings);
+    if (path.empty()) return std::nullopt;
+    try {
+        return message_listener{path, was_left ? message_listener::place::given_up : message_listener::place::free};
+    } catch (const boost::system::system_error& error) {
+        log::warn("no other gate can take this one's place",
+                  {{"path", path}, {"err", error.code().message() + foreign_owner(path)}});
+        return std::nullopt;
+    }
+}
+
+/// One process that asks, and what it is told.
+struct handing_over::talk {
+    message_socket other;
+    async_timer timer;
+    clock::time_point waits_since = clock::now();
+
+    talk(message_socket with, net::io_context& io) : other(std::move(with)), timer(io) {}
+
+    net::awaitable<void> pause(clock::duration how_long) {
+        timer.expires_after(how_long);
+        co_await timer.async_wait(no_throw);
+    }
+
+    /// @return whether that was it, and in time.
+    net::awaitable<bool> hear(std::string_view word, clock::duration limit) {
+        const auto end = clock::now() + limit;
+        for (;;) {
+            const auto got = other.receive();
+            if (got) co_return got->text == word;
+            if (got.error() != net::error::would_block || clock::now() >= end) co_return false;
+            co_await pause(poll_interval);
+        }
+    }
+
+    /// Tells now and then that it has to wait. @return false if nobody does.
+    bool say_wait() {
+        const auto got = other.receive();
+        if (got || got.error() != net::error::would_block) return false;  // it has nothing to say now
+        if (clock::now() - waits_since < takeover::wait_interval) return true;
+        waits_since = clock::now();
+        return !other.send(takeover::wait);
+    }
+};
+
+net::awaitable<void> handing_over::run() {
+    net::io_context& io = of_.front_desk.self.io;
+    net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
+    async_timer rest{io};
+    for (;;) {
+        auto [failed] = co_await somebody.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
+        if (failed) co_return;
+        auto came = at_.accept();
+        if (!came) {
+            if (came.error() == net::error::would_block) continue;
+            note_refusal(came.error().message());
+            rest.expires_after(accept_pause);  // whoever came is still there
+            co_await rest.async_wait(no_throw);
+            continue;
+        }
+        talk with{std::move(*came), io};
+        std::string why_not = co_await hand_to(with);
+        if (why_not.empty()) co_return of_.is_over();
+        if (with.other.open()) static_cast<void>(with.other.send(fmt::format("{}{}", takeover::no, why_not)));
+        note_refusal(why_not);
+    }
+}
+
+void handing_over::note_refusal(std::string_view why) {
+    if (const auto times = refusals_.count(1))
+        log::warn("the place was not handed over", {{"times", *times}, {"err", why}});
+}
+
+net::awaitable<std::string> handing_over::hand_to(talk& with) {
+    process_life& life = of_.front_desk.self.shared.life;
+    const uid_t user = with.other.peer_user();
+    if (user != ::geteuid() && user != 0) co_return fmt::format("it is a process of the user {}", user);
+    if (!co_await with.hear(takeover::hello, takeover::answer_limit))
+        co_return "whoever asked speaks another protocol, or is too slow";
+    if (life.stage() != life_stage::ready) co_return "this one is not ready, or shuts down";
+    std::string fault = co_await offer_sockets(with);
+    if (!fault.empty()) co_return fault;
+    if (!life.hand_over()) co_return "this one shuts down";
+
+    log::info("handing over to another process");
+    std::vector<idle_connections::one> connections;
+    try {
+        fault = co_await give_all(with, connections);
+    } catch (const std::exception& error) {  // out of memory
+        fault = error.what();
+    }
+    if (!fault.empty()) {
+        static_cast<void>(with.other.send(fmt::format("{}{}", takeover::no, fault)));
+        with.other.close();  // before the lock is wanted back
+        co_await go_on(std::move(connections));
+    }
+    co_return fault;
+}
+
+net::awaitable<std::string> handing_over::give_all(talk& with, std::vector<idle_connections::one>& connections) {
+    stop_taking();
+    std::string fault = co_await finish_requests(with);
+    if (!fault.empty()) co_return fault;
+    connections = of_.idle.take();
+    fault = co_await save(with);
+    if (fault.empty()) fault = co_await give_connections(with, connections);
+    if (fault.empty()) fault = co_await give_place(with);
+    co_return fault;
+}
+
+/// Nothing has changed here when this has failed: the other may have found that it cannot listen where it wants to.
+net::awaitable<std::string> handing_over::offer_sockets(talk& with) {
+    const auto offer = [&with](server& one, std::string_view name) {
+        listener& at = one.entry();
+        const int descriptor = at.native_handle();
+        const std::string text =
+            fmt::format("{}{}{}", takeover::socket, name, at.has_file() ? takeover::with_file : "");
+        return with.other.send(text, std::span{&descriptor, 1});
+    };
+    error_code failed = offer(of_.senders, gate_socket_name);
+    if (!failed && of_.people != nullptr) failed = offer(*of_.people, admin_socket_name);
+    if (!failed) failed = with.other.send(takeover::that_is_all);
+    if (failed) co_return failed.message();
+    if (!co_await with.hear(takeover::go, takeover::answer_limit)) co_return is_gone;
+    co_return "";
+}
+
+void handing_over::on_all_threads(const std::function<void(worker&)>& what) {
+    what(of_.front_desk.self);
+    for (const auto& each : of_.workers) net::post(each->self.io, [&self = each->self, what] { what(self); });
+}
+
+void handing_over::stop_taking() {
+    of_.senders.entry().pause();
+    if (of_.people != nullptr) of_.people->entry().pause();
+    const auto grace = sender_grace(of_.front_desk.self.shared.settings.drain_timeout);
+    on_all_threads([grace](worker& self) {
+        self.senders.wake_idle();
+        self.senders.hurry(grace);
+    });
+}
+
+bool handing_over::accepts() const {
+    return of_.senders.entry().accepts() || (of_.people != nullptr && of_.people->entry().accepts());
+}
+
+/// Until every connection is either idle, and so nobody's, or closed.
+net::awaitable<std::string> handing_over::finish_requests(talk& with) {
+    const http_shared& shared = of_.front_desk.self.shared;
+    const auto is_done = [&] {
+        return !accepts() &&
+               static_cast<std::size_t>(std::max<std::int64_t>(shared.metrics.connections.value(), 0)) ==
+                   of_.idle.size() &&
+               shared.metrics.inflight_requests.value() == 0 && of_.stores.copies.value() == 0;
+    };
+    const auto end = clock::now() + shared.settings.drain_timeout;
+    while (!is_done()) {
+        if (shared.life.draining()) co_return "this one shuts down";
+        if (!with.say_wait()) co_return is_gone;
+        if (clock::now() >= end) co_return "requests were not finished within server.drainTimeout";
+        co_await with.pause(poll_interval);
+    }
+    co_return "";
+}
+
+net::awaitable<std::string> handing_over::save(talk& with) {
+    if (is_saving_) co_return "the state is still being saved for another process";
+    awaited<bool> saved{of_.front_desk.self.io};
+    of_.kept.promise();
+    is_saving_ = true;
+    try {
+        net::post(of_.saving, [this, give = saved.to_give()] {
+            of_.leave_fleet();
+            const bool is_given_up = of_.kept.give_up();
+            is_saving_ = false;
+            give(is_given_up);
+        });
+    } catch (...) {
+        is_saving_ = false;
+        throw;
+    }
+    const auto end = clock::now() + takeover::save_limit;
+    while (clock::now() < end) {
+        const auto given = co_await saved.wait(takeover::wait_interval / 2);
+        if (given) co_return *given ? "" : "the state was not saved";
+        if (!with.say_wait()) co_return is_gone;
+    }
+    co_return "the state was not saved in time";
+}
+
+/// In pieces, each of which is received before the next is sent: the system bounds what is on its way.
+net::awaitable<std::string> handing_over::give_connections(talk& with, std::vector<idle_connections::one>& all) {
+    for (const std::string_view name : {gate_socket_name, admin_socket_name}) {
+        const std::string text = fmt::format("{}{}", takeover::connections, name);
+        std::vector<int> piece;
+        for (std::size_t i = 0; i <= all.size(); ++i) {
+            const bool is_full = piece.size() == message_socket::sockets_max;
+            if (!piece.empty() && (is_full || i == all.size())) {
+                if (const error_code failed = with.other.send(text, piece)) co_return failed.message();
+                const bool has_got = co_await with.hear(takeover::got, takeover::answer_limit);
+                if (!has_got) co_return is_gone;
+                piece.clear();
+            }
+            if (i == all.size()) break;
+            const bool is_for_people = of_.front_desk.people && all[i].of == &*of_.front_desk.people;
+            if (is_for_people == (name == admin_socket_name)) piece.push_back(all[i].socket.native_handle());
+        }
+    }
+    co_return "";
+}
+
+net::awaitable<std::string> handing_over::give_place(talk& with) {
+    if (of_.front_desk.self.shared.life.draining()) co_return "this one shuts down";
+    if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
+    const bool is_ready = co_await with.hear(takeover::ready, takeover::load_limit);
+    if (!is_ready) co_return is_gone;
+    // If this arrives, the place is the other's, whatever becomes of it; if it does not, it is ours.
+    if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
+    at_.leave_file();
+    of_.senders.entry().leave_file();
+    if (of_.people != nullptr) of_.people->entry().leave_file();
+    log::info("another process serves in this one's place");
+    co_return "";
+}
+
+net::awaitable<void> handing_over::go_on(std::vector<idle_connections::one> connections) {
+    bool is_ours = of_.kept.take_back();
+    async_timer timer{of_.front_desk.self.io};
+    for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
+        timer.expires_after(poll_interval);
+        co_await timer.async_wait(no_throw);
+        is_ours = of_.kept.take_back();
+    }
+    if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
+    if (!of_.front_desk.self.shared.life.go_on()) co_return;  // it shuts down: drain_on_signal has all of it
+    // On each thread: what was just about to be given away there has been by then.
+    on_all_threads([&idle = of_.idle](worker& self) {
+        self.senders.hurry_no_more();
+        for (idle_connections::one& each : idle.take()) serve_again(std::move(each));
+    });
+    for (idle_connections::one& each : connections) serve_again(std::move(each));
+    while (accepts()) {  // for a moment, if nothing has been waited for
+        timer.expires_after(poll_interval);
+        co_await timer.async_wait(no_throw);
+    }
+    of_.accept_again();
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,210 @@
+#include "process/web_access.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace seriesgate {
+
+bool settled_files::watch(const std::vector<std::string>& paths) {
+    bool is_new = false;
+    for (const std::string& each : paths)
+        is_new = files_.try_emplace(each, watched{.file = text_file{each}}).second || is_new;
+    std::erase_if(files_, [&](const auto& known) { return std::ranges::find(paths, known.first) == paths.end(); });
+    if (!is_new) return false;
+    is_unread_ = true;
+    changed_.reset();
+    return true;
+}
+
+bool settled_files::look(clock::time_point now) {
+    bool changed = !changed_;
+    for (auto& [path, one] : files_) changed = look_at(one) || changed;
+    if (changed) {
+        is_unread_ = true;
+        changed_ = now;
+    }
+    return is_unread_ && now - *changed_ >= settling;
+}
+
+/// @return whether it is another one than at the last look.
+bool settled_files::look_at(watched& one) {
+    const auto found = one.file.refresh();
+    std::string fault = found ? std::string{} : found.error();
+    const bool is_new_fault = fault != one.fault;
+    one.fault = std::move(fault);
+    return is_new_fault || (found && *found);
+}
+
+namespace {
+
+/// Whether there may still be such a user. Certificates' names stand nowhere.
+bool may_write(const web_config& of, const std::string& user) {
+    if (of.ingestion_users && !of.ingestion_users->contains(user)) return false;
+    return !of.has_users() || of.basic_auth_users.contains(user) ||
+           std::ranges::count(of.bearer_tokens, user, &bearer_token::name) != 0;
+}
+
+/// Whether there is something to be excluded from, besides TLS.
+bool asks_anyone(const web_config& of) {
+    return of.has_users() || of.ingestion_users || of.admin_users;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const web_config& before, const web_config& after) {
+    std::vector<std::string> found;
+    const auto note = [&](bool same, std::string_view key) {
+        if (!same) found.emplace_back(key);
+    };
+    note(before.answer_headers == after.answer_headers, "http_server_config");
+    note(before.basic_auth_users == after.basic_auth_users, "basic_auth_users");
+    note(before.bearer_tokens == after.bearer_tokens, "bearer_tokens");
+    note(before.ingestion_users == after.ingestion_users, "ingestion_users");
+    note(before.admin_users == after.admin_users, "admin_users");
+    note(before.tenants == after.tenants, "tenants");
+    note(before.auth_excluded_paths == after.auth_excluded_paths, "auth_excluded_paths");
+    return found;
+}
+
+std::vector<config_error> mistakes_until_restart(const web_config& before, const web_config& after,
+                                                 const std::string& file) {
+    if (after == web_config{} && before != after)
+        return {{.where = file,
+                 .key = {},
+                 .message = "says nothing, and the one in force does: a restart is needed to ask nothing of anyone"}};
+    if (before.tls == after.tls || differences(before, after).empty()) return {};
+    return {{.where = file,
+             .key = "tls_server_config",
+             .message = "is not the one that is running: a restart is needed first, nothing of the file is taken"}};
+}
+
+std::vector<config_error> less_protected(const web_config& before, const web_config& after, const std::string& file) {
+    std::vector<config_error> found;
+    const auto tell = [&](bool is_less, const std::string& key, std::string_view what) {
+        constexpr std::string_view how = ": that takes SIGHUP or POST /-/reload";
+        if (is_less) found.push_back({.where = file, .key = key, .message = std::string{what}.append(how)});
+    };
+    tell(before.has_users() && !after.has_users(), "basic_auth_users", "and bearer_tokens would leave no user");
+    tell(before.ingestion_users && !after.ingestion_users, "ingestion_users", "would be gone");
+    tell(before.admin_users && !after.admin_users, "admin_users", "would be gone");
+    for (const auto& [user, tenant] : before.tenants)
+        tell(!after.tenants.contains(user) && may_write(after, user), "tenants." + user, "would be gone");
+    for (const std::string& path : after.auth_excluded_paths)
+        tell(asks_anyone(before) && asks_anyone(after) && !before.auth_excluded_paths.contains(path),
+             "auth_excluded_paths." + path, "would ask nothing of anyone");
+    return found;
+}
+
+namespace {
+
+std::vector<std::string> lines_of(const std::vector<config_error>& errors) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(errors.size(), logged_mistakes_max); ++i) lines.push_back(errors[i].text());
+    return lines;
+}
+
+std::vector<std::string> files_of(const std::string& file, const web_config& from) {
+    std::vector<std::string> paths{file};
+    for (const bearer_token& each : from.bearer_tokens)
+        if (!each.token_file.empty()) paths.push_back(each.token_file);
+    return paths;
+}
+
+}  // namespace
+
+web_access::web_access(std::string file, const web_config& running, access_control& control, gauge& successful)
+    : file_(std::move(file)), control_(control), successful_(successful), in_force_(running) {
+    files_.watch(files_of(file_, in_force_));
+    successful_.set(1);
+}
+
+std::vector<config_error> web_access::mistakes_in(const web_config& next) {
+    const std::scoped_lock lock{guard_};
+    return mistakes_until_restart(in_force_, next, file_);
+}
+
+std::vector<std::string> web_access::changes(const web_config& next) {
+    const std::scoped_lock lock{guard_};
+    return differences(in_force_, next);
+}
+
+bool web_access::waits_for_restart(const web_config& next) {
+    const std::scoped_lock lock{guard_};
+    return in_force_.tls != next.tls;
+}
+
+void web_access::take_over(const web_config& next) {
+    const std::scoped_lock lock{guard_};
+    replace(next);
+    files_.note_unread();  // there may have been another look between the reading and this
+    if (in_force_.tls != next.tls) return;
+    mistakes_.clear();
+    refused_.clear();
+    successful_.set(1);
+}
+
+void web_access::refresh(clock::time_point now) {
+    const std::scoped_lock lock{guard_};
+    if (!files_.look(now)) return tell(now);
+    const web_outcome read = load_web_config(file_, bad_tokens::are_refused);
+    // Tokens' files have to settle, too; and so has what has changed while it was read.
+    if (files_.watch(files_of(file_, read.value)) || !files_.look(now)) return;
+    judge(read, now);
+    files_.note_read();
+}
+
+void web_access::judge(const web_outcome& read, clock::time_point now) {
+    auto mistakes = lines_of(read.ok() ? hindrances(read.value) : read.errors);
+    if (!mistakes.empty()) return note(std::move(mistakes), {}, now);
+    const bool was_well = mistakes_.empty() && refused_.empty();
+    const auto changed = replace(read.value);
+    note({}, read.refused, now);
+    if (changed.empty() && (was_well || !read.refused.empty())) return;
+    const std::string changes = changed.empty() ? "none" : fmt::format("{}", fmt::join(changed, ", "));
+    log::info("web configuration reread", {{"changes", changes}});
+}
+
+std::vector<config_error> web_access::hindrances(const web_config& next) const {
+    auto found = mistakes_until_restart(in_force_, next, file_);
+    if (found.empty() && in_force_.tls != next.tls)
+        found.push_back({.where = file_,
+                         .key = "tls_server_config",
+                         .message = "is not the one that is running: a restart is needed"});
+    if (found.empty()) found = less_protected(in_force_, next, file_);
+    return found;
+}
+
+void web_access::note(std::vector<std::string> mistakes, std::vector<std::string> refused, clock::time_point now) {
+    successful_.set(mistakes.empty() && refused.empty() ? 1 : 0);
+    if (mistakes != mistakes_ || refused != refused_) told_ = {};
+    mistakes_ = std::move(mistakes);
+    refused_ = std::move(refused);
+    tell(now);
+}
+
+/// What is wrong; once, and then sparsely.
+void web_access::tell(clock::time_point now) {
+    if (told_ != clock::time_point{} && now - told_ < tells_again_after) return;
+    for (const std::string& each : mistakes_) log::error("web configuration not reread", {{"err", each}});
+    const std::size_t shown = std::min(refused_.size(), logged_mistakes_max);
+    for (std::size_t i = 0; i < shown; ++i) log::error("token refused", {{"err", refused_[i]}});
+    told_ = now;
+}
+
+std::vector<std::string> web_access::replace(const web_config& next) {
+    auto changed = differences(in_force_, next);
+    if (changed.empty()) return changed;
+    web_config kept = next;
+    kept.tls = in_force_.tls;
+    control_.take_over(kept);
+    in_force_ = std::move(kept);
+    return changed;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,147 @@
+#include "base/metrics.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The text of one family with one sample, without its two comment lines.
+template <typename Number>
+std::string line_of(metric_labels labels, Number value) {
+    exposition out;
+    out.family("x", "h", metric_type::gauge);
+    out.sample(labels, value);
+    return out.take().substr(std::string_view{"# HELP x h\n# TYPE x gauge\n"}.size());
+}
+
+enum class fruit : std::uint8_t { apple, pear, count_ };
+std::string_view name_of(fruit kind) {
+    return kind == fruit::apple ? "apple" : "pear";
+}
+
+}  // namespace
+
+TEST_CASE("a family is written with help, type and its samples") {
+    exposition out;
+    out.family("seriesgate_series_current", "Series admitted.", metric_type::gauge);
+    out.sample({{"window", "hourly"}}, 7u);
+    out.sample({{"window", "daily"}}, 31817u);
+    out.family("a_total", "Other.", metric_type::counter);
+    out.sample({}, 1u);
+    CHECK(out.take() ==
+          "# HELP seriesgate_series_current Series admitted.\n"
+          "# TYPE seriesgate_series_current gauge\n"
+          "seriesgate_series_current{window=\"hourly\"} 7\n"
+          "seriesgate_series_current{window=\"daily\"} 31817\n"
+          "# HELP a_total Other.\n"
+          "# TYPE a_total counter\n"
+          "a_total 1\n");
+}
+
+TEST_CASE("integers are written exactly, beyond what a double holds") {
+    CHECK(line_of({}, 0) == "x 0\n");
+    CHECK(line_of({}, -7) == "x -7\n");
+    CHECK(line_of({}, 9'007'199'254'740'993ull) == "x 9007199254740993\n");
+    CHECK(line_of({}, std::numeric_limits<std::uint64_t>::max()) == "x 18446744073709551615\n");
+    CHECK(line_of({}, std::numeric_limits<std::int64_t>::min()) == "x -9223372036854775808\n");
+}
+
+TEST_CASE("doubles are written as the shortest decimal that reads back the same") {
+    CHECK(line_of({}, 0.0) == "x 0\n");
+    CHECK(line_of({}, 3.0) == "x 3\n");
+    CHECK(line_of({}, 0.1) == "x 0.1\n");
+    CHECK(line_of({}, 0.0001) == "x 0.0001\n");
+    CHECK(line_of({}, -2.5) == "x -2.5\n");
+    CHECK(line_of({}, 1795246742.73) == "x 1795246742.73\n");
+    CHECK(line_of({}, 1e300) == "x 1e+300\n");
+    CHECK(line_of({}, 5e-324) == "x 5e-324\n");
+    CHECK(line_of({}, std::numeric_limits<double>::infinity()) == "x +Inf\n");
+    CHECK(line_of({}, -std::numeric_limits<double>::infinity()) == "x -Inf\n");
+    CHECK(line_of({}, std::numeric_limits<double>::quiet_NaN()) == "x NaN\n");
+    for (const double value : {0.1 + 0.2, 1.0 / 3, 123456.789e-7, 4.9e17, 8.5e21}) {
+        const std::string line = line_of({}, value);
+        CHECK(std::stod(line.substr(2)) == value);
+    }
+}
+
+TEST_CASE("label values and help are escaped so that they stay on their line") {
+    CHECK(line_of({{"a", "quote \" backslash \\ newline \n end"}}, 1) ==
+          "x{a=\"quote \\\" backslash \\\\ newline \\n end\"} 1\n");
+    CHECK(line_of({{"a", ""}, {"b", "\xc3\xa4"}}, 1) == "x{a=\"\",b=\"\xc3\xa4\"} 1\n");
+    exposition out;
+    out.family("x", "back\\slash \"quoted\"\nline", metric_type::counter);
+    CHECK(out.text() == "# HELP x back\\\\slash \"quoted\"\\nline\n# TYPE x counter\n");
+}
+
+TEST_CASE("a histogram is written with cumulative buckets, sum and count in seconds") {
+    duration_histogram histogram;
+    histogram.observe(3ms);
+    histogram.observe(250ms);
+    histogram.observe(40s);
+    exposition out;
+    out.family("d_seconds", "h", metric_type::histogram);
+    out.sample({{"path", "/w"}}, histogram.read());
+    CHECK(out.take() ==
+          "# HELP d_seconds h\n"
+          "# TYPE d_seconds histogram\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.0005\"} 0\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.001\"} 0\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.0025\"} 0\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.005\"} 1\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.01\"} 1\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.025\"} 1\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.05\"} 1\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.1\"} 1\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.25\"} 2\n"
+          "d_seconds_bucket{path=\"/w\",le=\"0.5\"} 2\n"
+          "d_seconds_bucket{path=\"/w\",le=\"1\"} 2\n"
+          "d_seconds_bucket{path=\"/w\",le=\"2.5\"} 2\n"
+          "d_seconds_bucket{path=\"/w\",le=\"5\"} 2\n"
+          "d_seconds_bucket{path=\"/w\",le=\"10\"} 2\n"
+          "d_seconds_bucket{path=\"/w\",le=\"30\"} 2\n"
+          "d_seconds_bucket{path=\"/w\",le=\"+Inf\"} 3\n"
+          "d_seconds_sum{path=\"/w\"} 40.253\n"
+          "d_seconds_count{path=\"/w\"} 3\n");
+}
+
+TEST_CASE("a family of one figure has its type and its value") {
+    counter eaten;
+    eaten.add(3);
+    gauge held;
+    held.sub(2);
+    exposition out;
+    write_counter(out, "eaten_total", "Eaten.", eaten);
+    write_gauge(out, "held", "Held.", held);
+    CHECK(out.take() ==
+          "# HELP eaten_total Eaten.\n# TYPE eaten_total counter\neaten_total 3\n"
+          "# HELP held Held.\n# TYPE held gauge\nheld -2\n");
+}
+
+TEST_CASE("a family by kind has a sample for each, zeroes included") {
+    counter_by<fruit> eaten;
+    eaten[fruit::pear].add(4);
+    exposition out;
+    write_counters(out, "eaten_total", "Eaten.", "kind", eaten);
+    CHECK(out.take() ==
+          "# HELP eaten_total Eaten.\n# TYPE eaten_total counter\n"
+          "eaten_total{kind=\"apple\"} 0\neaten_total{kind=\"pear\"} 4\n");
+}
+
+TEST_CASE("a family by status has a sample for each code that was counted") {
+    counter_by_status answers;
+    answers[204].add(9);
+    answers[503].add(1);
+    answers[0].add(2);
+    exposition out;
+    write_status_counters(out, "answers_total", "Answers.", answers);
+    CHECK(out.take() ==
+          "# HELP answers_total Answers.\n# TYPE answers_total counter\n"
+          "answers_total{code=\"204\"} 9\nanswers_total{code=\"503\"} 1\nanswers_total{code=\"other\"} 2\n");
+}

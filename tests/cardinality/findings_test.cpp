@@ -1,0 +1,336 @@
+#include "cardinality/findings.hpp"
+
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+
+#include "cardinality/cardinality_tracker.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace findings_test {
+namespace {
+
+const time_point start{std::chrono::hours{10} + std::chrono::minutes{4}};
+const request_sender prometheus{.address = "10.0.0.3", .agent = "Prometheus/3.5"};
+
+using label_texts = std::map<std::string, std::string>;
+
+std::string numbered(const std::string& text, std::uint64_t number) {
+    return text + std::to_string(number);
+}
+
+/// What a gate notes in an hour.
+struct hour {
+    std::vector<std::string> chosen{"job", "namespace", "instance"};
+    talker_tables taken{chosen, hash_key::known_to_all()};
+    talker_tables refused{chosen, hash_key::known_to_all()};
+    struct weighing {
+        thinning counted{talkers::counted_max}, watched{talkers::watched_max};
+    };
+    weighing looked_at_taken{}, looked_at_refused{};
+    std::uint64_t series_max = 1'000'000;
+
+    void note(const label_texts& texts, const request_sender& sender = prometheus, time_point now = start) {
+        std::uint64_t fingerprint = hash_key::known_to_all()(sender.tenant);
+        std::vector<label_view> labels;
+        for (const auto& [name, value] : texts) {
+            labels.push_back({name, value});
+            fingerprint += hash_key::known_to_all()(name + "=" + value);
+        }
+        const bool has_room = taken.total() < series_max;
+        weighing& by = has_room ? looked_at_taken : looked_at_refused;
+        const std::uint64_t weight = by.counted.weigh(fingerprint);
+        if (weight == 0) return;
+        (has_room ? taken : refused)
+            .count(labels, sender, {.counted = weight, .watched = by.watched.weigh(fingerprint)}, now);
+    }
+
+    /// Of a target: what each has.
+    void start_target(std::uint64_t number, int metrics = 40) {
+        for (int metric = 0; metric < metrics; ++metric)
+            note({{"__name__", numbered("app_metric_", 0) + std::string(1, static_cast<char>('a' + metric % 26)) +
+                                   std::string(1, static_cast<char>('a' + metric / 26))},
+                  {"job", "app"},
+                  {"instance", numbered("10.1.0.", number) + ":8080"},
+                  {"pod", numbered("app-7d9f-", number)},
+                  {"container_id", numbered("c", number * 3 + static_cast<std::uint64_t>(metric) % 3)},
+                  {"mode", metric % 2 == 0 ? "a" : "b"}});
+    }
+
+    [[nodiscard]] std::vector<finding> find() const { return find_explosions(taken, refused); }
+};
+
+/// Names without a number in them.
+std::string lettered(std::uint64_t number) {
+    std::string made = "metric_";
+    for (int i = 0; i < 4; ++i, number /= 26) made += static_cast<char>('a' + number % 26);
+    return made;
+}
+
+bool is_near(std::uint64_t found, double expected, double part) {
+    return std::abs(static_cast<double>(found) - expected) <= part * expected;
+}
+
+label_texts request(std::uint64_t id) {
+    return {{"__name__", "http_requests_total"},
+            {"job", "shop"},
+            {"instance", numbered("10.2.0.", id % 10)},
+            {"path", numbered("/p", id % 50)},
+            {"trace_id", numbered("t", id)}};
+}
+
+}  // namespace
+
+TEST_CASE("a trace id") {
+    hour now;
+    now.series_max = 20'000;
+    for (std::uint64_t id = 0; id < 100'000; ++id) now.note(request(id));
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::label);
+    CHECK(found[0].label == "trace_id");
+    CHECK(found[0].metrics == std::vector<std::string>{"http_requests_total"});
+    // Of 100,000 and of 80,000 refused: every second of these stands for two.
+    CHECK(is_near(found[0].series, 100'000, 0.01));
+    CHECK(is_near(found[0].refused, 80'000, 0.01));
+    CHECK(found[0].values.values <= found[0].series);
+    CHECK(is_near(found[0].values.values, 100'000, 0.05));
+    CHECK(found[0].job == "shop");
+    CHECK(found[0].sender == "10.0.0.3");
+    const std::string text = to_text(found[0]);
+    CAPTURE(text);
+    CHECK(text.starts_with("label trace_id of http_requests_total has "));
+    CHECK(text.ends_with(" new series of job shop, from 10.0.0.3 (Prometheus/3.5), since 10:04 UTC"));
+}
+
+TEST_CASE("counts are exact while all are counted, and say so when they are not") {
+    hour now;
+    now.series_max = 1'000;
+    for (std::uint64_t id = 0; id < 30'000; ++id) now.note(request(id));
+    auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK((found[0].is_exact && found[0].series == 30'000 && found[0].refused == 29'000));
+    CHECK(to_text(found[0]).find("values among 30,000 new series of job shop") != std::string::npos);
+    CHECK(to_text(found[0]).starts_with("label trace_id of http_requests_total has about "));
+    for (std::uint64_t id = 30'000; id < 60'000; ++id) now.note(request(id));
+    found = now.find();
+    CHECK_FALSE(found[0].is_exact);
+    CHECK(to_text(found[0]).find("values among about ") != std::string::npos);
+}
+
+TEST_CASE("what is refused and no explosion is counted as exactly as all is") {
+    hour now;
+    now.series_max = 3'000;
+    for (std::uint64_t id = 0; id < 20'000; ++id)  // 200 metrics, 100 values of two labels
+        now.note(
+            {{"__name__", lettered(id % 200)}, {"a", numbered("x", id / 200 % 10)}, {"b", numbered("y", id / 2'000)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::growth);
+    CHECK(to_text(found[0]).starts_with("17,000 of 20,000 new series are refused, and no label has exploded"));
+}
+
+TEST_CASE("a finding is over some minutes after the last of it, and no longer when it comes back") {
+    using std::chrono::minutes;
+    hour now;
+    now.series_max = 1'500;
+    for (std::uint64_t id = 0; id < 1'500; ++id) now.note(request(id));
+    const auto over = [&](time_point at, const watched_refusals& refusals) {
+        auto found = now.find();
+        mark_over(found, at, refusals);
+        return found.at(0).over_since;
+    };
+    CHECK_FALSE(over(start + minutes{4}, {}));
+    CHECK(over(start + over_after, {}) == start);  // nothing of it was refused
+    CHECK(over(start + over_after, {.last = start + minutes{4}}) == start);
+    for (std::uint64_t id = 1'500; id < 2'000; ++id) now.note(request(id), prometheus, start + minutes{5});
+    CHECK_FALSE(over(start + minutes{9}, {}));
+    CHECK(over(start + minutes{10}, {}) == start + minutes{5});
+    // What was refused comes again and again, and is no new series.
+    CHECK_FALSE(over(start + minutes{20}, {.last = start + minutes{18}}));
+    CHECK(over(start + minutes{23}, {.last = start + minutes{18}}) == start + minutes{18});
+    // A gate that has just been started has not seen yet whether it goes on.
+    CHECK_FALSE(over(start + minutes{23}, {.watched_since = start + minutes{21}}));
+    auto found = now.find();
+    mark_over(found, start + minutes{10}, {});
+    CHECK(to_text(found[0]).ends_with(", since 10:04 UTC, over since 10:09 UTC"));
+    found.insert(found.begin(), found[0]);
+    found[1].over_since.reset();
+    found[1].last = start + minutes{9};
+    mark_over(found, start + minutes{10}, {});
+    CHECK((!found[0].over_since && found[1].over_since));  // what goes on comes first
+}
+
+TEST_CASE("pods that are rolled out are no explosion") {
+    hour now;
+    for (std::uint64_t pod = 0; pod < 2'000; ++pod) now.start_target(pod);
+    CHECK(now.find().empty());
+}
+
+TEST_CASE("an explosion in the middle of a roll-out is found") {
+    hour now;
+    for (std::uint64_t pod = 0; pod < 1'000; ++pod) now.start_target(pod);
+    for (std::uint64_t id = 0; id < 20'000; ++id) now.note(request(id));
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].label == "trace_id");
+}
+
+TEST_CASE("a user id in several metrics is one finding") {
+    hour now;
+    for (std::uint64_t id = 0; id < 6'000; ++id)
+        for (const char* const metric : {"logins_total", "orders_total", "clicks_total"})
+            now.note({{"__name__", metric},
+                      {"job", "web"},
+                      {"instance", numbered("w", id % 4)},
+                      {"user_id", numbered("u", id)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].label == "user_id");
+    CHECK(found[0].metrics.size() == 3);
+    CHECK(found[0].series == 18'000);
+    CHECK(to_text(found[0]).find(" and 2 more has ") != std::string::npos);
+}
+
+TEST_CASE("two explosions at once are two") {
+    hour now;
+    for (std::uint64_t id = 0; id < 10'000; ++id) {
+        now.note(request(id));
+        now.note({{"__name__", "mails_total"}, {"job", "mail"}, {"instance", "m"}, {"address", numbered("a", id / 2)}},
+                 {.address = "10.0.0.4", .agent = "vmagent"});
+    }
+    const auto found = now.find();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].label == "trace_id");
+    CHECK(found[1].label == "address");
+    CHECK(found[1].sender == "10.0.0.4");
+}
+
+TEST_CASE("metrics with ids in their names") {
+    hour now;
+    for (std::uint64_t id = 0; id < 5'000; ++id)
+        for (const char* const path : {"a", "b"})
+            now.note({{"__name__", numbered("user_", id) + "_requests_total"}, {"job", "web"}, {"path", path}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::metric_names);
+    CHECK(found[0].metrics == std::vector<std::string>{"user_#_requests_total"});
+    CHECK(found[0].job == "web");
+    CHECK(found[0].sender == "10.0.0.3");
+    CHECK(found[0].values.values > 4'500);
+    CHECK(found[0].values.values < 5'500);
+    CHECK(to_text(found[0]).find(" metrics are called user_#_requests_total, and have ") != std::string::npos);
+}
+
+TEST_CASE("a histogram with new buckets") {
+    hour now;
+    for (std::uint64_t id = 0; id < 20'000; ++id)
+        now.note({{"__name__", "latency_seconds_bucket"},
+                  {"job", "web"},
+                  {"instance", numbered("w", id % 4)},
+                  {"path", numbered("/p", id / 4 % 25)},
+                  {"le", numbered("0.", id / 100)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::buckets);
+    CHECK(found[0].label == "le");
+}
+
+TEST_CASE("a label that is in all metrics") {
+    hour now;
+    for (std::uint64_t id = 0; id < 15'000; ++id)
+        now.note({{"__name__", lettered(id % 3'000)},
+                  {"job", "app"},
+                  {"instance", numbered("i", id % 20)},
+                  {"version", numbered("v", id)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].label == "version");
+    CHECK(found[0].metrics.empty());
+    CHECK(is_near(found[0].series, 15'000, 0.05));
+    CHECK(to_text(found[0]).starts_with("label version of many metrics has "));
+}
+
+TEST_CASE("names of letters that nobody has chosen are one finding") {
+    std::mt19937_64 random{7};
+    const auto word = [&random](std::string_view characters) {
+        std::string made;
+        for (int i = 0; i < 8; ++i) made += characters[random() % characters.size()];
+        return made;
+    };
+    const std::string_view characters = GENERATE(std::string_view{"abcdefghijklmnopqrstuvwxyz"},
+                                                 std::string_view{"0123456789abcdefghijklmnopqrstuvwxyz"});
+    hour now;
+    now.start_target(1, 20);
+    for (int i = 0; i < 20'000; ++i) now.note({{"__name__", "shop_" + word(characters) + "_total"}, {"job", "web"}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::metric_names);
+    CHECK(found[0].metrics == std::vector<std::string>{"shop_*_total"});
+    CHECK(found[0].job == "web");
+    CHECK(is_near(found[0].series, 20'000, 0.1));
+}
+
+TEST_CASE("many names that people have chosen are no explosion") {
+    hour now;
+    for (std::uint64_t id = 0; id < 12'000; ++id) {
+        std::string name = "kafka";
+        for (std::uint64_t rest = id % 3'000; rest != 0; rest /= 15)
+            name += "_" + std::string(5, static_cast<char>('a' + rest % 15));
+        now.note({{"__name__", name}, {"job", "kafka"}, {"instance", numbered("k", id / 3'000)}});
+    }
+    CHECK(now.find().empty());
+}
+
+TEST_CASE("labels that change together are one finding, whichever has more values") {
+    hour now;
+    for (std::uint64_t id = 0; id < 8'000; ++id) {
+        const std::string trace = numbered("t", id), span = numbered("s", id);
+        now.note({{"__name__", "calls_total"}, {"job", "a"}, {"trace_id", trace}, {"span_id", span}});
+        now.note({{"__name__", "errors_total"}, {"job", "a"}, {"trace_id", trace}, {"span_id", span}});
+        now.note({{"__name__", lettered(id % 100)}, {"job", "b"}, {"path", numbered("p", id / 100)}});
+    }
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].labels.size() == 2);
+    CHECK(found[0].metrics.size() == 2);
+    CHECK(found[0].series == 16'000);
+}
+
+TEST_CASE("targets that come anew are named once a limit has no room for them") {
+    hour now;
+    now.series_max = 1'000;
+    for (std::uint64_t pod = 0; pod < 2'000; ++pod) now.start_target(pod);
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::targets);
+    CHECK(is_near(found[0].values.values, 2'000, 0.05));
+    CHECK(is_near(found[0].refused, 79'000, 0.01));
+    CHECK(to_text(found[0]).find(" new targets (label ") != std::string::npos);
+}
+
+TEST_CASE("what is refused and no explosion is named for all that") {
+    hour now;
+    now.series_max = 100;
+    for (std::uint64_t id = 0; id < 400; ++id)
+        now.note({{"__name__", lettered(id % 4)}, {"job", "app"}, {"path", numbered("/p", id / 4)}});
+    const auto found = now.find();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::growth);
+    CHECK(found[0].refused == 300);
+    CHECK(to_text(found[0]).starts_with("300 of 400 new series are refused, and no label has exploded"));
+}
+
+TEST_CASE("many new series without a culprit have none") {
+    hour now;
+    for (std::uint64_t id = 0; id < 40'000; ++id)
+        now.note({{"__name__", numbered("metric_of_", 0) + std::string(1, static_cast<char>('a' + id % 20))},
+                  {"instance", numbered("i", id / 20 % 100)},
+                  {"path", numbered("/p", id / 2'000)}});
+    CHECK(now.find().empty());
+}
+
+}  // namespace findings_test

@@ -1,0 +1,220 @@
+#include "cardinality/remedy.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace remedy_test {
+namespace {
+
+using std::chrono::minutes;
+const time_point noon{std::chrono::hours{24 * 365 * 50 + 12}};
+using label_texts = std::vector<std::pair<std::string, std::string>>;
+
+/// What was sampled: healthy series from noon on, an explosion from 12:30 on.
+struct samples {
+    series_samples all;
+    std::uint64_t number = 0;
+
+    void put(const label_texts& texts, time_point when, std::string_view tenant, bool is_refused) {
+        std::vector<label_view> labels;
+        for (const auto& [name, value] : texts) labels.push_back({name, value});
+        const std::uint64_t fingerprint = ++number * 0x9E37'79B9'7F4A'7C15;
+        (is_refused ? all.refused() : all.known()).put(fingerprint, labels, tenant, when);
+    }
+    void healthy(const label_texts& texts, std::string_view tenant = {}) { put(texts, noon, tenant, false); }
+    void exploding(const label_texts& texts, int at_minute = 30, std::string_view tenant = {}) {
+        put(texts, noon + minutes{at_minute}, tenant, number % 2 == 0);
+    }
+};
+
+/// 600 requests, each with an id of its own.
+samples request_ids() {
+    samples made;
+    for (int i = 0; i < 50; ++i)
+        made.healthy({{"__name__", "shop_requests_total"}, {"job", "shop"}, {"path", fmt::format("/p{}", i)}});
+    for (int i = 0; i < 600; ++i)
+        made.exploding({{"__name__", "shop_requests_total"},
+                        {"job", "shop"},
+                        {"path", fmt::format("/p{}", i % 50)},
+                        {"request_id", fmt::format("{:08x}", static_cast<unsigned>(i) * 7'654'321)}},
+                       30 + i / 60);
+    return made;
+}
+
+finding about(std::string label, std::vector<std::string> metrics) {
+    return {.label = label, .labels = {label}, .metrics = std::move(metrics), .series = 600};
+}
+
+}  // namespace
+
+TEST_CASE("what has the label is dropped, what has none stays") {
+    samples seen = request_ids();
+    const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), seen.all.all());
+    CHECK(made.relabel ==
+          "- source_labels: ['__name__', 'job', 'request_id']\n"
+          "  regex: 'shop_requests_total;shop;.+'\n"
+          "  action: drop\n");
+    CHECK(made.limit ==
+          "- name: 'shop_requests_total'\n"
+          "  match: '{__name__=~\"shop_requests_total\",job=~\"shop\",request_id=~\".+\"}'\n"
+          "  maxHourlySeries: 1000\n");
+    CHECK(made.would_take == 0);
+    CHECK(made.remembered == 50);
+    CHECK(made.note == "tried on 50 of 50 series that are no part of it: takes none");
+}
+
+TEST_CASE("a label that healthy series have, too, is told by its values") {
+    samples seen = request_ids();
+    for (const char* const id : {"none", "batch", "health"})
+        seen.healthy({{"__name__", "shop_requests_total"}, {"job", "shop"}, {"request_id", id}});
+    const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), seen.all.all());
+    CHECK(made.relabel.find("regex: 'shop_requests_total;shop;[0-9a-f]{8}'") != std::string::npos);
+    CHECK(made.remembered == 53);
+}
+
+TEST_CASE("no rule is offered that takes what was there before") {
+    samples seen = request_ids();
+    seen.healthy({{"__name__", "shop_requests_total"}, {"job", "shop"}, {"request_id", "deadbeef"}});
+    const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), seen.all.all());
+    CHECK(made.relabel.empty());
+    CHECK(made.would_take == 1);
+    CHECK(made.note.find("would take 1 of 51 series that were known before") != std::string::npos);
+    CHECK(made.note.find("deadbeef") != std::string::npos);
+}
+
+TEST_CASE("another job's series stay") {
+    samples seen = request_ids();
+    for (int i = 0; i < 40; ++i)
+        seen.healthy({{"__name__", "shop_requests_total"}, {"job", "audit"}, {"request_id", fmt::format("{:08x}", i)}});
+    const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), seen.all.all());
+    CHECK_FALSE(made.relabel.empty());
+    CHECK(made.would_take == 0);
+}
+
+TEST_CASE("a limit leaves room for what was there before") {
+    samples seen = request_ids();
+    for (int i = 0; i < 3'000; ++i)
+        seen.healthy(
+            {{"__name__", "shop_requests_total"}, {"job", "shop"}, {"request_id", fmt::format("order {}", i)}});
+    const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), seen.all.all());
+    CHECK(made.limit.find("  maxHourlySeries: 6000\n") != std::string::npos);
+}
+
+TEST_CASE("one label of forty metrics is one rule that names all of them") {
+    samples seen;
+    std::vector<std::string> metrics;
+    for (int m = 0; m < 40; ++m)
+        metrics.push_back(fmt::format("http_{}_total", std::string(3, char('a' + m % 26)) + (m < 26 ? "" : "x")));
+    for (std::size_t i = 0; i < 4'000; ++i)
+        seen.exploding({{"__name__", metrics[i % 40]}, {"job", "web"}, {"session", fmt::format("s{:07}", i)}});
+    const remedy made = remedy_of(about("session", metrics), seen.all.all());
+    for (const std::string& metric : metrics) CHECK(made.relabel.find(metric) != std::string::npos);
+    CHECK(made.relabel.find("source_labels: ['__name__', 'job', 'session']") != std::string::npos);
+}
+
+TEST_CASE("a label in too many metrics to name is dropped by label and job") {
+    samples seen;
+    for (int i = 0; i < 4'000; ++i)
+        seen.exploding(
+            {{"__name__", fmt::format("m{}", i % 400)}, {"job", "web"}, {"version", fmt::format("{:06}", i)}});
+    const remedy made = remedy_of(about("version", {}), seen.all.all());
+    CHECK(made.relabel ==
+          "- source_labels: ['job', 'version']\n"
+          "  regex: 'web;.+'\n"
+          "  action: drop\n");
+}
+
+TEST_CASE("labels that tell targets or buckets apart have no rule, and a limit") {
+    const auto label = GENERATE(as<std::string>{}, "instance", "job", "le", "quantile");
+    CAPTURE(label);
+    samples seen;
+    for (int i = 0; i < 900; ++i) seen.healthy({{"__name__", "up"}, {"job", "a"}, {"instance", fmt::format("h{}", i)}});
+    for (int i = 0; i < 1'500; ++i) {
+        label_texts texts{{"__name__", "up"}};
+        if (label != "job") texts.emplace_back("job", "a");
+        texts.emplace_back(label, fmt::format("x{:06}", i));
+        seen.exploding(texts);
+    }
+    const remedy made = remedy_of(about(label, {"up"}), seen.all.all());
+    CHECK(made.relabel.empty());
+    CHECK(made.note.find("would become one") != std::string::npos);
+    CHECK((made.limit.find("  maxHourlySeries: 1800\n") != std::string::npos) ==
+          (label == "instance" || label == "job"));
+}
+
+TEST_CASE("a histogram is dropped of the job that has too many buckets") {
+    samples seen;
+    for (int i = 0; i < 20; ++i)
+        seen.healthy({{"__name__", "x_bucket"}, {"job", "good"}, {"le", fmt::format("{}", i)}});
+    for (int i = 0; i < 80; ++i)
+        seen.exploding({{"__name__", "x_bucket"}, {"job", "bad"}, {"le", fmt::format("0.{}", i)}});
+    finding found = about("le", {"x_bucket"});
+    found.what = explosion::buckets;
+    CHECK(remedy_of(found, seen.all.all()).relabel ==
+          "- source_labels: ['__name__', 'job']\n"
+          "  regex: 'x_bucket;bad'\n"
+          "  action: drop\n");
+}
+
+TEST_CASE("names are dropped as long and as spelled as they were seen") {
+    samples seen;
+    for (const char* const name : {"node_load1", "node_load5", "node_load15"})
+        seen.healthy({{"__name__", name}, {"job", "node"}});
+    for (int i = 1'000; i < 2'000; ++i) seen.exploding({{"__name__", fmt::format("node_load{}", i)}, {"job", "node"}});
+    finding found = about("__name__", {"node_load#"});
+    found.what = explosion::metric_names;
+    const remedy made = remedy_of(found, seen.all.all());
+    CHECK(made.relabel ==
+          "- source_labels: ['__name__', 'job']\n"
+          "  regex: 'node_load[0-9]{4};node'\n"
+          "  action: drop\n");
+    CHECK(made.would_take == 0);
+}
+
+TEST_CASE("every name is a string of YAML, whatever it looks like") {
+    const auto label = GENERATE(as<std::string>{}, "null", "on", "true", "y", "client.address", "it's");
+    CAPTURE(label);
+    samples seen;
+    for (int i = 0; i < 600; ++i) seen.exploding({{"__name__", "m"}, {"job", "1"}, {label, fmt::format("{:08x}", i)}});
+    const remedy made = remedy_of(about(label, {"m"}), seen.all.all());
+    std::string quoted = label == "it's" ? "it''s" : label;
+    CHECK(made.relabel == fmt::format("- source_labels: ['__name__', 'job', '{}']\n  regex: 'm;1;.+'\n"
+                                      "  action: drop\n",
+                                      quoted));
+    const bool needs_note = label == "client.address" || label == "it's";
+    CHECK((made.note.find("Prometheus before 3.0") != std::string::npos) == needs_note);
+}
+
+TEST_CASE("what nobody can see is nothing to paste") {
+    const auto name = GENERATE(as<std::string>{}, "a\u200bb", "a\u202eb", "a\U000e0041", "a\r\nb", "a\x80", "\u3164");
+    samples as_metric, as_label;
+    for (int i = 0; i < 600; ++i) {
+        as_metric.exploding({{"__name__", name}, {"job", "a"}, {"id", fmt::format("{:08x}", i)}});
+        as_label.exploding({{"__name__", "m"}, {"job", "a"}, {name, fmt::format("{:08x}", i)}});
+    }
+    const remedy of_label = remedy_of(about(name, {"m"}), as_label.all.all());
+    CHECK(of_label.relabel.empty());
+    CHECK(of_label.limit.empty());
+    CHECK(of_label.note.find("cannot be pasted") != std::string::npos);
+    const remedy of_metric = remedy_of(about("id", {name}), as_metric.all.all());
+    CHECK(of_metric.relabel == "- source_labels: ['job', 'id']\n  regex: 'a;.+'\n  action: drop\n");
+    CHECK(of_metric.limit.find(name) == std::string::npos);
+}
+
+TEST_CASE("what is no explosion has no rule, and a sentence") {
+    for (const explosion what : {explosion::tenants, explosion::targets, explosion::growth}) {
+        const remedy made = remedy_of({.what = what}, {});
+        CHECK(made.relabel.empty());
+        CHECK_FALSE(made.note.empty());
+    }
+    CHECK_FALSE(remedy_of(about("id", {"m"}), {}).note.empty());
+}
+
+}  // namespace remedy_test

@@ -1,0 +1,287 @@
+#include "cardinality/cardinality_tracker.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/allocations.hpp"
+#include "support/catch.hpp"
+#include "support/state_text.hpp"
+
+using namespace seriesgate;
+
+namespace talkers_test {
+namespace {
+
+const time_point ten{std::chrono::hours{24 * 100 + 10}};
+const std::vector<std::string> chosen{"job"};
+
+/// Requests whose series have a name, a job and a number.
+struct gate : label_source {
+    talkers all{chosen, hash_key::known_to_all(), ten};
+    std::vector<offered_series> offered{};
+    std::vector<std::string> numbers{};
+    std::vector<label_view> shown{};
+    std::size_t times_shown = 0;
+
+    std::span<const label_view> labels(std::size_t entry) override {
+        ++times_shown;
+        shown = {{"__name__", "up"}, {"job", "node"}, {"number", numbers[entry]}};
+        return shown;
+    }
+    histogram_family family(std::span<const label_view>) override { return {}; }
+
+    void send(talker_kind kind, std::uint64_t first, std::uint64_t count, time_point now) {
+        offered.clear();
+        numbers.clear();
+        std::vector<std::uint32_t> entries;
+        for (std::uint64_t i = first; i < first + count; ++i) {
+            entries.push_back(static_cast<std::uint32_t>(offered.size()));
+            numbers.push_back(std::to_string(i));
+            offered.push_back({.fingerprint = hash_key::known_to_all()(numbers.back()), .samples = 1, .admits = true});
+        }
+        all.note(kind, offered, entries, *this, {.address = "a"}, now);
+    }
+    std::uint64_t total(talker_kind kind, talker_window window) { return all.tables(kind, window).total(); }
+};
+
+}  // namespace
+
+TEST_CASE("what is new and what is refused is counted apart, in the hour and in the day") {
+    gate one;
+    one.send(talker_kind::arrived, 0, 100, ten);
+    one.send(talker_kind::refused, 100, 300, ten);
+    one.send(talker_kind::refused, 100, 300, ten);
+    CHECK(one.times_shown == 400);
+    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
+    CHECK(one.total(talker_kind::refused, talker_window::hourly) == 300);
+    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 100);
+    CHECK(one.total(talker_kind::refused, talker_window::daily) == 300);
+}
+
+TEST_CASE("an hour that has ended is the day's, and a day ends") {
+    gate one;
+    one.send(talker_kind::arrived, 0, 100, ten);
+    one.all.maintain(ten + std::chrono::minutes{59});
+    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
+    const time_point eleven = ten + std::chrono::hours{1};
+    one.all.maintain(eleven);
+    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 0);
+    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 100);
+    one.send(talker_kind::arrived, 50, 100, eleven);
+    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
+    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 200);
+    one.all.maintain(ten);  // a clock that goes back ends nothing
+    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
+    one.all.maintain(ten + std::chrono::hours{14});
+    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 0);
+    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 0);
+}
+
+TEST_CASE("an hour that ends is in the day all the time") {
+    gate one;
+    one.send(talker_kind::refused, 0, 3'000, ten);
+    std::atomic<bool> over = false;
+    std::thread ends{[&] {
+        for (int hour = 1; hour <= 5; ++hour) one.all.maintain(ten + std::chrono::hours{hour});
+        over = true;
+    }};
+    std::uint64_t least = 3'000;
+    while (!over) least = std::min(least, one.total(talker_kind::refused, talker_window::daily));
+    ends.join();
+    CHECK(least == 3'000);
+}
+
+TEST_CASE("an hour that ends without memory loses no count, and ends at the next try") {
+    const time_point eleven = ten + std::chrono::hours{1};
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        CAPTURE(after);
+        gate one;
+        one.send(talker_kind::arrived, 0, 20, ten);
+        one.send(talker_kind::refused, 20, 30, ten);
+        {
+            testing::failing_allocation fails{after};
+            try {
+                one.all.maintain(eleven);
+            } catch (const std::bad_alloc&) {
+            }
+            has_failed = fails.has_failed();
+        }
+        CHECK(one.total(talker_kind::arrived, talker_window::daily) == 20);
+        CHECK(one.total(talker_kind::refused, talker_window::daily) == 30);
+        one.send(talker_kind::arrived, 50, 5, eleven);
+        one.all.maintain(eleven);
+        CHECK(one.total(talker_kind::arrived, talker_window::daily) == 25);
+        CHECK(one.total(talker_kind::refused, talker_window::daily) == 30);
+        CHECK(one.total(talker_kind::refused, talker_window::hourly) == 0);
+        const auto hours = one.all.hours();
+        REQUIRE(hours.size() == 2);
+        CHECK(hours.front().refused == 30);
+        CHECK(one.all.samples().refused.empty());
+    }
+}
+
+namespace {
+
+std::string saved(talkers& all) {
+    std::string text;
+    text_sink sink{text};
+    state_encoder out{sink};
+    all.save(out);
+    return text;
+}
+
+bool loads(talkers& into, const std::string& text, time_point now) {
+    text_source source{text};
+    state_decoder in{source};
+    return into.load(in, now);
+}
+
+}  // namespace
+
+TEST_CASE("what was counted is there again after a restart, and counts once") {
+    gate before;
+    before.send(talker_kind::arrived, 0, 100, ten);
+    before.send(talker_kind::refused, 100, 300, ten);
+    const std::string text = saved(before.all);
+    gate after;
+    REQUIRE(loads(after.all, text, ten + std::chrono::minutes{30}));
+    CHECK(after.total(talker_kind::arrived, talker_window::hourly) == 100);
+    after.send(talker_kind::refused, 100, 400, ten + std::chrono::minutes{30});
+    CHECK(after.total(talker_kind::refused, talker_window::hourly) == 400);
+    const talker_tables tables = after.all.tables(talker_kind::refused, talker_window::hourly);
+    REQUIRE(tables.watched().metrics().size() == 1);
+    CHECK(tables.watched().watched(0).labels.size() == 2);
+    CHECK(tables.metrics().in_all().all()[0].first_seen == ten);
+}
+
+TEST_CASE("hours and days that have ended meanwhile are the day's, or gone") {
+    gate before;
+    before.send(talker_kind::refused, 0, 300, ten);
+    const std::string text = saved(before.all);
+    gate later;
+    REQUIRE(loads(later.all, text, ten + std::chrono::hours{2}));
+    CHECK(later.total(talker_kind::refused, talker_window::hourly) == 0);
+    CHECK(later.total(talker_kind::refused, talker_window::daily) == 300);
+    gate tomorrow;
+    REQUIRE(loads(tomorrow.all, text, ten + std::chrono::hours{24}));
+    CHECK(tomorrow.total(talker_kind::refused, talker_window::daily) == 0);
+}
+
+TEST_CASE("what is damaged, or of other labels, changes nothing") {
+    gate before;
+    before.send(talker_kind::refused, 0, 300, ten);
+    const std::string text = saved(before.all);
+    for (std::size_t size = 0; size < text.size(); size += std::max<std::size_t>(1, size / 7)) {
+        gate after;
+        CHECK_FALSE(loads(after.all, text.substr(0, size), ten));
+        CHECK(after.total(talker_kind::refused, talker_window::daily) == 0);
+    }
+    talkers other{std::vector<std::string>{"team"}, hash_key::known_to_all(), ten};
+    CHECK_FALSE(loads(other, text, ten));
+}
+
+TEST_CASE("any byte may be wrong: it is refused or taken, and never more than the tables hold") {
+    gate before;
+    before.send(talker_kind::arrived, 0, 20, ten);
+    std::string text = saved(before.all);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char kept = text[at];
+        text[at] = static_cast<char>(kept ^ 0x41);
+        gate after;
+        if (loads(after.all, text, ten)) {
+            const auto tables = after.all.tables(talker_kind::arrived, talker_window::daily);
+            CHECK(tables.metrics().in_all().all().size() <= talker_tables::metrics_max);
+        }
+        text[at] = kept;
+    }
+}
+
+TEST_CASE("what nobody could note makes every count less sure") {
+    gate one;
+    one.send(talker_kind::refused, 0, 300, ten);
+    one.all.miss(talker_kind::refused, 50);
+    const talker_tables tables = one.all.tables(talker_kind::refused, talker_window::hourly);
+    CHECK(tables.error_of(tables.metrics().in_all().all()[0]) == 50);
+}
+
+TEST_CASE("what a flood leaves out is known beforehand") {
+    gate one;
+    CHECK_FALSE(one.all.leaves_out(talker_kind::refused, 0x1fff'ffff'ffff'ffff));
+    one.send(talker_kind::refused, 0, 3 * talkers::counted_max, ten);
+    CHECK_FALSE(one.all.leaves_out(talker_kind::refused, 0x1fff'ffff'ffff'ffff));
+    CHECK(one.all.leaves_out(talker_kind::refused, 0x8fff'ffff'ffff'ffff));
+    CHECK_FALSE(one.all.leaves_out(talker_kind::arrived, 0x8fff'ffff'ffff'ffff));
+    one.all.maintain(ten + std::chrono::hours{1});
+    CHECK_FALSE(one.all.leaves_out(talker_kind::refused, 0x8fff'ffff'ffff'ffff));
+}
+
+TEST_CASE("the last hours are kept, and the one that is running is the last of them") {
+    gate one;
+    one.send(talker_kind::arrived, 0, 100, ten);
+    one.send(talker_kind::refused, 100, 30, ten);
+    const auto start = std::chrono::floor<std::chrono::seconds>(ten);
+    CHECK(one.all.hours() == std::vector<hour_counts>{{.start = start, .arrived = 100, .refused = 30}});
+    const time_point noon = ten + std::chrono::hours{2};
+    one.all.maintain(noon);
+    one.send(talker_kind::refused, 100, 7, noon);
+    const std::vector<hour_counts> expected{
+        {.start = start, .arrived = 100, .refused = 30},
+        {.start = start + std::chrono::hours{2}, .arrived = 0, .refused = 7},
+    };
+    CHECK(one.all.hours() == expected);
+    for (int hour = 3; hour < 60; ++hour) one.all.maintain(ten + std::chrono::hours{hour});
+    CHECK(one.all.hours().size() == past_hours::hours_max + 1);
+    CHECK(one.all.hours().front().start == start + std::chrono::hours{35});
+}
+
+TEST_CASE("hours survive a restart, and one that has ended meanwhile is among them") {
+    gate one;
+    one.send(talker_kind::arrived, 0, 100, ten);
+    one.all.maintain(ten + std::chrono::hours{1});
+    one.send(talker_kind::refused, 0, 50, ten + std::chrono::hours{1});
+    const std::string text = saved(one.all);
+    const auto start = std::chrono::floor<std::chrono::seconds>(ten);
+    const auto hours_after = [&](int hours) {
+        const time_point now = ten + std::chrono::hours{hours};
+        talkers again{chosen, hash_key::known_to_all(), now};
+        CHECK(loads(again, text, now));
+        return again.hours();
+    };
+    const hour_counts first{.start = start, .arrived = 100};
+    const hour_counts second{.start = start + std::chrono::hours{1}, .refused = 50};
+    CHECK(hours_after(1) == std::vector<hour_counts>{first, second});
+    CHECK(hours_after(3) == std::vector<hour_counts>{first, second, {.start = start + std::chrono::hours{3}}});
+    CHECK(hours_after(20) == std::vector<hour_counts>{first, second, {.start = start + std::chrono::hours{20}}});
+}
+
+TEST_CASE("hours that are none, or out of order, are damage") {
+    past_hours some;
+    some.add({.start = std::chrono::sys_seconds{std::chrono::hours{7}}, .arrived = 1});
+    some.add({.start = std::chrono::sys_seconds{std::chrono::hours{8}}, .arrived = 2});
+    std::string text;
+    text_sink sink{text};
+    state_encoder out{sink};
+    some.save(out);
+    const auto is_taken = [](std::string_view bytes) {
+        text_source source{bytes};
+        state_decoder in{source};
+        past_hours again;
+        again.load(in);
+        return in.good();
+    };
+    CHECK(is_taken(text));
+    CHECK_FALSE(is_taken(std::string_view{text}.substr(0, text.size() - 1)));
+    for (const std::size_t at :
+         {8u, 15u, 32u}) {  // the lowest and the highest byte of a start, and of the next one the lowest
+        std::string damaged = text;
+        damaged[at] = static_cast<char>(damaged[at] ^ 0x81);
+        CHECK_FALSE(is_taken(damaged));
+    }
+}
+
+}  // namespace talkers_test

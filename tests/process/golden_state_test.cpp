@@ -1,0 +1,239 @@
+// A state file of the present format, and what became of those before: tests/golden/state.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "limit/figures.hpp"
+#include "limit/limiter.hpp"
+#include "process/snapshot_file.hpp"
+#include "series/fingerprint.hpp"
+#include "support/catch.hpp"
+#include "support/files.hpp"
+#include "support/golden.hpp"
+#include "support/source_tree.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+
+namespace golden_state_test {
+namespace {
+
+constexpr time_point day = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20};
+/// In the grace of an hour that follows one with incumbents.
+constexpr time_point saved_at = day + 11h + 5min;
+
+const hash_key secret{"golden: a secret that everybody knows"};
+
+const std::string golden_file = "state/format-" + std::to_string(snapshot_file::format_version);
+
+snapshot_file::identities identities() {
+    return {.ignored_labels = ignored_labels_identity({"replica"}), .secret = secret.identity()};
+}
+
+/// Something of everything: the global limit, tenants with and without an override, groups, a limit that observes, what
+/// is exempt, whole histograms.
+limit_rules rules() {
+    limit_rules made{.global = {.hourly = 60, .daily = 100}, .false_positive_rate = 0.5};
+    made.tenants.fallback = {.hourly = 10, .daily = 20};
+    made.tenants.overrides = {{"team-a", {.hourly = 40, .daily = 80}}};
+    label_limit by_namespace;
+    by_namespace.name = "per-namespace";
+    by_namespace.each = {"namespace"};
+    by_namespace.maxima = {.hourly = 8, .daily = 30};
+    label_limit watching;
+    watching.name = "watching";
+    watching.maxima = {.hourly = 5, .daily = 6};
+    watching.mode = limit_mode::observe;
+    made.limits = {by_namespace, watching};
+    made.exempt = {*parse_selector("{__name__=\"vital\"}")};
+    made.whole_histograms = true;
+    return made;
+}
+
+using label_texts = std::vector<std::pair<std::string, std::string>>;
+
+struct request : label_source {
+    std::string tenant;
+    std::vector<label_texts> series;
+
+    request(std::string of, std::vector<label_texts> all) : tenant(std::move(of)), series(std::move(all)) {}
+
+    std::span<const label_view> labels(std::size_t entry) override {
+        views_.clear();
+        for (const auto& [name, value] : series[entry]) views_.push_back({name, value});
+        return views_;
+    }
+    histogram_family family(std::span<const label_view> of) override {
+        return hasher_.family(of, tenant_key_of(tenant, secret));
+    }
+    [[nodiscard]] std::uint64_t fingerprint(std::size_t entry) {
+        return fingerprint_of(hasher_(labels(entry)), tenant_key_of(tenant, secret));
+    }
+
+  private:
+    std::vector<label_view> views_;
+    label_hasher hasher_{secret, {"replica"}};
+};
+
+/// How many of its series are accepted.
+std::uint64_t offer(series_limiter& limiter, request sent, time_point now) {
+    std::vector<offered_series> offered;
+    for (std::size_t i = 0; i < sent.series.size(); ++i)
+        offered.push_back({.fingerprint = sent.fingerprint(i), .samples = 1, .admits = true});
+    std::vector<verdict> verdicts(offered.size());
+    undecided scratch;
+    limiter.decide(offered, now, verdicts, scratch, {.tenant = sent.tenant, .labels = &sent});
+    return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
+}
+
+/// Series of one metric and namespace, numbered.
+request gauges(std::string tenant, const std::string& name, const std::string& space, int first, int count) {
+    std::vector<label_texts> made;
+    for (int i = first; i < first + count; ++i)
+        made.push_back({{"__name__", name}, {"namespace", space}, {"pod", std::to_string(i)}, {"replica", "1"}});
+    return {std::move(tenant), std::move(made)};
+}
+
+/// Ten buckets, sum and count.
+request histogram(std::string tenant) {
+    std::vector<label_texts> made;
+    for (int bound = 1; bound <= 10; ++bound)
+        made.push_back({{"__name__", "latency_bucket"}, {"le", std::to_string(bound)}, {"namespace", "bank"}});
+    made.push_back({{"__name__", "latency_sum"}, {"namespace", "bank"}});
+    made.push_back({{"__name__", "latency_count"}, {"namespace", "bank"}});
+    return {std::move(tenant), std::move(made)};
+}
+
+/// From half past ten to five past eleven.
+void play(series_limiter& limiter) {
+    CHECK(offer(limiter, gauges("team-a", "up", "shop", 0, 6), day + 10h + 30min) == 6);
+    CHECK(offer(limiter, gauges("team-b", "up", "mill", 0, 9), day + 10h + 30min) == 8);  // per-namespace
+    CHECK(offer(limiter, gauges("team-b", "vital", "mill", 0, 3), day + 10h + 30min) == 3);
+    CHECK(offer(limiter, gauges("team-a", "up", "shop", 0, 2), day + 11h + 4min) == 2);
+    CHECK(offer(limiter, gauges("team-a", "up", "shop", 20, 9), saved_at) == 2);  // four are reserved
+    CHECK(offer(limiter, histogram("team-a"), saved_at) == 12);                   // four beyond the limit
+    CHECK(offer(limiter, gauges("team-c", "vital", "", 0, 2), saved_at) == 2);
+}
+
+std::string saved(series_limiter& limiter) {
+    const scratch_directory directory;
+    const state_directory held{directory / "state.d"};
+    REQUIRE(snapshot_file{held, identities()}.save(limiter).result == snapshot_file::save_result::saved);
+    return read_file(directory / "state.d/state");
+}
+
+snapshot_file::load_outcome load(series_limiter& limiter, const std::string& bytes) {
+    const scratch_directory directory;
+    const state_directory held{directory / "state.d"};
+    write_file(directory / "state.d/state", bytes);
+    return snapshot_file{held, identities()}.load(limiter, saved_at);
+}
+
+/// The figures on lines: `team-b hourly 8/10 refused 1, daily ...`.
+std::string text_of(const budget_window_figures& of) {
+    return std::to_string(of.series_current) + "/" + std::to_string(of.series_max) + " refused " +
+           std::to_string(of.series_refused);
+}
+std::string text_of(const window_figures& of) {
+    return std::to_string(of.series_current) + "/" + std::to_string(of.series_max) + " refused " +
+           std::to_string(of.series_refused) + " samples " + std::to_string(of.samples_refused) + " over " +
+           std::to_string(of.series_over_limit);
+}
+std::vector<std::string> lines_of(const limiter_figures& of) {
+    std::vector<std::string> lines{
+        "hour " + text_of(of.hourly), "day " + text_of(of.daily),
+        "exempt " + std::to_string(of.exempt_hourly) + " " + std::to_string(of.exempt_daily)};
+    for (const budget_figures& each : of.tenants)
+        lines.push_back("tenant " + each.name.tenant + ": " + text_of(each.hourly) + ", " + text_of(each.daily));
+    for (const budget_figures& each : of.limits) {
+        std::string line = each.name.limit;
+        for (const auto& [label, value] : each.name.group) line.append(" ").append(label).append("=").append(value);
+        lines.push_back(line + ": " + text_of(each.hourly) + ", " + text_of(each.daily));
+    }
+    std::sort(lines.begin() + 3, lines.end());
+    return lines;
+}
+
+}  // namespace
+
+TEST_CASE("the same scene saves the same bytes: those of the format's golden file") {
+    series_limiter limiter{rules(), day + 10h, secret};
+    play(limiter);
+    const std::string bytes = saved(limiter);
+    check_golden(golden_file, bytes);
+    CHECK(saved(limiter) == bytes);
+
+    series_limiter again{rules(), day + 10h, secret};
+    play(again);
+    CHECK((saved(again) == bytes));
+}
+
+TEST_CASE("the golden state loads: every count, what is known, and what is reserved") {
+    series_limiter limiter{rules(), saved_at, secret};
+    REQUIRE(load(limiter, read_file(golden_path(golden_file))).reason.empty());
+    const std::vector<std::string> expected{
+        "hour 16/60 refused 7 samples 7 over 4",
+        "day 28/100 refused 0 samples 0 over 0",
+        "exempt 2 5",
+        "exempt: 0/100000 refused 0, 3/100000 refused 0",
+        "exempt: 2/100000 refused 0, 2/100000 refused 0",  // of team-a, and of team-c
+        "per-namespace namespace=bank: 12/8 refused 0, 12/30 refused 0",
+        "per-namespace namespace=mill: 0/8 refused 0, 8/30 refused 0",
+        "per-namespace namespace=shop: 4/8 refused 7, 8/30 refused 0",
+        "tenant team-a: 16/40 refused 0, 20/80 refused 0",
+        "tenant team-b: 0/10 refused 0, 8/20 refused 0",
+        "watching: 5/5 refused 21, 6/6 refused 30",
+    };
+    CHECK(lines_of(figures_of(limiter)) == expected);
+
+    const auto known = [&](const request& sent) { return offer(limiter, sent, saved_at) == sent.series.size(); };
+    CHECK(known(gauges("team-a", "up", "shop", 0, 2)));
+    CHECK(known(histogram("team-a")));
+    CHECK(known(gauges("team-c", "vital", "", 0, 2)));
+    CHECK(lines_of(figures_of(limiter)) == expected);  // so nothing of that was new
+
+    CHECK(offer(limiter, gauges("team-a", "up", "shop", 30, 3), saved_at) == 0);  // what is left is reserved
+    CHECK(offer(limiter, gauges("team-a", "up", "shop", 2, 4), saved_at) == 4);   // for these
+    CHECK(offer(limiter, gauges("team-a", "up", "shop", 2, 4), saved_at) == 4);
+    CHECK(offer(limiter, gauges("team-a", "up", "elsewhere", 0, 9), saved_at) == 8);
+}
+
+TEST_CASE("a loaded golden state is saved with the same size, and from then on with the same bytes") {
+    const std::string golden = read_file(golden_path(golden_file));
+    const auto saved_again = [](const std::string& bytes) {
+        series_limiter limiter{rules(), saved_at, secret};
+        REQUIRE(load(limiter, bytes).reason.empty());
+        return saved(limiter);
+    };
+    // Not the same bytes: in a limit that observes, series that came in while room was reserved count as within it.
+    const std::string first = saved_again(golden);
+    CHECK(first.size() == golden.size());
+    CHECK((saved_again(first) == first));
+}
+
+TEST_CASE("a state of a format before is refused with its number, and everything begins anew") {
+    std::size_t seen = 0;
+    for (const auto& file : std::filesystem::directory_iterator{golden_path("state")}) {
+        const std::string name = file.path().filename().string();
+        if (golden_file == "state/" + name) continue;
+        CAPTURE(name);
+        REQUIRE(name.starts_with("format-"));
+        series_limiter limiter{rules(), saved_at, secret};
+        const auto outcome = load(limiter, read_file(file.path()));
+        CHECK(outcome.result == snapshot_file::load_result::refused);
+        const std::string reason = "has format " + name.substr(7) + ", this version of seriesgate reads format " +
+                                   std::to_string(snapshot_file::format_version) + " only";
+        CHECK(outcome.reason.ends_with("/state.d/state: " + reason));
+        CHECK(figures_of(limiter).hourly.series_current == 0);
+        ++seen;
+    }
+    CHECK(seen == 2);
+    const std::string page = read_file(source_tree() / "docs/operation.md");
+    CHECK(page.find("The format is " + std::to_string(snapshot_file::format_version) + ".") != std::string::npos);
+}
+
+}  // namespace golden_state_test

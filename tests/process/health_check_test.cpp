@@ -1,0 +1,60 @@
+#include "process/health_check.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+
+namespace {
+
+health_question question_of(const std::string& url) {
+    health_question question;
+    CHECK(parse_health_url(url, question).empty());
+    return question;
+}
+
+}  // namespace
+
+TEST_CASE("a URL without a path is asked for health") {
+    for (const std::string url : {"http://gate:9201", "http://gate:9201/-/healthy"}) {
+        CAPTURE(url);
+        const auto question = question_of(url);
+        CHECK(question.at.host == "gate");
+        CHECK(question.at.port == 9201);
+        CHECK(question.at.authority == "gate:9201");
+        CHECK_FALSE(question.at.tls);
+        CHECK(question.target == "/-/healthy");
+    }
+    CHECK(question_of(std::string{health_url}).target == "/-/healthy");
+    CHECK(question_of("http://gate/").target == "/");
+}
+
+TEST_CASE("path and query go into the question as they are") {
+    const auto question = question_of("https://[::1]/gate/-/ready?a=%20b");
+    CHECK(question.at.tls);
+    CHECK(question.at.host == "::1");
+    CHECK(question.at.port == 443);
+    CHECK(question.target == "/gate/-/ready?a=%20b");
+}
+
+TEST_CASE("a unix socket is asked for health") {
+    const auto question = question_of("unix:/run/gate.sock");
+    CHECK(question.at.unix_path == "/run/gate.sock");
+    CHECK(question.at.host.empty());
+    CHECK(question.target == "/-/healthy");
+}
+
+TEST_CASE("what is no URL of a server is said in one line, without secrets") {
+    for (const std::string url : {"gate:9201", "ftp://gate/", "http://", "http://?a", "http://ops:hunter2@gate/",
+                                  "http://gate/#a", "http://gate:0/", "http://gate:99999", "unix:", "unix:gate.sock"}) {
+        CAPTURE(url);
+        health_question question;
+        const std::string wrong = parse_health_url(url, question);
+        CHECK_FALSE(wrong.empty());
+        CHECK(std::ranges::count(wrong, '\n') == 0);
+        CHECK(fault_of_health(url).find("hunter2") == std::string::npos);
+        CHECK(fault_of_health(url).ends_with(wrong));
+    }
+}

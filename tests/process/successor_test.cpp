@@ -1,0 +1,137 @@
+#include "process/takeover_client.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "process/takeover_protocol.hpp"
+#include "support/catch.hpp"
+#include "support/loopback.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+using namespace std::chrono_literals;
+
+namespace successor_test {
+namespace {
+
+/// A gate that runs, and says what the test lets it say.
+struct scene {
+    std::string path = std::filesystem::temp_directory_path() / ("running-" + std::to_string(::getpid()));
+    message_listener listens{path, message_listener::place::free};
+    std::optional<successor> next = successor::of_gate_at(path);
+    message_socket running = *listens.accept();
+
+    [[nodiscard]] std::string heard() { return running.receive_within(1s)->text; }
+};
+
+template <class What>
+std::string fault_of(What what) {
+    try {
+        what();
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("where no gate runs there is no place to take") {
+    CHECK_FALSE(successor::of_gate_at("/nowhere/at/all"));
+}
+
+TEST_CASE("a place is taken of the same user only, or of root") {
+    if (::geteuid() != 0) return;  // nobody else can be two users
+    const std::string path = (std::filesystem::temp_directory_path() / "of-another-user").string();
+    REQUIRE(::seteuid(65'534) == 0);
+    std::optional<message_listener> listens{std::in_place, path, message_listener::place::free};
+    REQUIRE(::seteuid(0) == 0);
+    CHECK(fault_of([&] { static_cast<void>(successor::of_gate_at(path)); }) ==
+          "takeover: " + path + ": the process there is of the user 65534, this one of 0");
+}
+
+TEST_CASE("a place is taken step by step") {
+    scene at;
+    net::io_context io;
+    auto pair = connect_loopback(io);
+    const int given = pair.far.native_handle();
+    REQUIRE_FALSE(at.running.send("socket gate", std::span{&given, 1}));
+    REQUIRE_FALSE(at.running.send("socket admin file", std::span{&given, 1}));
+    REQUIRE_FALSE(at.running.send("that is all"));
+    const auto sockets = at.next->ask_for_sockets();
+    REQUIRE(sockets.size() == 2);
+    CHECK(sockets[0].name == "gate");
+    CHECK_FALSE(sockets[0].at.leaves_file);
+    CHECK(sockets[1].name == "admin");
+    CHECK(sockets[1].at.leaves_file);
+    CHECK(at.heard() == "seriesgate takeover 1");
+
+    const std::array copies{given, given, given};
+    REQUIRE_FALSE(at.running.send("wait"));
+    REQUIRE_FALSE(at.running.send("connections gate", copies));
+    REQUIRE_FALSE(at.running.send("connections admin", std::span{&given, 1}));
+    REQUIRE_FALSE(at.running.send("yours"));
+    const auto connections = at.next->take();
+    REQUIRE(connections.size() == 4);
+    CHECK(connections[2].name == "gate");
+    CHECK(connections[3].name == "admin");
+    CHECK(connections[3].socket.remote_endpoint() == pair.near.local_endpoint());
+    CHECK(at.heard() == "go");
+    CHECK(at.heard() == "got");
+    CHECK(at.heard() == "got");
+
+    CHECK_FALSE(at.next->look());
+    REQUIRE_FALSE(at.running.send("serve"));
+    at.next->serve();
+    CHECK(at.heard() == "ready");
+}
+
+TEST_CASE("why the gate that runs does not leave its place is said") {
+    scene at;
+    REQUIRE_FALSE(at.running.send("no this one is not ready, or shuts down"));
+    CHECK(fault_of([&] { static_cast<void>(at.next->ask_for_sockets()); }) ==
+          "takeover: the running gate: this one is not ready, or shuts down");
+}
+
+TEST_CASE("a gate that ends it, or says something else, is a fault at every step") {
+    scene at;
+    const std::string ended = "takeover: the running gate has ended it: its log says why";
+    const std::string other = "takeover: the running gate speaks another protocol";
+    SECTION("it ends it") {
+        at.running.close();
+        CHECK(fault_of([&] { static_cast<void>(at.next->ask_for_sockets()); }) == ended);
+        CHECK(fault_of([&] { static_cast<void>(at.next->take()); }) == ended);
+        CHECK(fault_of([&] { static_cast<void>(at.next->look()); }) == ended);
+        CHECK(fault_of([&] { at.next->serve(); }) == ended);
+    }
+    SECTION("it says something else for a socket") {
+        REQUIRE_FALSE(at.running.send("socket gate"));  // and sends none
+        CHECK(fault_of([&] { static_cast<void>(at.next->ask_for_sockets()); }) == other);
+    }
+    SECTION("it says something else for the place") {
+        REQUIRE_FALSE(at.running.send("here"));
+        CHECK(fault_of([&] { static_cast<void>(at.next->take()); }) == other);
+    }
+    SECTION("it says something else for the end") {
+        REQUIRE_FALSE(at.running.send("perhaps"));
+        CHECK(fault_of([&] { at.next->serve(); }) == other);
+    }
+}
+
+TEST_CASE("two gates meet in the state's directory, or where they are told to") {
+    config settings;
+    CHECK(takeover_path(settings).empty());
+    settings.state.dir = "/var/lib/seriesgate";
+    CHECK(takeover_path(settings) == "/var/lib/seriesgate/takeover");
+    settings.state.dir = "/var/lib/seriesgate/";
+    CHECK(takeover_path(settings) == "/var/lib/seriesgate/takeover");
+    settings.server.takeover_socket = "/run/seriesgate/takeover";
+    CHECK(takeover_path(settings) == "/run/seriesgate/takeover");
+}
+
+}  // namespace successor_test
